@@ -1,0 +1,21 @@
+//! ssdlab: a trace-driven SSD simulator.
+//!
+//! The modules form floors; a module uses only floors below its own (`tests/floors.rs` checks it):
+//!
+//! | floor | modules |
+//! |---|---|
+//! | 7 | [`simulation`] |
+//! | 5 | [`ssd`], [`arbiter`] |
+//! | 4 | [`sched`], [`gc`] |
+//! | 3 | [`ftl`] |
+//! | 2 | [`flash`] |
+//! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
+//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`rng`] |
+
+pub mod config;
+pub mod error;
+pub mod rng;
+pub mod simulation;
+pub mod stats;
+pub mod units;
+pub mod workload;
