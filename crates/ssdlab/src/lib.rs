@@ -10,10 +10,11 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`] |
 //! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
-//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`rng`] |
+//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`rng`], [`request`] |
 
 pub mod config;
 pub mod error;
+pub mod request;
 pub mod rng;
 pub mod simulation;
 pub mod stats;

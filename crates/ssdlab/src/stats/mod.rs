@@ -1,7 +1,7 @@
 //! What a run reports: response times and their parts, recorded at one place, on completion.
 
+use crate::request::RequestKind;
 use crate::units::Ns;
-use crate::workload::RequestKind;
 
 /// The named parts of a response time (what the request was waiting for, or being served by).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
