@@ -10,12 +10,13 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`] |
 //! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
-//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`rng`], [`request`] |
+//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`files`], [`rng`], [`request`] |
 
 pub mod arbiter;
 pub mod config;
 pub mod error;
 pub mod event;
+pub mod files;
 pub mod flash;
 pub mod ftl;
 pub mod gc;

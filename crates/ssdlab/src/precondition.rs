@@ -1,43 +1,17 @@
 //! The drive's state when a run begins. Nothing here takes simulated time.
 
-use serde::{Deserialize, Serialize};
-
 use crate::config::{Allocation, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::untimed::{self, UntimedCounts};
 use crate::rng::Rng;
+use crate::stats::PreconditionReport;
 use crate::units::{Lpn, PoolId};
 
 /// Write amplification is steady when it changes by less than this from one window to the next.
 const STEADY: f64 = 0.01;
 /// Windows after which overwriting ends even if write amplification still drifts.
 const MAX_WINDOWS: u32 = 64;
-
-/// What preconditioning did and left behind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PreconditionReport {
-    /// `ftl.precondition.kind`, or `state` for a loaded one.
-    pub kind: String,
-    /// Logical pages that hold data.
-    pub pages_mapped: u64,
-    /// Their share of the exported pages.
-    pub valid_share: f64,
-    /// Pages overwritten at random.
-    pub pages_overwritten: u64,
-    /// Write amplification over the last window of overwriting.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_amplification: Option<f64>,
-    /// Overwriting ended because write amplification was steady.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steady: Option<bool>,
-    /// Fewest free blocks of a pool.
-    pub free_blocks_min: u32,
-    /// Most free blocks of a pool.
-    pub free_blocks_max: u32,
-    /// The soft threshold, blocks.
-    pub soft_blocks: u32,
-}
 
 /// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `cancelled` is asked now and then.
 ///

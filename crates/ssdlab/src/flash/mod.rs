@@ -25,6 +25,7 @@ pub enum OpKind {
     /// Transfer in, then array.
     Program,
     /// Array.
+    Erase,
     /// Read, transfer out, transfer in, program: all on one die.
     Move,
     /// Read and program inside one plane, no transfer.
