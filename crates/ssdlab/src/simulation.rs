@@ -88,6 +88,7 @@ pub struct Simulation {
     /// Completions for the caller of [`Simulation::take_completions`], if it wants them.
     kept: Option<Vec<Completion>>,
     started: Instant,
+    begun: bool,
     rounds_at_now: u32,
 }
 
@@ -115,6 +116,7 @@ impl Simulation {
             completions: Vec::new(),
             kept: None,
             started: Instant::now(),
+            begun: false,
             rounds_at_now: 0,
         })
     }
@@ -172,6 +174,7 @@ impl Simulation {
     /// # Errors
     /// What the request log or verify mode meets.
     pub fn run_until(&mut self, until: Ns) -> Result<()> {
+        self.begin();
         while self.next_time().is_some_and(|time| time <= until) {
             self.step()?;
         }
@@ -230,10 +233,18 @@ impl Simulation {
     }
 
     fn step_or_stuck(&mut self) -> Result<()> {
+        self.begin();
         if self.next_time().is_none() {
             return Err(self.ssd.stuck(self.now));
         }
         self.step()
+    }
+
+    /// Starts the clock. Apart from [`Simulation::new`], so that what watches the drive can be set up before.
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.ssd.begin();
+        }
     }
 
     /// One instant: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at the same instant

@@ -41,7 +41,7 @@ fn random_drives_keep_every_invariant() {
         // Playing undisturbed operations in one piece changes nothing.
         let staged = run(&config, &requests, true).expect("the same run");
         assert_eq!(result.digest, staged.digest, "case {case}\n{config:#?}");
-        assert_eq!(result.breakdown_ns, staged.breakdown_ns, "case {case}");
+        assert_eq!(result.breakdown_ns, staged.breakdown_ns, "case {case}\n{config:#?}");
         for (name, count) in result.counters {
             *fired.entry(name).or_default() += count;
         }

@@ -19,7 +19,7 @@ impl Ssd {
             self.last_end = Some(request.offset + request.length);
         }
         // The request itself counts as pending until all of its pages are in.
-        let place = self.requests.insert(Active { request, index, sequential, pending: 1, parts: Parts::default() });
+        let place = self.requests.insert(Active { request, index, sequential, pending: 1, parts: Parts::default(), last: (0, Lpn(0)) });
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
             RequestKind::Flush => {}
@@ -145,7 +145,9 @@ impl Ssd {
     fn page_answered(&mut self, now: Ns, place: u32, arrival: Ns) {
         let mut parts = Parts::default();
         parts.add(Part::HostQueue, now - arrival);
-        self.requests.get(place).parts = parts;
+        let active = self.requests.get(place);
+        active.parts = parts;
+        active.last = (now, Lpn(0));
     }
 
     /// The chip whose queue takes the operation; `None` if, with dynamic allocation, no chip has room for a page now.
@@ -275,10 +277,14 @@ impl Ssd {
     }
 
     /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
-    pub(super) fn page_done(&mut self, now: Ns, place: u32, parts: Option<Parts>) {
+    pub(super) fn page_done(&mut self, now: Ns, place: u32, parts: Option<(Lpn, Parts)>) {
         let active = self.requests.get(place);
         active.pending -= 1;
-        if let Some(parts) = parts {
+        // Among pages that end at one instant the highest counts, so that the parts do not depend on the order of simultaneous events.
+        if let Some((lpn, parts)) = parts
+            && (now, lpn) >= active.last
+        {
+            active.last = (now, lpn);
             active.parts = parts;
         }
         if active.pending > 0 {

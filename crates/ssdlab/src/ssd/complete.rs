@@ -182,7 +182,7 @@ impl Ssd {
         let transaction = self.transactions[index];
         self.unchain(now, transaction.lpn, index);
         self.transactions.remove(index);
-        self.page_done(now, transaction.request, Some(transaction.parts));
+        self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));
     }
 
     /// Takes a transaction out of its page's chain and activates those at the front.

@@ -177,6 +177,15 @@ impl Ssd {
         }
     }
 
+    /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
+    pub fn begin(&mut self) {
+        for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
+            let next = self.gc.trigger(&self.ftl, pool);
+            self.start_jobs(0, next);
+        }
+        self.dispatch(0);
+    }
+
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
         self.verifier = Some(Verifier::new(&self.ftl, every_event));

@@ -2,7 +2,7 @@
 
 use crate::request::Request;
 use crate::stats::Parts;
-use crate::units::Lpn;
+use crate::units::{Lpn, Ns};
 
 /// A request under way.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,8 @@ pub struct Active {
     pub pending: u32,
     /// The parts of the transaction that completed last.
     pub parts: Parts,
+    /// When that was, and its page.
+    pub last: (Ns, Lpn),
 }
 
 impl Active {
