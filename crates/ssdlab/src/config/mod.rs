@@ -3,8 +3,30 @@
 //! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them.
 //! Raw text is merged and checked elsewhere in this module; whoever holds a [`Config`] may rely on every range stated here.
 
+pub mod capacity;
+pub mod check;
+pub mod inert;
+mod json;
+pub mod layers;
+mod names;
 mod node;
+mod overrides;
+pub mod presets;
 pub mod schema;
+mod text;
+pub mod unimplemented;
+pub mod validate;
+mod workload_rules;
+
+#[cfg(test)]
+mod random_tests;
+#[cfg(test)]
+mod tests;
+
+pub use capacity::Capacity;
+pub use check::{Problem, check};
+pub use layers::Layers;
+pub use validate::validate;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
