@@ -12,6 +12,7 @@ mod names;
 mod node;
 mod overrides;
 pub mod presets;
+pub mod reference;
 pub mod schema;
 mod text;
 pub mod unimplemented;
