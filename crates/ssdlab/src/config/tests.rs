@@ -183,7 +183,7 @@ fn config_relations_between_keys() {
         ),
         (
             &[("workload.request_size", "table"), ("workload.size_table", "[[0, 1]]")],
-            "workload.size_table[0]: the size 0 KB must be greater than 0 and at most 1048576",
+            "workload.size_table[0]: the size 0 KB must be from 0.5 to 1048576",
         ),
         (
             &[("workload.address", "hot-cold"), ("workload.hot_share", "1")],

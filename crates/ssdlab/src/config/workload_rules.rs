@@ -53,8 +53,8 @@ fn size_table(path: &str, workload: &Workload, messages: &mut Vec<String>) {
         return messages.push(format!("{path}.size_table = []: {path}.request_size = \"table\" {needs}"));
     }
     for (index, &(size_kb, weight)) in table.iter().enumerate() {
-        if !(size_kb > 0.0 && size_kb <= 1_048_576.0) {
-            messages.push(format!("{path}.size_table[{index}]: the size {size_kb} KB must be greater than 0 and at most 1048576"));
+        if !(0.5..=1_048_576.0).contains(&size_kb) {
+            messages.push(format!("{path}.size_table[{index}]: the size {size_kb} KB must be from 0.5 to 1048576"));
         }
         if !(0.0..=1e12).contains(&weight) {
             messages.push(format!("{path}.size_table[{index}]: the weight {weight} must be from 0 to 1000000000000"));
