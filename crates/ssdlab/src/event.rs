@@ -1,4 +1,7 @@
-//! The event queue: a total order of (time, serial), so that what happens at one instant happens in a defined order.
+//! The event queue: a total order of (time, serial number of the operation), so that what happens at one instant happens in a defined order.
+//!
+//! The serial number is that of the operation's start, not of the event: two operations that reach something at one instant are served in the
+//! order in which they began, however many stages lie between.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,25 +20,23 @@ pub enum Event {
 /// Bits of the payload in a key: a kind and an index.
 const PAYLOAD_BITS: u32 = 24;
 
-/// Events by time; among equal times in the order in which they were scheduled.
+/// Events by time; among equal times by the serial number of their operation.
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    /// time << 64 | serial << 24 | payload: one comparison decides, and the payload never does.
+    /// time << 64 | serial << 24 | payload: one comparison decides.
     heap: BinaryHeap<Reverse<u128>>,
-    serial: u64,
 }
 
 impl EventQueue {
-    /// Schedules `event` at `time`.
+    /// Schedules `event` of the operation `serial` at `time`.
     #[inline]
-    pub fn push(&mut self, time: Ns, event: Event) {
+    pub fn push(&mut self, time: Ns, serial: u64, event: Event) {
         let payload = match event {
             Event::Slot(index) => index << 1,
             Event::Bus(index) => index << 1 | 1,
         };
-        debug_assert!(payload < 1 << PAYLOAD_BITS);
-        self.serial += 1;
-        self.heap.push(Reverse(u128::from(time) << 64 | u128::from(self.serial) << PAYLOAD_BITS | u128::from(payload)));
+        debug_assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
+        self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
     }
 
     /// The time of the next event.
@@ -61,16 +62,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ties_come_in_the_order_of_scheduling() {
+    fn ties_come_in_the_order_of_the_operations() {
         let mut queue = EventQueue::default();
-        queue.push(5, Event::Slot(9));
-        queue.push(3, Event::Bus(1));
-        queue.push(5, Event::Bus(0));
-        queue.push(5, Event::Slot(0));
+        queue.push(5, 3, Event::Slot(0));
+        queue.push(3, 2, Event::Bus(1));
+        queue.push(5, 1, Event::Bus(9));
+        queue.push(5, 2, Event::Slot(4));
         assert_eq!(queue.next_time(), Some(3));
         assert_eq!(queue.pop_at(5), None);
         assert_eq!(queue.pop_at(3), Some(Event::Bus(1)));
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop_at(5)).collect();
-        assert_eq!(rest, [Event::Slot(9), Event::Bus(0), Event::Slot(0)]);
+        assert_eq!(rest, [Event::Bus(9), Event::Slot(4), Event::Slot(0)]);
     }
 }

@@ -71,6 +71,8 @@ pub struct Op {
 struct Slot {
     stage: Stage,
     op: Op,
+    /// Its serial number: by start.
+    serial: u64,
     /// Pages whose transfer has ended.
     transferred: u32,
     /// When the stage began.
@@ -122,6 +124,8 @@ pub struct Flash {
     pub timing: Timing,
     slots: Vec<Slot>,
     buses: Vec<Bus>,
+    /// Operations started.
+    serial: u64,
     /// The die stands in its bus's line.
     in_line: Vec<bool>,
     /// Time each die had an operation, ns, and since when it has one.
@@ -141,6 +145,7 @@ pub struct Flash {
 const IDLE: Slot = Slot {
     stage: Stage::Empty,
     op: Op { kind: OpKind::Erase, host: false, pages: 0, read_ns: 0, write_ns: 0, tag: 0 },
+    serial: 0,
     transferred: 0,
     since: 0,
     transferred_at: 0,
@@ -154,6 +159,7 @@ impl Flash {
             timing: Timing::new(&config.device),
             slots: vec![IDLE; 2 * geometry.dies as usize],
             buses: vec![Bus::default(); geometry.channels as usize],
+            serial: 0,
             in_line: vec![false; geometry.dies as usize],
             die_busy: vec![(0, 0); geometry.dies as usize],
             chip_ops: vec![0; geometry.chips as usize],
@@ -249,20 +255,22 @@ impl Flash {
             self.chip_ops[die.index() / self.dies_per_chip as usize] += 1;
         }
         let slot = &mut self.slots[index as usize];
-        *slot = Slot { stage: Stage::Whole, op, transferred: 0, since: now, transferred_at: now };
+        self.serial += 1;
+        let serial = self.serial;
+        *slot = Slot { stage: Stage::Whole, op, serial, transferred: 0, since: now, transferred_at: now };
         let transfers = match op.kind {
             OpKind::Erase | OpKind::CopybackMove => 0,
             OpKind::Read | OpKind::Program => 1,
             OpKind::Move => 2,
         };
         if transfers == 0 || self.solo && op.pages == 1 {
-            events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, Event::Slot(index));
+            events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(index));
             self.trace_whole(now, die, op);
         } else if op.kind == OpKind::Program {
             self.begin_transfer(now, index, events);
         } else {
             slot.stage = Stage::Read;
-            events.push(now + op.read_ns, Event::Slot(index));
+            events.push(now + op.read_ns, serial, Event::Slot(index));
         }
         index
     }
@@ -302,7 +310,7 @@ impl Flash {
         let slot = &mut self.slots[index as usize];
         slot.stage = Stage::Program;
         slot.since = now;
-        events.push(now + slot.op.write_ns, Event::Slot(index));
+        events.push(now + slot.op.write_ns, slot.serial, Event::Slot(index));
     }
 
     fn begin_transfer(&mut self, now: Ns, index: u32, events: &mut EventQueue) {
@@ -312,9 +320,10 @@ impl Flash {
             _ => Stage::Out,
         };
         slot.since = now;
+        let serial = slot.serial;
         let channel = self.channel_of_die[index as usize / 2];
         self.buses[channel as usize].current = Some(index);
-        events.push(now + self.timing.transfer_ns, Event::Bus(channel));
+        events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
     }
 
     /// Asks for the bus: begins at once on an idle bus without a line. Returns true if the transfer has begun.

@@ -102,10 +102,9 @@ impl Ssd {
         self.gc.dies_of_turn(self.geometry(), pool).map(DieId).any(|die| {
             let chip = self.geometry().chip_of_die(die);
             self.geometry().pools_of_die(die).map(PoolId).any(|pool| {
-                let writable = self.ftl.can_write(pool);
                 waits(self.sched.line(pool, LineKind::Read), true)
-                    || waits(self.sched.line(pool, LineKind::Write), writable)
-                    || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), writable)
+                    || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool))
+                    || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
             })
         })
     }

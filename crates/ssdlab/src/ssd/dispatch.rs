@@ -159,7 +159,12 @@ impl Ssd {
         let count = range.end - range.start;
         (0..count)
             .map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count))
-            .find(|&pool| self.may_write(pool) && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool())
+            .find(|&pool| self.takes_any_write(pool))
+    }
+
+    /// Dynamic allocation: the pool could take a write now, and has room for its data.
+    pub(super) fn takes_any_write(&self, pool: PoolId) -> bool {
+        self.may_write(pool) && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
     }
 
     /// The pool of the die whose job's step became ready first.
@@ -254,8 +259,7 @@ impl Ssd {
 
     /// Dynamic allocation: the chip's next write, if this pool has room for it.
     fn dynamic_partner(&self, die: DieId, pool: PoolId) -> u32 {
-        let room = self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool();
-        if room { self.sched.head(self.sched.chip_line(self.geometry().chip_of_die(die))) } else { NONE }
+        if self.takes_any_write(pool) { self.sched.head(self.sched.chip_line(self.geometry().chip_of_die(die))) } else { NONE }
     }
 
     /// A read resolves its mapping when it starts. Returns its array time.

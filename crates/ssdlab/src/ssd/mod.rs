@@ -377,37 +377,29 @@ impl Ssd {
     }
 }
 
-/// A set of dies, taken in ascending order.
+/// A set of dies, taken in the order in which they came.
 #[derive(Clone, Debug)]
 struct DieSet {
-    words: Vec<u64>,
-    first: usize,
+    queue: VecDeque<DieId>,
+    contains: Vec<bool>,
 }
 
 impl DieSet {
     fn new(dies: u32) -> Self {
-        DieSet { words: vec![0; dies.div_ceil(64) as usize], first: usize::MAX }
+        DieSet { queue: VecDeque::with_capacity(dies as usize), contains: vec![false; dies as usize] }
     }
 
     #[inline(always)]
     fn insert(&mut self, die: DieId) {
-        let word = die.index() / 64;
-        self.words[word] |= 1 << (die.0 % 64);
-        self.first = self.first.min(word);
+        if !std::mem::replace(&mut self.contains[die.index()], true) {
+            self.queue.push_back(die);
+        }
     }
 
     #[inline(always)]
     fn pop(&mut self) -> Option<DieId> {
-        while self.first < self.words.len() {
-            let word = &mut self.words[self.first];
-            if *word != 0 {
-                let bit = word.trailing_zeros();
-                *word &= *word - 1;
-                return Some(DieId(self.first as u32 * 64 + bit));
-            }
-            self.first += 1;
-        }
-        self.first = usize::MAX;
-        None
+        let die = self.queue.pop_front()?;
+        self.contains[die.index()] = false;
+        Some(die)
     }
 }
