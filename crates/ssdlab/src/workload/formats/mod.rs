@@ -278,7 +278,11 @@ fn sample_lines(sample: &[u8], is_all: bool) -> Vec<&[u8]> {
 fn fitting(lines: &[&[u8]]) -> Vec<&'static Format> {
     let scores: Vec<(usize, &Format)> = REGISTRY.iter().map(|format| (readable(format, lines), *format)).collect();
     let best = scores.iter().map(|&(score, _)| score).max().unwrap_or(0);
-    scores.into_iter().filter(|&(score, _)| score == best && score > 0).map(|(_, format)| format).collect()
+    let is_disksim = scores.iter().any(|&(score, format)| score == best && format.id == TraceFormat::Disksim);
+    // Where most times are whole numbers, a few with a point may be damage: that alone does not make nanoseconds milliseconds.
+    let is_mixed = |score, id| is_disksim && matches!(id, TraceFormat::Mqsim | TraceFormat::Ssdsim) && score * 2 > best;
+    let fits = |&(score, format): &(usize, &Format)| score > 0 && (score == best || is_mixed(score, format.id));
+    scores.into_iter().filter(fits).map(|(_, format)| format).collect()
 }
 
 /// How many of the lines a format can read. 0 where none is a request, unless all are right without one (a header alone).
@@ -538,6 +542,12 @@ Throughput (R/W): 0KiB/s / 0KiB/s";
         assert_eq!(by_name.format.id, TraceFormat::Mqsim);
         let by_name = recognise(Path::new("x.disksim-pages.gz"), b"0 0 8 8 1\n500 0 16 8 0", true).unwrap();
         assert_eq!((by_name.format.id, by_name.unit_bytes), (TraceFormat::Disksim, Some(4096)));
+    }
+
+    #[test]
+    fn one_damaged_time_does_not_turn_nanoseconds_into_milliseconds() {
+        let text = b"11413000 0 8 8 1\n115.65 0 8 8 0\n12565000 1 8 8 0\n13565000 1 8 8 0";
+        assert_eq!(recognise(Path::new("x.txt"), text, true).unwrap().format.id, TraceFormat::Mqsim);
     }
 
     #[test]
