@@ -29,7 +29,8 @@ fn cases() -> u64 {
 #[test]
 fn random_drives_keep_every_invariant() {
     let mut fired = std::collections::BTreeMap::<String, u64>::new();
-    for case in 0..cases() {
+    let first = std::env::var("SWARM_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    for case in first..first + cases() {
         let mut rng = Rng::new(case, "swarm");
         let config = random_config(&mut rng);
         let count = 30 + rng.below(150);

@@ -44,6 +44,8 @@ pub struct Scheduler {
     /// Reads and writes accepted by each chip and not dispatched, and how many it takes (0: any number).
     accepted: Vec<[u32; 2]>,
     capacity: [u32; 2],
+    /// Transactions accepted by each chip and not completed.
+    load: Vec<u32>,
     /// With a bounded write queue: more accepted writes than this let writes go first.
     write_mark: u32,
 }
@@ -66,6 +68,7 @@ impl Scheduler {
             pools,
             dynamic,
             accepted: vec![[0; 2]; geometry.chips as usize],
+            load: vec![0; geometry.chips as usize],
             capacity: [scheduler.read_queue, scheduler.write_queue],
             write_mark,
         }
@@ -100,6 +103,7 @@ impl Scheduler {
     #[inline(always)]
     pub fn accept(&mut self, chip: ChipId, kind: LineKind) {
         self.accepted[chip.index()][kind as usize] += 1;
+        self.load[chip.index()] += 1;
     }
 
     /// A transaction gives its place in the chip's queue back.
@@ -108,10 +112,16 @@ impl Scheduler {
         self.accepted[chip.index()][kind as usize] -= 1;
     }
 
-    /// Reads and writes accepted by the chip and not dispatched: its load.
+    /// A transaction accepted by the chip has completed.
+    #[inline(always)]
+    pub fn finished(&mut self, chip: ChipId) {
+        self.load[chip.index()] -= 1;
+    }
+
+    /// Reads and writes accepted by the chip and not completed.
     #[inline(always)]
     pub fn load(&self, chip: ChipId) -> u32 {
-        self.accepted[chip.index()][0] + self.accepted[chip.index()][1]
+        self.load[chip.index()]
     }
 
     /// Writes go before reads on this chip (fr-fcfs with a filled write queue).

@@ -161,7 +161,7 @@ impl Ssd {
         Some(geometry.chip_of_die(geometry.die_of_pool(pool)))
     }
 
-    /// elyasi2017's DynAlloc: the chip with the fewest operations waiting, among those with room for the data; the first among equals.
+    /// elyasi2017's DynAlloc: the chip with the fewest operations waiting or running, among those with room for the data; the first among equals.
     fn least_loaded_chip(&self) -> Option<ChipId> {
         let geometry = self.geometry();
         let pools_per_chip = geometry.dies_per_chip.get() * geometry.pools.per_die.get();
@@ -267,7 +267,11 @@ impl Ssd {
     }
 
     fn trim_page(&mut self, now: Ns, lpn: Lpn) {
+        let place = self.ftl.lookup(lpn);
         let Some(pool) = self.ftl.trim(lpn) else { return };
+        if self.sched.is_dynamic() {
+            self.room_appeared(place);
+        }
         self.counters.trimmed_pages += 1;
         if let Some(verifier) = &mut self.verifier {
             verifier.trimmed(lpn);

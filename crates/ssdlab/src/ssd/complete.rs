@@ -4,7 +4,7 @@ use super::Ssd;
 use crate::flash::{Begun, OpKind, Progress};
 use crate::sched::{NONE, TransactionKind};
 use crate::stats::Part;
-use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
+use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, Ppn};
 
 impl Ssd {
     /// An array phase, or an operation played in one piece, has ended.
@@ -157,11 +157,20 @@ impl Ssd {
                 verifier.written(lpn, version);
             }
             if self.sched.is_dynamic() {
-                self.host_queue_ready = true;
+                self.room_appeared(old);
             }
             self.look_for_gain(now, pool, old);
             self.finish_transaction(now, index);
             index = next;
+        }
+    }
+
+    /// Dynamic allocation: a page at `old` became invalid, so that its pool may have room for a write that waits.
+    pub(super) fn room_appeared(&mut self, old: Option<Ppn>) {
+        self.host_queue_ready = true;
+        if let Some(old) = old {
+            let geometry = self.ftl.geometry();
+            self.dirty.insert(geometry.die_of_pool(geometry.pool_of_page(old)));
         }
     }
 
@@ -181,6 +190,9 @@ impl Ssd {
     pub(super) fn finish_transaction(&mut self, now: Ns, index: u32) {
         let transaction = self.transactions[index];
         self.unchain(now, transaction.lpn, index);
+        if transaction.kind != TransactionKind::Trim {
+            self.sched.finished(ChipId(transaction.chip));
+        }
         self.transactions.remove(index);
         self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));
     }
