@@ -100,6 +100,14 @@ impl Simulation {
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         control.phase.store(0, Ordering::Relaxed);
         let (ftl, precondition) = prepare(plan, control)?;
+        Self::with_drive(plan, ftl, precondition)
+    }
+
+    /// The same with a drive that is prepared already, for comparisons that begin with one state.
+    ///
+    /// # Errors
+    /// What opening the request log meets.
+    pub fn with_drive(plan: &Plan, ftl: Ftl, precondition: PreconditionReport) -> Result<Self> {
         let mut ssd = Ssd::new(&plan.config, ftl);
         if plan.verify != Verify::Off {
             ssd.verify(plan.verify == Verify::Every);
@@ -281,7 +289,10 @@ impl Simulation {
     }
 
     /// Runs a source of requests to its end: open loop by arrival times, or closed loop with a number of requests outstanding.
-    fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
+    ///
+    /// # Errors
+    /// What the source, the request log or verify mode meets; [`Error::Interrupted`].
+    pub fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
         let depth = u64::from(self.plan.config.workload.queue_depth);
         let mut exhausted = false;
         let mut steps = 0;
