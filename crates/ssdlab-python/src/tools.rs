@@ -1,0 +1,81 @@
+//! Traces, presets, the schema.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use ssdlab::config::TraceFormat;
+use ssdlab::error::Error;
+
+use crate::door;
+use crate::errors::{Failure, guarded, json};
+use crate::pending::{convert, info, presets as core_presets, schema as core_schema};
+
+/// The format of that name.
+fn format_named(name: Option<String>) -> Result<Option<TraceFormat>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let parsed = serde_json::from_value(serde_json::Value::String(name.clone()));
+    // serde's message lists the names that there are
+    parsed.map(Some).map_err(|reason| Failure::Core(Error::Usage(format!("trace format \"{name}\": {reason}"))))
+}
+
+/// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
+#[pyfunction]
+#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None))]
+pub fn trace_info(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<String>,
+    unit_bytes: Option<u64>,
+    device: Option<String>,
+) -> PyResult<String> {
+    let format = format_named(format)?;
+    door::call(py, Arc::default(), None, move |_| json(&info::trace_info(&path, format, unit_bytes, device.as_deref())?))
+}
+
+/// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (source, target, *, format=None, unit_bytes=None, device=None))]
+pub fn trace_convert(
+    py: Python<'_>,
+    source: PathBuf,
+    target: PathBuf,
+    format: Option<String>,
+    unit_bytes: Option<u64>,
+    device: Option<String>,
+) -> PyResult<String> {
+    let format = format_named(format)?;
+    door::call(py, Arc::default(), None, move |_| {
+        json(&convert::convert(&source, &target, format, unit_bytes, device.as_deref())?)
+    })
+}
+
+/// The names of the presets of a kind: `device`, `scheme` or `workload`.
+#[pyfunction]
+pub fn presets(kind: &str) -> PyResult<Vec<String>> {
+    Ok(guarded(|| core_presets::list(kind))?)
+}
+
+/// A preset as it is written.
+#[pyfunction]
+pub fn preset_text(kind: &str, name: &str) -> PyResult<String> {
+    Ok(guarded(|| core_presets::text(kind, name))?)
+}
+
+/// The JSON Schema of the configuration, as JSON text.
+#[pyfunction]
+pub fn schema() -> PyResult<String> {
+    Ok(guarded(|| json(&core_schema::schema()))?)
+}
+
+/// Every configuration key.
+#[pyfunction]
+pub fn keys() -> PyResult<Vec<String>> {
+    Ok(guarded(|| Ok(core_schema::keys()))?)
+}
+
+/// The version of the core.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
