@@ -10,10 +10,11 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`] |
 //! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
-//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`rng`], [`request`] |
+//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`files`], [`rng`], [`request`] |
 
 pub mod config;
 pub mod error;
+pub mod files;
 pub mod request;
 pub mod rng;
 pub mod simulation;

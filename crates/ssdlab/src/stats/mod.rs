@@ -1,4 +1,25 @@
 //! What a run reports: response times and their parts, recorded at one place, on completion.
+//!
+//! A [`Recorder`] takes each [`Completion`] once and ends as [`RequestStats`]; [`RunResult::assemble`] joins them with what the
+//! drive counted ([`DeviceStats`]). [`registry()`] lists every statistic with unit and sentence.
+
+mod class;
+mod device;
+mod log;
+mod order;
+mod recorder;
+mod registry;
+mod result;
+mod sums;
+
+pub use class::PERCENTILE_ERROR;
+pub use device::{DeviceStats, Run};
+pub use recorder::{Recorder, RequestStats};
+pub use registry::{Statistic, registry};
+pub use result::{
+    Bandwidth, Breakdown, Breakdowns, ByDirection, CacheResult, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport,
+    RequestCounts, RunResult, Slack, SlackResult, States, Utilisation, Wear,
+};
 
 use crate::request::RequestKind;
 use crate::units::Ns;

@@ -1,0 +1,86 @@
+//! What the simulator hands to [`super::RunResult::assemble`]: plain integers, counted from the start of the run, so
+//! without preconditioning.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::result::{ByDirection, CacheResult, FlashResult, PreconditionReport, SlackResult, States};
+use crate::units::Ns;
+
+/// What was run, and for how long.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The effective configuration.
+    pub config: Value,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// What the workload says of itself; null for nothing.
+    pub workload: Value,
+    /// How the drive was prepared, where it was.
+    pub precondition: Option<PreconditionReport>,
+    /// Simulated time from the start of the run to its end.
+    pub simulated_ns: Ns,
+    /// Wall-clock time of the simulation in seconds.
+    pub wall_s: f64,
+}
+
+/// What the drive did during the run.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceStats {
+    /// Block pools of the drive, for shares of time.
+    pub pools: u64,
+    /// Pages programmed for host writes, those merged into page moves included.
+    pub host_programs: u64,
+    /// Pages programmed for page moves.
+    pub gc_programs: u64,
+    /// Flash page reads, of host and GC.
+    pub reads: u64,
+    /// Block erases.
+    pub erases: u64,
+    /// GC jobs completed.
+    pub jobs: u64,
+    /// Pages that jobs copied.
+    pub pages_moved: u64,
+    /// Copies that were out of date when their program ended.
+    pub stale_moves: u64,
+    /// Sum over completed jobs of the time from start to the end of the erase, ns.
+    pub job_ns_sum: u128,
+    /// The longest of these, ns.
+    pub job_ns_max: Ns,
+    /// Time with a job active, summed over pools, ns.
+    pub gc_active_pool_ns: u128,
+    /// Host operations merged into page moves. `None` where the scheme does not merge.
+    pub merged: Option<ByDirection>,
+    /// Host operations pipelined with GC operations. `None` where the scheme does not.
+    pub pipelined: Option<ByDirection>,
+    /// GC operations suspended. `None` where the scheme does not suspend.
+    pub suspensions: Option<u64>,
+    /// Preemption points at which host operations were served. `None` where the scheme has none.
+    pub preemptions: Option<u64>,
+    /// Time in the GC states, summed over pools. `None` where the scheme has none.
+    pub state_ns: Option<States>,
+    /// By chip: time in which at least one of its dies was working, ns.
+    pub chip_busy_ns: Vec<Ns>,
+    /// By channel: time in which its bus was transferring, ns.
+    pub channel_busy_ns: Vec<Ns>,
+    /// How often each further mechanism fired, by its name.
+    pub counters: BTreeMap<String, u64>,
+    /// The cache's result. `None` without a cache.
+    pub cache: Option<CacheResult>,
+    /// The slack estimator's result. `None` where slack is not estimated.
+    pub slack: Option<SlackResult>,
+}
+
+impl DeviceStats {
+    /// The flash operations.
+    pub(super) fn flash(&self) -> FlashResult {
+        FlashResult {
+            reads: self.reads,
+            programs: self.host_programs + self.gc_programs,
+            host_programs: self.host_programs,
+            gc_programs: self.gc_programs,
+            erases: self.erases,
+        }
+    }
+}

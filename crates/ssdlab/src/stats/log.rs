@@ -1,0 +1,295 @@
+//! The per-request log: a Parquet file with a row for each request, in order of its index.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, StringArray, UInt8Array, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+
+use super::order::InOrder;
+use super::{Completion, Part};
+use crate::error::{Error, Result};
+use crate::files::WholeFile;
+use crate::request::RequestKind;
+use crate::units::Ns;
+
+/// Rows of a row group, the unit in which readers skip.
+const ROWS_OF_A_GROUP: usize = 128 * 1024;
+/// Rows handed to the encoder at once.
+const ROWS_AT_ONCE: usize = 16 * 1024;
+/// What the column `kind` can hold, in the order of its keys.
+const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
+
+/// Writes the log. It appears under its name when finished; dropped before that, it leaves no file.
+///
+/// Rows go by index, which costs the memory of the completions between the oldest request outstanding and the newest
+/// completed one: the simulator holds as much of the same requests anyway.
+#[derive(Debug)]
+pub(super) struct RequestLog {
+    order: InOrder<Completion>,
+    rows: Rows,
+    schema: SchemaRef,
+    writer: ArrowWriter<WholeFile>,
+}
+
+impl RequestLog {
+    /// Begins the log `path`.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let file = WholeFile::create(path)?;
+        let schema = schema();
+        let error = |error| io_error(path, error);
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties())).map_err(error)?;
+        Ok(RequestLog { order: InOrder::new(), rows: Rows::new(), schema, writer })
+    }
+
+    /// Takes one completion, in any order, each index once.
+    pub(super) fn take(&mut self, completion: &Completion) -> Result<()> {
+        self.order.insert(completion.index, *completion);
+        while let Some(next) = self.order.pop() {
+            self.rows.push(&next);
+            if self.rows.len() == ROWS_AT_ONCE {
+                self.encode()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and puts the file in its place. Requests after a gap in the index are an error of the caller.
+    pub(super) fn finish(mut self) -> Result<()> {
+        debug_assert_eq!(self.order.gap(), None);
+        self.encode()?;
+        let path = self.writer.inner().path().to_path_buf();
+        self.writer.into_inner().map_err(|error| io_error(&path, error))?.commit()
+    }
+
+    fn encode(&mut self) -> Result<()> {
+        let batch = std::mem::replace(&mut self.rows, Rows::new()).into_batch(&self.schema);
+        self.writer.write(&batch).map_err(|error| io_error(self.writer.inner().path(), error))
+    }
+}
+
+/// The columns: name and, as metadata, nothing; units are in the names.
+fn schema() -> SchemaRef {
+    let kind = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
+    let mut fields = vec![
+        Field::new("index", DataType::UInt64, false),
+        Field::new("kind", kind, false),
+        Field::new("sequential", DataType::Boolean, false),
+    ];
+    let numbers = ["offset_bytes", "size_bytes", "arrival_ns", "response_ns"].map(String::from);
+    let parts = Part::NAMES.map(|part| format!("{part}_ns"));
+    fields.extend(numbers.into_iter().chain(parts).map(|name| Field::new(name, DataType::UInt64, false)));
+    Arc::new(Schema::new(fields))
+}
+
+fn properties() -> WriterProperties {
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_string())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(ROWS_OF_A_GROUP));
+    // These two only rise, so their differences are small.
+    for rising in ["index", "arrival_ns"].map(ColumnPath::from) {
+        builder = builder.set_column_dictionary_enabled(rising.clone(), false).set_column_encoding(rising, Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.build()
+}
+
+/// The file system's error from inside the Parquet library's, as the user needs to see it.
+fn io_error(path: &Path, error: ParquetError) -> Error {
+    let source = match error {
+        ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error),
+        other => io::Error::other(other),
+    };
+    Error::io("write", path, source)
+}
+
+/// Rows that wait to be encoded, by column.
+#[derive(Debug)]
+struct Rows {
+    index: Vec<u64>,
+    kind: Vec<u8>,
+    sequential: Vec<bool>,
+    offset: Vec<u64>,
+    size: Vec<u64>,
+    arrival: Vec<Ns>,
+    response: Vec<Ns>,
+    parts: [Vec<Ns>; Part::COUNT],
+}
+
+impl Rows {
+    fn new() -> Self {
+        let numbers = || Vec::with_capacity(ROWS_AT_ONCE);
+        Rows {
+            index: numbers(),
+            kind: Vec::with_capacity(ROWS_AT_ONCE),
+            sequential: Vec::with_capacity(ROWS_AT_ONCE),
+            offset: numbers(),
+            size: numbers(),
+            arrival: numbers(),
+            response: numbers(),
+            parts: std::array::from_fn(|_| numbers()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    fn push(&mut self, completion: &Completion) {
+        self.index.push(completion.index);
+        self.kind.push(kind_key(completion.kind));
+        self.sequential.push(completion.sequential);
+        self.offset.push(completion.offset);
+        self.size.push(completion.length);
+        self.arrival.push(completion.arrival_ns);
+        self.response.push(completion.completed_ns - completion.arrival_ns);
+        for (column, &ns) in self.parts.iter_mut().zip(&completion.parts.0) {
+            column.push(ns);
+        }
+    }
+
+    fn into_batch(self, schema: &SchemaRef) -> RecordBatch {
+        let numbers = |values: Vec<u64>| Arc::new(UInt64Array::from(values)) as ArrayRef;
+        let names = Arc::new(StringArray::from(KINDS.to_vec()));
+        let kind = DictionaryArray::new(UInt8Array::from(self.kind), names);
+        let mut columns: Vec<ArrayRef> = vec![numbers(self.index), Arc::new(kind), Arc::new(BooleanArray::from(self.sequential))];
+        columns.extend([self.offset, self.size, self.arrival, self.response].into_iter().chain(self.parts).map(numbers));
+        RecordBatch::try_new(Arc::clone(schema), columns).expect("the columns are those of the schema, of one length")
+    }
+}
+
+/// The place of `kind` in [`KINDS`].
+fn kind_key(kind: RequestKind) -> u8 {
+    match kind {
+        RequestKind::Read => 0,
+        RequestKind::Write => 1,
+        RequestKind::Trim => 2,
+        RequestKind::Flush => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use arrow::array::AsArray;
+    use arrow::datatypes::{UInt8Type, UInt64Type};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::super::{Parts, Recorder};
+    use super::*;
+
+    fn completion(index: u64) -> Completion {
+        let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush][index as usize % 4];
+        let parts = Parts(std::array::from_fn(|part| index * 7 % (part as u64 + 2)));
+        let arrival_ns = 1000 * index;
+        let completed_ns = arrival_ns + parts.total();
+        Completion {
+            index,
+            kind,
+            sequential: index.is_multiple_of(5),
+            offset: 512 * (index % 977),
+            length: 512 + index % 3,
+            arrival_ns,
+            completed_ns,
+            parts,
+        }
+    }
+
+    /// Row `row` of `batch` as a completion.
+    fn row(batch: &RecordBatch, row: usize) -> Completion {
+        let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<UInt64Type>().value(row);
+        let kinds = batch.column_by_name("kind").unwrap().as_dictionary::<UInt8Type>();
+        let kind = kinds.values().as_string::<i32>().value(usize::from(kinds.keys().value(row)));
+        let parts = Parts(Part::NAMES.map(|name| number(&format!("{name}_ns"))));
+        Completion {
+            index: number("index"),
+            kind: [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush]
+                [KINDS.iter().position(|&name| name == kind).unwrap()],
+            sequential: batch.column_by_name("sequential").unwrap().as_boolean().value(row),
+            offset: number("offset_bytes"),
+            length: number("size_bytes"),
+            arrival_ns: number("arrival_ns"),
+            completed_ns: number("arrival_ns") + number("response_ns"),
+            parts,
+        }
+    }
+
+    #[test]
+    fn a_log_reads_back_as_it_was_recorded_by_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("requests.parquet");
+        let count = (ROWS_OF_A_GROUP + ROWS_AT_ONCE + 1000) as u64;
+        let mut recorder = Recorder::new(Some(&path)).unwrap();
+        // Groups of eight in reverse: the log must put them in order. The count is a multiple of eight.
+        (0..count).for_each(|index| recorder.record(&completion(index ^ 7)).unwrap());
+        recorder.finish().unwrap();
+
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(reader.metadata().num_row_groups(), 2);
+        let mut index = 0;
+        for batch in reader.build().unwrap().map(|batch| batch.unwrap()) {
+            for at in 0..batch.num_rows() {
+                assert_eq!(format!("{:?}", row(&batch, at)), format!("{:?}", completion(index)));
+                index += 1;
+            }
+        }
+        assert_eq!(index, count);
+        println!("{:.1} bytes per request", fs::metadata(&path).unwrap().len() as f64 / count as f64);
+    }
+
+    #[test]
+    fn an_unfinished_log_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::new(Some(&folder.path().join("requests.parquet"))).unwrap();
+        (0..2 * ROWS_OF_A_GROUP as u64).for_each(|index| recorder.record(&completion(index)).unwrap());
+        drop(recorder);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_log_with_a_missing_request_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::new(Some(&folder.path().join("requests.parquet"))).unwrap();
+        recorder.record(&completion(1)).unwrap();
+        recorder.finish().unwrap_err();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_empty_log_is_a_readable_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("requests.parquet");
+        Recorder::new(Some(&path)).unwrap().finish().unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
+        assert_eq!(reader.schema().fields().len(), 15);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_the_systems_error_with_the_path() {
+        let mut recorder = Recorder::new(Some(Path::new("/dev/full"))).unwrap();
+        let result = (0..8 * ROWS_OF_A_GROUP as u64).try_for_each(|index| recorder.record(&completion(index)));
+        let message = result.unwrap_err().to_string();
+        assert!(message.starts_with("/dev/full: cannot write: No space left"), "{message}");
+
+        let mut recorder = Recorder::new(Some(Path::new("/dev/full"))).unwrap();
+        recorder.record(&completion(0)).unwrap();
+        let message = recorder.finish().unwrap_err().to_string();
+        assert!(message.starts_with("/dev/full: cannot write: No space left"), "{message}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error_before_the_run() {
+        let message = Recorder::new(Some(Path::new("/nonexistent/requests.parquet"))).unwrap_err().to_string();
+        assert!(message.starts_with("/nonexistent/requests.parquet: cannot write: No such file"), "{message}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Completions come out of order; what is hashed and logged goes by request index.
+
+use std::collections::VecDeque;
+
+/// Holds what comes early until everything before it has come. Its length is the distance from the oldest request that
+/// is not yet completed to the newest that is.
+#[derive(Debug)]
+pub(super) struct InOrder<T> {
+    /// The lowest index that has not been handed out.
+    next: u64,
+    /// What has come of `next`, `next + 1`, ...
+    waiting: VecDeque<Option<T>>,
+}
+
+impl<T> InOrder<T> {
+    pub(super) fn new() -> Self {
+        InOrder { next: 0, waiting: VecDeque::new() }
+    }
+
+    /// Takes the item of `index` in. Panics if there was one already: a request completes once.
+    #[inline]
+    pub(super) fn insert(&mut self, index: u64, item: T) {
+        let Some(ahead) = index.checked_sub(self.next) else { panic!("request {index} completed twice") };
+        let ahead = usize::try_from(ahead).expect("a request index fits the address space");
+        if ahead >= self.waiting.len() {
+            self.waiting.resize_with(ahead + 1, || None);
+        }
+        let slot = &mut self.waiting[ahead];
+        assert!(slot.is_none(), "request {index} completed twice");
+        *slot = Some(item);
+    }
+
+    /// The next item in order, if it has come.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<T> {
+        let item = self.waiting.front_mut()?.take()?;
+        self.waiting.pop_front();
+        self.next += 1;
+        Some(item)
+    }
+
+    /// The first index that is missing although a later one has come.
+    pub(super) fn gap(&self) -> Option<u64> {
+        (!self.waiting.is_empty()).then_some(self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_come_out_in_order_as_soon_as_they_can() {
+        let mut order = InOrder::new();
+        order.insert(2, 'c');
+        order.insert(0, 'a');
+        assert_eq!((order.pop(), order.pop(), order.gap()), (Some('a'), None, Some(1)));
+        order.insert(1, 'b');
+        assert_eq!((order.pop(), order.pop(), order.pop(), order.gap()), (Some('b'), Some('c'), None, None));
+    }
+
+    #[test]
+    #[should_panic(expected = "request 0 completed twice")]
+    fn a_second_item_of_one_index_is_a_defect() {
+        let mut order = InOrder::new();
+        order.insert(0, ());
+        order.pop();
+        order.insert(0, ());
+    }
+
+    #[test]
+    #[should_panic(expected = "request 1 completed twice")]
+    fn a_second_item_of_a_waiting_index_is_a_defect() {
+        let mut order = InOrder::new();
+        order.insert(1, ());
+        order.insert(1, ());
+    }
+}

@@ -1,0 +1,321 @@
+//! Takes every completion, once, and makes the statistics of the requests from them.
+
+use std::path::Path;
+
+use super::Completion;
+use super::class::Class;
+use super::log::RequestLog;
+use super::order::InOrder;
+use super::result::{Breakdowns, Latencies, RequestCounts};
+use crate::error::{Error, Result};
+use crate::request::RequestKind;
+use crate::units::Ns;
+
+/// Bytes collected before they are hashed: enough for BLAKE3 to work on several of its chunks at once.
+const HASHED_AT_ONCE: usize = 16 * 1024;
+
+/// Records completions. The cost of one is a few tens of nanoseconds and no allocation (without a log).
+#[derive(Debug)]
+pub struct Recorder {
+    sequential_reads: Class,
+    random_reads: Class,
+    writes: Class,
+    requests: RequestCounts,
+    bytes_read: u64,
+    bytes_written: u64,
+    digest: Digest,
+    log: Option<RequestLog>,
+}
+
+/// What is known of a run's requests when all have completed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestStats {
+    /// Requests by kind.
+    pub requests: RequestCounts,
+    /// Bytes asked for by reads.
+    pub bytes_read: u64,
+    /// Bytes asked for by writes.
+    pub bytes_written: u64,
+    /// Response times by class.
+    pub latency_ns: Latencies,
+    /// Mean parts of the response times by class.
+    pub breakdown_ns: Breakdowns,
+    /// BLAKE3 over the response times of all requests (trims and flushes too) in order of their index, each as eight
+    /// bytes, least significant first; 64 hexadecimal digits.
+    pub digest: String,
+}
+
+impl Recorder {
+    /// A recorder that also writes the per-request log `log`, where one is named.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the log cannot be begun.
+    pub fn new(log: Option<&Path>) -> Result<Self> {
+        Ok(Recorder {
+            sequential_reads: Class::new(),
+            random_reads: Class::new(),
+            writes: Class::new(),
+            requests: RequestCounts::default(),
+            bytes_read: 0,
+            bytes_written: 0,
+            digest: Digest::new(),
+            log: log.map(RequestLog::create).transpose()?,
+        })
+    }
+
+    /// Takes one completion, in any order. Trims and flushes count as requests and enter the digest and the log, but no
+    /// class of response times, not even `all`: most are answered at once and would hide the drive behind zeros.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the log cannot be written.
+    ///
+    /// # Panics
+    /// If the request completed before, ended before it arrived, or its parts do not add up to its response time.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion) -> Result<()> {
+        let response_ns = response_time(completion);
+        let class = match completion.kind {
+            RequestKind::Read => {
+                self.requests.read += 1;
+                self.bytes_read += completion.length;
+                Some(if completion.sequential { &mut self.sequential_reads } else { &mut self.random_reads })
+            }
+            RequestKind::Write => {
+                self.requests.write += 1;
+                self.bytes_written += completion.length;
+                Some(&mut self.writes)
+            }
+            RequestKind::Trim => {
+                self.requests.trim += 1;
+                None
+            }
+            RequestKind::Flush => {
+                self.requests.flush += 1;
+                None
+            }
+        };
+        if let Some(class) = class {
+            class.record(response_ns, &completion.parts);
+        }
+        self.digest.take(completion.index, response_ns);
+        match &mut self.log {
+            Some(log) => log.take(completion),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the recording: the statistics, with the log in its place.
+    ///
+    /// # Errors
+    /// [`Error::Simulation`] if a request before the last completed one never completed; [`Error::Io`] if the log cannot be
+    /// written. In both cases no log is left.
+    pub fn finish(self) -> Result<RequestStats> {
+        let digest = self.digest.finish()?;
+        if let Some(log) = self.log {
+            log.finish()?;
+        }
+        let reads = self.sequential_reads.merged(&self.random_reads);
+        let all = reads.merged(&self.writes);
+        debug_assert_eq!(all.count(), self.requests.read + self.requests.write);
+        Ok(RequestStats {
+            requests: self.requests,
+            bytes_read: self.bytes_read,
+            bytes_written: self.bytes_written,
+            latency_ns: Latencies {
+                all: all.latency(),
+                read: reads.latency(),
+                write: self.writes.latency(),
+                seq_read: self.sequential_reads.latency(),
+                rand_read: self.random_reads.latency(),
+            },
+            breakdown_ns: Breakdowns { all: all.breakdown(), read: reads.breakdown(), write: self.writes.breakdown() },
+            digest,
+        })
+    }
+}
+
+/// The response time, once its parts are found to add up to it.
+#[inline]
+fn response_time(completion: &Completion) -> Ns {
+    let Completion { index, arrival_ns, completed_ns, parts, .. } = completion;
+    assert!(completed_ns >= arrival_ns, "request {index} completed at {completed_ns} ns, before it arrived at {arrival_ns} ns");
+    let response_ns = completed_ns - arrival_ns;
+    // As the parts are u64, their sum is taken in u128: a wrong part must be reported, not overflow.
+    let total = parts.0.iter().map(|&ns| u128::from(ns)).sum::<u128>();
+    assert!(total == u128::from(response_ns), "request {index} took {response_ns} ns, but its parts add up to {total} ns: {parts:?}");
+    response_ns
+}
+
+/// The digest of the response times by request index, computed as completions come.
+#[derive(Debug)]
+struct Digest {
+    order: InOrder<Ns>,
+    hasher: blake3::Hasher,
+    bytes: Vec<u8>,
+}
+
+impl Digest {
+    fn new() -> Self {
+        Digest { order: InOrder::new(), hasher: blake3::Hasher::new(), bytes: Vec::with_capacity(HASHED_AT_ONCE) }
+    }
+
+    #[inline]
+    fn take(&mut self, index: u64, response_ns: Ns) {
+        self.order.insert(index, response_ns);
+        while let Some(response_ns) = self.order.pop() {
+            self.bytes.extend_from_slice(&response_ns.to_le_bytes());
+            if self.bytes.len() == HASHED_AT_ONCE {
+                self.hasher.update(&self.bytes);
+                self.bytes.clear();
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<String> {
+        if let Some(index) = self.order.gap() {
+            return Err(Error::Simulation(format!("request {index} never completed, though a later one did")));
+        }
+        self.hasher.update(&self.bytes);
+        Ok(self.hasher.finalize().to_hex().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Part, Parts};
+    use super::*;
+
+    fn completion(index: u64, kind: RequestKind, response_ns: Ns) -> Completion {
+        let mut parts = Parts::default();
+        parts.add(Part::Array, response_ns - response_ns / 3);
+        parts.add(Part::Gc, response_ns / 3);
+        Completion {
+            index,
+            kind,
+            sequential: index.is_multiple_of(3),
+            offset: 4096 * index,
+            length: 4096,
+            arrival_ns: 10 * index,
+            completed_ns: 10 * index + response_ns,
+            parts,
+        }
+    }
+
+    fn kind() -> impl Strategy<Value = RequestKind> {
+        prop_oneof![Just(RequestKind::Read), Just(RequestKind::Write), Just(RequestKind::Trim), Just(RequestKind::Flush)]
+    }
+
+    fn record_all(completions: &[Completion]) -> RequestStats {
+        let mut recorder = Recorder::new(None).unwrap();
+        completions.iter().for_each(|completion| recorder.record(completion).unwrap());
+        recorder.finish().unwrap()
+    }
+
+    fn mean(values: &[Ns]) -> Option<f64> {
+        (!values.is_empty()).then(|| values.iter().map(|&v| u128::from(v)).sum::<u128>() as f64 / values.len() as f64)
+    }
+
+    proptest! {
+        #[test]
+        fn statistics_are_those_of_a_naive_computation(requests in prop::collection::vec((kind(), 0u64..1 << 50), 0..300)) {
+            let completions: Vec<_> = requests.iter().zip(0..).map(|(&(kind, ns), index)| completion(index, kind, ns)).collect();
+            let stats = record_all(&completions);
+            let of = |wanted: &dyn Fn(&Completion) -> bool| -> Vec<Ns> {
+                completions.iter().filter(|c| wanted(c)).map(|c| c.completed_ns - c.arrival_ns).collect()
+            };
+            let read = |c: &Completion| c.kind == RequestKind::Read;
+            let write = |c: &Completion| c.kind == RequestKind::Write;
+            let latency = &stats.latency_ns;
+            for (found, expected) in [
+                (&latency.all, of(&|c| read(c) || write(c))),
+                (&latency.read, of(&read)),
+                (&latency.write, of(&write)),
+                (&latency.seq_read, of(&|c| read(c) && c.sequential)),
+                (&latency.rand_read, of(&|c| read(c) && !c.sequential)),
+            ] {
+                prop_assert_eq!(found.as_ref().map(|l| l.mean), mean(&expected));
+                prop_assert_eq!(found.as_ref().map_or(0, |l| l.count), expected.len() as u64);
+                prop_assert_eq!(found.as_ref().map(|l| l.min), expected.iter().min().copied());
+                prop_assert_eq!(found.as_ref().map(|l| l.max), expected.iter().max().copied());
+            }
+            if let (Some(latency), Some(parts)) = (&latency.all, &stats.breakdown_ns.all) {
+                prop_assert!((parts.array + parts.gc - latency.mean).abs() <= 1e-12 * latency.mean);
+                prop_assert!((parts.gc * 3.0 - latency.mean).abs() <= 3.0);
+            }
+            prop_assert_eq!(stats.requests.trim, completions.iter().filter(|c| c.kind == RequestKind::Trim).count() as u64);
+            prop_assert_eq!(stats.bytes_written, 4096 * stats.requests.write);
+        }
+
+        #[test]
+        fn the_digest_is_by_index_whatever_the_order_of_completion(
+            (in_order, shuffled) in prop::collection::vec(0u64..1 << 40, 1..3000).prop_flat_map(|responses| {
+                let completions: Vec<_> = responses.iter().zip(0..).map(|(&ns, i)| completion(i, RequestKind::Write, ns)).collect();
+                (Just(completions.clone()), Just(completions).prop_shuffle())
+            })
+        ) {
+            let bytes: Vec<u8> = in_order.iter().flat_map(|c| (c.completed_ns - c.arrival_ns).to_le_bytes()).collect();
+            let expected = blake3::hash(&bytes).to_hex().to_string();
+            prop_assert_eq!(&record_all(&in_order).digest, &expected);
+            prop_assert_eq!(record_all(&shuffled), record_all(&in_order));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "request 7 took 100 ns, but its parts add up to 99 ns")]
+    fn parts_that_do_not_add_up_are_a_defect() {
+        let mut wrong = completion(7, RequestKind::Read, 100);
+        wrong.parts.0[Part::Array as usize] -= 1;
+        let _ = Recorder::new(None).unwrap().record(&wrong);
+    }
+
+    #[test]
+    #[should_panic(expected = "request 7 took 100 ns, but its parts add up to")]
+    fn parts_beyond_the_range_of_time_are_a_defect_too() {
+        let mut wrong = completion(7, RequestKind::Read, 100);
+        wrong.parts.0[Part::Gc as usize] = u64::MAX;
+        let _ = Recorder::new(None).unwrap().record(&wrong);
+    }
+
+    #[test]
+    #[should_panic(expected = "request 2 completed at 19 ns, before it arrived at 20 ns")]
+    fn time_does_not_go_back() {
+        let wrong = Completion { completed_ns: 19, ..completion(2, RequestKind::Read, 0) };
+        let _ = Recorder::new(None).unwrap().record(&wrong);
+    }
+
+    #[test]
+    fn a_request_that_never_completed_is_named() {
+        let mut recorder = Recorder::new(None).unwrap();
+        for index in [0, 1, 3] {
+            recorder.record(&completion(index, RequestKind::Flush, 5)).unwrap();
+        }
+        assert_eq!(recorder.finish().unwrap_err().to_string(), "request 2 never completed, though a later one did");
+    }
+
+    #[test]
+    fn a_run_without_requests_has_no_response_times() {
+        let stats = Recorder::new(None).unwrap().finish().unwrap();
+        assert_eq!((stats.latency_ns, stats.breakdown_ns), (Latencies::default(), Breakdowns::default()));
+        assert_eq!(stats.digest, blake3::hash(b"").to_hex().to_string());
+    }
+
+    /// `cargo test --release -- --ignored --nocapture recording_is_cheap`
+    #[test]
+    #[ignore = "a measurement"]
+    fn recording_is_cheap() {
+        let mut recorder = Recorder::new(None).unwrap();
+        let mut rng = crate::rng::Rng::new(1, "bench");
+        let completions: Vec<_> = (0..1u64 << 16).map(|_| rng.exponential(1e6) as u64).collect();
+        let start = std::time::Instant::now();
+        let total = 1u64 << 24;
+        for index in 0..total {
+            // Blocks of 32 complete in reverse, as on a busy drive.
+            let index = index ^ 31;
+            recorder.record(&completion(index, RequestKind::Read, completions[index as usize & 0xffff])).unwrap();
+        }
+        println!("{:.1} ns per completion", start.elapsed().as_nanos() as f64 / total as f64);
+        assert_eq!(recorder.finish().unwrap().requests.read, total);
+    }
+}

@@ -1,0 +1,106 @@
+//! The table of statistics: name, unit, sentence, from the doc comments of [`RunResult`].
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+use super::RunResult;
+
+/// One statistic of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistic {
+    /// Its place in the result, such as `latency_ns.read.p99`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it is, in a sentence; for a member of a group, preceded by what the group is.
+    pub sentence: String,
+}
+
+/// Every statistic that a result can have, sorted by name.
+pub fn registry() -> Vec<Statistic> {
+    let mut table = Vec::new();
+    collect(&schema(), "", "", &mut table);
+    table.sort_by(|a, b| a.name.cmp(&b.name));
+    table
+}
+
+/// The JSON Schema of a result, without references.
+fn schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<RunResult>().to_value()
+}
+
+/// Adds the statistics below `schema`, which is called `name` and described by `context`.
+fn collect(schema: &Value, name: &str, context: &str, table: &mut Vec<Statistic>) {
+    for (key, field) in properties(schema).into_iter().flatten() {
+        let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+        // Doc comments are wrapped; a table is not.
+        let described = text(field, "description").split_whitespace().collect::<Vec<_>>().join(" ");
+        let sentence = if context.is_empty() { described } else { format!("{context} {described}") };
+        match field.get("unit") {
+            Some(_) => table.push(Statistic { name, unit: text(field, "unit").to_string(), sentence }),
+            None => collect(field, &name, &sentence, table),
+        }
+    }
+}
+
+/// The fields of an object, or of the object that an optional field may hold.
+fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    let of = |schema: &'_ Value| schema.get("properties").is_some();
+    let schema = match schema.get("anyOf") {
+        Some(choices) => choices.as_array()?.iter().find(|choice| of(choice))?,
+        None => schema,
+    };
+    schema.get("properties")?.as_object()
+}
+
+fn text<'a>(schema: &'a Value, key: &str) -> &'a str {
+    schema.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statistic_has_a_unit_and_a_sentence() {
+        let table = registry();
+        for Statistic { name, unit, sentence } in &table {
+            assert!(!unit.is_empty() && sentence.ends_with('.'), "{name} [{unit}]: {sentence}");
+        }
+        let find = |name: &str| table.iter().find(|statistic| statistic.name == name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(find("latency_ns.read.p99").unit, "ns");
+        assert!(find("breakdown_ns.all.dram").sentence.contains("DRAM"));
+    }
+
+    #[test]
+    fn the_table_has_all_names_that_users_rely_on() {
+        let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
+        let groups: [(&str, &[&str], &str); 12] = [
+            ("", &[""], "version config seed digest simulated_ns wall_s requests_per_s iops percentile_error counters workload"),
+            ("requests.", &[""], "read write trim flush"),
+            (
+                "latency_ns.",
+                &["all.", "read.", "write.", "seq_read.", "rand_read."],
+                "count mean std variance cv min p50 p90 p95 p99 p99_9 p99_99 max",
+            ),
+            ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
+            ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share suspensions preemptions"),
+            ("gc.", &["merged.", "pipelined."], "read write"),
+            ("gc.", &[""], "duration_ns.mean duration_ns.max state_ns.s0 state_ns.s1 state_ns.s2 state_ns.s3"),
+            ("cache.", &[""], "read_hits write_hits lookups hit_ratio destages gc_skips"),
+            ("slack.", &[""], "read.mean_ns read.std_ns write.mean_ns write.std_ns estimation_error"),
+            ("", &["wear."], "mean std max"),
+            ("flash.", &[""], "reads programs host_programs gc_programs erases"),
+            ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
+        ];
+        let mut expected: Vec<String> = Vec::new();
+        for (group, classes, leaves) in groups {
+            expected.extend(classes.iter().flat_map(|class| leaves.split(' ').map(move |leaf| format!("{group}{class}{leaf}"))));
+        }
+        let report = "kind pages_written write_amplification free_blocks_min free_blocks_max valid_share";
+        expected.extend(report.split(' ').map(|leaf| format!("precondition.{leaf}")));
+        expected.sort();
+        assert_eq!(names, expected);
+    }
+}

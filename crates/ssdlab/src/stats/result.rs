@@ -1,0 +1,642 @@
+//! The result of a run: the object that `--json` prints.
+//!
+//! Each field carries its unit and a sentence, from which [`super::registry`] and the JSON Schema are made. What is not
+//! defined in a run (the mean of no reads, a ratio to nothing) is absent: there is no null, NaN or infinity in a result.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::class::PERCENTILE_ERROR;
+use super::device::{DeviceStats, Run};
+use super::recorder::RequestStats;
+use super::sums::Sums;
+use crate::units::Ns;
+
+/// Everything a run reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// The version of ssdlab that made this result.
+    #[schemars(extend("unit" = "text"))]
+    pub version: String,
+    /// The effective configuration of the run, complete.
+    #[schemars(extend("unit" = "object"))]
+    pub config: Value,
+    /// The seed of all random streams.
+    #[schemars(extend("unit" = "number"))]
+    pub seed: u64,
+    /// BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival: equal digests
+    /// mean that every request took exactly as long.
+    #[schemars(extend("unit" = "hexadecimal"))]
+    pub digest: String,
+    /// Completed requests by kind.
+    pub requests: RequestCounts,
+    /// Response times (completion minus arrival) by class; trims and flushes are in none.
+    pub latency_ns: Latencies,
+    /// Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and above it by no more than
+    /// this share. Count, mean, deviation, minimum and maximum are exact.
+    #[schemars(extend("unit" = "share"))]
+    pub percentile_error: f64,
+    /// Mean parts of the response time by class; they add up to its mean.
+    pub breakdown_ns: Breakdowns,
+    /// Reads and writes completed in a second of simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "1/s"))]
+    pub iops: Option<f64>,
+    /// Bytes asked for in a second of simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_mb_s: Option<Bandwidth>,
+    /// Garbage collection during the run.
+    pub gc: GcResult,
+    /// The DRAM cache, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheResult>,
+    /// Slack of sub-requests and its estimation (elyasi2017), where it is estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<SlackResult>,
+    /// Erases that the blocks have seen since they were new, those of preconditioning included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<Wear>,
+    /// Flash operations during the run.
+    pub flash: FlashResult,
+    /// How busy the resources were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<Utilisation>,
+    /// How often each further mechanism fired, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("unit" = "count"))]
+    pub counters: BTreeMap<String, u64>,
+    /// How the drive was prepared before the run, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<PreconditionReport>,
+    /// What the workload says of itself: the trace's lines, what was clipped or wrapped, and the like.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schemars(extend("unit" = "object"))]
+    pub workload: Value,
+    /// Simulated time from the start of the run to its end.
+    #[schemars(extend("unit" = "ns"))]
+    pub simulated_ns: Ns,
+    /// Time that the simulation took on this machine.
+    #[schemars(extend("unit" = "s"))]
+    pub wall_s: f64,
+    /// Simulation speed: requests completed in a second on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "1/s"))]
+    pub requests_per_s: Option<f64>,
+}
+
+/// Requests by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestCounts {
+    /// Completed reads.
+    #[schemars(extend("unit" = "count"))]
+    pub read: u64,
+    /// Completed writes.
+    #[schemars(extend("unit" = "count"))]
+    pub write: u64,
+    /// Completed trims.
+    #[schemars(extend("unit" = "count"))]
+    pub trim: u64,
+    /// Completed flushes.
+    #[schemars(extend("unit" = "count"))]
+    pub flush: u64,
+}
+
+impl RequestCounts {
+    /// Requests of all kinds.
+    pub fn total(&self) -> u64 {
+        self.read + self.write + self.trim + self.flush
+    }
+}
+
+/// Response times by class of requests; a class without requests is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latencies {
+    /// Reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<Latency>,
+    /// Reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Latency>,
+    /// Writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Latency>,
+    /// Reads that start where the request before them ended (lee2013, footnote 2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq_read: Option<Latency>,
+    /// All other reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rand_read: Option<Latency>,
+}
+
+/// The response times of one class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Requests of the class.
+    #[schemars(extend("unit" = "count"))]
+    pub count: u64,
+    /// Mean response time.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean: f64,
+    /// Standard deviation (of the population: the root of the variance).
+    #[schemars(extend("unit" = "ns"))]
+    pub std: f64,
+    /// Population variance: the mean square minus the squared mean, from exact integer sums.
+    #[schemars(extend("unit" = "ns^2"))]
+    pub variance: f64,
+    /// Coefficient of variation: standard deviation over mean. Absent where the mean is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub cv: Option<f64>,
+    /// The shortest response time.
+    #[schemars(extend("unit" = "ns"))]
+    pub min: Ns,
+    /// The median: half of the requests took at most this long (nearest rank).
+    #[schemars(extend("unit" = "ns"))]
+    pub p50: Ns,
+    /// 90 % of the requests took at most this long.
+    #[schemars(extend("unit" = "ns"))]
+    pub p90: Ns,
+    /// 95 % of the requests took at most this long.
+    #[schemars(extend("unit" = "ns"))]
+    pub p95: Ns,
+    /// 99 % of the requests took at most this long.
+    #[schemars(extend("unit" = "ns"))]
+    pub p99: Ns,
+    /// 99.9 % of the requests took at most this long.
+    #[schemars(extend("unit" = "ns"))]
+    pub p99_9: Ns,
+    /// 99.99 % of the requests took at most this long.
+    #[schemars(extend("unit" = "ns"))]
+    pub p99_99: Ns,
+    /// The longest response time.
+    #[schemars(extend("unit" = "ns"))]
+    pub max: Ns,
+}
+
+/// Mean parts of the response times by class; a class without requests is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Breakdowns {
+    /// Reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<Breakdown>,
+    /// Reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Breakdown>,
+    /// Writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Breakdown>,
+}
+
+/// The mean parts of the response times of one class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Breakdown {
+    /// Waiting in the host queue, for a place in a chip's queue.
+    #[schemars(extend("unit" = "ns"))]
+    pub host_queue: f64,
+    /// Waiting for the die behind host work.
+    #[schemars(extend("unit" = "ns"))]
+    pub die_queue: f64,
+    /// Waiting for garbage collection.
+    #[schemars(extend("unit" = "ns"))]
+    pub gc: f64,
+    /// Waiting for the channel bus.
+    #[schemars(extend("unit" = "ns"))]
+    pub bus_queue: f64,
+    /// Being transferred on the bus.
+    #[schemars(extend("unit" = "ns"))]
+    pub transfer: f64,
+    /// In the flash array.
+    #[schemars(extend("unit" = "ns"))]
+    pub array: f64,
+    /// Suspended.
+    #[schemars(extend("unit" = "ns"))]
+    pub suspended: f64,
+    /// In the controller's DRAM.
+    #[schemars(extend("unit" = "ns"))]
+    pub dram: f64,
+}
+
+/// Bytes asked for by the host in a second of simulated time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bandwidth {
+    /// Megabytes (10^6 bytes) read in a second.
+    #[schemars(extend("unit" = "MB/s"))]
+    pub read: f64,
+    /// Megabytes (10^6 bytes) written in a second.
+    #[schemars(extend("unit" = "MB/s"))]
+    pub write: f64,
+}
+
+/// Garbage collection during the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GcResult {
+    /// Jobs completed: a victim emptied, erased and returned to its pool.
+    #[schemars(extend("unit" = "count"))]
+    pub jobs: u64,
+    /// Pages that jobs copied to another place. Pages whose move a host write replaced are not among them.
+    #[schemars(extend("unit" = "count"))]
+    pub pages_moved: u64,
+    /// Copies that were out of date when their program ended, as the host had written the page meanwhile.
+    #[schemars(extend("unit" = "count"))]
+    pub stale_moves: u64,
+    /// Blocks erased.
+    #[schemars(extend("unit" = "count"))]
+    pub erases: u64,
+    /// Write amplification: page programs of host and GC over those of the host. Absent where the host programmed nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub write_amplification: Option<f64>,
+    /// How long jobs took, from their start to the end of their erase. Absent without jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ns: Option<Duration>,
+    /// Share of the simulated time in which a pool had a job active, averaged over all pools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub time_share: Option<f64>,
+    /// Host operations that joined a page move of the same page, where the scheme merges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<ByDirection>,
+    /// Host operations that overlapped a GC operation through the cache register, where the scheme pipelines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipelined: Option<ByDirection>,
+    /// GC operations suspended in progress, where the scheme allows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "count"))]
+    pub suspensions: Option<u64>,
+    /// Preemption points at which host operations were served, where the scheme has such points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "count"))]
+    pub preemptions: Option<u64>,
+    /// Time in each state of semi-preemptible GC (lee2013, Fig. 8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_ns: Option<States>,
+}
+
+/// Host flash operations by direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ByDirection {
+    /// Page reads.
+    #[schemars(extend("unit" = "count"))]
+    pub read: u64,
+    /// Page writes.
+    #[schemars(extend("unit" = "count"))]
+    pub write: u64,
+}
+
+/// How long GC jobs took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Duration {
+    /// Mean duration of a job.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean: f64,
+    /// The longest job.
+    #[schemars(extend("unit" = "ns"))]
+    pub max: Ns,
+}
+
+/// Time in each GC state, summed over pools: together simulated time times pools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct States {
+    /// No GC.
+    #[schemars(extend("unit" = "ns"))]
+    pub s0: Ns,
+    /// GC, all requests allowed.
+    #[schemars(extend("unit" = "ns"))]
+    pub s1: Ns,
+    /// Below the hard threshold: host writes wait.
+    #[schemars(extend("unit" = "ns"))]
+    pub s2: Ns,
+    /// GC runs to completion, no host request.
+    #[schemars(extend("unit" = "ns"))]
+    pub s3: Ns,
+}
+
+/// The DRAM cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheResult {
+    /// Page reads served from the cache.
+    #[schemars(extend("unit" = "count"))]
+    pub read_hits: u64,
+    /// Page writes to a page that was in the cache.
+    #[schemars(extend("unit" = "count"))]
+    pub write_hits: u64,
+    /// Page reads and writes that asked the cache.
+    #[schemars(extend("unit" = "count"))]
+    pub lookups: u64,
+    /// Hits over lookups. Absent without lookups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub hit_ratio: Option<f64>,
+    /// Dirty pages written to flash.
+    #[schemars(extend("unit" = "count"))]
+    pub destages: u64,
+    /// Entries passed over at eviction because their home was in GC.
+    #[schemars(extend("unit" = "count"))]
+    pub gc_skips: u64,
+}
+
+impl CacheResult {
+    /// The cache's counts with their ratio.
+    pub fn new(hits: ByDirection, lookups: u64, destages: u64, gc_skips: u64) -> Self {
+        let hit_ratio = ratio(u128::from(hits.read) + u128::from(hits.write), lookups.into());
+        CacheResult { read_hits: hits.read, write_hits: hits.write, lookups, hit_ratio, destages, gc_skips }
+    }
+}
+
+/// Slack of sub-requests and its estimation (elyasi2017).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlackResult {
+    /// Of read sub-requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Slack>,
+    /// Of write sub-requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Slack>,
+    /// Sum of the absolute errors of the estimated response times over the sum of the actual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub estimation_error: Option<f64>,
+}
+
+/// The slack of one kind of sub-requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slack {
+    /// Mean slack.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean_ns: f64,
+    /// Standard deviation of the slack.
+    #[schemars(extend("unit" = "ns"))]
+    pub std_ns: f64,
+}
+
+/// Erases per block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Wear {
+    /// Mean erases of a block.
+    #[schemars(extend("unit" = "count"))]
+    pub mean: f64,
+    /// Standard deviation of the erases over all blocks.
+    #[schemars(extend("unit" = "count"))]
+    pub std: f64,
+    /// Erases of the most worn block.
+    #[schemars(extend("unit" = "count"))]
+    pub max: u32,
+}
+
+impl Wear {
+    /// From the erases of each block; `None` without blocks.
+    pub fn of(erase_counts: &[u32]) -> Option<Self> {
+        let mut sums = Sums::new();
+        erase_counts.iter().for_each(|&erases| sums.add(erases.into()));
+        Some(Wear { mean: sums.mean()?, std: sums.variance()?.sqrt(), max: *erase_counts.iter().max()? })
+    }
+}
+
+/// Flash operations of host and GC during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlashResult {
+    /// Page reads, of host and GC.
+    #[schemars(extend("unit" = "count"))]
+    pub reads: u64,
+    /// Page programs, of host and GC.
+    #[schemars(extend("unit" = "count"))]
+    pub programs: u64,
+    /// Page programs of host writes.
+    #[schemars(extend("unit" = "count"))]
+    pub host_programs: u64,
+    /// Page programs of page moves.
+    #[schemars(extend("unit" = "count"))]
+    pub gc_programs: u64,
+    /// Block erases.
+    #[schemars(extend("unit" = "count"))]
+    pub erases: u64,
+}
+
+/// Share of the simulated time in which each resource was busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Utilisation {
+    /// By chip: share of the time in which at least one of its dies was working.
+    #[schemars(extend("unit" = "share"))]
+    pub chips: Vec<f64>,
+    /// By channel: share of the time in which its bus was transferring.
+    #[schemars(extend("unit" = "share"))]
+    pub channels: Vec<f64>,
+}
+
+/// How the drive was prepared before the run. Nothing of it took simulated time or is counted elsewhere but in `wear`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PreconditionReport {
+    /// The kind of preconditioning, as configured.
+    #[schemars(extend("unit" = "text"))]
+    pub kind: String,
+    /// Pages written by the host side of it.
+    #[schemars(extend("unit" = "count"))]
+    pub pages_written: u64,
+    /// Write amplification of its last part, measured as the run's. Absent where nothing was overwritten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub write_amplification: Option<f64>,
+    /// Free blocks of the pool that has the fewest, frontiers excluded, when the run begins.
+    #[schemars(extend("unit" = "count"))]
+    pub free_blocks_min: u64,
+    /// Free blocks of the pool that has the most, frontiers excluded, when the run begins.
+    #[schemars(extend("unit" = "count"))]
+    pub free_blocks_max: u64,
+    /// Share of the exported pages that hold data when the run begins.
+    #[schemars(extend("unit" = "share"))]
+    pub valid_share: f64,
+}
+
+impl RunResult {
+    /// Puts a run's result together. `erase_counts` has the erases of each block since it was new.
+    ///
+    /// # Panics
+    /// If `run.wall_s` is not a finite number of seconds, or busy times exceed the simulated time.
+    pub fn assemble(run: Run, requests: RequestStats, device: DeviceStats, erase_counts: &[u32]) -> Self {
+        assert!(run.wall_s.is_finite() && run.wall_s >= 0.0, "the wall-clock time is {} s", run.wall_s);
+        let served = requests.requests.read + requests.requests.write;
+        let per_second = |amount: u64| ratio(u128::from(amount) * 1_000_000_000, run.simulated_ns.into());
+        let megabytes_per_second = |bytes: u64| per_second(bytes).map(|bytes| bytes / 1e6);
+        let bandwidth = megabytes_per_second(requests.bytes_read).zip(megabytes_per_second(requests.bytes_written));
+        let speed = requests.requests.total() as f64 / run.wall_s;
+        RunResult {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            config: run.config,
+            seed: run.seed,
+            digest: requests.digest,
+            requests: requests.requests,
+            latency_ns: requests.latency_ns,
+            percentile_error: PERCENTILE_ERROR,
+            breakdown_ns: requests.breakdown_ns,
+            iops: per_second(served),
+            bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
+            gc: GcResult::of(&device, run.simulated_ns),
+            wear: Wear::of(erase_counts),
+            flash: device.flash(),
+            utilisation: Utilisation::of(&device, run.simulated_ns),
+            cache: device.cache,
+            slack: device.slack,
+            counters: device.counters,
+            precondition: run.precondition,
+            workload: run.workload,
+            simulated_ns: run.simulated_ns,
+            wall_s: run.wall_s,
+            // A clock too coarse for a very short run gives no speed, rather than infinity.
+            requests_per_s: speed.is_finite().then_some(speed),
+        }
+    }
+}
+
+impl GcResult {
+    fn of(device: &DeviceStats, simulated_ns: Ns) -> Self {
+        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs);
+        let duration = |mean| Duration { mean, max: device.job_ns_max };
+        GcResult {
+            jobs: device.jobs,
+            pages_moved: device.pages_moved,
+            stale_moves: device.stale_moves,
+            erases: device.erases,
+            write_amplification: ratio(programs, device.host_programs.into()),
+            duration_ns: ratio(device.job_ns_sum, device.jobs.into()).map(duration),
+            time_share: ratio(device.gc_active_pool_ns, u128::from(simulated_ns) * u128::from(device.pools)),
+            merged: device.merged,
+            pipelined: device.pipelined,
+            suspensions: device.suspensions,
+            preemptions: device.preemptions,
+            state_ns: device.state_ns,
+        }
+    }
+}
+
+impl Utilisation {
+    fn of(device: &DeviceStats, simulated_ns: Ns) -> Option<Self> {
+        let share = |busy: &Ns| {
+            assert!(*busy <= simulated_ns, "a resource was busy for {busy} ns of {simulated_ns} ns");
+            *busy as f64 / simulated_ns as f64
+        };
+        let shares = |busy: &[Ns]| busy.iter().map(share).collect();
+        (simulated_ns > 0).then(|| Utilisation { chips: shares(&device.chip_busy_ns), channels: shares(&device.channel_busy_ns) })
+    }
+}
+
+/// `part / whole` as a real number; `None` where `whole` is 0.
+fn ratio(part: u128, whole: u128) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::{Completion, Part, Parts, Recorder};
+    use super::*;
+    use crate::request::RequestKind;
+
+    fn run(simulated_ns: Ns) -> Run {
+        Run { config: json!({"gc": {"soft": 0.05}}), seed: 42, workload: Value::Null, precondition: None, simulated_ns, wall_s: 0.5 }
+    }
+
+    fn requests() -> RequestStats {
+        let mut recorder = Recorder::new(None).unwrap();
+        for index in 0..10 {
+            let mut parts = Parts::default();
+            parts.add(Part::Array, 100 + index);
+            let kind = if index < 8 { RequestKind::Write } else { RequestKind::Trim };
+            let (arrival_ns, length) = (1000 * index, 4096);
+            let completed_ns = arrival_ns + parts.total();
+            recorder.record(&Completion { index, kind, sequential: false, offset: 0, length, arrival_ns, completed_ns, parts }).unwrap();
+        }
+        recorder.finish().unwrap()
+    }
+
+    fn device() -> DeviceStats {
+        DeviceStats {
+            pools: 2,
+            host_programs: 8,
+            gc_programs: 4,
+            reads: 4,
+            erases: 2,
+            jobs: 2,
+            pages_moved: 4,
+            job_ns_sum: 3000,
+            job_ns_max: 2000,
+            gc_active_pool_ns: 3000,
+            chip_busy_ns: vec![5000, 0],
+            channel_busy_ns: vec![2500],
+            merged: Some(ByDirection { read: 1, write: 0 }),
+            ..DeviceStats::default()
+        }
+    }
+
+    #[test]
+    fn a_hand_worked_result() {
+        let result = RunResult::assemble(run(10_000), requests(), device(), &[0, 2, 2, 4]);
+        let json = serde_json::to_value(&result).unwrap();
+        let at = |path: &str| json.pointer(path).unwrap_or_else(|| panic!("{path} in {json:#}")).clone();
+        for (path, value) in [
+            ("/seed", json!(42)),
+            ("/config/gc/soft", json!(0.05)),
+            ("/requests", json!({"read": 0, "write": 8, "trim": 2, "flush": 0})),
+            ("/latency_ns/write/mean", json!(103.5)),
+            ("/latency_ns/all/variance", json!(5.25)),
+            ("/latency_ns/all/p50", json!(103)),
+            ("/latency_ns/all/p99_9", json!(107)),
+            ("/breakdown_ns/write/array", json!(103.5)),
+            ("/gc/write_amplification", json!(1.5)),
+            ("/gc/duration_ns", json!({"mean": 1500.0, "max": 2000})),
+            ("/gc/time_share", json!(0.15)),
+            ("/gc/merged", json!({"read": 1, "write": 0})),
+            ("/wear", json!({"mean": 2.0, "std": 2f64.sqrt(), "max": 4})),
+            ("/flash", json!({"reads": 4, "programs": 12, "host_programs": 8, "gc_programs": 4, "erases": 2})),
+            ("/utilisation", json!({"chips": [0.5, 0.0], "channels": [0.25]})),
+            ("/iops", json!(8e5)),
+            ("/bandwidth_mb_s", json!({"read": 0.0, "write": 3276.8})),
+            ("/requests_per_s", json!(20.0)),
+        ] {
+            assert_eq!(at(path), value, "{path}");
+        }
+        assert_eq!(serde_json::from_value::<RunResult>(json).unwrap(), result);
+    }
+
+    /// Fails on null, the form in which JSON would show NaN and infinity.
+    fn assert_no_null(value: &Value) {
+        match value {
+            Value::Null => panic!("null"),
+            Value::Array(items) => items.iter().for_each(assert_no_null),
+            Value::Object(fields) => fields.values().for_each(assert_no_null),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn what_is_undefined_is_absent() {
+        let empty = Recorder::new(None).unwrap().finish().unwrap();
+        let result = RunResult::assemble(Run { wall_s: 0.0, ..run(0) }, empty, DeviceStats::default(), &[]);
+        let json = serde_json::to_value(&result).unwrap();
+        assert_no_null(&json);
+        for absent in ["/iops", "/requests_per_s", "/gc/write_amplification", "/gc/duration_ns", "/wear", "/utilisation", "/cache"] {
+            assert_eq!(json.pointer(absent), None, "{absent}");
+        }
+        assert_eq!(json["latency_ns"], json!({}));
+        assert_eq!(serde_json::from_value::<RunResult>(json).unwrap(), result);
+
+        let full = serde_json::to_value(RunResult::assemble(run(10_000), requests(), device(), &[0])).unwrap();
+        assert_no_null(&full);
+        assert_eq!(full["latency_ns"].get("read"), None);
+    }
+
+    #[test]
+    fn a_cache_without_lookups_has_no_hit_ratio() {
+        assert_eq!(CacheResult::new(ByDirection::default(), 0, 0, 0).hit_ratio, None);
+        assert_eq!(CacheResult::new(ByDirection { read: 1, write: 2 }, 4, 0, 0).hit_ratio, Some(0.75));
+    }
+
+    #[test]
+    #[should_panic(expected = "a resource was busy for 5000 ns of 4999 ns")]
+    fn nothing_is_busy_for_longer_than_the_run() {
+        let _ = RunResult::assemble(run(4_999), requests(), device(), &[]);
+    }
+}

@@ -1,0 +1,138 @@
+//! Exact sums: mean and variance without a rounding before the last division.
+
+/// Count, extremes, sum and sum of squares of `u64` values, all exact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sums {
+    pub(super) count: u64,
+    pub(super) min: u64,
+    pub(super) max: u64,
+    pub(super) sum: u128,
+    /// The sum of squares, `squares_high * 2^128 + squares_low`: a few thousand hour-long waits are more than 128 bits hold
+    /// once they are multiplied by the count.
+    squares_low: u128,
+    squares_high: u64,
+}
+
+impl Sums {
+    pub(super) const fn new() -> Self {
+        Sums { count: 0, min: u64::MAX, max: 0, sum: 0, squares_low: 0, squares_high: 0 }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, value: u64) {
+        self.count += 1;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.sum += u128::from(value);
+        let (low, carry) = self.squares_low.overflowing_add(u128::from(value) * u128::from(value));
+        self.squares_low = low;
+        self.squares_high += u64::from(carry);
+    }
+
+    /// The sums of the values of both.
+    pub(super) fn merged(&self, other: &Sums) -> Sums {
+        let (squares_low, carry) = self.squares_low.overflowing_add(other.squares_low);
+        Sums {
+            count: self.count + other.count,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            sum: self.sum + other.sum,
+            squares_low,
+            squares_high: self.squares_high + other.squares_high + u64::from(carry),
+        }
+    }
+
+    /// The mean, rounded once. `None` without values.
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The population variance (n squares - sum^2) / n^2: an exact numerator, divided once. `None` without values.
+    pub(super) fn variance(&self) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let count = u128::from(self.count);
+        let (high, low) = wide_product(count, self.squares_low);
+        let (sum_high, sum_low) = wide_product(self.sum, self.sum);
+        // By Cauchy-Schwarz the difference is not negative.
+        let (low, borrow) = low.overflowing_sub(sum_low);
+        let high = high + count * u128::from(self.squares_high) - sum_high - u128::from(borrow);
+        Some(wide_to_f64(high, low) / (count * count) as f64)
+    }
+}
+
+/// The 256-bit product of two 128-bit numbers as (high, low) halves, by schoolbook multiplication of 64-bit digits.
+fn wide_product(a: u128, b: u128) -> (u128, u128) {
+    const DIGIT: u128 = u64::MAX as u128;
+    let (a1, a0, b1, b0) = (a >> 64, a & DIGIT, b >> 64, b & DIGIT);
+    let middle = a0 * b1 + ((a0 * b0) >> 64);
+    let (middle, carry) = middle.overflowing_add(a1 * b0);
+    let low = (middle << 64) | ((a0 * b0) & DIGIT);
+    (a1 * b1 + (middle >> 64) + (u128::from(carry) << 64), low)
+}
+
+/// `high * 2^128 + low` as the nearest real (to within one part in 2^52).
+fn wide_to_f64(high: u128, low: u128) -> f64 {
+    if high == 0 {
+        return low as f64;
+    }
+    let shift = 128 - high.leading_zeros();
+    let top = if shift == 128 { high } else { (high << (128 - shift)) | (low >> shift) };
+    // Two factors, as 2^shift times `top` could pass the largest power that is a constant, but never the range of f64.
+    top as f64 * (1u128 << (shift / 2)) as f64 * (1u128 << (shift - shift / 2)) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[u64]) -> Sums {
+        let mut sums = Sums::new();
+        values.iter().for_each(|&value| sums.add(value));
+        sums
+    }
+
+    #[test]
+    fn a_hand_worked_example() {
+        let sums = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert_eq!((sums.mean(), sums.variance()), (Some(5.0), Some(4.0)));
+        assert_eq!((Sums::new().mean(), Sums::new().variance()), (None, None));
+    }
+
+    #[test]
+    fn the_largest_values_neither_overflow_nor_cancel() {
+        // Around the largest u64, where 128-bit and floating-point sums of squares both fail: the variance is that of 0, 1, 2, 3.
+        let sums = of(&[u64::MAX, u64::MAX - 1, u64::MAX - 2, u64::MAX - 3]);
+        assert_eq!(sums.variance(), Some(1.25));
+        let spread = of(&[0, u64::MAX, 0, u64::MAX]);
+        assert_eq!(spread.variance(), Some((u64::MAX as f64 / 2.0).powi(2)));
+        let many = (0..20).fold(spread, |sums, _| sums.merged(&sums));
+        assert_eq!((many.count, many.variance()), (4 << 20, spread.variance()));
+    }
+
+    proptest! {
+        #[test]
+        fn the_variance_is_that_of_the_definition(values in prop::collection::vec(0u64..1 << 40, 1..200), cut in 0usize..200) {
+            let (front, back) = values.split_at(cut.min(values.len()));
+            let sums = of(front).merged(&of(back));
+            let count = values.len() as f64;
+            let mean = values.iter().map(|&v| v as f64).sum::<f64>() / count;
+            let variance = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>() / count;
+            prop_assert!((sums.mean().unwrap() - mean).abs() <= 1e-12 * mean);
+            prop_assert!((sums.variance().unwrap() - variance).abs() <= 1e-9 * variance);
+            prop_assert_eq!(sums.min, *values.iter().min().unwrap());
+            prop_assert_eq!(sums.max, *values.iter().max().unwrap());
+        }
+
+        #[test]
+        fn wide_products_agree_modulo_a_prime(a: u128, b: u128) {
+            const PRIME: u128 = (1 << 61) - 1;
+            let (high, low) = wide_product(a, b);
+            let power = (u128::MAX % PRIME + 1) % PRIME;
+            prop_assert_eq!((high % PRIME * power + low % PRIME) % PRIME, (a % PRIME) * (b % PRIME) % PRIME);
+        }
+    }
+}
