@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 __all__ = [
     "Completion",
@@ -22,10 +22,10 @@ __all__ = [
     "write_file",
 ]
 
-type _Path = str | os.PathLike[str]
+_Path: TypeAlias = str | os.PathLike[str]
 # phase (0 preconditioning, 1 simulating, 2 done), requests completed, requests expected (0: unknown), share of the input in millionths
-type _Snapshot = tuple[int, int, int, int]
-type _Progress = Callable[[list[_Snapshot]], object]
+_Snapshot: TypeAlias = tuple[int, int, int, int]
+_Progress: TypeAlias = Callable[[list[_Snapshot]], object]
 
 @final
 class Config:
@@ -84,7 +84,7 @@ def build_config(
     schemes: Sequence[str] = ...,
     workload: str | None = None,
     file: _Path | None = None,
-    set: Sequence[tuple[str, str]] = ...,  # noqa: A002
+    set: Sequence[tuple[str, str]] = ...,
 ) -> Config: ...
 def run_many(
     plans: Sequence[Plan],
@@ -95,13 +95,17 @@ def run_many(
 ) -> tuple[list[Any], BaseException | None]: ...
 def precondition(plan: Plan, out: _Path, *, progress: _Progress | None = None) -> str: ...
 def trace_info(
-    path: _Path, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None  # noqa: A002
+    path: _Path,
+    *,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    device: str | None = None,
 ) -> str: ...
 def trace_convert(
     source: _Path,
     target: _Path,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     unit_bytes: int | None = None,
     device: str | None = None,
 ) -> str: ...

@@ -170,10 +170,7 @@ def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *
     twice = sorted({scheme for scheme in schemes if schemes.count(scheme) > 1})
     if twice:
         raise UsageError(f"scheme named twice: {', '.join(twice)}")
-    jobs = [
-        Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log_requests=log_requests)
-        for scheme in schemes
-    ]
+    jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log_requests=log_requests) for scheme in schemes]
     if folder is not None:
         prepare_folder(folder, [COMPARISON_FILE])
     return jobs
@@ -199,9 +196,7 @@ def precondition(
     return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), out)))
 
 
-def trace_info(
-    path: Path_, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None
-) -> dict[str, Any]:
+def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None) -> dict[str, Any]:
     """Reads a whole trace and says what is in it: counts, sizes, times, and the lines that cannot be read (`bad_lines`).
 
     Args:
@@ -286,9 +281,7 @@ class Simulator:
         state: Path_ | None = None,
         verify: Verify = "off",
     ) -> None:
-        setup = Setup(
-            device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify
-        )
+        setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify)
         self._core = _core.Simulator(setup.plan(scheme))
 
     @property
@@ -302,9 +295,7 @@ class Simulator:
         Arrivals must not lie before those already handed in, nor in the simulated past.
         """
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
-        return self._core.submit(
-            request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority
-        )
+        return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
 
     def run_until(self, until_ns: int) -> None:
         """Simulates up to and including the instant `until_ns`."""

@@ -66,9 +66,7 @@ class Result(Section):
     attribute `result.requests` is the log of all requests.
     """
 
-    def __init__(
-        self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None
-    ) -> None:
+    def __init__(self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None) -> None:
         super().__init__(data)
         self._log = log
         self._keep = keep  # the folder that holds the log lives as long as the result does

@@ -64,7 +64,7 @@ thread_local! {
 pub fn keep_panics_quiet() {
     let default_hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+        if std::env::var_os("SSDLAB_TRACEBACK").is_some() {
             default_hook(info);
         }
         LAST_PANIC.with(|last| *last.borrow_mut() = Some(info.to_string().replace('\n', " ")));

@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
-    use tools::{keys, preset_text, presets, schema, trace_convert, trace_info, version};
+    use tools::{keys, preset_text, presets, schema, trace_convert, trace_info, version, write_file};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -42,7 +42,11 @@ pub mod presets {
     }
 
     pub fn text(kind: &str, name: &str) -> Result<String> {
-        if list(kind)?.iter().any(|known| known == name) { Ok(format!("# {kind} {name}\n")) } else { Err(Error::Config(format!("no {kind} {name}"))) }
+        if list(kind)?.iter().any(|known| known == name) {
+            Ok(format!("# {kind} {name}\n"))
+        } else {
+            Err(Error::Config(format!("no {kind} {name}")))
+        }
     }
 }
 
@@ -61,10 +65,17 @@ pub mod info {
     use ssdlab::error::{Error, Result};
     use std::path::Path;
 
-    pub fn trace_info(path: &Path, _format: Option<TraceFormat>, _unit_bytes: Option<u64>, _device: Option<&str>) -> Result<serde_json::Value> {
+    pub fn trace_info(
+        path: &Path,
+        _format: Option<TraceFormat>,
+        _unit_bytes: Option<u64>,
+        _device: Option<&str>,
+    ) -> Result<serde_json::Value> {
         std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?;
-        Ok(serde_json::json!({"format": "csv", "requests": {"read": 1, "write": 2, "trim": 0, "flush": 0}, "bad_lines": 0, "bad": [], "mean_kb": {"read": 4.0, "write": 4.0},
-            "span_s": 1.0, "max_end_bytes": 4096}))
+        Ok(
+            serde_json::json!({"format": "csv", "requests": {"read": 1, "write": 2, "trim": 0, "flush": 0}, "bad_lines": 0, "bad": [], "mean_kb": {"read": 4.0, "write": 4.0},
+            "span_s": 1.0, "max_end_bytes": 4096}),
+        )
     }
 }
 
@@ -73,7 +84,13 @@ pub mod convert {
     use ssdlab::error::{Error, Result};
     use std::path::Path;
 
-    pub fn convert(source: &Path, target: &Path, _format: Option<TraceFormat>, _unit_bytes: Option<u64>, _device: Option<&str>) -> Result<serde_json::Value> {
+    pub fn convert(
+        source: &Path,
+        target: &Path,
+        _format: Option<TraceFormat>,
+        _unit_bytes: Option<u64>,
+        _device: Option<&str>,
+    ) -> Result<serde_json::Value> {
         std::fs::copy(source, target).map_err(|reason| Error::io("read", source, reason))?;
         Ok(serde_json::json!({"requests": 3}))
     }

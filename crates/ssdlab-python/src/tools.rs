@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use ssdlab::config::TraceFormat;
 use ssdlab::error::Error;
+use ssdlab::files::write_whole;
 
 use crate::door;
 use crate::errors::{Failure, guarded, json};
@@ -45,9 +46,7 @@ pub fn trace_convert(
     device: Option<String>,
 ) -> PyResult<String> {
     let format = format_named(format)?;
-    door::call(py, Arc::default(), None, move |_| {
-        json(&convert::convert(&source, &target, format, unit_bytes, device.as_deref())?)
-    })
+    door::call(py, Arc::default(), None, move |_| json(&convert::convert(&source, &target, format, unit_bytes, device.as_deref())?))
 }
 
 /// The names of the presets of a kind: `device`, `scheme` or `workload`.
@@ -78,4 +77,10 @@ pub fn keys() -> PyResult<Vec<String>> {
 #[pyfunction]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Writes a text file, whole or not at all.
+#[pyfunction]
+pub fn write_file(path: PathBuf, text: &str) -> PyResult<()> {
+    Ok(guarded(|| write_whole(&path, text.as_bytes()))?)
 }
