@@ -3,6 +3,32 @@
 //! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them.
 //! Raw text is merged and checked elsewhere in this module; whoever holds a [`Config`] may rely on every range stated here.
 
+pub mod capacity;
+pub mod check;
+pub mod inert;
+mod json;
+pub mod layers;
+mod names;
+mod node;
+mod overrides;
+pub mod presets;
+pub mod reference;
+pub mod schema;
+mod text;
+pub mod unimplemented;
+pub mod validate;
+mod workload_rules;
+
+#[cfg(test)]
+mod random_tests;
+#[cfg(test)]
+mod tests;
+
+pub use capacity::Capacity;
+pub use check::{Problem, check};
+pub use layers::Layers;
+pub use validate::validate;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +83,10 @@ pub struct Device {
     #[schemars(range(min = 1, max = 1000000000000_u64))]
     pub program_ns: u64,
     /// Read times by page type (LSB, CSB, MSB ...), ns: page `i` of a block takes entry `i mod length`. Empty: `read_ns` for all.
+    #[schemars(inner(range(min = 1, max = 1000000000000_u64)))]
     pub read_ns_by_page: Vec<u64>,
     /// Program times by page type, ns, as `read_ns_by_page`. Empty: `program_ns` for all.
+    #[schemars(inner(range(min = 1, max = 1000000000000_u64)))]
     pub program_ns_by_page: Vec<u64>,
     /// Array time of a block erase, ns.
     #[schemars(range(min = 1, max = 1000000000000_u64))]

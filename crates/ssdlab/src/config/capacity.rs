@@ -1,0 +1,107 @@
+//! How much a configured drive holds, and how many blocks its pools can spare.
+
+use crate::error::{Error, Result};
+
+use super::{Config, Device, Frontier, PoolScope};
+
+/// The sizes that follow from geometry, over-provisioning and pools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Pools of blocks: planes or dies, by `ftl.pool`.
+    pub pools: u64,
+    /// Blocks in each pool.
+    pub blocks_per_pool: u64,
+    /// Pages in each block.
+    pub pages_per_block: u64,
+    /// User bytes of a page.
+    pub page_bytes: u64,
+    /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the pools.
+    pub exported_pages: u64,
+    /// Blocks of a pool that are being filled at any time: 1 with a shared frontier, else 2.
+    pub frontiers: u64,
+}
+
+impl Capacity {
+    /// Physical page numbers are 32 bits wide, of which one is a flag.
+    pub const PAGES_MAX: u64 = (1 << 31) - 1;
+
+    /// The sizes of a configured drive.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the drive has more than [`Capacity::PAGES_MAX`] pages, or exports none.
+    pub fn of(config: &Config) -> Result<Capacity> {
+        let device = &config.device;
+        let physical = physical_pages(device).ok_or_else(|| Error::Config(too_large(device)))?;
+        let dies = u64::from(device.channels) * u64::from(device.chips_per_channel) * u64::from(device.dies_per_chip);
+        let (pools, planes_per_pool) = match config.ftl.pool {
+            PoolScope::Plane => (dies * u64::from(device.planes_per_die), 1),
+            PoolScope::Die => (dies, u64::from(device.planes_per_die)),
+        };
+        // Both are below 2^53: the product is rounded once, and floor never yields more than the exact product.
+        let exported = (physical as f64 * (1.0 - device.overprovisioning)).floor() as u64;
+        let capacity = Capacity {
+            pools,
+            blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
+            pages_per_block: device.pages_per_block.into(),
+            page_bytes: device.page_bytes.into(),
+            exported_pages: exported - exported % pools,
+            frontiers: if config.ftl.frontier == Frontier::Shared { 1 } else { 2 },
+        };
+        if capacity.exported_pages == 0 {
+            let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";
+            return Err(Error::Config(format!("device.overprovisioning = {}: {text}", device.overprovisioning)));
+        }
+        Ok(capacity)
+    }
+
+    /// Pages of flash.
+    pub fn physical_pages(&self) -> u64 {
+        self.pools * self.blocks_per_pool * self.pages_per_block
+    }
+
+    /// Bytes that the host can address.
+    pub fn exported_bytes(&self) -> u64 {
+        self.exported_pages * self.page_bytes
+    }
+
+    /// Blocks of each pool beyond those that its share of the exported pages fills.
+    pub fn spare_blocks(&self) -> u64 {
+        self.blocks_per_pool - (self.exported_pages / self.pools).div_ceil(self.pages_per_block)
+    }
+
+    /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, but never to 0.
+    pub fn soft_blocks(&self, soft: f64) -> u64 {
+        if soft < 1.0 { ((soft * self.blocks_per_pool as f64).round() as u64).max(1) } else { soft as u64 }
+    }
+
+    /// The over-provisioning, to four decimals, that leaves at least `spare` blocks in each pool; `None` if none that is
+    /// allowed does.
+    pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
+        let share = (spare * 10_000).div_ceil(self.blocks_per_pool);
+        (share <= 9_900).then_some(share as f64 / 10_000.0)
+    }
+}
+
+/// All pages of the drive, unless they are too many to be simulated.
+fn physical_pages(device: &Device) -> Option<u64> {
+    let counts = counts(device);
+    let product = counts.iter().try_fold(1_u64, |product, (_, count)| product.checked_mul((*count).into()))?;
+    (product <= Capacity::PAGES_MAX).then_some(product)
+}
+
+fn counts(device: &Device) -> [(&'static str, u32); 6] {
+    [
+        ("channels", device.channels),
+        ("chips_per_channel", device.chips_per_channel),
+        ("dies_per_chip", device.dies_per_chip),
+        ("planes_per_die", device.planes_per_die),
+        ("blocks_per_plane", device.blocks_per_plane),
+        ("pages_per_block", device.pages_per_block),
+    ]
+}
+
+fn too_large(device: &Device) -> String {
+    let product = counts(device).map(|(name, count)| format!("{name} {count}")).join(" x ");
+    let most = Capacity::PAGES_MAX;
+    format!("device: {product} pages are too many; at most {most} in all can be simulated; lower one of them")
+}

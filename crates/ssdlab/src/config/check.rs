@@ -1,0 +1,281 @@
+//! Checks a raw tree against the schema: one message for each problem, with key, value, what was expected and what to do.
+
+use serde_json::{Map, Number, Value};
+
+use super::names;
+use super::node::{Bounds, Node, Shape, join, root};
+
+/// Something wrong with one key of a raw tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key: `gc.soft`, or an entry of a list: `gc.suspend[1]`.
+    pub key: String,
+    /// What is wrong, with the key.
+    pub message: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Checks every key of `tree`, which may be incomplete. Relations between keys are left to [`super::validate()`].
+pub fn check(tree: &Value) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    match tree {
+        Value::Object(entries) => table(root(), entries, &mut problems),
+        other => problems
+            .push(Problem { key: String::new(), message: format!("the configuration must be a table of sections, not {}", kind(other)) }),
+    }
+    problems
+}
+
+/// Writes whole numbers as integers where the key takes integers, and as floats where it takes any number, so that 5 and
+/// 5.0 are one value to whoever compares or deserialises.
+pub(super) fn normalise(tree: &mut Value) {
+    normalise_node(tree, root());
+    if let Some(Value::Array(flows)) = tree.pointer_mut("/workload/flows") {
+        for flow in flows.iter_mut().filter_map(Value::as_object_mut) {
+            for (key, value) in flow.iter_mut() {
+                if let Some(node) = flow_key(key) {
+                    normalise_node(value, node);
+                }
+            }
+        }
+    }
+}
+
+fn table(section: &Node, entries: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    for (name, value) in entries {
+        match section.child(name) {
+            None => unknown(join(&section.path, name), value, problems),
+            Some(node) => node_value(node, &node.path, value, problems),
+        }
+    }
+}
+
+fn unknown(path: String, value: &Value, problems: &mut Vec<Problem>) {
+    let Some(entries) = value.as_object().filter(|entries| !entries.is_empty()) else {
+        let message = names::unknown(&path);
+        return problems.push(Problem { key: path, message });
+    };
+    if let Some(message) = names::unknown_section(&path) {
+        return problems.push(Problem { key: path, message });
+    }
+    // The section says nothing; perhaps its keys do.
+    for (name, value) in entries {
+        unknown(join(&path, name), value, problems);
+    }
+}
+
+fn node_value(node: &Node, path: &str, value: &Value, problems: &mut Vec<Problem>) {
+    if value.is_null() && node.nullable {
+        return;
+    }
+    let before = problems.len();
+    shape_value(node, &node.shape, path, value, problems);
+    if problems.len() == before && path == FLOWS {
+        flows(value, problems);
+    }
+}
+
+fn shape_value(node: &Node, shape: &Shape, path: &str, value: &Value, problems: &mut Vec<Problem>) {
+    match (shape, value) {
+        (Shape::Other, _) | (Shape::FreeTable, Value::Object(_)) => {}
+        (Shape::Boolean, Value::Bool(_)) | (Shape::Text, Value::String(_)) => {}
+        (Shape::Table(_), Value::Object(entries)) => table(node, entries, problems),
+        (Shape::Choice(choices), Value::String(name)) if choices.iter().any(|choice| choice.name == *name) => {}
+        (Shape::Integer(bounds), Value::Number(number)) if is_whole(number) && within(*bounds, number) => {}
+        (Shape::Number(bounds), Value::Number(number)) if within(*bounds, number) => {}
+        (Shape::List(entry), Value::Array(values)) => {
+            for (index, value) in values.iter().enumerate() {
+                shape_value(node, entry, &format!("{path}[{index}]"), value, problems);
+            }
+        }
+        (Shape::Tuple(shapes), Value::Array(values)) if values.len() == shapes.len() => {
+            for (index, (shape, value)) in shapes.iter().zip(values).enumerate() {
+                shape_value(node, shape, &format!("{path}[{index}]"), value, problems);
+            }
+        }
+        _ => problems.push(Problem { key: path.to_string(), message: mismatch(node, shape, path, value) }),
+    }
+}
+
+/// `gc.scope = "chp": must be one of ...; did you mean "chip"? (Where host operations wait while a job is active)`
+fn mismatch(node: &Node, shape: &Shape, path: &str, value: &Value) -> String {
+    let mut message = format!("{path} = {}: must be {}", show(value), expected(shape));
+    if !right_type(shape, value) {
+        message += &format!(", not {}", kind(value));
+    }
+    if let (Shape::Choice(choices), Value::String(name)) = (shape, value)
+        && let Some(near) = names::nearest(name, choices.iter().map(|choice| choice.name.as_str()))
+    {
+        message += &format!("; did you mean \"{near}\"?");
+    }
+    if !matches!(shape, Shape::Table(_)) {
+        message += &format!(" ({})", node.summary());
+    }
+    message
+}
+
+fn right_type(shape: &Shape, value: &Value) -> bool {
+    match shape {
+        Shape::Integer(_) | Shape::Number(_) => value.is_number(),
+        Shape::Choice(_) | Shape::Text => value.is_string(),
+        Shape::List(_) | Shape::Tuple(_) => value.is_array(),
+        Shape::Table(_) | Shape::FreeTable => value.is_object(),
+        Shape::Boolean => value.is_boolean(),
+        Shape::Other => true,
+    }
+}
+
+/// What a value must be, to follow "must be".
+pub(super) fn expected(shape: &Shape) -> String {
+    match shape {
+        Shape::Table(_) => "a section with keys of its own".into(),
+        Shape::FreeTable => "a table of keys".into(),
+        Shape::List(entry) => format!("a list, each entry {}", expected(entry)),
+        Shape::Tuple(entries) => {
+            format!("a list of {} entries: {}", entries.len(), entries.iter().map(expected).collect::<Vec<_>>().join(", "))
+        }
+        Shape::Choice(choices) => one_of(choices.iter().map(|choice| choice.name.as_str()).collect()),
+        Shape::Integer(bounds) => format!("a whole number{}", range(*bounds)),
+        Shape::Number(bounds) => format!("a number{}", range(*bounds)),
+        Shape::Boolean => "true or false".into(),
+        Shape::Text | Shape::Other => "a string".into(),
+    }
+}
+
+fn one_of(names: Vec<&str>) -> String {
+    // The permutations of CWDP would fill the screen; their key's description says the rule.
+    const MANY: usize = 16;
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    if names.len() <= MANY {
+        format!("one of {}", quoted(&names))
+    } else {
+        format!("one of {}, ... ({} in all)", quoted(&names[..4]), names.len())
+    }
+}
+
+/// The allowed range, to follow a noun: ` from 1 to 1024`.
+pub(super) fn range(bounds: Bounds) -> String {
+    let mut text = match (bounds.minimum, bounds.maximum) {
+        (Some(minimum), Some(maximum)) => format!(" from {minimum} to {maximum}"),
+        (Some(minimum), None) => format!(" from {minimum} on"),
+        (None, Some(maximum)) => format!(" up to {maximum}"),
+        (None, None) => String::new(),
+    };
+    if let Some(step) = bounds.multiple_of {
+        text += &format!(", a multiple of {step}");
+    }
+    text
+}
+
+fn within(bounds: Bounds, number: &Number) -> bool {
+    // Every bound is far below 2^53, so that a number which f64 rounds is not near one.
+    let Some(value) = number.as_f64() else { return false };
+    value.is_finite()
+        && bounds.minimum.is_none_or(|minimum| value >= minimum)
+        && bounds.maximum.is_none_or(|maximum| value <= maximum)
+        && bounds.multiple_of.is_none_or(|step| value % step == 0.0)
+}
+
+fn is_whole(number: &Number) -> bool {
+    number.is_u64() || number.is_i64() || whole(number).is_some()
+}
+
+/// The integer that a float stands for, if it is one.
+fn whole(number: &Number) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = number.as_f64()?;
+    (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
+}
+
+fn normalise_node(value: &mut Value, node: &Node) {
+    match (&node.shape, value) {
+        (Shape::Table(children), Value::Object(entries)) => {
+            for child in children {
+                if let Some(value) = entries.get_mut(child.name()) {
+                    normalise_node(value, child);
+                }
+            }
+        }
+        (shape, value) => normalise_shape(value, shape),
+    }
+}
+
+fn normalise_shape(value: &mut Value, shape: &Shape) {
+    match (shape, value) {
+        (Shape::List(entry), Value::Array(values)) => values.iter_mut().for_each(|value| normalise_shape(value, entry)),
+        (Shape::Tuple(shapes), Value::Array(values)) => {
+            values.iter_mut().zip(shapes).for_each(|(value, shape)| normalise_shape(value, shape));
+        }
+        (Shape::Integer(_), Value::Number(number)) if number.is_f64() => {
+            if let Some(integer) = whole(number) {
+                *number = integer.into();
+            }
+        }
+        (Shape::Number(_), Value::Number(number)) => {
+            if let Some(float) = number.as_f64().and_then(Number::from_f64) {
+                *number = float;
+            }
+        }
+        _ => {}
+    }
+}
+
+const FLOWS: &str = "workload.flows";
+
+/// The key that a flow may set: one of a generated workload, but not further flows.
+pub(super) fn flow_key(name: &str) -> Option<&'static Node> {
+    root().find("workload")?.child(name).filter(|node| node.path != FLOWS && node.description.starts_with("Generated"))
+}
+
+fn flows(value: &Value, problems: &mut Vec<Problem>) {
+    for (index, flow) in value.as_array().into_iter().flatten().enumerate() {
+        for (name, value) in flow.as_object().into_iter().flatten() {
+            let path = format!("{FLOWS}[{index}].{name}");
+            match flow_key(name) {
+                Some(node) => node_value(node, &path, value, problems),
+                None => {
+                    let message = unknown_flow_key(&path, name);
+                    problems.push(Problem { key: path, message });
+                }
+            }
+        }
+    }
+}
+
+fn unknown_flow_key(path: &str, name: &str) -> String {
+    let section = root().find("workload").map(Node::children).unwrap_or_default();
+    let allowed: Vec<_> = section.iter().map(Node::name).filter(|name| flow_key(name).is_some()).collect();
+    match names::nearest(name, allowed.iter().copied()) {
+        Some(near) => format!("{path}: unknown key; did you mean {near}?"),
+        None => format!("{path}: a flow has no such key; it has {}", allowed.join(", ")),
+    }
+}
+
+/// A value as it is printed in messages: a whole number without `.0`, a long one cut short.
+pub(super) fn show(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = match value {
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        other => other.to_string(),
+    };
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    text.chars().take(LONGEST).chain("...".chars()).collect()
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a table",
+    }
+}

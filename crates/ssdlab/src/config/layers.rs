@@ -1,0 +1,200 @@
+//! How a configuration comes about: layers, each over those before.
+//!
+//! Defaults, then the device preset, the scheme presets, the workload preset, the user's file, single keys set by hand. A later
+//! layer replaces key by key; only schemes stand beside each other, so that two which disagree are an error.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+use super::node::{Node, Shape, join, root};
+use super::presets::{self, Kind};
+use super::validate::all_or;
+use super::{Config, Problem, check, overrides, text};
+
+/// What a user asks for. Whatever is not given has the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// A device preset: a name, or the path of a TOML file (it has a `/` or ends in `.toml`).
+    pub device: Option<String>,
+    /// Scheme presets, named like the device. One string may name several, joined by `+`.
+    pub schemes: Vec<String>,
+    /// A workload preset, named like the device.
+    pub workload: Option<String>,
+    /// The name (for messages) and text of a TOML file that may set any key.
+    pub file: Option<(String, String)>,
+    /// Keys set by hand, `("gc.soft", "0.05")`. Values are TOML or plain words; of several for one key the last counts.
+    pub set: Vec<(String, String)>,
+}
+
+/// What one layer sets.
+#[derive(Debug)]
+struct Layer {
+    /// For messages: `scheme npgc`.
+    name: String,
+    /// Keys and values.
+    values: Vec<(String, Value)>,
+}
+
+impl Layers {
+    /// Merges and checks the layers.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with one line for each problem found, each naming its layer and, in a file, the line; [`Error::Io`] if a
+    /// preset file cannot be read.
+    pub fn build(&self) -> Result<Config> {
+        let mut messages = Vec::new();
+        let layers = self.layers(&mut messages)?;
+        all_or(messages)?;
+        let mut tree = serde_json::to_value(Config::default()).expect("a configuration is a JSON object");
+        for (key, value) in layers.into_iter().flat_map(|layer| layer.values) {
+            put(&mut tree, &key, value);
+        }
+        Config::from_value(tree)
+    }
+
+    fn layers(&self, messages: &mut Vec<String>) -> Result<Vec<Layer>> {
+        let mut layers = Vec::new();
+        if let Some(device) = &self.device {
+            layers.extend(keep(preset(Kind::Device, device), messages)?);
+        }
+        layers.extend(self.scheme_layers(messages)?);
+        if let Some(workload) = &self.workload {
+            layers.extend(keep(preset(Kind::Workload, workload), messages)?);
+        }
+        if let Some((name, content)) = &self.file {
+            layers.extend(keep(file(name, content), messages)?);
+        }
+        layers.extend(keep(by_hand(&self.set), messages)?);
+        Ok(layers)
+    }
+
+    fn scheme_layers(&self, messages: &mut Vec<String>) -> Result<Vec<Layer>> {
+        let mut layers = Vec::new();
+        for name in self.schemes.iter().flat_map(|schemes| schemes.split('+')) {
+            layers.extend(keep(preset(Kind::Scheme, name.trim()), messages)?);
+        }
+        messages.extend(conflicts(&layers));
+        Ok(layers)
+    }
+}
+
+/// Collects the message of a wrong layer, so that the other layers' problems are reported with it.
+fn keep(layer: Result<Layer>, messages: &mut Vec<String>) -> Result<Option<Layer>> {
+    match layer {
+        Ok(layer) => Ok(Some(layer)),
+        Err(Error::Config(message)) => {
+            messages.push(message);
+            Ok(None)
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// A message for each key that two layers set to different values.
+fn conflicts(layers: &[Layer]) -> Vec<String> {
+    let mut first: BTreeMap<&str, (&str, &Value)> = BTreeMap::new();
+    let mut messages = Vec::new();
+    for layer in layers {
+        for (key, value) in &layer.values {
+            let (name, before) = *first.entry(key).or_insert((&layer.name, value));
+            if before != value {
+                let other = &layer.name;
+                messages.push(format!("{key}: {name} sets {before} and {other} sets {value}; leave out one of the schemes"));
+            }
+        }
+    }
+    messages
+}
+
+fn preset(kind: Kind, name: &str) -> Result<Layer> {
+    if name.is_empty() {
+        return Err(Error::Config(format!("{} \"\": a name is missing", kind.name())));
+    }
+    let content;
+    let (label, text) = if name.contains('/') || name.ends_with(".toml") {
+        let path = Path::new(name);
+        content = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+        (name.to_string(), content.as_str())
+    } else {
+        (format!("{}/{name}.toml", kind.plural()), presets::text(kind, name)?)
+    };
+    let mut table = text::parse(&label, text)?;
+    presets::take_head(&mut table);
+    let values = values(&label, text, table, |key| (!kind.may_set(key)).then(|| not_allowed(kind, key)))?;
+    Ok(Layer { name: format!("{} {name}", kind.name()), values })
+}
+
+fn not_allowed(kind: Kind, key: &str) -> String {
+    let by = Kind::ALL.into_iter().find(|kind| kind.may_set(key)).map(|kind| format!("; put it into a {} preset", kind.name()));
+    format!("{key}: a {} preset sets only {}{}", kind.name(), kind.scope(), by.unwrap_or_default())
+}
+
+fn file(name: &str, content: &str) -> Result<Layer> {
+    let values = values(name, content, text::parse(name, content)?, |_| None)?;
+    Ok(Layer { name: name.to_string(), values })
+}
+
+/// The checked values of a TOML text; messages begin with its label and the line.
+fn values(label: &str, content: &str, table: toml::Table, refusal: impl Fn(&str) -> Option<String>) -> Result<Vec<(String, Value)>> {
+    let mut problems = Vec::new();
+    let tree = Value::Object(text::table_to_json("", table, &mut problems));
+    let values = checked(tree, &mut problems);
+    for (key, _) in &values {
+        if let Some(message) = refusal(key) {
+            problems.push(Problem { key: key.clone(), message });
+        }
+    }
+    // TOML tables are sorted by name; the reader goes from top to bottom.
+    let mut located: Vec<_> = problems.into_iter().map(|problem| (text::line_of(content, &problem.key), problem)).collect();
+    located.sort_by_key(|(line, _)| *line);
+    let message = |(line, problem): (Option<usize>, Problem)| match line {
+        Some(line) => format!("{label}:{line}: {problem}"),
+        None => format!("{label}: {problem}"),
+    };
+    all_or(located.into_iter().map(message).collect())?;
+    Ok(values)
+}
+
+fn by_hand(set: &[(String, String)]) -> Result<Layer> {
+    let mut problems = Vec::new();
+    let mut values = Vec::new();
+    for (key, raw) in set {
+        let tree = overrides::tree(key.trim(), raw, &mut problems);
+        values.extend(checked(tree, &mut problems));
+    }
+    all_or(problems.into_iter().map(|problem| problem.message).collect())?;
+    Ok(Layer { name: "set by hand".into(), values })
+}
+
+/// The keys of a tree with their values; none of them if something is wrong with it.
+fn checked(mut tree: Value, problems: &mut Vec<Problem>) -> Vec<(String, Value)> {
+    let found = check(&tree);
+    if !found.is_empty() {
+        problems.extend(found);
+        return Vec::new();
+    }
+    super::check::normalise(&mut tree);
+    let mut values = Vec::new();
+    if let Value::Object(entries) = tree {
+        flatten(root(), entries, &mut values);
+    }
+    values
+}
+
+fn flatten(section: &Node, entries: Map<String, Value>, values: &mut Vec<(String, Value)>) {
+    for (name, value) in entries {
+        match (section.child(&name), value) {
+            (Some(node), Value::Object(entries)) if matches!(node.shape, Shape::Table(_)) => flatten(node, entries, values),
+            (_, value) => values.push((join(&section.path, &name), value)),
+        }
+    }
+}
+
+fn put(tree: &mut Value, key: &str, value: Value) {
+    // The tree holds every section, since it began with the defaults.
+    *key.split('.').fold(tree, |tree, name| &mut tree[name]) = value;
+}

@@ -1,0 +1,138 @@
+//! Names that do not exist: what the user may have meant.
+
+use super::node::{Node, root};
+
+/// Keys and sections of the published interface that later versions bring. One that has arrived must leave this list
+/// (a test asserts it).
+const PLANNED: &[&str] = &[
+    "device.suspend_ns",
+    "device.ispp_steps",
+    "device.page_registers",
+    "scheduler.read_bypass",
+    "scheduler.write_bypass",
+    "scheduler.write_pausing",
+    "cache",
+    "array",
+];
+
+/// The message for a key or section that does not exist.
+pub(super) fn unknown(path: &str) -> String {
+    if is_planned(path) {
+        return format!("{path}: planned, not in this version; leave it out");
+    }
+    if let (Some(key), Some((section, name))) = (root().find(path), path.rsplit_once('.')) {
+        // Quoted in TOML, or a dictionary's key: the dots are part of the name.
+        return format!("{}: a name may not have dots here; put {name} into the section {section}", key.path);
+    }
+    let near = nearest_keys(path);
+    if !near.is_empty() {
+        return format!("{path}: unknown key; did you mean {}?", near.join(" or "));
+    }
+    let section = path.rsplit_once('.').and_then(|(section, _)| root().find(section)).unwrap_or(root());
+    let names: Vec<_> = section.children().iter().map(Node::name).collect();
+    let of = if section.path.is_empty() { "the sections are".to_string() } else { format!("{} has", section.path) };
+    format!("{path}: unknown key; {of} {}", names.join(", "))
+}
+
+/// The message for a table that is no section, if its name is close to that of one.
+pub(super) fn unknown_section(path: &str) -> Option<String> {
+    if is_planned(path) {
+        return Some(unknown(path));
+    }
+    let sections = root().sections();
+    let near = nearest(path, sections.iter().map(|section| section.path.as_str()))?;
+    Some(format!("{path}: unknown section; did you mean {near}?"))
+}
+
+/// The name closest to `name`, if it is close enough for a slip of the keyboard.
+pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |candidate: &str| strsim::osa_distance(&plain(name), &plain(candidate));
+    let (distance, best) = candidates.map(|candidate| (distance(candidate), candidate)).min_by_key(|(distance, _)| *distance)?;
+    (distance <= slips(name)).then_some(best)
+}
+
+/// The keys that someone who wrote `path` may have meant: the same letters, else the same last part in another section,
+/// else a few letters off.
+fn nearest_keys(path: &str) -> Vec<&'static str> {
+    let last = plain(path.rsplit('.').next().unwrap_or(path));
+    let keys = root().keys();
+    let all = |matches: &dyn Fn(&Node) -> bool| -> Vec<&'static str> {
+        keys.iter().filter(|key| matches(key)).map(|key| key.path.as_str()).collect()
+    };
+    let same_letters = all(&|key| plain(&key.path) == plain(path));
+    if !same_letters.is_empty() {
+        return same_letters;
+    }
+    let same_last = all(&|key| plain(key.name()) == last);
+    if !same_last.is_empty() {
+        return same_last;
+    }
+    let whole = nearest(path, keys.iter().map(|key| key.path.as_str()));
+    whole.or_else(|| nearest_by_last(&last, &keys)).into_iter().collect()
+}
+
+fn nearest_by_last(last: &str, keys: &[&'static Node]) -> Option<&'static str> {
+    let near = nearest(last, keys.iter().map(|key| key.name()))?;
+    keys.iter().find(|key| key.name() == near).map(|key| key.path.as_str())
+}
+
+fn is_planned(path: &str) -> bool {
+    PLANNED.iter().any(|planned| path == *planned || path.starts_with(&format!("{planned}.")))
+}
+
+/// Letters and digits alone, in lower case: what is left of a name when its spelling style is taken away.
+fn plain(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// How many slips a name of this length may have and still be recognised.
+fn slips(name: &str) -> usize {
+    match name.len() {
+        0..=2 => 0,
+        3..=4 => 1,
+        5..=9 => 2,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn config_planned_keys_have_not_arrived() {
+        for planned in PLANNED {
+            assert!(root().find(planned).is_none(), "{planned} exists now: take it out of PLANNED in config/names.rs");
+        }
+    }
+
+    #[test]
+    fn config_unknown_keys_are_guessed() {
+        let cases = [
+            ("gc.sfot", "gc.sfot: unknown key; did you mean gc.soft?"),
+            ("gc_soft", "gc_soft: unknown key; did you mean gc.soft?"),
+            ("soft", "soft: unknown key; did you mean gc.soft?"),
+            ("GC.Soft", "GC.Soft: unknown key; did you mean gc.soft?"),
+            ("scheduler.soft", "scheduler.soft: unknown key; did you mean gc.soft?"),
+            ("device.chanels", "device.chanels: unknown key; did you mean device.channels?"),
+            ("pipeline", "pipeline: unknown key; did you mean gc.pipeline or scheduler.pipeline?"),
+            ("ftl.kind", "ftl.kind: unknown key; did you mean ftl.precondition.kind?"),
+            ("garbage.victm", "garbage.victm: unknown key; did you mean gc.victim?"),
+            ("scheduler.xyzzy", "scheduler.xyzzy: unknown key; scheduler has order, pipeline, alpha, read_queue, write_queue"),
+            ("xyzzy.plugh", "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, workload"),
+            ("cache.policy", "cache.policy: planned, not in this version; leave it out"),
+            ("device.ispp_steps", "device.ispp_steps: planned, not in this version; leave it out"),
+        ];
+        for (path, message) in cases {
+            assert_eq!(unknown(path), message);
+        }
+    }
+
+    #[test]
+    fn config_unknown_sections_are_guessed() {
+        assert_eq!(unknown_section("devices").as_deref(), Some("devices: unknown section; did you mean device?"));
+        let nested = "precondition: unknown section; did you mean ftl.precondition?";
+        assert_eq!(unknown_section("precondition").as_deref(), Some(nested));
+        assert_eq!(unknown_section("xyzzy"), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! The reference of the configuration, written from the schema and the presets.
+
+use super::check::{range, show};
+use super::node::{Bounds, Node, Shape, root};
+use super::presets::{self, Kind};
+use super::unimplemented::{Available, RULES, Rule};
+
+const INTRODUCTION: &str = "\
+# Configuration
+
+<!-- Written by `UPDATE=1 cargo test --release -p ssdlab config_reference`: change the doc comments in the source, not this file. -->
+
+A configuration is one tree of sections and keys, the same in TOML, in Python and on the command line. It is built in layers, each
+replacing keys of those before: defaults, the device preset, the scheme presets, the workload preset, the user's TOML file, single keys
+set by hand (`--set gc.soft=0.05`). Of several values set by hand for one key the last counts.
+
+- Presets are given by name, or as the path of a TOML file (with a `/` or ending in `.toml`). Several schemes are joined by `+` or
+  given one by one; two that set one key to different values are an error.
+- A value set by hand is TOML: `0.05`, `true`, `\"text\"`, `[1, 2]`. What is not TOML is a word that stands for itself (`none`,
+  `[read, erase]`). Quotes may be left out wherever a string or a name is wanted. `null` clears a key that may be absent.
+- File names are relative to the directory in which the program runs.
+- Unknown keys, values out of range and values that this version does not simulate are refused, all of them at once.
+";
+
+/// The text of `docs/configuration.md`.
+pub fn reference_markdown() -> String {
+    let mut text = INTRODUCTION.to_string();
+    text += &not_simulated();
+    text += &presets_table();
+    for section in root().sections() {
+        text += &section_table(section);
+    }
+    text
+}
+
+fn not_simulated() -> String {
+    let mut text = "\n## Not in this version\n\n| key | available |\n|---|---|\n".to_string();
+    for rule in RULES {
+        text += &format!("| `{}` | {} |\n", rule.key, available(rule));
+    }
+    text
+}
+
+fn available(rule: &Rule) -> String {
+    match rule.available {
+        Available::Default => "the default".into(),
+        Available::Only(_) | Available::AllBut(_) => rule.names().join(", ").replace('"', "`"),
+    }
+}
+
+fn presets_table() -> String {
+    let mut text = "\n## Presets\n".to_string();
+    for kind in Kind::ALL {
+        text +=
+            &format!("\nA {} preset sets {}.\n\n| {} | description | source |\n|---|---|---|\n", kind.name(), kind.scope(), kind.name());
+        for preset in presets::list(kind) {
+            text += &format!("| `{}` | {} | {} |\n", preset.name, cell(&preset.description), cell(&preset.source));
+        }
+    }
+    text
+}
+
+fn section_table(section: &Node) -> String {
+    let keys: Vec<_> = section.children().iter().filter(|child| !matches!(child.shape, Shape::Table(_))).collect();
+    let head = "| key | type | range | default | meaning |\n|---|---|---|---|---|\n";
+    let mut text = format!("\n## `{}`\n\n{}\n\n{head}", section.path, section.description);
+    for key in keys {
+        let kind = kind(&key.shape);
+        let default = if key.default.is_null() { "absent".to_string() } else { format!("`{}`", show(&key.default)) };
+        text += &format!("| `{}` | {kind} | {} | {default} | {} |\n", key.path, allowed(&key.shape), meaning(key));
+    }
+    text
+}
+
+fn kind(shape: &Shape) -> String {
+    match shape {
+        Shape::Boolean => "boolean".into(),
+        Shape::Integer(_) => "integer".into(),
+        Shape::Number(_) => "number".into(),
+        Shape::Choice(_) => "choice".into(),
+        Shape::Text | Shape::Other => "string".into(),
+        Shape::Table(_) | Shape::FreeTable => "table".into(),
+        Shape::List(entry) => format!("list of {}", kind(entry)),
+        Shape::Tuple(entries) => format!("({})", entries.iter().map(kind).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn allowed(shape: &Shape) -> String {
+    match shape {
+        Shape::Boolean => "`true`, `false`".into(),
+        Shape::Integer(bounds) | Shape::Number(bounds) => bounds_text(*bounds),
+        Shape::Choice(choices) => choices.iter().map(|choice| format!("`{}`", choice.name)).collect::<Vec<_>>().join(", "),
+        Shape::List(entry) => allowed(entry),
+        _ => String::new(),
+    }
+}
+
+fn bounds_text(bounds: Bounds) -> String {
+    range(bounds).trim_start().trim_start_matches("from ").to_string()
+}
+
+fn meaning(key: &Node) -> String {
+    let mut text = cell(&key.description);
+    let entry = match &key.shape {
+        Shape::List(entry) => entry,
+        shape => shape,
+    };
+    if let Shape::Choice(choices) = entry {
+        for choice in choices.iter().filter(|choice| !choice.description.is_empty()) {
+            text += &format!("<br>`{}`: {}", choice.name, cell(&choice.description));
+        }
+    }
+    text
+}
+
+/// A bar would end the cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn config_reference_is_current() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+        let expected = super::reference_markdown();
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("docs can be created");
+            std::fs::write(&path, &expected).expect("the reference can be written");
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(found == expected, "docs/configuration.md is not current: run `UPDATE=1 cargo test --release -p ssdlab config_reference`");
+    }
+}

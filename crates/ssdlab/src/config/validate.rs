@@ -1,0 +1,176 @@
+//! What must hold between the keys of a configuration.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+use super::{Capacity, Config, PoolScope, Precondition, PreconditionKind, check, unimplemented, workload_rules};
+
+/// Checks a whole configuration: each key by itself, what this version simulates, and relations between keys.
+///
+/// # Errors
+/// [`Error::Config`] with one line for each problem.
+pub fn validate(config: &Config) -> Result<()> {
+    let tree = serde_json::to_value(config).map_err(|error| Error::Config(format!("configuration: {error}")))?;
+    let mut messages = not_finite(config);
+    messages.extend(check(&tree).into_iter().map(|problem| problem.message));
+    // The relations rely on the ranges, so that they are looked at only when those hold.
+    if messages.is_empty() {
+        messages.extend(unimplemented::refusals(&tree));
+        relations(config, &mut messages);
+    }
+    all_or(messages)
+}
+
+/// `Ok` if there are no messages, else all of them, a line each.
+pub(super) fn all_or(messages: Vec<String>) -> Result<()> {
+    if messages.is_empty() { Ok(()) } else { Err(Error::Config(messages.join("\n"))) }
+}
+
+/// JSON has no NaN and no infinity: an optional one would pass for an absent value. TOML has both.
+fn not_finite(config: &Config) -> Vec<String> {
+    fn walk(path: &str, value: &toml::Value, messages: &mut Vec<String>) {
+        match value {
+            toml::Value::Float(float) if !float.is_finite() => messages.push(format!("{path} = {float}: must be a finite number")),
+            toml::Value::Table(table) => {
+                table.iter().for_each(|(name, value)| walk(&super::node::join(path, name), value, messages));
+            }
+            toml::Value::Array(values) => {
+                values.iter().enumerate().for_each(|(index, value)| walk(&format!("{path}[{index}]"), value, messages));
+            }
+            _ => {}
+        }
+    }
+    let mut messages = Vec::new();
+    // What TOML cannot hold (an integer beyond 63 bits) is out of every key's range and found by the other check.
+    if let Ok(tree) = toml::Value::try_from(config) {
+        walk("", &tree, &mut messages);
+    }
+    messages
+}
+
+fn relations(config: &Config, messages: &mut Vec<String>) {
+    abilities(config, messages);
+    page_types(config, messages);
+    precondition(&config.ftl.precondition, messages);
+    workload_rules::relations(&config.workload, messages);
+    match Capacity::of(config) {
+        Err(error) => messages.push(error.to_string()),
+        Ok(capacity) => {
+            spare(config, &capacity, messages);
+            shares_of_the_range(config, &capacity, messages);
+        }
+    }
+}
+
+fn abilities(config: &Config, messages: &mut Vec<String>) {
+    if config.device.multiplane && config.ftl.pool != PoolScope::Plane {
+        messages.push(
+            "device.multiplane = true: needs ftl.pool = \"plane\", not \"die\", since each plane must fill a block of its own; \
+             change one of them"
+                .into(),
+        );
+    }
+    if config.scheduler.pipeline && !config.device.cache_register {
+        messages.push("scheduler.pipeline = true: needs device.cache_register = true; change one of them".into());
+    }
+}
+
+fn page_types(config: &Config, messages: &mut Vec<String>) {
+    let device = &config.device;
+    let pages = device.pages_per_block;
+    for (key, entries) in [("read_ns_by_page", &device.read_ns_by_page), ("program_ns_by_page", &device.program_ns_by_page)] {
+        if entries.len() > pages as usize {
+            let count = entries.len();
+            messages.push(format!("device.{key}: has {count} entries for device.pages_per_block = {pages}; leave out those beyond"));
+        }
+    }
+}
+
+fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
+    let kind = precondition.kind;
+    if kind == PreconditionKind::Ranges && precondition.prefill.is_none() {
+        messages.push(
+            "ftl.precondition.kind = \"ranges\": needs ftl.precondition.prefill, a CSV file offset_bytes,size_bytes; name one, or choose \
+             another kind"
+                .into(),
+        );
+    }
+    let Some(file) = &precondition.prefill else { return };
+    if file.is_empty() {
+        messages.push("ftl.precondition.prefill = \"\": must name a file; leave it out to have none".into());
+    } else if matches!(kind, PreconditionKind::None | PreconditionKind::Fill) {
+        let kind = serde_json::to_value(kind).unwrap_or(Value::Null);
+        messages.push(format!(
+            "ftl.precondition.prefill = \"{file}\": is not used by ftl.precondition.kind = {kind}; choose \"ranges\", \"soft\" or \
+             \"steady\""
+        ));
+    }
+}
+
+/// A pool needs room for its frontiers and for collecting into, and the soft threshold must lie within what is left, else
+/// collection would never end.
+fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
+    let needed = frontiers + 1;
+    if spare < needed {
+        let given = config.device.overprovisioning;
+        let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
+        messages.push(format!(
+            "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool; ftl.frontier = {frontier} needs at \
+             least {needed}{}",
+            raise(capacity, needed)
+        ));
+    } else {
+        soft(config.gc.soft, capacity, messages);
+    }
+}
+
+fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
+    if soft >= 1.0 && soft.fract() != 0.0 {
+        let (low, high) = (soft.floor(), soft.ceil());
+        return messages.push(format!(
+            "gc.soft = {soft}: from 1 on it is a number of blocks and must be whole, as {low} or {high}; below 1 it is a share"
+        ));
+    }
+    let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
+    let threshold = capacity.soft_blocks(soft);
+    if threshold + frontiers < spare {
+        return;
+    }
+    let lower = match spare - frontiers - 1 {
+        0 => String::new(),
+        most => format!("; lower it to at most {most} blocks"),
+    };
+    messages.push(format!(
+        "gc.soft = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled, and \
+         the threshold must lie below the rest{lower}{}",
+        raise(capacity, threshold.saturating_add(needed_beyond(frontiers)))
+    ));
+}
+
+/// Spare blocks that a threshold needs beyond itself: the frontiers, and one to be strictly below.
+fn needed_beyond(frontiers: u64) -> u64 {
+    frontiers + 1
+}
+
+fn raise(capacity: &Capacity, spare: u64) -> String {
+    match capacity.overprovisioning_for(spare) {
+        Some(share) => format!("; set device.overprovisioning to at least {share}"),
+        None => String::new(),
+    }
+}
+
+fn shares_of_the_range(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let mut share = |key: &str, share: f64| {
+        let pages = capacity.exported_pages;
+        if share * (pages as f64) < 1.0 {
+            let least = 1.0 / pages as f64;
+            messages.push(format!("{key} = {share}: is less than one of the {pages} exported pages; raise it to at least {least:.1e}"));
+        }
+    };
+    share("workload.footprint", config.workload.footprint);
+    if let Some(range) = config.ftl.precondition.range {
+        share("ftl.precondition.range", range);
+    }
+}
