@@ -1,0 +1,399 @@
+"""The slow, obvious flash translation layer against which the core's is compared.
+
+It was written from the model's description alone, without the core's sources, so that
+one misreading does not end up in both. It knows no time: an operation is over before
+the next begins, and garbage collection runs at once and to completion. Lists and
+counting in place of clever data structures; every rule is a short function.
+
+What the model's description leaves open is decided here, in the functions named:
+
+* ``_program``: the old place of a page becomes invalid before a block that this page
+  fills is closed, so that of two stamps the old block's is the smaller.
+* ``_write_page``, ``trim``: garbage collection that ended for want of a victim begins
+  again when a page of its pool becomes invalid, if it is still wanted.
+* ``_open_host_block``: a host write that needs a block where only the last one is free
+  has garbage collected first.
+* ``fill``: evaluates no trigger (nothing is invalid), is not counted as host programs.
+* ``write_bytes``: a partial write reads the old page only where there is one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+NOWHERE = -1
+"""The place of a page without data, and the owner of a place without valid data."""
+
+
+class OutOfSpace(Exception):
+    """A host write needs a block, and no garbage collection can provide one."""
+
+
+@dataclass
+class Pool:
+    """Blocks that share a free list, frontiers and garbage collection."""
+
+    blocks: list[int]
+    """All its blocks, in the order in which they are first used."""
+    free: list[int]
+    """Erased blocks; taken from the front, returned at the back."""
+    host: int | None = None
+    """The block that host writes fill (and moves, if the frontier is shared)."""
+    gc: int | None = None
+    """The block that moves fill, if the frontier is separate."""
+    starved: bool = False
+    """Garbage collection ended because no block had an invalid page."""
+
+
+class ReferenceFtl:
+    """An untimed page-mapping FTL with greedy garbage collection.
+
+    ``config`` is the simulator's configuration tree, of which it reads ``device``
+    (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
+    pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
+    partial_write``) and ``gc`` (``soft``).
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        device, ftl = config["device"], config.get("ftl", {})
+        self.channels: int = device["channels"]
+        self.chips_per_channel: int = device["chips_per_channel"]
+        self.dies_per_chip: int = device["dies_per_chip"]
+        self.planes_per_die: int = device["planes_per_die"]
+        self.blocks_per_plane: int = device["blocks_per_plane"]
+        self.pages_per_block: int = device["pages_per_block"]
+        self.page_bytes: int = device.get("page_bytes", 4096)
+        self.allocation = _one_of(ftl, "allocation", "CWDP", _permutations("CWDP"))
+        self.pool_scope = _one_of(ftl, "pool", "plane", ["plane", "die"])
+        self.frontier = _one_of(ftl, "frontier", "separate", ["separate", "shared"])
+        partial = _one_of(ftl, "partial_write", "rmw", ["rmw", "program"])
+        self.reads_before_partial_write = partial == "rmw"
+
+        self.pools = self._make_pools()
+        self.soft_blocks = self._soft_blocks(config.get("gc", {}).get("soft", 0.05))
+        self.exported_pages = self._exported_pages(device["overprovisioning"])
+
+        blocks = self.dies * self.planes_per_die * self.blocks_per_plane
+        self.place_of = [NOWHERE] * self.exported_pages
+        """By logical page: its physical page."""
+        self.owner_of = [NOWHERE] * (blocks * self.pages_per_block)
+        """By physical page: the logical page whose valid data it holds."""
+        self.written = [0] * blocks
+        """By block: pages programmed since its last erase."""
+        self.stamps = [0] * blocks
+        """By block: when its number of valid pages last changed, or it was closed."""
+        self.erases_of = [0] * blocks
+        """By block: how often it was erased."""
+        self.clock = 0
+        self.host_programs = 0
+        self.gc_programs = 0
+        self.erases = 0
+        self.jobs = 0
+        self.rmw_reads = 0
+
+    # Geometry
+
+    @property
+    def dies(self) -> int:
+        """Dies of the device."""
+        return self.channels * self.chips_per_channel * self.dies_per_chip
+
+    def _make_pools(self) -> list[Pool]:
+        if self.pool_scope == "plane":
+            planes = range(self.dies * self.planes_per_die)
+            blocks_by_pool = [self._blocks_of_plane(plane) for plane in planes]
+        else:
+            blocks_by_pool = [self._blocks_of_die(die) for die in range(self.dies)]
+        return [Pool(blocks, list(blocks)) for blocks in blocks_by_pool]
+
+    def _blocks_of_plane(self, plane: int) -> list[int]:
+        first = plane * self.blocks_per_plane
+        return list(range(first, first + self.blocks_per_plane))
+
+    def _blocks_of_die(self, die: int) -> list[int]:
+        """The first block of each plane, then the second of each, and so on."""
+        first_plane = die * self.planes_per_die
+        planes = range(first_plane, first_plane + self.planes_per_die)
+        by_plane = [self._blocks_of_plane(plane) for plane in planes]
+        return [block for row in zip(*by_plane, strict=True) for block in row]
+
+    def _exported_pages(self, overprovisioning: float) -> int:
+        """The exported share of the pages, an equal whole number from each pool."""
+        pages = sum(len(pool.blocks) for pool in self.pools) * self.pages_per_block
+        exported = math.floor(pages * (1.0 - overprovisioning))
+        return exported // len(self.pools) * len(self.pools)
+
+    def _soft_blocks(self, soft: float) -> int:
+        """T_soft in blocks: below 1 a share of the pool, else a number; at least 1."""
+        blocks = soft * len(self.pools[0].blocks) if soft < 1.0 else soft
+        return max(1, math.floor(blocks + 0.5))
+
+    def pool_of(self, lpn: int) -> int:
+        """The number of the pool in which logical page ``lpn`` always lies."""
+        at = self._coordinates(lpn)
+        chip = at["C"] * self.chips_per_channel + at["W"]
+        die = chip * self.dies_per_chip + at["D"]
+        if self.pool_scope == "die":
+            return die
+        return die * self.planes_per_die + at["P"]
+
+    def _coordinates(self, lpn: int) -> dict[str, int]:
+        """Channel, way, die and plane: the first letter changes fastest.
+
+        A pool that spans the planes of a die leaves the plane open.
+        """
+        sizes = {
+            "C": self.channels,
+            "W": self.chips_per_channel,
+            "D": self.dies_per_chip,
+            "P": self.planes_per_die,
+        }
+        coordinates = {}
+        for letter in self.allocation:
+            if letter == "P" and self.pool_scope == "die":
+                continue
+            coordinates[letter] = lpn % sizes[letter]
+            lpn //= sizes[letter]
+        return coordinates
+
+    # What the host does
+
+    def fill(self) -> None:
+        """Writes every exported page of an erased device once, in address order."""
+        if any(self.written):
+            raise ValueError("only an erased device can be filled")
+        for lpn in range(self.exported_pages):
+            pool = self.pools[self.pool_of(lpn)]
+            self._open_host_block(pool)
+            self._program(pool, lpn, self._host_block(pool))
+
+    def write(self, lpn: int) -> None:
+        """Writes one logical page."""
+        self._check_page(lpn)
+        self._write_page(lpn)
+
+    def trim(self, lpn: int) -> None:
+        """The data of one logical page is no longer needed."""
+        self._check_page(lpn)
+        place = self.place_of[lpn]
+        if place == NOWHERE:
+            return
+        self.place_of[lpn] = NOWHERE
+        self._invalidate(place)
+        pool = self.pools[self.pool_of(lpn)]
+        if pool.starved:
+            self._collect(pool)
+
+    def write_bytes(self, offset: int, length: int) -> None:
+        """Writes a range of bytes: every page it touches, in address order."""
+        self._check_range(offset, length)
+        for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
+            if not self._wholly_inside(lpn, offset, length):
+                self._read_for_partial_write(lpn)
+            self._write_page(lpn)
+
+    def trim_bytes(self, offset: int, length: int) -> None:
+        """Trims the pages that lie wholly inside a range of bytes."""
+        self._check_range(offset, length)
+        for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
+            if self._wholly_inside(lpn, offset, length):
+                self.trim(lpn)
+
+    def _page_after(self, end: int) -> int:
+        """The first page that begins at or after byte ``end``."""
+        return math.ceil(end / self.page_bytes)
+
+    def _wholly_inside(self, lpn: int, offset: int, length: int) -> bool:
+        begins = lpn * self.page_bytes
+        return offset <= begins and begins + self.page_bytes <= offset + length
+
+    def _read_for_partial_write(self, lpn: int) -> None:
+        if self.reads_before_partial_write and self.place_of[lpn] != NOWHERE:
+            self.rmw_reads += 1
+
+    def _check_page(self, lpn: int) -> None:
+        if not 0 <= lpn < self.exported_pages:
+            raise ValueError(f"page {lpn} is not one of {self.exported_pages}")
+
+    def _check_range(self, offset: int, length: int) -> None:
+        exported = self.exported_pages * self.page_bytes
+        if offset < 0 or length < 0 or offset + length > exported:
+            raise ValueError(f"{length} bytes at {offset} exceed {exported} bytes")
+
+    # Writing
+
+    def _write_page(self, lpn: int) -> None:
+        pool = self.pools[self.pool_of(lpn)]
+        took_a_block = self._open_host_block(pool)
+        overwrites = self.place_of[lpn] != NOWHERE
+        self._program(pool, lpn, self._host_block(pool))
+        self.host_programs += 1
+        if took_a_block or (pool.starved and overwrites):
+            self._collect(pool)
+
+    def _open_host_block(self, pool: Pool) -> bool:
+        """Sees to it that host writes have a block; true if one was taken now."""
+        if pool.host is None and len(pool.free) < 2:
+            self._collect(pool)
+        # With a shared frontier, the collection may have opened the host's block.
+        if pool.host is not None:
+            return False
+        if len(pool.free) < 2:
+            raise OutOfSpace("the last free block is for garbage collection only")
+        pool.host = pool.free.pop(0)
+        return True
+
+    def _host_block(self, pool: Pool) -> int:
+        assert pool.host is not None
+        return pool.host
+
+    def _program(self, pool: Pool, lpn: int, block: int) -> None:
+        """Writes ``lpn`` to the next page of ``block``, which is closed if now full."""
+        new = block * self.pages_per_block + self.written[block]
+        old = self.place_of[lpn]
+        self.written[block] += 1
+        self.owner_of[new] = lpn
+        self.place_of[lpn] = new
+        if old != NOWHERE:
+            self._invalidate(old)
+        if self.written[block] == self.pages_per_block:
+            self._close(pool, block)
+
+    def _invalidate(self, ppn: int) -> None:
+        self.owner_of[ppn] = NOWHERE
+        self._stamp(ppn // self.pages_per_block)
+
+    def _close(self, pool: Pool, block: int) -> None:
+        """Ends a frontier. The next block is taken when the next page needs it."""
+        self._stamp(block)
+        if pool.host == block:
+            pool.host = None
+        else:
+            pool.gc = None
+
+    def _stamp(self, block: int) -> None:
+        self.clock += 1
+        self.stamps[block] = self.clock
+
+    # Garbage collection
+
+    def _collect(self, pool: Pool) -> None:
+        """Job after job until there are free blocks enough, or nothing to gain."""
+        pool.starved = False
+        while self._wants_collection(pool):
+            victim = self._victim(pool)
+            if victim is None:
+                pool.starved = True
+                return
+            self._run_job(pool, victim)
+
+    def _wants_collection(self, pool: Pool) -> bool:
+        return len(pool.free) < self.soft_blocks or len(pool.free) <= 1
+
+    def _victim(self, pool: Pool) -> int | None:
+        """The closed block with the fewest valid pages, if it has an invalid one.
+
+        Among equals, the one whose number of valid pages has not changed for longest.
+        """
+        candidates = [block for block in pool.blocks if self._can_be_victim(block)]
+        if not candidates:
+            return None
+        return min(candidates, key=lambda b: (self.valid_pages(b), self.stamps[b]))
+
+    def _can_be_victim(self, block: int) -> bool:
+        # Free blocks have no page written, frontiers not yet all.
+        closed = self.written[block] == self.pages_per_block
+        return closed and self.valid_pages(block) < self.pages_per_block
+
+    def valid_pages(self, block: int) -> int:
+        """How many pages of ``block`` hold valid data."""
+        return sum(self.owner_of[ppn] != NOWHERE for ppn in self._pages_of(block))
+
+    def _pages_of(self, block: int) -> range:
+        first = block * self.pages_per_block
+        return range(first, first + self.pages_per_block)
+
+    def _run_job(self, pool: Pool, victim: int) -> None:
+        """Moves the valid pages in order, erases the block, gives it back."""
+        for ppn in self._pages_of(victim):
+            if self.owner_of[ppn] != NOWHERE:
+                lpn = self.owner_of[ppn]
+                self._program(pool, lpn, self._gc_block(pool))
+                self.gc_programs += 1
+        self._erase(victim)
+        pool.free.append(victim)
+        self.jobs += 1
+
+    def _gc_block(self, pool: Pool) -> int:
+        """The block that moves fill. It may be the pool's last free one."""
+        if self.frontier == "shared":
+            if pool.host is None:
+                pool.host = pool.free.pop(0)
+            return pool.host
+        if pool.gc is None:
+            pool.gc = pool.free.pop(0)
+        return pool.gc
+
+    def _erase(self, block: int) -> None:
+        assert self.valid_pages(block) == 0
+        self.written[block] = 0
+        self.erases_of[block] += 1
+        self.erases += 1
+
+    # What can be compared
+
+    def mapping(self) -> list[int]:
+        """By logical page: its physical page, or -1."""
+        return list(self.place_of)
+
+    def erase_counts(self) -> list[int]:
+        """By block: how often it was erased."""
+        return list(self.erases_of)
+
+    def free_lists(self) -> list[list[int]]:
+        """By pool: its free blocks, the next to be taken first."""
+        return [list(pool.free) for pool in self.pools]
+
+    def check(self) -> None:
+        """Asserts what must hold between any two operations."""
+        places = [place for place in self.place_of if place != NOWHERE]
+        owners = [lpn for lpn in self.owner_of if lpn != NOWHERE]
+        assert len(places) == len(set(places)) == len(owners)
+        for lpn, place in enumerate(self.place_of):
+            assert place == NOWHERE or self.owner_of[place] == lpn
+        for number, pool in enumerate(self.pools):
+            self._check_pool(number, pool)
+
+    def _check_pool(self, number: int, pool: Pool) -> None:
+        assert len(set(pool.free)) == len(pool.free)
+        assert set(pool.free) <= set(pool.blocks)
+        assert all(self.written[block] == 0 for block in pool.free)
+        frontiers = {pool.host, pool.gc} - {None}
+        for block in pool.blocks:
+            if block not in frontiers and block not in pool.free:
+                assert self.written[block] == self.pages_per_block
+            for ppn in self._pages_of(block):
+                lpn = self.owner_of[ppn]
+                assert lpn == NOWHERE or self.pool_of(lpn) == number
+                programmed = ppn % self.pages_per_block < self.written[block]
+                assert lpn == NOWHERE or programmed
+
+
+def _one_of(section: dict[str, Any], key: str, default: str, values: list[str]) -> str:
+    """The value of ``key``, which must be one that this reference can do."""
+    value = section.get(key, default)
+    if value not in values:
+        raise ValueError(f"{key} = {value!r} is none of {values}")
+    return str(value)
+
+
+def _permutations(letters: str) -> list[str]:
+    if not letters:
+        return [""]
+    return [
+        first + rest
+        for first in letters
+        for rest in _permutations(letters.replace(first, ""))
+    ]

@@ -1,0 +1,274 @@
+"""The reference FTL against small cases worked by hand, and its own invariants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_ftl import OutOfSpace, ReferenceFtl
+
+
+def config(
+    *,
+    geometry: tuple[int, int, int, int] = (1, 1, 1, 1),
+    blocks: int = 6,
+    pages: int = 2,
+    overprovisioning: float = 0.5,
+    soft: float = 2.0,
+    **ftl: str,
+) -> dict[str, Any]:
+    """A configuration; ``geometry`` is channels, chips, dies and planes."""
+    channels, chips, dies, planes = geometry
+    return {
+        "device": {
+            "channels": channels,
+            "chips_per_channel": chips,
+            "dies_per_chip": dies,
+            "planes_per_die": planes,
+            "blocks_per_plane": blocks,
+            "pages_per_block": pages,
+            "page_bytes": 4096,
+            "overprovisioning": overprovisioning,
+        },
+        "ftl": ftl,
+        "gc": {"soft": soft},
+    }
+
+
+def filled(**keys: Any) -> ReferenceFtl:
+    ftl = ReferenceFtl(config(**keys))
+    ftl.fill()
+    return ftl
+
+
+def test_a_fill_writes_the_blocks_in_order_and_counts_nothing() -> None:
+    ftl = filled()
+    assert ftl.mapping() == [0, 1, 2, 3, 4, 5]
+    assert ftl.free_lists() == [[3, 4, 5]]
+    assert ftl.host_programs == ftl.gc_programs == ftl.erases == 0
+
+
+def test_two_jobs_by_hand() -> None:
+    ftl = filled()
+    ftl.write(0)  # block 3 is taken, two are left: no GC
+    ftl.write(2)
+    assert ftl.mapping() == [6, 1, 7, 3, 4, 5]
+    assert (ftl.free_lists(), ftl.jobs) == ([[4, 5]], 0)
+    # Block 4 is taken, one is left: GC. Blocks 0, 1, 2 have a valid page each; 0 has
+    # had it for longest. Page 1 goes to block 5, the last one; block 0 returns. One is
+    # still too few, so page 3 of block 1 follows and block 1 returns.
+    ftl.write(4)
+    assert ftl.mapping() == [6, 10, 7, 11, 8, 5]
+    assert ftl.free_lists() == [[0, 1]]
+    assert ftl.erase_counts() == [1, 1, 0, 0, 0, 0]
+    assert (ftl.host_programs, ftl.gc_programs) == (3, 2)
+    assert (ftl.erases, ftl.jobs) == (2, 2)
+    ftl.check()
+
+
+def test_the_page_that_triggers_is_placed_before_collection() -> None:
+    # As above, but the triggering write makes block 0 empty: its job moves nothing.
+    ftl = filled()
+    ftl.write(0)
+    ftl.write(2)
+    ftl.write(1)
+    assert ftl.mapping() == [6, 8, 7, 3, 4, 5]
+    assert ftl.free_lists() == [[5, 0]]
+    assert (ftl.gc_programs, ftl.jobs) == (0, 1)
+
+
+def test_equal_victims_go_by_the_age_of_their_valid_count() -> None:
+    # Blocks 1, then 0, then 2 lose a page: 1 is collected first, then 0.
+    ftl = filled()
+    for lpn in (2, 0, 4):
+        ftl.write(lpn)
+    assert ftl.free_lists() == [[1, 0]]
+    # Page 3 of block 1 moved first, then page 1 of block 0.
+    assert (ftl.mapping()[3], ftl.mapping()[1]) == (10, 11)
+
+
+def test_a_shared_frontier_takes_moves_into_the_hosts_block() -> None:
+    ftl = filled(frontier="shared")
+    for lpn in (0, 2, 4):
+        ftl.write(lpn)
+    # Page 1 goes beside page 4 in block 4, which is full then; block 0 is erased, which
+    # makes two free blocks: enough.
+    assert ftl.mapping() == [6, 9, 7, 3, 8, 5]
+    assert ftl.free_lists() == [[5, 0]]
+    assert (ftl.gc_programs, ftl.jobs) == (1, 1)
+    ftl.check()
+
+
+def test_the_soft_threshold_is_a_share_rounded_or_a_number() -> None:
+    def blocks_of(soft: float, blocks: int = 10) -> int:
+        return ReferenceFtl(config(soft=soft, blocks=blocks)).soft_blocks
+
+    assert [blocks_of(soft) for soft in (0.0, 0.04, 0.14, 0.15, 0.25)] == [
+        1,
+        1,
+        1,
+        2,
+        3,
+    ]
+    assert [blocks_of(soft) for soft in (1.0, 3.0)] == [1, 3]
+
+
+def test_exported_pages_are_an_equal_whole_number_from_each_pool() -> None:
+    keys: dict[str, Any] = {"geometry": (3, 1, 1, 1), "blocks": 5, "pages": 2}
+    # 30 pages: 90 % are 27, 75 % are 22.5, of which 21 divide by 3.
+    assert ReferenceFtl(config(overprovisioning=0.1, **keys)).exported_pages == 27
+    assert ReferenceFtl(config(overprovisioning=0.25, **keys)).exported_pages == 21
+
+
+@pytest.mark.parametrize(
+    ("allocation", "expected"),
+    [
+        # Planes are numbered channel, chip, die, plane; each letter has two values.
+        ("CWDP", [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15, 0]),
+        ("PDWC", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]),
+        ("WPCD", [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15, 0]),
+    ],
+)
+def test_consecutive_pages_change_the_first_letter_fastest(
+    allocation: str, expected: list[int]
+) -> None:
+    ftl = ReferenceFtl(config(geometry=(2, 2, 2, 2), allocation=allocation))
+    assert [ftl.pool_of(lpn) for lpn in range(17)] == expected
+
+
+@pytest.mark.parametrize("allocation", ["CWDP", "PCWD", "CPWD"])
+def test_a_pool_a_die_leaves_the_plane_out_of_the_permutation(allocation: str) -> None:
+    keys = config(geometry=(2, 2, 1, 2), pool="die", allocation=allocation)
+    ftl = ReferenceFtl(keys)
+    assert [ftl.pool_of(lpn) for lpn in range(5)] == [0, 2, 1, 3, 0]
+
+
+def test_a_pool_a_die_uses_its_planes_block_by_block_in_turn() -> None:
+    ftl = ReferenceFtl(config(geometry=(1, 1, 2, 2), blocks=3, pool="die", pages=2))
+    assert ftl.free_lists() == [[0, 3, 1, 4, 2, 5], [6, 9, 7, 10, 8, 11]]
+    ftl.fill()
+    # 12 of 24 pages: pages 0, 2, 4 ... go to die 0 and fill its block 0, then block 3.
+    assert ftl.mapping() == [0, 12, 1, 13, 6, 18, 7, 19, 2, 14, 3, 15]
+    assert ftl.free_lists() == [[4, 2, 5], [10, 8, 11]]
+
+
+def test_a_trim_unmaps_and_a_trimmed_page_is_not_moved() -> None:
+    ftl = filled()
+    ftl.trim(1)
+    ftl.trim(1)
+    for lpn in (0, 2, 4):
+        ftl.write(lpn)
+    # Block 0 is empty: its job moves nothing and makes two free blocks.
+    assert ftl.mapping() == [6, -1, 7, 3, 8, 5]
+    assert (ftl.free_lists(), ftl.gc_programs) == ([[5, 0]], 0)
+
+
+def test_a_trim_of_bytes_spares_pages_at_its_edges() -> None:
+    ftl = filled()
+    ftl.trim_bytes(1, 3 * 4096)  # pages 1 and 2 wholly, 0 and 3 partly
+    assert [place == -1 for place in ftl.mapping()] == [False, True, True] + 3 * [False]
+    ftl.trim_bytes(3 * 4096, 4095)
+    assert ftl.mapping()[3] != -1
+    ftl.trim_bytes(3 * 4096, 4096)
+    assert ftl.mapping()[3] == -1
+
+
+def test_a_partial_write_reads_what_it_does_not_write() -> None:
+    ftl = filled()
+    ftl.write_bytes(4096 - 512, 4096 + 1024)  # page 0 partly, 1 wholly, 2 partly
+    assert (ftl.host_programs, ftl.rmw_reads) == (3, 2)
+    ftl.trim(5)
+    ftl.write_bytes(5 * 4096, 512)  # nothing there to read
+    assert (ftl.host_programs, ftl.rmw_reads) == (4, 2)
+    plain = filled(partial_write="program")
+    plain.write_bytes(0, 512)
+    assert (plain.host_programs, plain.rmw_reads) == (1, 0)
+
+
+def test_starved_collection_begins_again_with_the_next_invalid_page() -> None:
+    # All three spare blocks are below the threshold of four.
+    ftl = ReferenceFtl(config(soft=4.0))
+    for lpn in range(6):
+        ftl.write(lpn)
+    # Block 2, the third, was taken with three left: wanted, but nothing to gain.
+    assert (ftl.free_lists(), ftl.jobs) == ([[3, 4, 5]], 0)
+    ftl.trim(0)
+    # Page 1 goes to block 3; block 0 returns; no block has an invalid page then.
+    assert ftl.mapping() == [-1, 6, 2, 3, 4, 5]
+    assert (ftl.free_lists(), ftl.jobs) == ([[4, 5, 0]], 1)
+
+
+def test_host_writes_leave_the_last_free_block_to_collection() -> None:
+    # Four blocks, two full of valid data, one host frontier, one free.
+    ftl = ReferenceFtl(config(blocks=4, overprovisioning=0.0, soft=1.0))
+    for lpn in range(6):
+        ftl.write(lpn)
+    assert ftl.free_lists() == [[3]]
+    with pytest.raises(OutOfSpace):
+        ftl.write(6)
+    ftl.trim(0)  # collection begins again: page 1 goes to block 3, block 0 returns
+    ftl.trim(1)  # in a frontier, which is no victim
+    with pytest.raises(OutOfSpace):
+        ftl.write(6)
+    ftl.trim(2)  # page 3 goes to block 3, which is full; block 1 returns
+    assert ftl.free_lists() == [[0, 1]]
+    # Block 0 is taken. Block 3 holds only page 3, which goes to block 1, the last one.
+    ftl.write(6)
+    assert ftl.mapping()[2:7] == [-1, 2, 4, 5, 0]
+    assert ftl.free_lists() == [[3]]
+
+
+def test_what_the_reference_cannot_do_is_refused() -> None:
+    with pytest.raises(ValueError, match="allocation"):
+        ReferenceFtl(config(allocation="dynamic"))
+    ftl = filled()
+    with pytest.raises(ValueError, match="page 6 is not one of 6"):
+        ftl.write(6)
+    with pytest.raises(ValueError, match="2 bytes at 24575 exceed 24576 bytes"):
+        ftl.write_bytes(6 * 4096 - 1, 2)
+    with pytest.raises(ValueError, match="erased"):
+        ftl.fill()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    geometry=st.tuples(*[st.integers(1, 2)] * 4),
+    pool=st.sampled_from(["plane", "die"]),
+    frontier=st.sampled_from(["separate", "shared"]),
+    soft=st.sampled_from([0.1, 2.0, 4.0]),
+    operations=st.lists(
+        st.tuples(st.booleans(), st.integers(0, 1 << 20)), max_size=300
+    ),
+    is_filled=st.booleans(),
+)
+def test_any_sequence_of_writes_and_trims_keeps_the_invariants(
+    geometry: tuple[int, int, int, int],
+    pool: str,
+    frontier: str,
+    soft: float,
+    operations: list[tuple[bool, int]],
+    is_filled: bool,
+) -> None:
+    keys = config(
+        geometry=geometry,
+        blocks=8,
+        pages=4,
+        overprovisioning=0.4,
+        soft=soft,
+        pool=pool,
+        frontier=frontier,
+    )
+    ftl = ReferenceFtl(keys)
+    if is_filled:
+        ftl.fill()
+    holds_data = [is_filled] * ftl.exported_pages
+    for is_trim, bits in operations:
+        lpn = bits % ftl.exported_pages
+        (ftl.trim if is_trim else ftl.write)(lpn)
+        holds_data[lpn] = not is_trim
+        assert [place != -1 for place in ftl.mapping()] == holds_data
+    ftl.check()
+    assert all(free for free in ftl.free_lists())
+    assert sum(ftl.erase_counts()) == ftl.erases == ftl.jobs
