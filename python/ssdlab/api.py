@@ -167,7 +167,8 @@ def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *
         raise UsageError("schemes is a list of names")
     if not schemes:
         raise UsageError("nothing to compare: name at least one scheme")
-    twice = sorted({scheme for scheme in schemes if schemes.count(scheme) > 1})
+    names = [_folder_name(scheme) for scheme in schemes]
+    twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"scheme named twice: {', '.join(twice)}")
     jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log_requests=log_requests) for scheme in schemes]
@@ -226,13 +227,13 @@ def trace_convert(
     )
 
 
-def presets(kind: Kind) -> list[str]:
-    """The names of the presets of a kind."""
-    return _core.presets(kind)
+def presets(kind: Kind) -> dict[str, str]:
+    """The presets of a kind: a sentence for each name."""
+    return {name: description for name, description, _source in _core.presets(kind)}
 
 
 def preset_text(kind: Kind, name: str) -> str:
-    """A preset as it is written, in TOML, with its sources in comments."""
+    """A preset as it is written, in TOML, with the sources of its values."""
     return _core.preset_text(kind, name)
 
 
@@ -241,9 +242,9 @@ def config_schema() -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(_core.schema()))
 
 
-def config_keys() -> list[str]:
-    """Every configuration key, as `set` takes it."""
-    return _core.keys()
+def config_keys() -> dict[str, dict[str, Any]]:
+    """Every configuration key: description, kind, default, and range or choices where it has them."""
+    return {key["name"]: key for key in json.loads(_core.keys())}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,3 +317,8 @@ class Simulator:
 
 def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
     return tuple((key, value_text(value)) for key, value in (values or {}).items())
+
+
+def _folder_name(scheme: str) -> str:
+    """What a scheme is called in a comparison: a file by its name without folder and ending."""
+    return "+".join(Path(part.strip()).name.removesuffix(".toml") for part in scheme.split("+"))

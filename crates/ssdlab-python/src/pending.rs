@@ -1,64 +1,6 @@
-//! STAND-INS. Delete this file when the core's own `config::{layers,presets,schema}`, `workload::{info,convert}` and `simulation::{run,
+//! STAND-INS. Delete this file when the core's own `workload::{info,convert}` and `simulation::{run,
 //! precondition,Simulation}` are there, and import those in `runs`, `simulator` and `tools`. Nothing here simulates anything.
 #![allow(dead_code, clippy::unnecessary_wraps, clippy::ptr_arg, missing_docs)]
-
-pub mod layers {
-    use ssdlab::config::Config;
-    use ssdlab::error::{Error, Result};
-
-    #[derive(Default)]
-    pub struct Layers {
-        pub device: Option<String>,
-        pub schemes: Vec<String>,
-        pub workload: Option<String>,
-        pub file: Option<(String, String)>,
-        pub set: Vec<(String, String)>,
-    }
-
-    impl Layers {
-        pub fn build(&self) -> Result<Config> {
-            let mut tree = serde_json::to_value(Config::default()).unwrap();
-            for (key, value) in &self.set {
-                let path = format!("/{}", key.replace('.', "/"));
-                let slot = tree.pointer_mut(&path).ok_or_else(|| Error::Config(format!("unknown key {key}")))?;
-                *slot = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::String(value.clone()));
-            }
-            serde_json::from_value(tree).map_err(|reason| Error::Config(reason.to_string()))
-        }
-    }
-}
-
-pub mod presets {
-    use ssdlab::error::{Error, Result};
-
-    pub fn list(kind: &str) -> Result<Vec<String>> {
-        let names: &[&str] = match kind {
-            "device" => &["lee2013", "demo-4g"],
-            "scheme" => &["npgc", "cep", "rwp"],
-            "workload" => &["lee2013-synthetic"],
-            _ => return Err(Error::Usage(format!("no presets of kind {kind}"))),
-        };
-        Ok(names.iter().map(|name| (*name).to_string()).collect())
-    }
-
-    pub fn text(kind: &str, name: &str) -> Result<String> {
-        if list(kind)?.iter().any(|known| known == name) {
-            Ok(format!("# {kind} {name}\n"))
-        } else {
-            Err(Error::Config(format!("no {kind} {name}")))
-        }
-    }
-}
-
-pub mod schema {
-    pub fn schema() -> serde_json::Value {
-        serde_json::json!({})
-    }
-
-    pub fn keys() -> Vec<String> {
-        vec!["gc.soft".into()]
-    }
-}
 
 pub mod info {
     use ssdlab::config::TraceFormat;

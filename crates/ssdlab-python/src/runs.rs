@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use ssdlab::config::Config;
+use ssdlab::config::layers::Layers;
 use ssdlab::error::Error;
 use ssdlab::simulation::{Control, Plan, Verify};
 
 use crate::door::{self, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
-use crate::pending::layers::Layers;
 use crate::pending::simulation;
 
 /// A complete, checked configuration.

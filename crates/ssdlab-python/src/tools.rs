@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use serde_json::{Value, json};
 use ssdlab::config::TraceFormat;
+use ssdlab::config::presets::{self as core_presets, Kind};
+use ssdlab::config::schema::{self as core_schema, KeyInfo};
 use ssdlab::error::Error;
 use ssdlab::files::write_whole;
 
 use crate::door;
 use crate::errors::{Failure, guarded, json};
-use crate::pending::{convert, info, presets as core_presets, schema as core_schema};
+use crate::pending::{convert, info};
 
 /// The format of that name.
 fn format_named(name: Option<String>) -> Result<Option<TraceFormat>, Failure> {
@@ -49,16 +52,22 @@ pub fn trace_convert(
     door::call(py, Arc::default(), None, move |_| json(&convert::convert(&source, &target, format, unit_bytes, device.as_deref())?))
 }
 
-/// The names of the presets of a kind: `device`, `scheme` or `workload`.
+/// The presets of a kind (`device`, `scheme` or `workload`): name, description and source of each.
 #[pyfunction]
-pub fn presets(kind: &str) -> PyResult<Vec<String>> {
-    Ok(guarded(|| core_presets::list(kind))?)
+pub fn presets(kind: &str) -> PyResult<Vec<(String, String, String)>> {
+    let infos = guarded(|| Ok(core_presets::list(preset_kind(kind)?)))?;
+    Ok(infos.into_iter().map(|info| (info.name, info.description, info.source)).collect())
 }
 
 /// A preset as it is written.
 #[pyfunction]
-pub fn preset_text(kind: &str, name: &str) -> PyResult<String> {
-    Ok(guarded(|| core_presets::text(kind, name))?)
+pub fn preset_text(kind: &str, name: &str) -> PyResult<&'static str> {
+    Ok(guarded(|| core_presets::text(preset_kind(kind)?, name))?)
+}
+
+fn preset_kind(name: &str) -> ssdlab::error::Result<Kind> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    found.ok_or_else(|| Error::Usage(format!("presets of kind \"{name}\": the kinds are {}", Kind::ALL.map(Kind::name).join(", "))))
 }
 
 /// The JSON Schema of the configuration, as JSON text.
@@ -67,10 +76,26 @@ pub fn schema() -> PyResult<String> {
     Ok(guarded(|| json(&core_schema::schema()))?)
 }
 
-/// Every configuration key.
+/// Every configuration key and what there is to know of it, as JSON text.
 #[pyfunction]
-pub fn keys() -> PyResult<Vec<String>> {
-    Ok(guarded(|| Ok(core_schema::keys()))?)
+pub fn keys() -> PyResult<String> {
+    Ok(guarded(|| json(&core_schema::keys().iter().map(key_json).collect::<Vec<_>>()))?)
+}
+
+fn key_json(key: &KeyInfo) -> Value {
+    let choices: Vec<_> = key.choices.iter().map(|choice| json!({ "name": choice.name, "description": choice.description })).collect();
+    let mut value = json!({ "name": key.name, "description": key.description, "kind": key.kind.name(), "optional": key.optional, "default": key.default });
+    let extras = [
+        ("minimum", key.minimum.map(Value::from)),
+        ("maximum", key.maximum.map(Value::from)),
+        ("choices", (!choices.is_empty()).then(|| choices.into())),
+    ];
+    for (name, extra) in extras {
+        if let Some(extra) = extra {
+            value[name] = extra;
+        }
+    }
+    value
 }
 
 /// The version of the core.

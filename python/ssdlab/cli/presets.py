@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
@@ -35,12 +35,9 @@ class Showable(StrEnum):
 
 def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> None:
     """List presets, or the policies that configuration keys choose between."""
-    if what is Listable.policies:
-        for key, values in policies(api.config_schema()):
-            typer.echo(f"{key}: {' '.join(values)}")
-        return
-    for name in api.presets(cast("api.Kind", what.value.removesuffix("s"))):
-        typer.echo(f"{name:<24}{_first_comment(what, name)}".rstrip())
+    lines = policies() if what is Listable.policies else _presets(what)
+    for line in lines:
+        typer.echo(line)
 
 
 def show(
@@ -56,39 +53,19 @@ def schema() -> None:
     print_json(api.config_schema())
 
 
-def policies(schema: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The configuration keys that choose between named values, with these values."""
-    for section in POLICY_SECTIONS:
-        if section in schema.get("properties", {}):
-            yield from _choices(schema, section, schema["properties"][section])
+def policies() -> Iterator[str]:
+    """The configuration keys that choose between named values, each followed by these values."""
+    for name, key in api.config_keys().items():
+        if name.split(".")[0] in POLICY_SECTIONS and "choices" in key:
+            yield f"{name}: {key['description']}"
+            choices = key["choices"]
+            if any(choice["description"] for choice in choices):
+                yield from (f"  {choice['name']:<16}{choice['description']}" for choice in choices)
+            else:
+                yield "  " + " ".join(choice["name"] for choice in choices)
 
 
-def _choices(schema: dict[str, Any], key: str, node: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    node = _resolved(schema, node)
-    if "properties" in node:
-        for name, child in node["properties"].items():
-            yield from _choices(schema, f"{key}.{name}", child)
-    elif node.get("type") == "array" and isinstance(node.get("items"), dict):
-        yield from _choices(schema, key, node["items"])
-    elif values := _values(node):
-        yield key, values
-
-
-def _values(node: dict[str, Any]) -> list[str]:
-    if "enum" in node:
-        return [str(value) for value in node["enum"]]
-    alternatives = node.get("oneOf", [])
-    return [str(alternative["const"]) for alternative in alternatives if "const" in alternative]
-
-
-def _resolved(schema: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """Follows a reference to the definition it names."""
-    reference = node.get("$ref", "")
-    return cast("dict[str, Any]", schema["$defs"][reference.rsplit("/", 1)[-1]]) if reference else node
-
-
-def _first_comment(what: Listable, name: str) -> str:
-    """The first line of a preset says what it is."""
-    text = api.preset_text(cast("api.Kind", what.value.removesuffix("s")), name)
-    first = text.splitlines()[0] if text else ""
-    return first.removeprefix("#").strip() if first.startswith("#") else ""
+def _presets(what: Listable) -> Iterator[str]:
+    presets = api.presets(cast("api.Kind", what.value.removesuffix("s")))
+    width = max(map(len, presets), default=0) + 2
+    yield from (f"{name:<{width}}{description}" for name, description in presets.items())
