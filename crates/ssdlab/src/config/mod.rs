@@ -543,9 +543,9 @@ pub struct Workload {
     /// Generated: mean request size, KB (1024 bytes).
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub request_kb: f64,
-    /// Generated: how sizes are distributed. Sizes are whole sectors of 512 bytes, at least one.
+    /// Generated: how sizes are distributed. Sizes are whole sectors of 512 bytes, at least one and at most the footprint.
     pub request_size: SizeDistribution,
-    /// Generated, for `request_size = "table"`: pairs of size in KB and relative weight.
+    /// Generated, for `request_size = "table"`: pairs of size in KB (0.5 to 1048576) and relative weight (from 0).
     pub size_table: Vec<(f64, f64)>,
     /// Generated: mean time between arrivals, us.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
@@ -558,7 +558,8 @@ pub struct Workload {
     /// Generated: probability that a request is a read.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub read_share: f64,
-    /// Generated: probability that a request starts where the one before ended (lee2013, footnote 2).
+    /// Generated: probability that a request starts where the one before of its flow ended (lee2013, footnote 2), or at the footprint's
+    /// start where it would not fit there.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sequential_share: f64,
     /// Generated: share of writes marked as high priority.
@@ -566,7 +567,7 @@ pub struct Workload {
     pub high_priority_share: f64,
     /// Generated: how addresses are distributed over the footprint.
     pub address: Address,
-    /// Generated, for `address = "hot-cold"`: share of the footprint that is hot.
+    /// Generated, for `address = "hot-cold"`: share of the footprint, from its start, that is hot.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_share: f64,
     /// Generated, for `address = "hot-cold"`: share of the random requests that go to the hot part.
@@ -578,7 +579,7 @@ pub struct Workload {
     /// Generated: share of the exported range, from its start, that is accessed.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub footprint: f64,
-    /// Generated: addresses of random requests are multiples of this, KB.
+    /// Generated: addresses of random requests are multiples of this, KB; itself a multiple of 0.5.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub align_kb: f64,
     /// Generated: further independent flows, each a table of the `Generated` keys above (those not given are as in this flow); requests
@@ -589,14 +590,16 @@ pub struct Workload {
     pub queue_depth: u32,
     /// Trace: the file to replay. Absent: generate.
     pub trace: Option<String>,
-    /// Trace: its format. Absent: by content.
+    /// Trace: its format. Absent: by content, and by name where several formats fit.
     pub format: Option<TraceFormat>,
-    /// Trace, for the formats that count in units of their own (DiskSim): bytes of one unit of address and size.
+    /// Trace, for `disksim`, `ssdsim` and `mqsim` only: bytes of one unit of address and size. Absent: 512, or 4096 for a file whose name
+    /// has the part `.disksim-pages.`.
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
-    /// Trace: only requests of this device (as the trace names it). Absent: all, of one device address space.
+    /// Trace: only requests of this device, as `trace info` lists it (MSR: `host_disk`, as in `prn_0`). Absent: all devices, overlaid in
+    /// one address space.
     pub device: Option<String>,
-    /// Trace: time runs this many times faster.
+    /// Trace: time runs this many times faster. Counted to six decimals.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub time_scale: f64,
     /// Trace: addresses beyond the device.
@@ -606,7 +609,7 @@ pub struct Workload {
     pub bad_lines: u64,
     /// Trace: arrival times that go back.
     pub time_order: TimeOrder,
-    /// Trace: requests left out at its start.
+    /// Trace: requests (of the chosen device) left out at its start.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub skip: u64,
     /// Trace: only this many seconds of it, by its own clock, from the first request taken. 0: all.

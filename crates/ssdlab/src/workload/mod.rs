@@ -1,6 +1,28 @@
 //! Requests from generators and traces.
+//!
+//! [`open`] is the door: it gives the requests that a configuration asks for. [`info::trace_info`] describes a trace, [`convert`] rewrites
+//! one in the project's own formats. A trace format is one file and one line of the registry in `formats`.
 
-use crate::error::Result;
+pub mod convert;
+mod formats;
+pub mod generate;
+pub mod info;
+mod input;
+mod select;
+mod source;
+pub mod trace;
+mod zipf;
+
+use serde::Serialize;
+
+pub use convert::{ConvertOptions, ConvertSummary, convert, read_prefill};
+pub use generate::Generator;
+pub use info::{TraceInfo, trace_info};
+pub use input::Compression;
+pub use trace::{TraceCounters, TraceReader};
+
+use crate::config::Workload;
+use crate::error::{Error, Result};
 use crate::request::Request;
 
 /// A stream of requests in order of arrival, all of them inside the drive's exported range.
@@ -11,5 +33,81 @@ pub trait RequestSource: Send {
     /// How much of the input has been consumed, 0..=1, for a progress bar, where known without reading ahead.
     fn progress(&self) -> Option<f64> {
         None
+    }
+
+    /// What was done to the input so far, for the run's result.
+    fn report(&self) -> WorkloadReport {
+        WorkloadReport::default()
+    }
+}
+
+/// What a source of requests did to its input. Empty for a generator, which has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WorkloadReport {
+    /// What was done to a trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceCounters>,
+}
+
+/// The requests that `config` asks for, for a drive of `exported_bytes`: a trace where `config.trace` names one, else generated ones.
+/// `requests` ends the stream after that many; a generator would go on for ever, so it needs the number.
+///
+/// # Errors
+/// [`Error::Config`] for keys that make no workload, else what opening the trace met.
+pub fn open(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>) -> Result<Box<dyn RequestSource>> {
+    let inner: Box<dyn RequestSource> = match (&config.trace, requests) {
+        (Some(_), _) => Box::new(TraceReader::new(config, exported_bytes)?),
+        (None, Some(_)) => Box::new(Generator::new(config, exported_bytes, seed)?),
+        (None, None) => {
+            let message = "a generated workload has no end: give the number of requests (--requests N), or a trace (workload.trace)";
+            return Err(Error::Config(message.into()));
+        }
+    };
+    Ok(match requests {
+        Some(limit) => Box::new(Limited { inner, limit, done: 0 }),
+        None => inner,
+    })
+}
+
+/// Ends a stream after a number of requests.
+struct Limited {
+    inner: Box<dyn RequestSource>,
+    limit: u64,
+    done: u64,
+}
+
+impl RequestSource for Limited {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        if self.done == self.limit {
+            return Ok(None);
+        }
+        let request = self.inner.next_request()?;
+        self.done += u64::from(request.is_some());
+        Ok(request)
+    }
+
+    fn progress(&self) -> Option<f64> {
+        let by_count = if self.limit == 0 { 1.0 } else { self.done as f64 / self.limit as f64 };
+        Some(self.inner.progress().map_or(by_count, |by_input| by_input.max(by_count)))
+    }
+
+    fn report(&self) -> WorkloadReport {
+        self.inner.report()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generator_needs_a_number_and_ends_after_it() {
+        let config = Workload::default();
+        let message = open(&config, 1 << 30, 1, None).err().unwrap().to_string();
+        assert!(message.contains("--requests"), "{message}");
+        let mut source = open(&config, 1 << 30, 1, Some(3)).unwrap();
+        let count = std::iter::from_fn(|| source.next_request().unwrap()).count();
+        assert_eq!((count, source.progress()), (3, Some(1.0)));
+        assert_eq!(serde_json::to_string(&source.report()).unwrap(), "{}");
     }
 }

@@ -1,0 +1,485 @@
+//! Rewrites a trace in the project's own formats, and reads the ranges that held data when a trace began.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, StringBuilder, UInt64Builder};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use serde::Serialize;
+
+use super::formats::parquet::COLUMNS;
+use super::formats::{csv, integer};
+use super::info::KindCounts;
+use super::input::Lines;
+use super::select::{Choice, Selection};
+use super::source::{Entry, Source};
+use super::trace::limit_ns;
+use crate::config::{TimeOrder, TraceFormat};
+use crate::error::{Error, Result};
+
+/// Rows that are encoded together; bounds the memory of a conversion.
+const ROW_GROUP_ROWS: usize = 128 * 1024;
+
+/// What to convert of a trace. The default is all of it, refusing unreadable lines and times that go back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvertOptions {
+    /// The input's format. Absent: recognised.
+    pub format: Option<TraceFormat>,
+    /// Bytes of a unit, for the formats that let it be chosen.
+    pub unit_bytes: Option<u64>,
+    /// Only this device's requests. Absent: all, with a column `device` where there are several.
+    pub device: Option<String>,
+    /// Unreadable lines to leave out.
+    pub bad_lines: u64,
+    /// What to do where times go back.
+    pub time_order: TimeOrder,
+    /// Requests to leave out at the start.
+    pub skip: u64,
+    /// Only this many seconds from the first request taken. 0: all.
+    pub limit_s: f64,
+    /// At most this many requests. Absent: all.
+    pub requests: Option<u64>,
+}
+
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        ConvertOptions {
+            format: None,
+            unit_bytes: None,
+            device: None,
+            bad_lines: 0,
+            time_order: TimeOrder::Error,
+            skip: 0,
+            limit_s: 0.0,
+            requests: None,
+        }
+    }
+}
+
+/// What a conversion did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConvertSummary {
+    /// The format that was read.
+    pub format: TraceFormat,
+    /// Requests written, by kind.
+    pub requests: KindCounts,
+    /// Unreadable lines that were left out.
+    pub bad_lines: u64,
+    /// Requests of other devices that were left out.
+    pub other_devices: u64,
+    /// Requests whose time was moved forward to that of the one before.
+    pub clamped: u64,
+    /// Size of the file written, bytes.
+    pub bytes: u64,
+}
+
+/// Converts the trace `from` to `to`, whose name says how: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`. Times are counted
+/// from the first request. The file appears whole or not at all, and replaces one of its name.
+///
+/// # Errors
+/// [`Error::Usage`] for another name, [`Error::Io`], and [`Error::Trace`] for what cannot be read.
+pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<ConvertSummary> {
+    let kind = OutputKind::of(to)?;
+    let mut selection = Selection::open(from, choice(options)?)?;
+    let with_devices = options.device.is_none() && has_several_devices(from, options, &selection)?;
+    let mut temporary = temporary_beside(to)?;
+    let failed = |e| Error::io("write", to, e);
+    let mut output = Output::new(kind, temporary.as_file_mut(), with_devices).map_err(failed)?;
+    let mut requests = KindCounts::default();
+    while options.requests.is_none_or(|limit| requests.total() < limit) {
+        let Some(entry) = selection.next_entry()? else { break };
+        let device = if with_devices { selection.source().device_name(entry.device) } else { String::new() };
+        output.write(&entry, &device).map_err(failed)?;
+        requests.add(entry.kind);
+    }
+    output.finish().map_err(failed)?;
+    let bytes = persist(temporary, to)?;
+    let seen = selection.seen();
+    Ok(ConvertSummary {
+        format: selection.source().format().id,
+        requests,
+        bad_lines: seen.bad_lines,
+        other_devices: seen.other_devices,
+        clamped: seen.clamped,
+        bytes,
+    })
+}
+
+fn choice(options: &ConvertOptions) -> Result<Choice> {
+    if !(0.0..=1e9).contains(&options.limit_s) {
+        return Err(Error::Usage(format!("limit_s = {}: expected 0 to 1000000000 seconds", options.limit_s)));
+    }
+    if options.unit_bytes == Some(0) {
+        return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
+    }
+    Ok(Choice {
+        format: options.format,
+        unit_bytes: options.unit_bytes,
+        device: options.device.clone(),
+        bad_lines: options.bad_lines,
+        time_order: options.time_order,
+        skip: options.skip,
+        limit_ns: limit_ns(options.limit_s),
+    })
+}
+
+/// The columns are settled before the first request is written, so the trace is read once more to see its devices. A pipe can be read only
+/// once: it gets the column if its format names devices.
+fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Selection) -> Result<bool> {
+    if !selection.source().format().names_devices {
+        return Ok(false);
+    }
+    if !std::fs::metadata(from).map_err(|e| Error::io("read", from, e))?.is_file() {
+        return Ok(true);
+    }
+    let mut source = Source::open(from, options.format, options.unit_bytes)?;
+    while source.next_row()?.is_some() {
+        if source.devices.len() > 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A file in the same directory, so that it can be renamed into place.
+fn temporary_beside(to: &Path) -> Result<tempfile::NamedTempFile> {
+    let directory = match to.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ssdlab-convert-");
+    // As any other new file, subject to the umask, not for the owner only.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory).map_err(|e| Error::io("write", to, e))
+}
+
+fn persist(temporary: tempfile::NamedTempFile, to: &Path) -> Result<u64> {
+    temporary.as_file().sync_all().map_err(|e| Error::io("write", to, e))?;
+    let file = temporary.persist(to).map_err(|e| Error::io("write", to, e.error))?;
+    Ok(file.metadata().map_err(|e| Error::io("read", to, e))?.len())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OutputKind {
+    Csv,
+    CsvGzip,
+    CsvBzip2,
+    CsvZstd,
+    Parquet,
+}
+
+impl OutputKind {
+    fn of(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let known = [
+            (".csv", OutputKind::Csv),
+            (".csv.gz", OutputKind::CsvGzip),
+            (".csv.bz2", OutputKind::CsvBzip2),
+            (".csv.zst", OutputKind::CsvZstd),
+            (".parquet", OutputKind::Parquet),
+        ];
+        let found = known.iter().find(|(ending, _)| name.ends_with(ending));
+        let message = || format!("{}: expected a name that ends in .csv, .csv.gz, .csv.bz2, .csv.zst or .parquet", path.display());
+        found.map(|&(_, kind)| kind).ok_or_else(|| Error::Usage(message()))
+    }
+}
+
+/// A file being written.
+enum Output<'a> {
+    Csv { out: CsvOut<'a>, with_devices: bool, line: Vec<u8> },
+    Parquet(Box<ParquetOut<'a>>),
+}
+
+enum CsvOut<'a> {
+    Plain(BufWriter<&'a mut File>),
+    Gzip(flate2::write::GzEncoder<BufWriter<&'a mut File>>),
+    Bzip2(bzip2::write::BzEncoder<BufWriter<&'a mut File>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<&'a mut File>>),
+}
+
+impl<'a> Output<'a> {
+    fn new(kind: OutputKind, file: &'a mut File, with_devices: bool) -> std::io::Result<Self> {
+        let file = BufWriter::with_capacity(1 << 17, file);
+        let mut out = match kind {
+            OutputKind::Parquet => return Ok(Output::Parquet(Box::new(ParquetOut::new(file, with_devices)?))),
+            OutputKind::Csv => CsvOut::Plain(file),
+            OutputKind::CsvGzip => CsvOut::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
+            OutputKind::CsvBzip2 => CsvOut::Bzip2(bzip2::write::BzEncoder::new(file, bzip2::Compression::default())),
+            OutputKind::CsvZstd => CsvOut::Zstd(zstd::stream::write::Encoder::new(file, 9)?),
+        };
+        let device = if with_devices { ",device" } else { "" };
+        out.write_all(format!("{}{device}\n", csv::HEADER).as_bytes())?;
+        Ok(Output::Csv { out, with_devices, line: Vec::new() })
+    }
+
+    fn write(&mut self, entry: &Entry, device: &str) -> std::io::Result<()> {
+        match self {
+            Output::Csv { out, with_devices, line } => {
+                line.clear();
+                csv_line(line, entry, with_devices.then_some(device))?;
+                out.write_all(line)
+            }
+            Output::Parquet(out) => out.write(entry, device),
+        }
+    }
+
+    fn finish(self) -> std::io::Result<()> {
+        match self {
+            Output::Csv { out, .. } => match out {
+                CsvOut::Plain(mut out) => out.flush(),
+                CsvOut::Gzip(out) => out.finish()?.flush(),
+                CsvOut::Bzip2(out) => out.finish()?.flush(),
+                CsvOut::Zstd(out) => out.finish()?.flush(),
+            },
+            Output::Parquet(out) => out.finish(),
+        }
+    }
+}
+
+impl CsvOut<'_> {
+    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        match self {
+            CsvOut::Plain(out) => out.write_all(bytes),
+            CsvOut::Gzip(out) => out.write_all(bytes),
+            CsvOut::Bzip2(out) => out.write_all(bytes),
+            CsvOut::Zstd(out) => out.write_all(bytes),
+        }
+    }
+}
+
+/// Microseconds get a fraction only where there is one, so that no nanosecond is lost.
+fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io::Result<()> {
+    let (us, ns) = (entry.time_ns / 1000, entry.time_ns % 1000);
+    write!(line, "{us}")?;
+    if ns > 0 {
+        write!(line, ".{ns:03}")?;
+    }
+    write!(line, ",{},{},{}", csv::letter(entry.kind), entry.offset, entry.length)?;
+    match device {
+        None => {}
+        Some(name) if name.contains([',', '"']) => write!(line, ",\"{}\"", name.replace('"', "'"))?,
+        Some(name) => write!(line, ",{name}")?,
+    }
+    line.push(b'\n');
+    Ok(())
+}
+
+/// Columns being filled, written a row group at a time.
+struct ParquetOut<'a> {
+    writer: ArrowWriter<BufWriter<&'a mut File>>,
+    schema: Arc<Schema>,
+    time: UInt64Builder,
+    op: StringBuilder,
+    offset: UInt64Builder,
+    size: UInt64Builder,
+    device: Option<StringBuilder>,
+    rows: usize,
+}
+
+impl<'a> ParquetOut<'a> {
+    fn new(file: BufWriter<&'a mut File>, with_devices: bool) -> std::io::Result<Self> {
+        let types = [DataType::UInt64, DataType::Utf8, DataType::UInt64, DataType::UInt64, DataType::Utf8];
+        let count = if with_devices { COLUMNS.len() } else { COLUMNS.len() - 1 };
+        let fields: Vec<Field> = COLUMNS.iter().zip(types).take(count).map(|(name, of)| Field::new(*name, of, false)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder()
+            .set_compression(ParquetCompression::ZSTD(ZstdLevel::default()))
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .build();
+        Ok(ParquetOut {
+            writer: ArrowWriter::try_new(file, schema.clone(), Some(properties))?,
+            schema,
+            time: UInt64Builder::new(),
+            op: StringBuilder::new(),
+            offset: UInt64Builder::new(),
+            size: UInt64Builder::new(),
+            device: with_devices.then(StringBuilder::new),
+            rows: 0,
+        })
+    }
+
+    fn write(&mut self, entry: &Entry, device: &str) -> std::io::Result<()> {
+        self.time.append_value(entry.time_ns);
+        self.op.append_value(csv::letter(entry.kind));
+        self.offset.append_value(entry.offset);
+        self.size.append_value(entry.length);
+        if let Some(column) = &mut self.device {
+            column.append_value(device);
+        }
+        self.rows += 1;
+        if self.rows == ROW_GROUP_ROWS { self.write_rows() } else { Ok(()) }
+    }
+
+    fn write_rows(&mut self) -> std::io::Result<()> {
+        let mut columns: Vec<ArrayRef> =
+            vec![Arc::new(self.time.finish()), Arc::new(self.op.finish()), Arc::new(self.offset.finish()), Arc::new(self.size.finish())];
+        if let Some(column) = &mut self.device {
+            columns.push(Arc::new(column.finish()));
+        }
+        self.rows = 0;
+        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(std::io::Error::other)?;
+        Ok(self.writer.write(&batch)?)
+    }
+
+    fn finish(mut self) -> std::io::Result<()> {
+        if self.rows > 0 {
+            self.write_rows()?;
+        }
+        self.writer.into_inner()?.flush()
+    }
+}
+
+/// Reads a file of ranges, `offset_bytes,size_bytes` with that header line or none, plain or compressed: what held data when a trace began.
+/// Returned as (offset, size) in the file's order.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Trace`] with file and line for a line that cannot be read, a size of 0, or a range that ends beyond
+/// `exported_bytes`; and for a file without any range.
+pub fn read_prefill(path: &Path, exported_bytes: u64) -> Result<Vec<(u64, u64)>> {
+    const EXPECTED: &str = "offset_bytes,size_bytes";
+    let mut lines = Lines::open(path)?;
+    let mut ranges = Vec::new();
+    while let Some(line) = lines.next_line()? {
+        let number = line.number;
+        let text = line.text.unwrap_or(b"a line longer than 64 KiB").trim_ascii();
+        if text.is_empty() || (number == 1 && text.eq_ignore_ascii_case(EXPECTED.as_bytes())) {
+            continue;
+        }
+        let range = range_of(text, exported_bytes).map_err(|why| {
+            let found = String::from_utf8_lossy(&text[..text.len().min(60)]).escape_debug().to_string();
+            Error::Trace(format!("{}:{number}: expected {why}, found \"{found}\"", path.display()))
+        })?;
+        ranges.push(range);
+    }
+    if ranges.is_empty() {
+        return Err(Error::Trace(format!("{}: the file holds no ranges; expected lines {EXPECTED}", path.display())));
+    }
+    Ok(ranges)
+}
+
+fn range_of(text: &[u8], exported_bytes: u64) -> std::result::Result<(u64, u64), String> {
+    let columns = || "two whole numbers: offset_bytes,size_bytes".to_string();
+    let comma = text.iter().position(|&b| b == b',').ok_or_else(columns)?;
+    let offset = integer(text[..comma].trim_ascii(), "").map_err(|_| columns())?;
+    let size = integer(text[comma + 1..].trim_ascii(), "").map_err(|_| columns())?;
+    if size == 0 {
+        return Err("a size above 0".into());
+    }
+    if offset > exported_bytes || size > exported_bytes - offset {
+        return Err(format!("a range within the {exported_bytes} bytes that the drive exports"));
+    }
+    Ok((offset, size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Workload;
+    use crate::request::RequestKind;
+    use crate::workload::{RequestSource, TraceReader, trace_info};
+
+    fn write_file(directory: &Path, name: &str, text: &str) -> std::path::PathBuf {
+        let path = directory.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    type Rows = Vec<(u64, RequestKind, u64, u64)>;
+
+    fn replay(path: &Path) -> Rows {
+        let config = Workload { trace: Some(path.to_str().unwrap().into()), ..Workload::default() };
+        let mut reader = TraceReader::new(&config, 1 << 62).unwrap();
+        std::iter::from_fn(|| reader.next_request().unwrap()).map(|r| (r.arrival_ns, r.kind, r.offset, r.length)).collect()
+    }
+
+    #[test]
+    fn every_output_reads_back_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = write_file(directory.path(), "in.csv", "1,R,0,512\n2.5,W,512,1024\n3,T,0,4096\n3.001,F,0,0\n");
+        let expected = replay(&from);
+        for name in ["a.csv", "a.csv.gz", "a.csv.bz2", "a.csv.zst", "a.parquet"] {
+            let to = directory.path().join(name);
+            let summary = convert(&from, &to, &ConvertOptions::default()).unwrap();
+            assert_eq!(summary.requests, KindCounts { read: 1, write: 1, trim: 1, flush: 1 });
+            assert_eq!(summary.bytes, std::fs::metadata(&to).unwrap().len());
+            assert_eq!(replay(&to), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn several_devices_get_a_column() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "8,16 0 1 0.5 1 Q R 0 + 8 [a]\n8,17 0 2 0.6 1 Q W 0 + 8 [a]\n";
+        let from = write_file(directory.path(), "in.blkparse.txt", text);
+        for name in ["a.csv", "a.parquet"] {
+            let to = directory.path().join(name);
+            convert(&from, &to, &ConvertOptions::default()).unwrap();
+            let devices: Vec<String> = trace_info(&to, None, None, None).unwrap().devices.into_iter().map(|d| d.name).collect();
+            assert_eq!(devices, ["8,16", "8,17"], "{name}");
+            let one = ConvertOptions { device: Some("8,17".into()), ..ConvertOptions::default() };
+            let again = directory.path().join("one.csv");
+            assert_eq!(convert(&to, &again, &one).unwrap().other_devices, 1);
+            assert_eq!(std::fs::read_to_string(&again).unwrap(), "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n");
+        }
+    }
+
+    #[test]
+    fn a_failed_conversion_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = write_file(directory.path(), "in.csv", "1,R,0,512\n2,R,0,512\n3,R,0,512\n4,R,x,512\n");
+        for name in ["out.csv", "out.parquet"] {
+            let to = directory.path().join(name);
+            let message = convert(&from, &to, &ConvertOptions::default()).unwrap_err().to_string();
+            assert!(message.contains("in.csv:4:"), "{message}");
+        }
+        let names: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["in.csv"]);
+        let wrong = convert(&from, &directory.path().join("out.txt"), &ConvertOptions::default()).unwrap_err();
+        assert_eq!(wrong.exit_code(), 2);
+        assert!(convert(&from, Path::new("/nonexistent/x.csv"), &ConvertOptions::default()).is_err());
+    }
+
+    #[test]
+    fn options_choose_a_part() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = write_file(directory.path(), "in.csv", "9,R,0,512\n8,R,0,512\nx\n11,R,0,512\n13,R,0,512\n99,R,0,512\n");
+        let options = ConvertOptions {
+            bad_lines: 1,
+            time_order: TimeOrder::Sort,
+            skip: 1,
+            limit_s: 10e-6,
+            requests: Some(2),
+            ..ConvertOptions::default()
+        };
+        let to = directory.path().join("out.csv");
+        let summary = convert(&from, &to, &options).unwrap();
+        assert_eq!((summary.bad_lines, summary.requests.read), (1, 2));
+        assert_eq!(replay(&to).iter().map(|r| r.0).collect::<Vec<_>>(), [0, 2000]);
+    }
+
+    #[test]
+    fn prefill_ranges_are_checked() {
+        let directory = tempfile::tempdir().unwrap();
+        let read = |text: &str| read_prefill(&write_file(directory.path(), "p.csv", text), 8192).map_err(|e| e.to_string());
+        assert_eq!(read("offset_bytes,size_bytes\n0,512\n 4096 , 4096 \n").unwrap(), [(0, 512), (4096, 4096)]);
+        for (text, part) in [
+            ("", "no ranges"),
+            ("0,512\n1,0\n", ":2: expected a size above 0"),
+            ("0,8193\n", "8192 bytes"),
+            ("8193,18446744073709551615\n", "8192 bytes"),
+            ("0\n", "two whole numbers"),
+            ("1.8E+11,5\n", "found \"1.8E+11,5\""),
+        ] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What both versions of fio's I/O log share: a header line, file actions without an address, and the names of the actions.
+
+use super::Bad;
+use crate::request::RequestKind;
+
+/// What a line of the log does.
+pub(super) enum Action {
+    Io(RequestKind),
+    /// Time passes (version 2).
+    Wait,
+    /// A file is added, opened, closed or removed.
+    File,
+}
+
+/// The action of that name.
+pub(super) fn action(name: &[u8]) -> Result<Action, Bad> {
+    Ok(match name {
+        b"read" => Action::Io(RequestKind::Read),
+        b"write" => Action::Io(RequestKind::Write),
+        b"trim" => Action::Io(RequestKind::Trim),
+        b"sync" | b"datasync" | b"sync_file_range" => Action::Io(RequestKind::Flush),
+        b"wait" => Action::Wait,
+        b"add" | b"open" | b"close" | b"unlink" => Action::File,
+        _ => return Err(Bad::new("an action: read, write, trim, sync, datasync, wait, add, open or close", name)),
+    })
+}
+
+/// Follows whether the header line has been seen.
+pub(super) struct Header {
+    pub(super) text: &'static str,
+    pub(super) expected: &'static str,
+    pub(super) seen: bool,
+}
+
+impl Header {
+    /// True for the header itself; an error where the first line is another one.
+    pub(super) fn is(&mut self, line: &[u8]) -> Result<bool, Bad> {
+        if self.seen {
+            return Ok(false);
+        }
+        self.seen = true;
+        if line.trim_ascii() == self.text.as_bytes() { Ok(true) } else { Err(Bad::new(self.expected, line)) }
+    }
+}

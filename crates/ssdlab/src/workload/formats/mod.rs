@@ -1,0 +1,584 @@
+//! The trace formats: one file and one line of [`REGISTRY`] each, and how a format is recognised.
+
+use std::path::Path;
+
+use crate::config::TraceFormat;
+use crate::error::{Error, Result};
+use crate::request::RequestKind;
+
+mod alibaba;
+mod blkparse;
+pub(crate) mod csv;
+mod disksim;
+mod fio;
+mod fio_v2;
+mod fio_v3;
+mod mqsim;
+mod msr;
+mod msr_reduced;
+pub(crate) mod parquet;
+mod spc;
+mod ssdsim;
+mod systor;
+mod tencent;
+mod text;
+
+pub(crate) use text::integer;
+
+/// Every format that can be read.
+static REGISTRY: [&Format; 14] = [
+    &msr::FORMAT,
+    &msr_reduced::FORMAT,
+    &spc::FORMAT,
+    &disksim::FORMAT,
+    &ssdsim::FORMAT,
+    &mqsim::FORMAT,
+    &blkparse::FORMAT,
+    &fio_v2::FORMAT,
+    &fio_v3::FORMAT,
+    &systor::FORMAT,
+    &alibaba::FORMAT,
+    &tencent::FORMAT,
+    &csv::FORMAT,
+    &parquet::FORMAT,
+];
+
+/// Addresses end below this, so that sums of two never overflow.
+const ADDRESS_LIMIT: u64 = 1 << 63;
+/// The unit of address and size in most formats, bytes.
+const SECTOR_BYTES: u64 = 512;
+
+/// What there is to know about a format.
+pub(crate) struct Format {
+    pub(crate) id: TraceFormat,
+    /// As in configuration and messages.
+    pub(crate) name: &'static str,
+    /// Parts of a file name, between dots, that name the format, with the bytes of a unit where the name tells those too.
+    hints: &'static [(&'static str, Option<u64>)],
+    /// Addresses count units that may be other than 512 bytes.
+    pub(crate) counts_units: bool,
+    /// Requests say which device they belong to.
+    pub(crate) names_devices: bool,
+    /// What stands between the parts of a device's name in a line; users write `_` instead.
+    device_separator: Option<u8>,
+    /// How it is read.
+    pub(crate) reader: Reader,
+}
+
+/// How a format is read.
+pub(crate) enum Reader {
+    /// Line by line; makes a parser from the bytes of a unit.
+    Lines(fn(u64) -> Box<dyn LineParser>),
+    /// Column by column.
+    Columnar,
+}
+
+impl Format {
+    pub(crate) fn of(id: TraceFormat) -> &'static Format {
+        REGISTRY.iter().find(|format| format.id == id).expect("every format is registered: a test checks it")
+    }
+
+    /// A device's name as users write it.
+    pub(crate) fn device_name(&self, raw: &[u8]) -> String {
+        let name = String::from_utf8_lossy(raw).into_owned();
+        self.device_separator.map_or(name.clone(), |separator| name.replace(separator as char, "_"))
+    }
+
+    /// A fresh parser; `None` for a columnar format.
+    pub(crate) fn parser(&self, unit_bytes: Option<u64>) -> Option<Box<dyn LineParser>> {
+        match self.reader {
+            Reader::Lines(make) => Some(make(unit_bytes.unwrap_or(SECTOR_BYTES))),
+            Reader::Columnar => None,
+        }
+    }
+}
+
+/// What a line holds: a request, or nothing (a header, another event), or something that cannot be read.
+pub(crate) type Parsed<'a> = std::result::Result<Option<Record<'a>>, Bad>;
+
+/// Reads the lines of one format, from the first on.
+pub(crate) trait LineParser: Send {
+    /// The request in a line that is not empty; `None` where the line is right but holds no request (a header, another event).
+    fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a>;
+}
+
+/// One request as its trace states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record<'a> {
+    /// By the trace's own clock, ns.
+    pub(crate) time_ns: u64,
+    pub(crate) kind: RequestKind,
+    /// Bytes. Offset + length is at most 2^63; the length is 0 for a flush and for nothing else.
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    /// As the line has it; empty where the format names none.
+    pub(crate) device: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// Checks what all formats have in common. A flush has no address.
+    #[inline]
+    pub(crate) fn new(time_ns: u64, kind: RequestKind, offset: u64, length: u64, device: &'a [u8]) -> Parsed<'a> {
+        if kind == RequestKind::Flush {
+            return Ok(Some(Record { time_ns, kind, offset: 0, length: 0, device }));
+        }
+        if length == 0 {
+            return Err(Bad { zero_size: true, ..Bad::new("a size above 0", b"0") });
+        }
+        if offset >= ADDRESS_LIMIT || length > ADDRESS_LIMIT - offset {
+            return Err(Bad::new("an address range within 2^63 bytes", format!("offset {offset}, size {length}").as_bytes()));
+        }
+        Ok(Some(Record { time_ns, kind, offset, length, device }))
+    }
+}
+
+/// Why a line cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bad {
+    pub(crate) expected: &'static str,
+    pub(crate) found: Vec<u8>,
+    pub(crate) zero_size: bool,
+}
+
+impl Bad {
+    #[cold]
+    pub(crate) fn new(expected: &'static str, found: &[u8]) -> Self {
+        Bad { expected, found: found.to_vec(), zero_size: false }
+    }
+}
+
+impl std::fmt::Display for Bad {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 60;
+        let shown = &self.found[..self.found.len().min(SHOWN)];
+        let cut = if shown.len() < self.found.len() { " ..." } else { "" };
+        write!(f, "expected {}, found \"{}\"{cut}", self.expected, String::from_utf8_lossy(shown).escape_debug())
+    }
+}
+
+/// `R`/`W` in either case.
+#[inline]
+fn read_or_write(field: &[u8], expected: &'static str) -> std::result::Result<RequestKind, Bad> {
+    match field {
+        b"R" | b"r" => Ok(RequestKind::Read),
+        b"W" | b"w" => Ok(RequestKind::Write),
+        _ => Err(Bad::new(expected, field)),
+    }
+}
+
+/// `Read`/`Write`, as the MSR traces have it.
+#[inline]
+fn read_or_write_word(field: &[u8]) -> std::result::Result<RequestKind, Bad> {
+    match field {
+        b"Read" => Ok(RequestKind::Read),
+        b"Write" => Ok(RequestKind::Write),
+        _ if field.eq_ignore_ascii_case(b"read") => Ok(RequestKind::Read),
+        _ if field.eq_ignore_ascii_case(b"write") => Ok(RequestKind::Write),
+        _ => Err(Bad::new("the type Read or Write", field)),
+    }
+}
+
+/// 1 for a read and 0 for a write, or the other way round.
+#[inline]
+fn numbered_kind(field: &[u8], read: &[u8], write: &[u8], expected: &'static str) -> std::result::Result<RequestKind, Bad> {
+    match field {
+        _ if field == read => Ok(RequestKind::Read),
+        _ if field == write => Ok(RequestKind::Write),
+        _ => Err(Bad::new(expected, field)),
+    }
+}
+
+/// The format of a file and the bytes of its unit, where the file name tells them.
+pub(crate) struct Recognised {
+    pub(crate) format: &'static Format,
+    pub(crate) unit_bytes: Option<u64>,
+}
+
+/// What the file's name says, if anything: parts between dots, the first excepted.
+pub(crate) fn by_name(path: &Path) -> Option<Recognised> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    name.split('.').skip(1).find_map(|part| {
+        REGISTRY.iter().find_map(|format| {
+            let (_, unit_bytes) = format.hints.iter().find(|(hint, _)| *hint == part)?;
+            Some(Recognised { format, unit_bytes: *unit_bytes })
+        })
+    })
+}
+
+/// The format of a file by content, the name deciding where the content leaves several open.
+///
+/// # Errors
+/// [`Error::Usage`] where the format must be named by the caller, [`Error::Trace`] where the content is no known format.
+pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Recognised> {
+    let shown = path.display();
+    if sample.is_empty() {
+        return Err(Error::Trace(format!("{shown}: the file is empty")));
+    }
+    refuse_binary(path, sample)?;
+    let lines = sample_lines(sample, is_all);
+    let mut fitting = fitting(&lines);
+    drop_by_plausible_time(&mut fitting, &lines);
+    let named = by_name(path);
+    if let Some(named) = named {
+        // A name decides between fitting formats, and stands alone where the first lines are damaged.
+        if fitting.is_empty() || fitting.iter().any(|format| format.id == named.format.id) {
+            return Ok(named);
+        }
+        let list = names(&fitting);
+        let name = named.format.name;
+        return Err(Error::Usage(format!("{shown}: named like the format {name}, but its content is {list}; give --format")));
+    }
+    drop_same_meaning(&mut fitting);
+    match fitting[..] {
+        [format] => Ok(Recognised { format, unit_bytes: None }),
+        [] => {
+            let first = lines.first().copied().unwrap_or_default();
+            let known = names(&REGISTRY);
+            let bad = Bad::new("a line of a known trace format", first);
+            Err(Error::Trace(format!("{shown}:1: {bad}; known formats, for --format: {known}")))
+        }
+        _ => Err(Error::Usage(format!("{shown}: the content fits several formats: {}; give --format", names(&fitting)))),
+    }
+}
+
+fn names(formats: &[&Format]) -> String {
+    formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Binary files get a message of their own, not one about their first "line".
+fn refuse_binary(path: &Path, sample: &[u8]) -> Result<()> {
+    let shown = path.display();
+    // blktrace's 32-bit magic number 0x65617407, in either byte order (blktrace_api.h: BLK_IO_TRACE_MAGIC and version).
+    if matches!(sample, [0x07, b't', b'a', b'e', ..] | [b'e', b'a', b't', 0x07, ..]) {
+        return Err(Error::Trace(format!(
+            "{shown}: a binary blktrace file; turn it into text first: blkparse -i FILE > FILE.blkparse.txt"
+        )));
+    }
+    if sample.starts_with(parquet::MAGIC) {
+        return Err(Error::Trace(format!("{shown}: a Parquet file that is compressed as a whole; decompress it first")));
+    }
+    if sample.contains(&0) {
+        return Err(Error::Trace(format!("{shown}: a binary file of unknown format; expected text or Parquet")));
+    }
+    Ok(())
+}
+
+/// The whole lines of the sample that hold anything.
+fn sample_lines(sample: &[u8], is_all: bool) -> Vec<&[u8]> {
+    let sample = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
+    let mut lines: Vec<&[u8]> = sample.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    if !is_all && lines.len() > 1 {
+        lines.pop();
+    }
+    lines.retain(|line| !line.trim_ascii().is_empty());
+    lines
+}
+
+/// The formats that can read the most of these lines: some lines may be damaged, and the message for those should name line and column.
+fn fitting(lines: &[&[u8]]) -> Vec<&'static Format> {
+    let scores: Vec<(usize, &Format)> = REGISTRY.iter().map(|format| (readable(format, lines), *format)).collect();
+    let best = scores.iter().map(|&(score, _)| score).max().unwrap_or(0);
+    let is_disksim = scores.iter().any(|&(score, format)| score == best && format.id == TraceFormat::Disksim);
+    // Where most times are whole numbers, a few with a point may be damage: that alone does not make nanoseconds milliseconds.
+    let is_mixed = |score, id| is_disksim && matches!(id, TraceFormat::Mqsim | TraceFormat::Ssdsim) && score * 2 > best;
+    let fits = |&(score, format): &(usize, &Format)| score > 0 && (score == best || is_mixed(score, format.id));
+    scores.into_iter().filter(fits).map(|(_, format)| format).collect()
+}
+
+/// How many of the lines a format can read. 0 where none is a request, unless all are right without one (a header alone).
+fn readable(format: &Format, lines: &[&[u8]]) -> usize {
+    let Some(mut parser) = format.parser(None) else { return 0 };
+    let (mut requests, mut others) = (0, 0);
+    for line in lines {
+        match parser.parse(line) {
+            Ok(Some(_)) => requests += 1,
+            Ok(None) => others += 1,
+            Err(_) => {}
+        }
+    }
+    if requests > 0 || others == lines.len() { requests + others } else { 0 }
+}
+
+/// Times without a decimal point in five columns are nanoseconds, or whole milliseconds of a DiskSim trace. They cannot be milliseconds
+/// where that would put more than ten seconds between requests on average; otherwise the question stays open.
+fn drop_by_plausible_time(fitting: &mut Vec<&'static Format>, lines: &[&[u8]]) {
+    const GAP_MAX_MS: u64 = 10_000;
+    if !fitting.iter().any(|format| format.id == TraceFormat::Mqsim) {
+        return;
+    }
+    let mut parser = Format::of(TraceFormat::Mqsim).parser(None).expect("MQSim traces have lines");
+    let times: Vec<u64> = lines.iter().filter_map(|line| parser.parse(line).ok().flatten()).map(|record| record.time_ns).collect();
+    let span = times.iter().max().unwrap_or(&0) - times.iter().min().unwrap_or(&0);
+    if span / times.len().max(1) as u64 > GAP_MAX_MS {
+        fitting.retain(|format| format.id != TraceFormat::Disksim);
+    }
+}
+
+/// SSDSim's columns mean the same as MQSim's: where both fit, either reads the trace correctly.
+fn drop_same_meaning(fitting: &mut Vec<&'static Format>) {
+    if let [a, b] = fitting[..]
+        && [a.id, b.id] == [TraceFormat::Ssdsim, TraceFormat::Mqsim]
+    {
+        fitting.remove(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use RequestKind::{Flush, Read, Trim, Write};
+
+    const ALL: [TraceFormat; 14] = [
+        TraceFormat::Msr,
+        TraceFormat::MsrReduced,
+        TraceFormat::Spc,
+        TraceFormat::Disksim,
+        TraceFormat::Ssdsim,
+        TraceFormat::Mqsim,
+        TraceFormat::Blkparse,
+        TraceFormat::FioV2,
+        TraceFormat::FioV3,
+        TraceFormat::Systor,
+        TraceFormat::Alibaba,
+        TraceFormat::Tencent,
+        TraceFormat::Csv,
+        TraceFormat::Parquet,
+    ];
+
+    type Row<D = &'static str> = (u64, RequestKind, u64, u64, D);
+
+    /// Reads a text of one format; bad lines as their messages.
+    fn read(format: TraceFormat, text: &str) -> (Vec<Row<String>>, Vec<String>) {
+        let format = Format::of(format);
+        let mut parser = format.parser(None).unwrap();
+        let (mut rows, mut bad) = (Vec::new(), Vec::new());
+        for line in text.lines() {
+            match parser.parse(line.as_bytes()) {
+                Ok(Some(r)) => rows.push((r.time_ns, r.kind, r.offset, r.length, format.device_name(r.device))),
+                Ok(None) => {}
+                Err(e) => bad.push(e.to_string()),
+            }
+        }
+        (rows, bad)
+    }
+
+    fn expect(format: TraceFormat, text: &str, expected: &[Row]) {
+        let (rows, bad) = read(format, text);
+        assert_eq!(bad, Vec::<String>::new(), "{format:?}");
+        let rows: Vec<_> = rows.iter().map(|r| (r.0, r.1, r.2, r.3, r.4.as_str())).collect();
+        assert_eq!(rows, expected, "{format:?}");
+        let recognised = recognise(Path::new("trace.txt"), text.as_bytes(), true).unwrap();
+        assert_eq!(recognised.format.id, format, "recognised by content");
+    }
+
+    fn expect_bad(format: TraceFormat, line: &str, parts: &[&str]) {
+        let (rows, bad) = read(format, line);
+        assert!(rows.is_empty() && bad.len() == 1, "{format:?} read {line:?} as {rows:?}");
+        for part in parts {
+            assert!(bad[0].contains(part), "{format:?}: {} does not say {part}", bad[0]);
+        }
+    }
+
+    #[test]
+    fn every_format_is_registered_under_its_configuration_name() {
+        for id in ALL {
+            let format = Format::of(id);
+            assert_eq!(serde_json::to_value(id).unwrap(), format.name);
+        }
+    }
+
+    #[test]
+    fn msr_counts_100_ns_ticks_and_bytes() {
+        let text = "128166385295514663,hm,0,Write,9056014336,2048,2833\n128166385295514878,hm,1,Read,11855351808,512,2617";
+        let expected = [
+            (12_816_638_529_551_466_300, Write, 9_056_014_336, 2048, "hm_0"),
+            (12_816_638_529_551_487_800, Read, 11_855_351_808, 512, "hm_1"),
+        ];
+        expect(TraceFormat::Msr, text, &expected);
+        expect_bad(TraceFormat::Msr, "128166385295514663,hm,0,Write,9056014336,2048", &["7 columns", "fewer"]);
+        expect_bad(TraceFormat::Msr, "1,hm,0,Write,2,512,3,4", &["7 columns", "more"]);
+        expect_bad(TraceFormat::Msr, "1,hm,0,Trim,2,512,3", &["Read or Write", "Trim"]);
+        expect_bad(TraceFormat::Msr, "1,hm,0,Read,-2,512,3", &["offset", "-2"]);
+        expect_bad(TraceFormat::Msr, "1,hm,0,Read,2,0,3", &["size above 0"]);
+        expect_bad(TraceFormat::Msr, "1,hm,0,Read,18446744073709551000,512,3", &["2^63"]);
+        expect_bad(TraceFormat::Msr, "1844674407370955161,hm,0,Read,0,512,3", &["time", "1844674407370955161"]);
+    }
+
+    #[test]
+    fn msr_reduced_has_tabs_and_four_columns() {
+        let text = "128166481075232000 \tWrite\t281358336 \t45056\n128166481075299000 \tRead\t0\t65536";
+        let expected = [(12_816_648_107_523_200_000, Write, 281_358_336, 45_056, ""), (12_816_648_107_529_900_000, Read, 0, 65_536, "")];
+        expect(TraceFormat::MsrReduced, text, &expected);
+        expect_bad(TraceFormat::MsrReduced, "128166465299119000 \tRead\t1.82083E+11\t4096", &["offset", "1.82083E+11"]);
+    }
+
+    #[test]
+    fn spc_has_sectors_bytes_and_seconds() {
+        let text = "0,20941264,8192,W,0.551706\n1,3436288,15872,r,1.041306,x";
+        expect(
+            TraceFormat::Spc,
+            text,
+            &[(551_706_000, Write, 20_941_264 * 512, 8192, "0"), (1_041_306_000, Read, 3_436_288 * 512, 15_872, "1")],
+        );
+        expect_bad(TraceFormat::Spc, "0,1,512,X,0.5", &["opcode", "X"]);
+    }
+
+    #[test]
+    fn disksim_has_milliseconds_and_units() {
+        let text = "26.214000 0 303574 7 0\n 78.643\t1\t55596\t1\t1";
+        let expected = [(26_214_000, Write, 303_574 * 512, 7 * 512, "0"), (78_643_000, Read, 55_596 * 512, 512, "1")];
+        expect(TraceFormat::Disksim, text, &expected);
+        let mut pages = Format::of(TraceFormat::Disksim).parser(Some(4096)).unwrap();
+        let record = pages.parse(b"1.5 0 3 2 1").unwrap().unwrap();
+        assert_eq!((record.time_ns, record.offset, record.length), (1_500_000, 12_288, 8192));
+        expect_bad(TraceFormat::Disksim, "1.5 0 3 2 4", &["1 for a read", "4"]);
+    }
+
+    #[test]
+    fn mqsim_and_ssdsim_have_nanoseconds_and_sectors() {
+        let text = "11413000 0 657728 16 1\n11565000 1 31244784 64 0";
+        let expected = [(11_413_000, Read, 657_728 * 512, 8192, "0"), (11_565_000, Write, 31_244_784 * 512, 32_768, "1")];
+        expect(TraceFormat::Mqsim, text, &expected);
+        assert_eq!(read(TraceFormat::Ssdsim, text), read(TraceFormat::Mqsim, text));
+        expect_bad(TraceFormat::Mqsim, "1.5 0 3 2 1", &["time", "1.5"]);
+    }
+
+    #[test]
+    fn blkparse_uses_queued_requests_only() {
+        let text = "  8,16   5        1     0.000000000 18615  A   R 1444645666 + 256 <- (8,17) 1444645632
+  8,16   5        2     0.000001850 18615  Q   R 1444645666 + 256 [java]
+  8,16   5        3     0.000006438 18615  G   R 1444645666 + 256 [java]
+  8,16   5        0     0.000012990     0  m   N cfq18615S / insert_request
+  8,17   0        4     1.000000001   200  Q   D 2048 + 8 [kworker 0]
+  8,17   0        5     1.000000002   200  Q FWS [jbd2/sda1-8]
+  8,17   0        6     1.000000003   200  Q FWFS 16 + 8 [jbd2/sda1-8]
+  8,17   0        7     1.000000004   200  Q   N [sh]
+CPU0 (8,16):
+ Reads Queued:          10,       40KiB\t Writes Queued:           0,        0KiB
+Throughput (R/W): 0KiB/s / 0KiB/s";
+        expect(
+            TraceFormat::Blkparse,
+            text,
+            &[
+                (1_850, Read, 1_444_645_666 * 512, 256 * 512, "8,16"),
+                (1_000_000_001, Trim, 1_048_576, 4096, "8,17"),
+                (1_000_000_002, Flush, 0, 0, "8,17"),
+                (1_000_000_003, Write, 8192, 4096, "8,17"),
+            ],
+        );
+        expect_bad(TraceFormat::Blkparse, "8,16 5 2 0.1 18 Q X 14 + 8 [x]", &["read, write", "X"]);
+        expect_bad(TraceFormat::Blkparse, "8,16 5 2 0.1 18 Q R 14 - 8 [x]", &["+", "-"]);
+    }
+
+    #[test]
+    fn fio_version_2_has_waits_and_version_3_times() {
+        let text = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 4096 8192\n/dev/sda wait 250 0
+/dev/sda read 0 512\n/dev/sda trim 0 4096\n/dev/sda sync 0 0\n/dev/sda close";
+        expect(
+            TraceFormat::FioV2,
+            text,
+            &[
+                (0, Write, 4096, 8192, "/dev/sda"),
+                (250_000, Read, 0, 512, "/dev/sda"),
+                (250_000, Trim, 0, 4096, "/dev/sda"),
+                (250_000, Flush, 0, 0, "/dev/sda"),
+            ],
+        );
+        let text = "fio version 3 iolog\n2 n1 add\n872 n1 open\n878 n1 write 0 16384\n888 n1 datasync 0 0\n10001677 n1 close";
+        expect(TraceFormat::FioV3, text, &[(878_000, Write, 0, 16_384, "n1"), (888_000, Flush, 0, 0, "n1")]);
+        let (_, bad) = read(TraceFormat::FioV3, "fio version 2 iolog\nx read 0 1");
+        assert!(bad[0].contains("fio version 3 iolog"), "{bad:?}");
+    }
+
+    #[test]
+    fn systor_has_seconds_and_bytes() {
+        let text = "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.133076000,0.000806000,R,0,899056122368,131072
+1456095145.126285001,,W,1,0,512";
+        expect(
+            TraceFormat::Systor,
+            text,
+            &[(1_456_095_145_133_076_000, Read, 899_056_122_368, 131_072, "0"), (1_456_095_145_126_285_001, Write, 0, 512, "1")],
+        );
+    }
+
+    #[test]
+    fn alibaba_and_tencent_differ_in_units_and_order() {
+        let text = "419,W,8792731648,16384,1577808000000024\n725,R,59110326272,360448,1577808000000028";
+        expect(
+            TraceFormat::Alibaba,
+            text,
+            &[
+                (1_577_808_000_000_024_000, Write, 8_792_731_648, 16_384, "419"),
+                (1_577_808_000_000_028_000, Read, 59_110_326_272, 360_448, "725"),
+            ],
+        );
+        let text = "1538323200,4247200,128,1,1058\n1538323199,13896880,128,0,1063";
+        expect(
+            TraceFormat::Tencent,
+            text,
+            &[
+                (1_538_323_200_000_000_000, Write, 4_247_200 * 512, 65_536, "1058"),
+                (1_538_323_199_000_000_000, Read, 13_896_880 * 512, 65_536, "1063"),
+            ],
+        );
+    }
+
+    #[test]
+    fn csv_goes_by_its_header() {
+        let text = "timestamp_us,op,offset_bytes,size_bytes,flags,issuer\n0,R,1052672,20480,RAM,a\n5.001,F,0,0,FF,b\n7,T,512,512,DS,c";
+        expect(TraceFormat::Csv, text, &[(0, Read, 1_052_672, 20_480, ""), (5_001, Flush, 0, 0, ""), (7_000, Trim, 512, 512, "")]);
+        let text = "op,device,size_bytes,offset_bytes,timestamp_us\nw,\"8,16\",512,1024,3";
+        expect(TraceFormat::Csv, text, &[(3_000, Write, 1024, 512, "8,16")]);
+        expect(TraceFormat::Csv, "0,R,0,512\n1,W,512,512", &[(0, Read, 0, 512, ""), (1_000, Write, 512, 512, "")]);
+        let (_, bad) = read(TraceFormat::Csv, "time,op,offset,size");
+        assert!(bad[0].contains("timestamp_us,op,offset_bytes,size_bytes"), "{bad:?}");
+    }
+
+    #[test]
+    fn integer_times_in_five_columns_are_only_taken_for_nanoseconds_when_milliseconds_are_absurd() {
+        let message = recognise(Path::new("x.txt"), b"0 0 8 8 1\n500 0 16 8 0", true).err().unwrap().to_string();
+        assert!(message.contains("disksim, ssdsim, mqsim; give --format"), "{message}");
+        let by_name = recognise(Path::new("x.mqsim.txt"), b"0 0 8 8 1\n500 0 16 8 0", true).unwrap();
+        assert_eq!(by_name.format.id, TraceFormat::Mqsim);
+        let by_name = recognise(Path::new("x.disksim-pages.gz"), b"0 0 8 8 1\n500 0 16 8 0", true).unwrap();
+        assert_eq!((by_name.format.id, by_name.unit_bytes), (TraceFormat::Disksim, Some(4096)));
+    }
+
+    #[test]
+    fn one_damaged_time_does_not_turn_nanoseconds_into_milliseconds() {
+        let text = b"11413000 0 8 8 1\n115.65 0 8 8 0\n12565000 1 8 8 0\n13565000 1 8 8 0";
+        assert_eq!(recognise(Path::new("x.txt"), text, true).unwrap().format.id, TraceFormat::Mqsim);
+    }
+
+    #[test]
+    fn what_is_no_trace_gets_one_clear_message() {
+        let message = |name: &str, bytes: &[u8]| recognise(Path::new(name), bytes, true).err().unwrap().to_string();
+        assert!(message("x", b"").contains("empty"));
+        assert!(message("x", b"Total price\nplease close it\nCPU0 x\n").contains("known formats"));
+        assert!(message("x", b"hello\nworld\n").contains("known formats"));
+        assert!(message("x", b"a\0b").contains("binary"));
+        assert!(message("x", &[7, b't', b'a', b'e', 1]).contains("blkparse"));
+        assert!(message("x.spc", b"1.5 0 3 2 1").contains("named like the format spc"));
+    }
+
+    #[test]
+    fn one_good_line_is_enough_to_be_recognised() {
+        let id = |text: &str| recognise(Path::new("x"), text.as_bytes(), true).unwrap().format.id;
+        assert_eq!(id("1,hm,0,Write,0,512,3\n1,hm,0,Write,x,512,3\n1,hm\n"), TraceFormat::Msr);
+        assert_eq!(id("0,R,0,512\n0,R,x,512\nx\n"), TraceFormat::Csv);
+        assert_eq!(id("timestamp_us,op,offset_bytes,size_bytes\n"), TraceFormat::Csv);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_makes_a_parser_panic(lines in proptest::collection::vec("[0-9RWTFQ,. \t+a-e:-]{0,60}", 1..20), unit in 1u64..u64::MAX) {
+            for format in REGISTRY {
+                if let Some(mut parser) = format.parser(Some(unit)) {
+                    for line in &lines {
+                        let _ = parser.parse(line.as_bytes());
+                    }
+                }
+            }
+        }
+    }
+}

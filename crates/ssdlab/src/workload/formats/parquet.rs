@@ -1,0 +1,156 @@
+//! The project's columnar format: a Parquet file with the columns `time_ns`, `op` (R, W, T, F), `offset_bytes`, `size_bytes` and, where
+//! requests belong to devices, `device`. Row numbers stand for line numbers.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, SchemaRef, UInt64Type};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+
+use super::{Bad, Format, Parsed, Reader, Record, csv};
+use crate::config::TraceFormat;
+use crate::error::{Error, Result};
+use crate::request::RequestKind;
+
+pub(super) static FORMAT: Format = Format {
+    id: TraceFormat::Parquet,
+    name: "parquet",
+    hints: &[],
+    counts_units: false,
+    names_devices: true,
+    device_separator: None,
+    reader: Reader::Columnar,
+};
+
+/// The first four bytes of every Parquet file.
+pub(crate) const MAGIC: &[u8] = b"PAR1";
+/// The columns, in the order in which they are written; `device` may be absent.
+pub(crate) const COLUMNS: [&str; 5] = ["time_ns", "op", "offset_bytes", "size_bytes", "device"];
+const REQUIRED: usize = 4;
+const BATCH_ROWS: usize = 8192;
+
+/// The rows of a Parquet trace.
+pub(crate) struct Rows {
+    path: PathBuf,
+    reader: ParquetRecordBatchReader,
+    batch: Option<Batch>,
+    row: u64,
+    total: u64,
+    /// Why nothing more can be read.
+    failure: Option<String>,
+}
+
+/// One batch of rows, converted to the types that are used.
+struct Batch {
+    time: UInt64Array,
+    op: StringArray,
+    offset: UInt64Array,
+    size: UInt64Array,
+    device: Option<StringArray>,
+    next: usize,
+}
+
+impl Rows {
+    /// Opens a Parquet file and checks its columns.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
+        let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
+        let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(damaged)?;
+        let wanted = wanted_columns(path, builder.schema())?;
+        let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
+        let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+        let reader = guarded(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()).map_err(damaged)?;
+        Ok(Rows { path: path.to_path_buf(), reader, batch: None, row: 0, total, failure: None })
+    }
+
+    /// Consumed rows as a share of all.
+    pub(crate) fn share(&self) -> Option<f64> {
+        (self.total > 0).then(|| (self.row as f64 / self.total as f64).min(1.0))
+    }
+
+    /// The next row and its number from 1, or `None` at the end.
+    pub(crate) fn next_row(&mut self) -> Result<Option<(u64, Parsed<'_>)>> {
+        while self.batch.as_ref().is_none_or(|batch| batch.next == batch.time.len()) {
+            if let Some(reason) = &self.failure {
+                return Err(self.damaged(reason));
+            }
+            let next = guarded(|| self.reader.next().map(|batch| Batch::of(&batch.map_err(|e| e.to_string())?)).transpose());
+            match next {
+                Ok(Some(batch)) => self.batch = Some(batch),
+                Ok(None) => return Ok(None),
+                Err(reason) => self.failure = Some(reason),
+            }
+        }
+        self.row += 1;
+        let batch = self.batch.as_mut().expect("the loop above leaves a batch with a row");
+        batch.next += 1;
+        Ok(Some((self.row, batch.record(batch.next - 1))))
+    }
+
+    fn damaged(&self, reason: &str) -> Error {
+        Error::Trace(format!("{}: cannot read the rows after {}: {reason}", self.path.display(), self.row))
+    }
+}
+
+/// Runs a step of the Parquet library. Some damaged files make it panic where it should return an error; such a panic becomes one here.
+/// The reader is not used again after an error, so nothing half-done is ever seen.
+fn guarded<T, E: std::fmt::Display>(step: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(result) => result.map_err(|e| e.to_string()),
+        Err(_) => Err("the data is damaged".into()),
+    }
+}
+
+fn wanted_columns(path: &Path, schema: &SchemaRef) -> Result<Vec<usize>> {
+    if let Some(missing) = COLUMNS[..REQUIRED].iter().find(|name| schema.index_of(name).is_err()) {
+        let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let expected = COLUMNS[..REQUIRED].join(", ");
+        let message = format!("expected the columns {expected}; {missing} is missing, found \"{}\"", found.join(", "));
+        return Err(Error::Trace(format!("{}: {message}", path.display())));
+    }
+    Ok(COLUMNS.iter().filter_map(|name| schema.index_of(name).ok()).collect())
+}
+
+impl Batch {
+    fn of(batch: &RecordBatch) -> std::result::Result<Self, String> {
+        let column = |name: &str, to: &DataType| -> std::result::Result<ArrayRef, String> {
+            let column = batch.column_by_name(name).ok_or_else(|| format!("the column {name} is missing"))?;
+            // Numbers that do not fit become null, which is then a bad row, not a bad file.
+            cast(column, to).map_err(|e| format!("the column {name}: {e}"))
+        };
+        let numbers = |name| Ok::<_, String>(column(name, &DataType::UInt64)?.as_primitive::<UInt64Type>().clone());
+        let texts = |name| Ok::<_, String>(column(name, &DataType::Utf8)?.as_string::<i32>().clone());
+        let device = if batch.column_by_name("device").is_some() { Some(texts("device")?) } else { None };
+        Ok(Batch {
+            time: numbers("time_ns")?,
+            op: texts("op")?,
+            offset: numbers("offset_bytes")?,
+            size: numbers("size_bytes")?,
+            device,
+            next: 0,
+        })
+    }
+
+    fn record(&self, row: usize) -> Parsed<'_> {
+        let number = |column: &UInt64Array, expected| {
+            if column.is_null(row) { Err(Bad::new(expected, b"null or out of range")) } else { Ok(column.value(row)) }
+        };
+        let kind = csv::kind(if self.op.is_null(row) { b"" } else { self.op.value(row).as_bytes() })?;
+        let time_ns = number(&self.time, "a time_ns of 0 or more")?;
+        let device = match &self.device {
+            Some(column) if !column.is_null(row) => column.value(row).as_bytes(),
+            _ => b"",
+        };
+        if kind == RequestKind::Flush {
+            return Record::new(time_ns, kind, 0, 0, device);
+        }
+        let offset = number(&self.offset, "an offset_bytes of 0 or more")?;
+        let length = number(&self.size, "a size_bytes of 0 or more")?;
+        Record::new(time_ns, kind, offset, length, device)
+    }
+}

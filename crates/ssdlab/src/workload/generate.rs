@@ -1,0 +1,546 @@
+//! Synthetic requests: sizes, arrivals, kinds and addresses drawn from distributions, each from a random stream of its own.
+
+use serde_json::{Map, Value};
+
+use super::RequestSource;
+use super::zipf::{Scatter, Zipf};
+use crate::config::{Address, Arrival, SizeDistribution, Workload};
+use crate::error::{Error, Result};
+use crate::request::{Request, RequestKind};
+use crate::rng::Rng;
+use crate::units::Ns;
+
+const SECTOR_BYTES: u64 = 512;
+const PS_PER_NS: u128 = 1000;
+
+/// The keys that a further flow may set.
+const FLOW_KEYS: [&str; 15] = [
+    "request_kb",
+    "request_size",
+    "size_table",
+    "interarrival_us",
+    "arrival",
+    "burst_length",
+    "read_share",
+    "sequential_share",
+    "high_priority_share",
+    "address",
+    "hot_share",
+    "hot_access",
+    "zipf_exponent",
+    "footprint",
+    "align_kb",
+];
+
+/// An endless synthetic workload of one or several flows, merged by arrival; at one instant the earlier flow goes first.
+///
+/// Every request lies inside its flow's footprint, which begins at byte 0:
+/// - a sequential one begins where its flow's last one ended, or at byte 0 where it would not fit there;
+/// - a random one begins at a multiple of `align_kb`. Uniform addresses are drawn from those at which the request fits; a hot-cold or
+///   Zipf address at which it does not fit is moved down to the last that does;
+/// - a size drawn larger than the footprint is cut to it.
+///
+/// Time is counted in integer picoseconds, so that nothing accumulates, and handed out in nanoseconds, rounded down. The first request
+/// arrives one inter-arrival time after the start.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    flows: Vec<Flow>,
+}
+
+impl Generator {
+    /// A generator for a drive of `exported_bytes`. The same configuration, size and seed give the same requests for ever.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a value out of range, an unknown key of a flow, or a footprint without room for a request.
+    pub fn new(config: &Workload, exported_bytes: u64, seed: u64) -> Result<Self> {
+        let mut flows = vec![Flow::new(config, exported_bytes, seed, 0)?];
+        for (index, keys) in config.flows.iter().enumerate() {
+            let config = flow_config(config, keys).map_err(|e| Error::Config(format!("workload.flows[{index}]: {e}")))?;
+            flows.push(Flow::new(&config, exported_bytes, seed, index + 1)?);
+        }
+        Ok(Generator { flows })
+    }
+}
+
+impl RequestSource for Generator {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        // min_by_key gives the first of equals: the earlier flow.
+        let flow = self.flows.iter_mut().min_by_key(|flow| flow.arrivals.now_ps).expect("there is always flow 0");
+        let request = flow.request()?;
+        flow.arrivals.advance();
+        Ok(Some(request))
+    }
+}
+
+/// The configuration of a further flow: this one's, with the given keys replaced.
+fn flow_config(base: &Workload, keys: &Map<String, Value>) -> std::result::Result<Workload, String> {
+    let flat = Workload { flows: Vec::new(), ..base.clone() };
+    let Ok(Value::Object(mut merged)) = serde_json::to_value(&flat) else { return Err("the flow above it cannot be copied".into()) };
+    for (key, value) in keys {
+        if !FLOW_KEYS.contains(&key.as_str()) {
+            let nearest = FLOW_KEYS.iter().max_by(|a, b| strsim::jaro_winkler(key, a).total_cmp(&strsim::jaro_winkler(key, b)));
+            let nearest = nearest.expect("there are keys");
+            return Err(format!("{key} is not a key of a flow; the nearest is {nearest}; all are: {}", FLOW_KEYS.join(", ")));
+        }
+        merged.insert(key.clone(), value.clone());
+    }
+    serde_json::from_value(Value::Object(merged)).map_err(|e| e.to_string())
+}
+
+#[derive(Clone, Debug)]
+struct Flow {
+    sizes: Sizes,
+    arrivals: Arrivals,
+    kinds: Kinds,
+    addresses: Addresses,
+}
+
+impl Flow {
+    fn new(config: &Workload, exported_bytes: u64, seed: u64, index: usize) -> Result<Self> {
+        let check = Check { index };
+        let rng = |purpose: &str| Rng::new(seed, &format!("workload/flow{index}/{purpose}"));
+        let footprint = check.footprint(config.footprint, exported_bytes)?;
+        let mut arrivals = Arrivals::new(config, &check, rng("arrival"))?;
+        arrivals.advance();
+        Ok(Flow {
+            sizes: Sizes::new(config, &check, footprint, rng("size"))?,
+            arrivals,
+            kinds: Kinds::new(config, &check, rng("kind"), rng("priority"))?,
+            addresses: Addresses::new(config, &check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
+        })
+    }
+
+    fn request(&mut self) -> Result<Request> {
+        let length = self.sizes.draw();
+        let (kind, high_priority) = self.kinds.draw();
+        let offset = self.addresses.draw(length);
+        Ok(Request { arrival_ns: self.arrivals.now_ns()?, kind, offset, length, high_priority })
+    }
+}
+
+/// Range checks that name the key and the flow.
+struct Check {
+    index: usize,
+}
+
+impl Check {
+    fn error(&self, key: &str, message: &str) -> Error {
+        let flow = if self.index == 0 { String::new() } else { format!("flows[{}].", self.index - 1) };
+        Error::Config(format!("workload.{flow}{key}{message}"))
+    }
+
+    fn range(&self, key: &str, value: f64, low: f64, high: f64) -> Result<f64> {
+        if (low..=high).contains(&value) { Ok(value) } else { Err(self.error(key, &format!(" = {value}: expected {low} to {high}"))) }
+    }
+
+    fn share(&self, key: &str, value: f64) -> Result<f64> {
+        self.range(key, value, 0.0, 1.0)
+    }
+
+    /// The footprint in whole sectors, bytes.
+    fn footprint(&self, share: f64, exported_bytes: u64) -> Result<u64> {
+        self.range("footprint", share, 0.000001, 1.0)?;
+        let bytes = if share == 1.0 { exported_bytes } else { (exported_bytes as f64 * share) as u64 };
+        let bytes = bytes / SECTOR_BYTES * SECTOR_BYTES;
+        if bytes == 0 {
+            let message = format!(" = {share}: of the {exported_bytes} bytes that the drive exports that is less than one sector");
+            return Err(self.error("footprint", &message));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Request sizes in bytes: whole sectors, at least one, at most the footprint.
+#[derive(Clone, Debug)]
+struct Sizes {
+    law: SizeLaw,
+    max: u64,
+    rng: Rng,
+}
+
+#[derive(Clone, Debug)]
+enum SizeLaw {
+    Fixed(u64),
+    /// The scale of an exponential variate, sectors, that is rounded up.
+    Exponential(f64),
+    /// Bytes and cumulative weight.
+    Table(Vec<(u64, f64)>),
+}
+
+impl Sizes {
+    fn new(config: &Workload, check: &Check, footprint: u64, rng: Rng) -> Result<Self> {
+        let law = match config.request_size {
+            SizeDistribution::Fixed => SizeLaw::Fixed(sectors(Self::mean_kb(config, check, footprint)?)),
+            SizeDistribution::Exponential => SizeLaw::Exponential(rounded_up_scale(Self::mean_kb(config, check, footprint)? * 2.0)),
+            SizeDistribution::Table => Self::table(config, check, footprint)?,
+        };
+        Ok(Sizes { law, max: footprint, rng })
+    }
+
+    fn mean_kb(config: &Workload, check: &Check, footprint: u64) -> Result<f64> {
+        let kb = check.range("request_kb", config.request_kb, 0.5, 1_048_576.0)?;
+        Self::fits(check, "request_kb", kb, footprint)?;
+        Ok(kb)
+    }
+
+    fn fits(check: &Check, key: &str, kb: f64, footprint: u64) -> Result<()> {
+        if sectors(kb) > footprint {
+            return Err(check.error(key, &format!(": {kb} KB is more than the footprint of {footprint} bytes")));
+        }
+        Ok(())
+    }
+
+    fn table(config: &Workload, check: &Check, footprint: u64) -> Result<SizeLaw> {
+        let mut total = 0.0;
+        let mut table = Vec::with_capacity(config.size_table.len());
+        for &(kb, weight) in &config.size_table {
+            check.range("size_table", kb, 0.5, 1_048_576.0)?;
+            check.range("size_table", weight, 0.0, 1e15)?;
+            Self::fits(check, "size_table", kb, footprint)?;
+            total += weight;
+            table.push((sectors(kb), total));
+        }
+        if total <= 0.0 {
+            return Err(check.error("size_table", ": expected at least one pair [size in KB, weight above 0] for request_size = \"table\""));
+        }
+        Ok(SizeLaw::Table(table))
+    }
+
+    fn draw(&mut self) -> u64 {
+        let bytes = match &self.law {
+            SizeLaw::Fixed(bytes) => *bytes,
+            SizeLaw::Exponential(scale) => (self.rng.exponential(*scale).ceil() as u64).max(1).saturating_mul(SECTOR_BYTES),
+            SizeLaw::Table(table) => {
+                let total = table.last().expect("a table has a pair of weight above 0").1;
+                let drawn = self.rng.unit() * total;
+                // The first whose cumulative weight exceeds the draw: never one of weight 0.
+                table[table.partition_point(|&(_, upto)| upto <= drawn).min(table.len() - 1)].0
+            }
+        };
+        bytes.min(self.max)
+    }
+}
+
+/// Whole sectors nearest to a size in KB, at least one, in bytes.
+fn sectors(kb: f64) -> u64 {
+    ((kb * 2.0).round() as u64).max(1) * SECTOR_BYTES
+}
+
+/// The scale of an exponential variate whose value, rounded up to whole sectors, has the given mean: rounding up makes it geometric with
+/// success probability 1 - exp(-1/scale) = 1/mean. A mean of one sector or less is always one sector (scale 0).
+fn rounded_up_scale(mean_sectors: f64) -> f64 {
+    if mean_sectors <= 1.0 { 0.0 } else { -1.0 / libm::log1p(-1.0 / mean_sectors) }
+}
+
+/// Arrival times, ps.
+#[derive(Clone, Debug)]
+struct Arrivals {
+    law: Arrival,
+    gap_ps: f64,
+    burst_length: u32,
+    left_in_burst: u32,
+    now_ps: u128,
+    rng: Rng,
+}
+
+impl Arrivals {
+    fn new(config: &Workload, check: &Check, rng: Rng) -> Result<Self> {
+        let gap_ps = check.range("interarrival_us", config.interarrival_us, 0.0, 1e9)? * 1e6;
+        if config.burst_length == 0 {
+            return Err(check.error("burst_length", " = 0: expected at least 1"));
+        }
+        let burst_length = config.burst_length;
+        Ok(Arrivals { law: config.arrival, gap_ps, burst_length, left_in_burst: 0, now_ps: 0, rng })
+    }
+
+    fn advance(&mut self) {
+        let gap_ps = match self.law {
+            Arrival::Fixed => self.gap_ps,
+            Arrival::Exponential => self.rng.exponential(self.gap_ps),
+            Arrival::Burst if self.left_in_burst > 0 => {
+                self.left_in_burst -= 1;
+                0.0
+            }
+            Arrival::Burst => {
+                self.left_in_burst = self.burst_length - 1;
+                self.rng.exponential(self.gap_ps * f64::from(self.burst_length))
+            }
+        };
+        self.now_ps += gap_ps.round() as u128;
+    }
+
+    fn now_ns(&self) -> Result<Ns> {
+        Ns::try_from(self.now_ps / PS_PER_NS)
+            .map_err(|_| Error::Config("workload.interarrival_us: the requests asked for last longer than 584 years".into()))
+    }
+}
+
+/// Reads and writes, and which writes have high priority.
+#[derive(Clone, Debug)]
+struct Kinds {
+    read_share: f64,
+    high_priority_share: f64,
+    kind: Rng,
+    priority: Rng,
+}
+
+impl Kinds {
+    fn new(config: &Workload, check: &Check, kind: Rng, priority: Rng) -> Result<Self> {
+        let read_share = check.share("read_share", config.read_share)?;
+        let high_priority_share = check.share("high_priority_share", config.high_priority_share)?;
+        Ok(Kinds { read_share, high_priority_share, kind, priority })
+    }
+
+    fn draw(&mut self) -> (RequestKind, bool) {
+        if self.kind.chance(self.read_share) {
+            return (RequestKind::Read, false);
+        }
+        (RequestKind::Write, self.priority.chance(self.high_priority_share))
+    }
+}
+
+/// Where requests begin.
+#[derive(Clone, Debug)]
+struct Addresses {
+    law: AddressLaw,
+    sequential_share: f64,
+    footprint: u64,
+    align: u64,
+    /// Aligned addresses in the footprint.
+    slots: u64,
+    /// The end of the flow's last request.
+    last_end: Option<u64>,
+    sequential: Rng,
+    random: Rng,
+}
+
+#[derive(Clone, Debug)]
+enum AddressLaw {
+    Uniform,
+    /// The first `hot` slots are asked for with probability `access`.
+    HotCold {
+        hot: u64,
+        access: f64,
+    },
+    Zipf(Zipf, Scatter),
+}
+
+impl Addresses {
+    fn new(config: &Workload, check: &Check, footprint: u64, [sequential, random, mut scatter]: [Rng; 3]) -> Result<Self> {
+        let align_kb = check.range("align_kb", config.align_kb, 0.5, 1_048_576.0)?;
+        if (align_kb * 2.0).fract() != 0.0 {
+            return Err(check.error("align_kb", &format!(" = {align_kb}: expected a multiple of 0.5 (one sector)")));
+        }
+        let align = (align_kb * 2.0) as u64 * SECTOR_BYTES;
+        let slots = footprint.div_ceil(align);
+        let law = match config.address {
+            Address::Uniform => AddressLaw::Uniform,
+            Address::HotCold => AddressLaw::HotCold {
+                hot: ((slots as f64 * check.share("hot_share", config.hot_share)?).round() as u64).min(slots),
+                access: check.share("hot_access", config.hot_access)?,
+            },
+            Address::Zipf => {
+                let exponent = check.range("zipf_exponent", config.zipf_exponent, 0.0, 10.0)?;
+                AddressLaw::Zipf(Zipf::new(slots, exponent), Scatter::new(slots, &mut scatter))
+            }
+        };
+        let sequential_share = check.share("sequential_share", config.sequential_share)?;
+        Ok(Addresses { law, sequential_share, footprint, align, slots, last_end: None, sequential, random })
+    }
+
+    fn draw(&mut self, length: u64) -> u64 {
+        // The stream moves on with every request, so that other draws never shift it.
+        let is_sequential = self.sequential.chance(self.sequential_share);
+        let start = match self.last_end {
+            Some(end) if is_sequential => {
+                if end + length <= self.footprint {
+                    end
+                } else {
+                    0
+                }
+            }
+            _ => self.random_start(length),
+        };
+        self.last_end = Some(start + length);
+        start
+    }
+
+    fn random_start(&mut self, length: u64) -> u64 {
+        let last_fitting = (self.footprint - length) / self.align;
+        let rng = &mut self.random;
+        let slot = match &self.law {
+            AddressLaw::Uniform => rng.below(last_fitting + 1),
+            AddressLaw::HotCold { hot, access } => match *hot {
+                0 => rng.below(self.slots),
+                hot if hot == self.slots || rng.chance(*access) => rng.below(hot),
+                hot => hot + rng.below(self.slots - hot),
+            },
+            AddressLaw::Zipf(zipf, scatter) => scatter.place(zipf.rank(rng) - 1),
+        };
+        slot.min(last_fitting) * self.align
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    fn take(config: &Workload, exported: u64, count: usize) -> Vec<Request> {
+        let mut generator = Generator::new(config, exported, 42).unwrap();
+        (0..count).map(|_| generator.next_request().unwrap().unwrap()).collect()
+    }
+
+    fn message(config: &Workload) -> String {
+        Generator::new(config, 16 * MB, 42).unwrap_err().to_string()
+    }
+
+    fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
+        let count = values.len() as f64;
+        values.map(|v| v as f64).sum::<f64>() / count
+    }
+
+    #[test]
+    fn shares_and_means_are_as_configured() {
+        let config = Workload {
+            request_kb: 13.7,
+            request_size: SizeDistribution::Exponential,
+            interarrival_us: 300.0,
+            read_share: 0.3,
+            sequential_share: 0.4,
+            high_priority_share: 0.25,
+            ..Workload::default()
+        };
+        let requests = take(&config, 64 * MB, 100_000);
+        let share = |hits: usize, of: usize| hits as f64 / of as f64;
+        assert!((mean(requests.iter().map(|r| r.length)) / 1024.0 - 13.7).abs() < 0.15);
+        assert!((requests.last().unwrap().arrival_ns as f64 / 1e5 / 300_000.0 - 1.0).abs() < 0.02);
+        let writes: Vec<_> = requests.iter().filter(|r| r.kind == RequestKind::Write).collect();
+        assert!((share(writes.len(), requests.len()) - 0.7).abs() < 0.01);
+        assert!((share(writes.iter().filter(|r| r.high_priority).count(), writes.len()) - 0.25).abs() < 0.01);
+        assert!(requests.iter().all(|r| r.kind == RequestKind::Write || !r.high_priority));
+        let sequential = requests.windows(2).filter(|w| w[1].offset == w[0].offset + w[0].length).count();
+        assert!((share(sequential, requests.len()) - 0.4).abs() < 0.01);
+        assert!(requests.windows(2).all(|w| w[0].arrival_ns <= w[1].arrival_ns));
+    }
+
+    #[test]
+    fn every_request_lies_in_the_footprint_in_whole_sectors() {
+        for address in [Address::Uniform, Address::HotCold, Address::Zipf] {
+            let config = Workload {
+                address,
+                request_kb: 100.0,
+                request_size: SizeDistribution::Exponential,
+                sequential_share: 0.5,
+                footprint: 0.31,
+                align_kb: 3.5,
+                ..Workload::default()
+            };
+            let footprint = (MB as f64 * 0.31) as u64 / 512 * 512;
+            for request in take(&config, MB, 20_000) {
+                assert!(request.length > 0 && request.length % 512 == 0 && request.offset % 512 == 0);
+                assert!(request.offset + request.length <= footprint, "{address:?} {request:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_purely_sequential_flow_wraps_to_the_start() {
+        let config = Workload { sequential_share: 1.0, request_kb: 96.0, ..Workload::default() };
+        let requests = take(&config, MB, 1000);
+        for pair in requests.windows(2) {
+            let end = pair[0].offset + pair[0].length;
+            assert_eq!(pair[1].offset, if end + 96 * 1024 <= MB { end } else { 0 });
+        }
+    }
+
+    #[test]
+    fn fixed_arrivals_do_not_drift() {
+        let config = Workload { arrival: Arrival::Fixed, interarrival_us: 0.3333, ..Workload::default() };
+        let requests = take(&config, MB, 30_000);
+        assert_eq!(requests[2].arrival_ns, 999); // 3 x 333.3 ns
+        assert_eq!(requests[29_999].arrival_ns, 9_999_000);
+    }
+
+    #[test]
+    fn bursts_arrive_together_and_keep_the_mean() {
+        let config = Workload { arrival: Arrival::Burst, burst_length: 4, interarrival_us: 10.0, ..Workload::default() };
+        let requests = take(&config, MB, 40_000);
+        for burst in requests.chunks(4) {
+            assert!(burst.iter().all(|r| r.arrival_ns == burst[0].arrival_ns));
+        }
+        assert!((requests.last().unwrap().arrival_ns as f64 / 40_000.0 / 10_000.0 - 1.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn hot_addresses_get_their_share() {
+        let config = Workload { address: Address::HotCold, hot_share: 0.1, hot_access: 0.9, ..Workload::default() };
+        let requests = take(&config, 40 * MB, 50_000);
+        let hot = requests.iter().filter(|r| r.offset < 4 * MB).count();
+        assert!((hot as f64 / 50_000.0 - 0.9).abs() < 0.01);
+    }
+
+    #[test]
+    fn zipf_addresses_are_skewed_and_scattered() {
+        let config = Workload { address: Address::Zipf, zipf_exponent: 1.0, ..Workload::default() };
+        let mut counts = std::collections::BTreeMap::new();
+        for request in take(&config, 4 * MB, 100_000) {
+            *counts.entry(request.offset / 4096).or_insert(0u32) += 1;
+        }
+        let mut by_count: Vec<(u32, u64)> = counts.iter().map(|(&slot, &count)| (count, slot)).collect();
+        by_count.sort_unstable_by(|a, b| b.cmp(a));
+        // Harmonic number of 1024: 7.51, so the first has 13.3 %.
+        assert!((f64::from(by_count[0].0) / 1e5 - 0.1332).abs() < 0.005, "{:?}", &by_count[..3]);
+        assert!(by_count[..20].iter().any(|&(_, slot)| slot > 512) && by_count[..20].iter().any(|&(_, slot)| slot < 512));
+    }
+
+    #[test]
+    fn tables_follow_their_weights() {
+        let config = Workload {
+            request_size: SizeDistribution::Table,
+            size_table: vec![(4.0, 3.0), (8.0, 0.0), (64.0, 1.0)],
+            ..Workload::default()
+        };
+        let requests = take(&config, 64 * MB, 40_000);
+        let small = requests.iter().filter(|r| r.length == 4096).count();
+        assert!((small as f64 / 40_000.0 - 0.75).abs() < 0.01);
+        assert!(requests.iter().all(|r| r.length != 8192));
+    }
+
+    #[test]
+    fn a_further_flow_changes_nothing_in_the_first() {
+        let flow = serde_json::json!({ "read_share": 1.0, "interarrival_us": 500.0, "request_kb": 8 });
+        let alone = Workload { read_share: 0.0, ..Workload::default() };
+        let both = Workload { flows: vec![flow.as_object().unwrap().clone()], ..alone.clone() };
+        let merged = take(&both, 64 * MB, 3000);
+        assert!(merged.windows(2).all(|w| w[0].arrival_ns <= w[1].arrival_ns));
+        let first: Vec<Request> = merged.iter().filter(|r| r.kind == RequestKind::Write).copied().collect();
+        assert_eq!(first, take(&alone, 64 * MB, first.len()));
+        assert!(merged.iter().filter(|r| r.kind == RequestKind::Read).all(|r| r.length == 8192));
+        assert!((first.len() as f64 / 3000.0 - 1.0 / 3.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn one_more_draw_of_one_kind_shifts_no_other() {
+        let base = Workload { request_size: SizeDistribution::Exponential, ..Workload::default() };
+        let other = Workload { arrival: Arrival::Fixed, read_share: 0.9, ..base.clone() };
+        let (a, b) = (take(&base, 64 * MB, 100), take(&other, 64 * MB, 100));
+        assert!(a.iter().zip(&b).all(|(a, b)| (a.offset, a.length) == (b.offset, b.length)));
+    }
+
+    #[test]
+    fn impossible_values_name_the_key() {
+        let base = Workload::default();
+        assert!(message(&Workload { request_kb: f64::NAN, ..base.clone() }).contains("workload.request_kb"));
+        assert!(message(&Workload { request_kb: 1e5, ..base.clone() }).contains("more than the footprint"));
+        assert!(message(&Workload { read_share: 1.5, ..base.clone() }).contains("workload.read_share = 1.5"));
+        assert!(message(&Workload { align_kb: 0.7, ..base.clone() }).contains("workload.align_kb"));
+        assert!(message(&Workload { request_size: SizeDistribution::Table, ..base.clone() }).contains("size_table"));
+        let flow = |json: Value| Workload { flows: vec![json.as_object().unwrap().clone()], ..base.clone() };
+        let typo = message(&flow(serde_json::json!({ "reed_share": 1.0 })));
+        assert!(typo.contains("workload.flows[0]") && typo.contains("the nearest is read_share"), "{typo}");
+        assert!(message(&flow(serde_json::json!({ "read_share": 2.0 }))).contains("workload.flows[0].read_share"));
+        assert!(Generator::new(&base, 100, 1).unwrap_err().to_string().contains("footprint"));
+    }
+}

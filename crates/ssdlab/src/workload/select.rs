@@ -1,0 +1,195 @@
+//! Which requests of a trace are taken, in which order, and when they arrive: device, first and last, time order.
+
+use std::path::Path;
+
+use super::source::{Entry, Row, Source};
+use crate::config::{TimeOrder, TraceFormat};
+use crate::error::{Error, Result};
+use crate::units::Ns;
+
+/// What to take from a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) format: Option<TraceFormat>,
+    pub(crate) unit_bytes: Option<u64>,
+    /// As users write it; see [`super::formats::Format::device_name`].
+    pub(crate) device: Option<String>,
+    /// Unreadable lines to tolerate.
+    pub(crate) bad_lines: u64,
+    pub(crate) time_order: TimeOrder,
+    /// Requests (of the device) to leave out first.
+    pub(crate) skip: u64,
+    /// Take those that arrive earlier than this after the first. 0: all.
+    pub(crate) limit_ns: Ns,
+}
+
+/// What happened to the trace on the way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Requests handed out.
+    pub(crate) taken: u64,
+    pub(crate) bad_lines: u64,
+    pub(crate) zero_size: u64,
+    pub(crate) first_bad_line: Option<String>,
+    pub(crate) other_devices: u64,
+    pub(crate) skipped: u64,
+    /// Requests that arrived before the one in front of them and were moved to its time.
+    pub(crate) clamped: u64,
+}
+
+/// A trace's chosen requests. Their times count from the first one taken.
+pub(crate) struct Selection {
+    source: Source,
+    choice: Choice,
+    /// Which device numbers are taken; grows as devices appear.
+    is_chosen: Vec<bool>,
+    sorted: Option<std::vec::IntoIter<Entry>>,
+    first_ns: Option<Ns>,
+    last_ns: Ns,
+    at_end: bool,
+    seen: Seen,
+}
+
+impl Selection {
+    /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
+    pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
+        let source = Source::open(path, choice.format, choice.unit_bytes)?;
+        if let Some(device) = &choice.device
+            && !source.format().names_devices
+        {
+            let (path, name) = (path.display(), source.format().name);
+            return Err(Error::Usage(format!("{path}: the device {device} is asked for, but the format {name} names no devices")));
+        }
+        let is_chosen = Vec::new();
+        Ok(Selection { source, choice, is_chosen, sorted: None, first_ns: None, last_ns: 0, at_end: false, seen: Seen::default() })
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// The next request, or `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] for one unreadable line too many, for a time that goes back under [`TimeOrder::Error`], and for a trace of which
+    /// no request at all is taken.
+    #[inline]
+    pub(crate) fn next_entry(&mut self) -> Result<Option<Entry>> {
+        while !self.at_end {
+            let Some(entry) = self.in_order()? else {
+                self.at_end = true;
+                break;
+            };
+            if self.seen.skipped < self.choice.skip {
+                self.seen.skipped += 1;
+                continue;
+            }
+            let entry = self.timed(entry)?;
+            if self.choice.limit_ns > 0 && entry.time_ns >= self.choice.limit_ns {
+                self.at_end = true;
+                break;
+            }
+            self.seen.taken += 1;
+            return Ok(Some(entry));
+        }
+        if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
+    }
+
+    /// The next request of the chosen device, sorted by time if that is asked for.
+    #[inline]
+    fn in_order(&mut self) -> Result<Option<Entry>> {
+        if self.choice.time_order != TimeOrder::Sort {
+            return self.of_device();
+        }
+        if self.sorted.is_none() {
+            let mut all = Vec::new();
+            while let Some(entry) = self.of_device()? {
+                all.push(entry);
+            }
+            all.sort_by_key(|entry| entry.time_ns);
+            self.sorted = Some(all.into_iter());
+        }
+        Ok(self.sorted.as_mut().and_then(Iterator::next))
+    }
+
+    #[inline]
+    fn of_device(&mut self) -> Result<Option<Entry>> {
+        loop {
+            match self.source.next_row()? {
+                None => return Ok(None),
+                Some(Row::Request(entry)) if self.is_chosen(entry.device) => return Ok(Some(entry)),
+                Some(Row::Request(_)) => self.seen.other_devices += 1,
+                Some(Row::Bad { line, bad }) => self.tolerate(line, &bad)?,
+            }
+        }
+    }
+
+    #[inline]
+    fn is_chosen(&mut self, device: u32) -> bool {
+        let Some(wanted) = &self.choice.device else { return true };
+        while self.is_chosen.len() <= device as usize {
+            let name = self.source.device_name(self.is_chosen.len() as u32);
+            self.is_chosen.push(name == *wanted);
+        }
+        self.is_chosen[device as usize]
+    }
+
+    #[cold]
+    fn tolerate(&mut self, line: u64, bad: &super::formats::Bad) -> Result<()> {
+        self.seen.bad_lines += 1;
+        self.seen.zero_size += u64::from(bad.zero_size);
+        let message = self.source.bad_message(line, bad);
+        if self.seen.bad_lines > self.choice.bad_lines {
+            let tolerated = self.choice.bad_lines;
+            let already = if tolerated == 0 { String::new() } else { format!(" ({tolerated} unreadable lines before it were tolerated)") };
+            return Err(Error::Trace(format!("{message}{already}")));
+        }
+        self.seen.first_bad_line.get_or_insert(message);
+        Ok(())
+    }
+
+    /// The entry with its time counted from the first one, never before the one in front of it.
+    #[inline]
+    fn timed(&mut self, mut entry: Entry) -> Result<Entry> {
+        let first_ns = *self.first_ns.get_or_insert(entry.time_ns);
+        let floor_ns = first_ns + self.last_ns;
+        if entry.time_ns < floor_ns {
+            if self.choice.time_order == TimeOrder::Error {
+                return Err(self.time_goes_back(&entry, floor_ns - entry.time_ns));
+            }
+            self.seen.clamped += 1;
+            entry.time_ns = floor_ns;
+        }
+        entry.time_ns -= first_ns;
+        self.last_ns = entry.time_ns;
+        Ok(entry)
+    }
+
+    #[cold]
+    fn time_goes_back(&self, entry: &Entry, by_ns: Ns) -> Error {
+        let (path, line) = (self.source.path().display(), entry.line);
+        let what = "expected a time no earlier than that of the request before, found one";
+        let remedy = "workload.time_order = \"sort\" sorts the trace, \"clamp\" lets such requests arrive with the one before";
+        Error::Trace(format!("{path}:{line}: {what} {by_ns} ns earlier; {remedy}"))
+    }
+
+    #[cold]
+    fn nothing_taken(&self) -> Error {
+        let path = self.source.path().display();
+        let found = if self.seen.skipped > 0 {
+            format!("all {} requests are skipped (workload.skip = {})", self.seen.skipped, self.choice.skip)
+        } else if let Some(device) = self.choice.device.as_ref().filter(|_| self.seen.other_devices > 0) {
+            const SHOWN: usize = 20;
+            let names: Vec<String> = (0..self.source.devices.len().min(SHOWN)).map(|d| self.source.device_name(d as u32)).collect();
+            let more = if self.source.devices.len() > SHOWN { ", ..." } else { "" };
+            format!("no request is of the device {device}; the trace has: {}{more}", names.join(", "))
+        } else {
+            format!("the trace holds no requests ({} unreadable lines)", self.seen.bad_lines)
+        };
+        Error::Trace(format!("{path}: {found}"))
+    }
+}

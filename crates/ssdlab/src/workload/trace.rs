@@ -1,0 +1,447 @@
+//! Replays a trace: its requests, placed inside the drive's exported range.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::select::{Choice, Selection};
+use super::source::Entry;
+use super::{RequestSource, WorkloadReport};
+use crate::config::{RangePolicy, TraceFormat, Workload};
+use crate::error::{Error, Result};
+use crate::request::{Request, RequestKind};
+use crate::units::Ns;
+
+/// The unit of [`RangePolicy::Compact`].
+const CHUNK_BYTES: u64 = 1 << 20;
+/// `time_scale` is exact to this many steps per unit.
+const SCALE_STEPS: f64 = 1e6;
+
+/// What was done to a trace before its requests reached the drive. Nothing here is silent: every change is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceCounters {
+    /// The format that was read.
+    pub format: TraceFormat,
+    /// Requests taken from the trace.
+    pub requests: u64,
+    /// Unreadable lines that were tolerated, those of size 0 included.
+    pub bad_lines: u64,
+    /// Unreadable lines because of a size of 0.
+    pub zero_size: u64,
+    /// The first tolerated line's message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_bad_line: Option<String>,
+    /// Devices met in the trace; more than one and none chosen: their addresses were overlaid.
+    pub devices: u64,
+    /// Requests of devices other than the chosen one.
+    pub other_devices: u64,
+    /// Requests left out at the start.
+    pub skipped: u64,
+    /// Requests whose time was moved forward to that of the one before.
+    pub clamped: u64,
+    /// Requests whose address was moved by a multiple of the exported size.
+    pub wrapped: u64,
+    /// Requests that were cut off at the end of the drive, or because they were larger than it.
+    pub clipped: u64,
+    /// Requests that were left out because nothing of them lies inside the drive, or for `compact`: trims of megabytes not in use.
+    pub dropped: u64,
+    /// Requests that became several because their parts no longer lie side by side.
+    pub split: u64,
+    /// Megabytes (2^20 bytes) in use, as numbered anew by `range = "compact"`.
+    pub compacted_mb: u64,
+}
+
+/// A trace as a source of requests.
+pub struct TraceReader {
+    selection: Selection,
+    exported_bytes: u64,
+    policy: RangePolicy,
+    /// `time_scale` in millionths.
+    scale_millionths: u64,
+    /// Where `Compact` put each megabyte in use.
+    chunks: BTreeMap<u64, u64>,
+    pending: VecDeque<Request>,
+    wrapped: u64,
+    clipped: u64,
+    dropped: u64,
+    split: u64,
+}
+
+impl TraceReader {
+    /// Opens the trace that `config.trace` names, for a drive of `exported_bytes`.
+    ///
+    /// - The first request taken arrives at 0; times are divided by `time_scale` (which counts to six decimals), rounded down.
+    /// - `wrap`: the address modulo the exported size; what then crosses the end becomes two requests, the second from byte 0.
+    /// - `clip`: what lies beyond the end is cut off. `compact`: each megabyte that is read or written gets the next free place, in order
+    ///   of first use; a request becomes several where neighbours went to different places, and trims of megabytes not in use vanish.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for values out of range, else as for opening and recognising a trace.
+    pub fn new(config: &Workload, exported_bytes: u64) -> Result<Self> {
+        let path = config.trace.as_deref().ok_or_else(|| Error::Config("workload.trace is not set".into()))?;
+        if exported_bytes == 0 {
+            return Err(Error::Config("the drive exports no bytes: device.overprovisioning leaves nothing".into()));
+        }
+        if config.range == RangePolicy::Compact && exported_bytes < CHUNK_BYTES {
+            return Err(Error::Config("workload.range = \"compact\" needs a drive that exports at least 1 MB".into()));
+        }
+        Ok(TraceReader {
+            selection: Selection::open(Path::new(path), choice(config)?)?,
+            exported_bytes,
+            policy: config.range,
+            scale_millionths: scale_millionths(config.time_scale)?,
+            chunks: BTreeMap::new(),
+            pending: VecDeque::new(),
+            wrapped: 0,
+            clipped: 0,
+            dropped: 0,
+            split: 0,
+        })
+    }
+
+    /// What was done to the trace so far.
+    pub fn counters(&self) -> TraceCounters {
+        let (seen, source) = (self.selection.seen(), self.selection.source());
+        TraceCounters {
+            format: source.format().id,
+            requests: seen.taken,
+            bad_lines: seen.bad_lines,
+            zero_size: seen.zero_size,
+            first_bad_line: seen.first_bad_line.clone(),
+            devices: source.devices.len() as u64,
+            other_devices: seen.other_devices,
+            skipped: seen.skipped,
+            clamped: seen.clamped,
+            wrapped: self.wrapped,
+            clipped: self.clipped,
+            dropped: self.dropped,
+            split: self.split,
+            compacted_mb: self.chunks.len() as u64,
+        }
+    }
+
+    #[inline]
+    fn request(&self, entry: &Entry, offset: u64, length: u64) -> Request {
+        let arrival_ns = if self.scale_millionths == SCALE_STEPS as u64 { entry.time_ns } else { self.scaled(entry.time_ns) };
+        Request { arrival_ns, kind: entry.kind, offset, length, high_priority: false }
+    }
+
+    fn scaled(&self, time_ns: Ns) -> Ns {
+        let scaled = u128::from(time_ns) * SCALE_STEPS as u128 / u128::from(self.scale_millionths);
+        // Slowed down beyond 584 years: the clock's end.
+        Ns::try_from(scaled).unwrap_or(Ns::MAX)
+    }
+
+    /// Puts a request that does not lie inside the drive where the policy says; its parts go to `pending`.
+    #[cold]
+    fn place(&mut self, entry: &Entry) -> Result<()> {
+        match self.policy {
+            RangePolicy::Error => return Err(self.beyond(entry)),
+            RangePolicy::Wrap => self.wrap(entry),
+            RangePolicy::Clip => self.clip(entry),
+            RangePolicy::Compact => unreachable!("compacting places every request itself"),
+        }
+        Ok(())
+    }
+
+    fn beyond(&self, entry: &Entry) -> Error {
+        let (path, line, exported) = (self.selection.source().path().display(), entry.line, self.exported_bytes);
+        let (offset, length) = (entry.offset, entry.length);
+        let remedy = "workload.range = \"wrap\", \"clip\" or \"compact\" fits the trace to the drive";
+        let found = format!("expected an address within the {exported} bytes that the drive exports, found offset {offset}, size {length}");
+        Error::Trace(format!("{path}:{line}: {found}; {remedy}"))
+    }
+
+    fn wrap(&mut self, entry: &Entry) {
+        let offset = entry.offset % self.exported_bytes;
+        self.wrapped += 1;
+        let length = entry.length.min(self.exported_bytes);
+        self.clipped += u64::from(length < entry.length);
+        let until_end = self.exported_bytes - offset;
+        let first = self.request(entry, offset, length.min(until_end));
+        self.pending.push_back(first);
+        if length > until_end {
+            self.split += 1;
+            let second = self.request(entry, 0, length - until_end);
+            self.pending.push_back(second);
+        }
+    }
+
+    fn clip(&mut self, entry: &Entry) {
+        if entry.offset >= self.exported_bytes {
+            self.dropped += 1;
+            return;
+        }
+        self.clipped += 1;
+        let clipped = self.request(entry, entry.offset, self.exported_bytes - entry.offset);
+        self.pending.push_back(clipped);
+    }
+
+    /// Numbers the megabytes of a request anew and joins parts that still lie side by side.
+    fn compact(&mut self, entry: &Entry) -> Result<()> {
+        let end = entry.offset + entry.length;
+        let (first, last) = (entry.offset / CHUNK_BYTES, (end - 1) / CHUNK_BYTES);
+        if entry.kind != RequestKind::Trim {
+            self.use_chunks(entry, first, last)?;
+        }
+        let before = self.pending.len();
+        // A trim of terabytes costs only what of them is in use.
+        for (&chunk, &place) in self.chunks.range(first..=last) {
+            let from = entry.offset.max(chunk * CHUNK_BYTES);
+            let to = end.min((chunk + 1) * CHUNK_BYTES);
+            let offset = place * CHUNK_BYTES + from % CHUNK_BYTES;
+            match self.pending.back_mut().filter(|part| part.offset + part.length == offset) {
+                Some(part) => part.length += to - from,
+                None => {
+                    let part = self.request(entry, offset, to - from);
+                    self.pending.push_back(part);
+                }
+            }
+        }
+        match self.pending.len() - before {
+            0 => self.dropped += 1,
+            1 => {}
+            _ => self.split += 1,
+        }
+        Ok(())
+    }
+
+    fn use_chunks(&mut self, entry: &Entry, first: u64, last: u64) -> Result<()> {
+        let places = self.exported_bytes / CHUNK_BYTES;
+        if last - first >= places {
+            return Err(self.compact_overflow(entry, places));
+        }
+        for chunk in first..=last {
+            let next = self.chunks.len() as u64;
+            if self.chunks.contains_key(&chunk) {
+                continue;
+            }
+            if next == places {
+                return Err(self.compact_overflow(entry, places));
+            }
+            self.chunks.insert(chunk, next);
+        }
+        Ok(())
+    }
+
+    fn compact_overflow(&self, entry: &Entry, places: u64) -> Error {
+        let (path, line) = (self.selection.source().path().display(), entry.line);
+        let remedy = "use a larger drive, workload.range = \"wrap\", or a part of the trace";
+        Error::Trace(format!("{path}:{line}: expected at most {places} megabytes in use, all that the drive exports, found more; {remedy}"))
+    }
+}
+
+impl RequestSource for TraceReader {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        loop {
+            if let Some(request) = self.pending.pop_front() {
+                return Ok(Some(request));
+            }
+            let Some(entry) = self.selection.next_entry()? else { return Ok(None) };
+            let is_inside = entry.offset + entry.length <= self.exported_bytes;
+            match self.policy {
+                _ if entry.kind == RequestKind::Flush => return Ok(Some(self.request(&entry, 0, 0))),
+                RangePolicy::Compact => self.compact(&entry)?,
+                _ if is_inside => return Ok(Some(self.request(&entry, entry.offset, entry.length))),
+                _ => self.place(&entry)?,
+            }
+        }
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.selection.source().progress()
+    }
+
+    fn report(&self) -> WorkloadReport {
+        WorkloadReport { trace: Some(self.counters()) }
+    }
+}
+
+/// What the configuration takes from the trace.
+fn choice(config: &Workload) -> Result<Choice> {
+    let limit_s = config.limit_s;
+    if !(0.0..=1e9).contains(&limit_s) {
+        return Err(Error::Config(format!("workload.limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
+    }
+    if config.unit_bytes == Some(0) {
+        return Err(Error::Config("workload.unit_bytes = 0: expected at least 1".into()));
+    }
+    Ok(Choice {
+        format: config.format,
+        unit_bytes: config.unit_bytes,
+        device: config.device.clone(),
+        bad_lines: config.bad_lines,
+        time_order: config.time_order,
+        skip: config.skip,
+        limit_ns: limit_ns(limit_s),
+    })
+}
+
+/// Seconds as nanoseconds; a limit that is not 0 never becomes 0, which would mean none.
+pub(crate) fn limit_ns(limit_s: f64) -> Ns {
+    if limit_s > 0.0 { ((limit_s * 1e9).round() as Ns).max(1) } else { 0 }
+}
+
+fn scale_millionths(time_scale: f64) -> Result<u64> {
+    if !(1e-6..=1e6).contains(&time_scale) {
+        return Err(Error::Config(format!("workload.time_scale = {time_scale}: expected 0.000001 to 1000000")));
+    }
+    Ok(((time_scale * SCALE_STEPS).round() as u64).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::TimeOrder;
+    use std::io::Write;
+
+    struct Trace(tempfile::NamedTempFile, Workload);
+
+    fn trace(text: &str) -> Trace {
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let config = Workload { trace: Some(file.path().to_str().unwrap().into()), ..Workload::default() };
+        Trace(file, config)
+    }
+
+    type Rows = Vec<(u64, RequestKind, u64, u64)>;
+
+    fn replay(config: &Workload, exported: u64) -> Result<(Rows, TraceCounters)> {
+        let mut reader = TraceReader::new(config, exported)?;
+        let mut rows = Vec::new();
+        while let Some(r) = reader.next_request()? {
+            assert!(r.offset + r.length <= exported);
+            assert!(r.length > 0 || r.kind == RequestKind::Flush);
+            rows.push((r.arrival_ns, r.kind, r.offset, r.length));
+        }
+        assert_eq!(reader.next_request().unwrap(), None, "the end stays the end");
+        Ok((rows, reader.counters()))
+    }
+
+    fn message(config: &Workload, exported: u64) -> String {
+        replay(config, exported).unwrap_err().to_string()
+    }
+
+    use RequestKind::{Flush, Read, Trim, Write as W};
+    const MB: u64 = 1 << 20;
+
+    #[test]
+    fn time_begins_with_the_first_request_taken_and_scales_exactly() {
+        let Trace(_file, mut config) = trace("100,R,0,512\n101.5,W,512,512\n107,F,0,0\n");
+        config.time_scale = 2.0;
+        config.skip = 1;
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!(rows, [(0, W, 512, 512), (2_750, Flush, 0, 0)]);
+        assert_eq!((counters.requests, counters.skipped), (2, 1));
+    }
+
+    #[test]
+    fn the_time_limit_excludes_its_end() {
+        let Trace(_file, mut config) = trace("5,R,0,512\n6,R,0,512\n7,R,0,512\n8,R,0,512\n");
+        config.limit_s = 2e-6;
+        assert_eq!(replay(&config, MB).unwrap().0.len(), 2);
+    }
+
+    #[test]
+    fn time_that_goes_back_is_refused_clamped_or_sorted() {
+        let Trace(_file, mut config) = trace("10,R,0,512\n7,W,0,512\n12,T,0,512\n11,R,0,512\n");
+        assert!(message(&config, MB).contains(":2: expected a time no earlier"), "{}", message(&config, MB));
+        config.time_order = TimeOrder::Clamp;
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), [0, 0, 2000, 2000]);
+        assert_eq!(counters.clamped, 2);
+        config.time_order = TimeOrder::Sort;
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!(rows.iter().map(|r| (r.0, r.1)).collect::<Vec<_>>(), [(0, W), (3000, Read), (4000, Read), (5000, Trim)]);
+        assert_eq!(counters.clamped, 0);
+    }
+
+    #[test]
+    fn addresses_beyond_the_drive_follow_the_range_policy() {
+        let Trace(_file, mut config) = trace("0,R,0,1024\n1,W,3584,1024\n2,W,4608,512\n3,T,1024,99999\n4,F,0,0\n");
+        assert!(message(&config, 4096).contains(":2: expected an address within the 4096 bytes"));
+        config.range = RangePolicy::Wrap;
+        let (rows, counters) = replay(&config, 4096).unwrap();
+        let wrapped = [
+            (0, Read, 0, 1024),
+            (1000, W, 3584, 512),
+            (1000, W, 0, 512),
+            (2000, W, 512, 512),
+            (3000, Trim, 1024, 3072),
+            (3000, Trim, 0, 1024),
+            (4000, Flush, 0, 0),
+        ];
+        assert_eq!(rows, wrapped);
+        assert_eq!((counters.wrapped, counters.split, counters.clipped, counters.dropped), (3, 2, 1, 0));
+        config.range = RangePolicy::Clip;
+        let (rows, counters) = replay(&config, 4096).unwrap();
+        assert_eq!(rows, [(0, Read, 0, 1024), (1000, W, 3584, 512), (3000, Trim, 1024, 3072), (4000, Flush, 0, 0)]);
+        assert_eq!((counters.wrapped, counters.split, counters.clipped, counters.dropped), (0, 0, 2, 1));
+    }
+
+    #[test]
+    fn compacting_numbers_megabytes_by_first_use() {
+        // Megabyte 1000 -> 0, 5 -> 1, then 6 -> 2 beside 5; 999..=1000 is split: 999 -> 3.
+        let text =
+            format!("0,W,{},512\n1,W,{},{}\n2,R,{},1024\n3,T,0,{}\n4,T,0,1024\n", 1000 * MB, 5 * MB, 2 * MB, 1000 * MB - 512, 1u64 << 50);
+        let Trace(_file, mut config) = trace(&text);
+        config.range = RangePolicy::Compact;
+        let (rows, counters) = replay(&config, 4 * MB).unwrap();
+        let expected = [
+            (0, W, 0, 512),
+            (1000, W, MB, 2 * MB),
+            (2000, Read, 4 * MB - 512, 512),
+            (2000, Read, 0, 512),
+            (3000, Trim, MB, 3 * MB), // 5, 6, 999 lie side by side
+            (3000, Trim, 0, MB),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!((counters.compacted_mb, counters.split, counters.dropped), (4, 2, 1));
+        assert!(message(&config, 3 * MB).contains(":3: expected at most 3 megabytes"));
+    }
+
+    #[test]
+    fn bad_lines_are_errors_until_tolerated() {
+        let Trace(_file, mut config) = trace("0,R,0,512\n1,R,1.82083E+11,512\n2,R,0,0\n3,X,0,512\n4,R,0,512\n");
+        assert!(message(&config, MB).contains(":2: expected an offset in bytes, found \"1.82083E+11\""));
+        config.bad_lines = 2;
+        assert!(message(&config, MB).contains(":4: expected the op R, W, T or F, found \"X\" (2 unreadable lines"));
+        config.bad_lines = 3;
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!((rows.len(), counters.bad_lines, counters.zero_size), (2, 3, 1));
+        assert!(counters.first_bad_line.unwrap().contains("1.82083E+11"));
+    }
+
+    #[test]
+    fn a_device_is_chosen_by_its_name() {
+        let Trace(_file, mut config) = trace("1,wdev,0,Read,0,512,9\n2,wdev,1,Write,512,512,9\n3,wdev,0,Read,0,512,9\n");
+        assert_eq!(replay(&config, MB).unwrap().1.devices, 2);
+        config.device = Some("wdev_1".into());
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!((rows, counters.other_devices), (vec![(0, W, 512, 512)], 2));
+        config.device = Some("9".into());
+        assert!(message(&config, MB).contains("no request is of the device 9; the trace has: wdev_0, wdev_1"));
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_says_why() {
+        let Trace(_file, mut config) = trace("");
+        assert!(message(&config, MB).contains("empty"));
+        config.format = Some(TraceFormat::Csv);
+        assert!(message(&config, MB).contains("empty"));
+        let Trace(_file, mut config) = trace("timestamp_us,op,offset_bytes,size_bytes\n");
+        assert!(message(&config, MB).contains("holds no requests"));
+        config.unit_bytes = Some(4096);
+        assert!(message(&config, MB).contains("fixes its units"));
+        config.trace = Some("/nonexistent/trace".into());
+        assert!(message(&config, MB).contains("cannot read"));
+        config.trace = Some(std::env::temp_dir().to_str().unwrap().into());
+        assert!(message(&config, MB).contains("cannot read"));
+        let Trace(_file, mut config) = trace("0,R,0,512\n");
+        config.skip = 1;
+        assert!(message(&config, MB).contains("skipped"));
+        config.time_scale = f64::NAN;
+        assert!(message(&config, MB).contains("time_scale"));
+    }
+}
