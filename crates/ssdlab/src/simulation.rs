@@ -1,9 +1,21 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
-use crate::config::Config;
+use crate::config::{Config, PreconditionKind};
+use crate::error::{Error, Result};
+use crate::files::WholeFile;
+use crate::ftl::Ftl;
+use crate::geometry::Geometry;
+use crate::precondition;
+use crate::request::{Request, RequestKind};
+use crate::ssd::Ssd;
+use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
+use crate::units::{ChannelId, Ns};
+use crate::workload::{self, RequestSource};
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -11,7 +23,7 @@ pub enum Verify {
     /// Nothing beyond the always-on assertions.
     #[default]
     Off,
-    /// Data and op overlap as the run goes, all invariants at its end.
+    /// Data and overlaps as the run goes, all invariants at its end.
     End,
     /// All invariants after every event: for small devices.
     Every,
@@ -37,7 +49,7 @@ pub struct Plan {
 /// A run's line to the outside: progress out, cancellation in. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set to stop the run at the next opportunity with [`crate::error::Error::Interrupted`].
+    /// Set to stop the run at the next opportunity with [`Error::Interrupted`].
     pub cancel: AtomicBool,
     /// Requests completed so far.
     pub completed: AtomicU64,
@@ -53,5 +65,339 @@ impl Control {
     /// True once the caller asked to stop.
     pub fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// How many steps of the clock pass between looks at [`Control`].
+const STEPS_PER_LOOK: u32 = 4096;
+/// Rounds at one instant after which the clock is held to be stuck there.
+const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
+
+/// A drive and its clock, to be driven step by step or by a workload.
+pub struct Simulation {
+    plan: Plan,
+    ssd: Ssd,
+    recorder: Recorder,
+    precondition: PreconditionReport,
+    now: Ns,
+    /// Requests that have not arrived yet, in order of arrival.
+    arrivals: VecDeque<Request>,
+    submitted: u64,
+    completed: u64,
+    completions: Vec<Completion>,
+    /// Completions for the caller of [`Simulation::take_completions`], if it wants them.
+    kept: Option<Vec<Completion>>,
+    started: Instant,
+    begun: bool,
+    rounds_at_now: u32,
+}
+
+impl Simulation {
+    /// Prepares the drive of a plan. Its time is 0.
+    ///
+    /// # Errors
+    /// What preconditioning, loading the state or opening the request log meets.
+    pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
+        control.phase.store(0, Ordering::Relaxed);
+        let (ftl, precondition) = prepare(plan, control)?;
+        let mut ssd = Ssd::new(&plan.config, ftl);
+        if plan.verify != Verify::Off {
+            ssd.verify(plan.verify == Verify::Every);
+        }
+        Ok(Simulation {
+            plan: plan.clone(),
+            ssd,
+            recorder: Recorder::new(plan.request_log.as_deref())?,
+            precondition,
+            now: 0,
+            arrivals: VecDeque::new(),
+            submitted: 0,
+            completed: 0,
+            completions: Vec::new(),
+            kept: None,
+            started: Instant::now(),
+            begun: false,
+            rounds_at_now: 0,
+        })
+    }
+
+    /// The simulated time, ns.
+    pub fn now(&self) -> Ns {
+        self.now
+    }
+
+    /// The drive, to look at.
+    pub fn ssd(&self) -> &Ssd {
+        &self.ssd
+    }
+
+    /// The drive, to change how it is watched.
+    pub fn ssd_mut(&mut self) -> &mut Ssd {
+        &mut self.ssd
+    }
+
+    /// Bytes the host sees.
+    pub fn exported_bytes(&self) -> u64 {
+        self.ssd.ftl().geometry().exported_bytes()
+    }
+
+    /// Lets a request arrive at its arrival time, which must not lie before the present nor before that of a request submitted earlier.
+    /// Returns its serial number, by which its completion is known.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a request in the past, beyond the exported range, or of no length.
+    pub fn submit(&mut self, request: Request) -> Result<u64> {
+        let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
+        if request.arrival_ns < earliest {
+            let message = format!("a request for {} ns is submitted when {earliest} ns is past: submit in order of arrival", request.arrival_ns);
+            return Err(Error::Usage(message));
+        }
+        let end = request.offset.checked_add(request.length);
+        if end.is_none_or(|end| end > self.exported_bytes()) {
+            return Err(Error::Usage(format!(
+                "a request for {} bytes at {} ends beyond the drive's {} exported bytes",
+                request.length,
+                request.offset,
+                self.exported_bytes()
+            )));
+        }
+        if request.length == 0 && request.kind != RequestKind::Flush {
+            return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));
+        }
+        self.arrivals.push_back(request);
+        self.submitted += 1;
+        Ok(self.submitted - 1)
+    }
+
+    /// Simulates up to and including the time `until`.
+    ///
+    /// # Errors
+    /// What the request log or verify mode meets.
+    pub fn run_until(&mut self, until: Ns) -> Result<()> {
+        self.begin();
+        while self.next_time().is_some_and(|time| time <= until) {
+            self.step()?;
+        }
+        self.now = self.now.max(until);
+        Ok(())
+    }
+
+    /// Simulates until every submitted request is complete.
+    ///
+    /// # Errors
+    /// As [`Simulation::run_until`]; [`Error::Simulation`] if that never happens.
+    pub fn run_to_idle(&mut self) -> Result<()> {
+        while self.completed < self.submitted {
+            self.step_or_stuck()?;
+        }
+        Ok(())
+    }
+
+    /// The requests completed since the last call, in order of completion. The first call turns keeping them on, so call it once before
+    /// submitting.
+    pub fn take_completions(&mut self) -> Vec<Completion> {
+        self.kept.replace(Vec::new()).unwrap_or_default()
+    }
+
+    /// Ends the run.
+    ///
+    /// # Errors
+    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log meets.
+    pub fn finish(mut self) -> Result<RunResult> {
+        self.run_to_idle()?;
+        self.finish_with(serde_json::Value::Null)
+    }
+
+    fn finish_with(self, workload: serde_json::Value) -> Result<RunResult> {
+        if self.plan.verify != Verify::Off {
+            self.ssd.check()?;
+        }
+        let device = device_stats(&self.ssd, self.now);
+        let run = Run {
+            config: serde_json::to_value(&self.plan.config).map_err(|error| Error::Simulation(error.to_string()))?,
+            seed: self.plan.seed,
+            workload,
+            precondition: Some(self.precondition),
+            simulated_ns: self.now,
+            wall_s: self.started.elapsed().as_secs_f64(),
+        };
+        Ok(RunResult::assemble(run, self.recorder.finish()?, device, self.ssd.ftl().blocks().erases()))
+    }
+
+    fn next_time(&self) -> Option<Ns> {
+        let arrival = self.arrivals.front().map(|request| request.arrival_ns);
+        match (self.ssd.next_event(), arrival) {
+            (Some(event), Some(arrival)) => Some(event.min(arrival)),
+            (event, arrival) => event.or(arrival),
+        }
+    }
+
+    fn step_or_stuck(&mut self) -> Result<()> {
+        self.begin();
+        if self.next_time().is_none() {
+            return Err(self.ssd.stuck(self.now));
+        }
+        self.step()
+    }
+
+    /// Starts the clock. Apart from [`Simulation::new`], so that what watches the drive can be set up before.
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.ssd.begin();
+        }
+    }
+
+    /// One instant: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at the same instant
+    /// is the next step's.
+    fn step(&mut self) -> Result<()> {
+        let time = self.next_time().expect("the caller knows that something is due");
+        debug_assert!(time >= self.now, "time goes back");
+        self.rounds_at_now = if time == self.now { self.rounds_at_now + 1 } else { 0 };
+        if self.rounds_at_now > ROUNDS_AT_ONE_INSTANT {
+            return Err(self.ssd.stuck(self.now));
+        }
+        self.now = time;
+        self.ssd.handle_events(time);
+        while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
+            let request = self.arrivals.pop_front().expect("just seen");
+            let index = self.submitted - self.arrivals.len() as u64 - 1;
+            self.ssd.accept(time, index, request);
+        }
+        self.ssd.dispatch(time);
+        self.collect_completions()
+    }
+
+    fn collect_completions(&mut self) -> Result<()> {
+        self.ssd.drain_completions(&mut self.completions);
+        for completion in &self.completions {
+            self.recorder.record(completion)?;
+            self.completed += 1;
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(&self.completions);
+        }
+        self.completions.clear();
+        Ok(())
+    }
+
+    /// Runs a source of requests to its end: open loop by arrival times, or closed loop with a number of requests outstanding.
+    fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
+        let depth = u64::from(self.plan.config.workload.queue_depth);
+        let mut exhausted = false;
+        let mut steps = 0;
+        while !exhausted || self.completed < self.submitted {
+            while !exhausted && self.wants_request(depth) {
+                match source.next_request()? {
+                    Some(request) if depth > 0 => self.submit(Request { arrival_ns: self.now, ..request }).map(drop)?,
+                    Some(request) => self.submit(request).map(drop)?,
+                    None => exhausted = true,
+                }
+            }
+            if self.completed < self.submitted {
+                self.step_or_stuck()?;
+            }
+            steps += 1;
+            if steps % STEPS_PER_LOOK == 0 {
+                self.look_out(source, control)?;
+            }
+        }
+        self.look_out(source, control)
+    }
+
+    /// Open loop: the next arrival must be known. Closed loop: the queue is not full.
+    fn wants_request(&self, depth: u64) -> bool {
+        if depth == 0 { self.arrivals.is_empty() } else { self.submitted - self.completed < depth }
+    }
+
+    fn look_out(&self, source: &dyn RequestSource, control: &Control) -> Result<()> {
+        control.completed.store(self.completed, Ordering::Relaxed);
+        if let Some(share) = source.progress() {
+            control.input_millionths.store((share * 1e6) as u64, Ordering::Relaxed);
+        }
+        if control.cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Runs a plan from its workload's first request to its last.
+///
+/// # Errors
+/// Everything that can go wrong in a run; [`Error::Interrupted`] when the control says so.
+pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
+    let exported = Geometry::new(&plan.config).exported_bytes();
+    let mut source = workload::open(&plan.config.workload, exported, plan.seed, plan.requests)?;
+    control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
+    let mut simulation = Simulation::new(plan, control)?;
+    control.phase.store(1, Ordering::Relaxed);
+    simulation.drive(source.as_mut(), control)?;
+    let report = serde_json::to_value(source.report()).map_err(|error| Error::Simulation(error.to_string()))?;
+    let result = simulation.finish_with(report)?;
+    control.phase.store(2, Ordering::Relaxed);
+    Ok(result)
+}
+
+/// Prepares a drive and saves its state to a file.
+///
+/// # Errors
+/// What preconditioning or writing the file meets; [`Error::Interrupted`].
+pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
+    let (ftl, report) = prepare(plan, control)?;
+    let mut file = WholeFile::create(out)?;
+    ftl.save(&plan.config, &mut file).map_err(|error| Error::io("write", out, error))?;
+    file.commit()?;
+    control.phase.store(2, Ordering::Relaxed);
+    Ok(report)
+}
+
+fn prepare(plan: &Plan, control: &Control) -> Result<(Ftl, PreconditionReport)> {
+    if let Some(path) = &plan.state {
+        let file = std::fs::File::open(path).map_err(|error| Error::io("read", path, error))?;
+        let ftl = Ftl::load(&plan.config, file).map_err(|reason| Error::Config(format!("{}: {reason}", path.display())))?;
+        let report = precondition::report(&ftl, "state".to_string());
+        return Ok((ftl, report));
+    }
+    let wanted = &plan.config.ftl.precondition;
+    let ranges = match &wanted.prefill {
+        Some(path) if !matches!(wanted.kind, PreconditionKind::None | PreconditionKind::Fill) => {
+            let exported = Geometry::new(&plan.config).exported_bytes();
+            Some(workload::read_prefill(Path::new(path), exported)?)
+        }
+        _ => None,
+    };
+    precondition::prepare(&plan.config, ranges.as_deref(), plan.seed, &|| control.cancelled())
+}
+
+/// The drive's statistics at the time `end`.
+fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
+    let counters = ssd.counters();
+    let geometry = ssd.ftl().geometry();
+    let named = [
+        ("rmw_reads", counters.rmw_reads),
+        ("buffer_reads", counters.buffer_reads),
+        ("unmapped_reads", counters.unmapped_reads),
+        ("page_order_waits", counters.page_order_waits),
+        ("multiplane_operations", counters.multiplane_ops),
+        ("overlapped_operations", counters.overlapped_ops),
+        ("copybacks", counters.copybacks),
+        ("bus_lines", counters.bus_lines),
+        ("host_queue_waits", counters.host_queue_waits),
+        ("host_first_between_jobs", counters.gates),
+        ("trimmed_pages", counters.trimmed_pages),
+    ];
+    DeviceStats {
+        pools: u64::from(geometry.pools.count.get()),
+        host_programs: counters.host_programs,
+        gc_programs: counters.pages_moved,
+        reads: counters.host_reads + counters.pages_moved,
+        erases: counters.erases,
+        jobs: counters.jobs,
+        pages_moved: counters.pages_moved,
+        stale_moves: counters.stale_moves,
+        job_ns_sum: u128::from(counters.job_ns),
+        job_ns_max: counters.job_ns_max,
+        gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),
+        chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
+        channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
+        counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
+        ..DeviceStats::default()
     }
 }

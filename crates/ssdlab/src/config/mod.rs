@@ -417,6 +417,15 @@ impl Default for Gc {
     }
 }
 
+impl Gc {
+    /// The soft threshold T_soft in blocks, for pools of `pool_blocks`.
+    pub fn soft_blocks(&self, pool_blocks: u32) -> u32 {
+        let blocks = if self.soft < 1.0 { self.soft * f64::from(pool_blocks) } else { self.soft };
+        // `libm` and not the system's rounding, as everywhere.
+        (libm::round(blocks) as u32).max(1)
+    }
+}
+
 /// What starts garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

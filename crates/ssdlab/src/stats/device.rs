@@ -60,7 +60,7 @@ pub struct DeviceStats {
     pub preemptions: Option<u64>,
     /// Time in the GC states, summed over pools. `None` where the scheme has none.
     pub state_ns: Option<States>,
-    /// By chip: time in which at least one of its dies was working, ns.
+    /// By chip: time in which its dies held an operation, averaged over its dies (rounded down), ns.
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,

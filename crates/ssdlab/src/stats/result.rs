@@ -418,7 +418,7 @@ pub struct FlashResult {
 /// Share of the simulated time in which each resource was busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// By chip: share of the time in which at least one of its dies was working.
+    /// By chip: share of the time in which its dies held an operation, averaged over its dies.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<f64>,
     /// By channel: share of the time in which its bus was transferring.
@@ -427,27 +427,37 @@ pub struct Utilisation {
 }
 
 /// How the drive was prepared before the run. Nothing of it took simulated time or is counted elsewhere but in `wear`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PreconditionReport {
     /// The kind of preconditioning, as configured.
     #[schemars(extend("unit" = "text"))]
     pub kind: String,
-    /// Pages written by the host side of it.
+    /// Logical pages that hold data when the run begins.
     #[schemars(extend("unit" = "count"))]
-    pub pages_written: u64,
-    /// Write amplification of its last part, measured as the run's. Absent where nothing was overwritten.
+    pub pages_mapped: u64,
+    /// Their share of the exported pages.
+    #[schemars(extend("unit" = "share"))]
+    pub valid_share: f64,
+    /// Pages overwritten at random.
+    #[schemars(extend("unit" = "count"))]
+    pub pages_overwritten: u64,
+    /// Write amplification of the last window of overwriting. Absent where overwriting collected nothing on purpose, or nothing was overwritten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
+    /// Overwriting ended because write amplification was steady, not because it went on for too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "yes or no"))]
+    pub steady: Option<bool>,
     /// Free blocks of the pool that has the fewest, frontiers excluded, when the run begins.
     #[schemars(extend("unit" = "count"))]
-    pub free_blocks_min: u64,
+    pub free_blocks_min: u32,
     /// Free blocks of the pool that has the most, frontiers excluded, when the run begins.
     #[schemars(extend("unit" = "count"))]
-    pub free_blocks_max: u64,
-    /// Share of the exported pages that hold data when the run begins.
-    #[schemars(extend("unit" = "share"))]
-    pub valid_share: f64,
+    pub free_blocks_max: u32,
+    /// The soft threshold T_soft of a pool in blocks.
+    #[schemars(extend("unit" = "count"))]
+    pub soft_blocks: u32,
 }
 
 impl RunResult {

@@ -1,0 +1,539 @@
+//! What the NAND is doing: operations in stages on dies and channel buses (MODEL section 1).
+//!
+//! A die has two operation slots. Without a cache register only one is ever used; with one, the second lets an operation of the same kind
+//! use the array while the first is on the bus. A program does not claim its die while it waits for the bus: the die only stands in the
+//! bus's line, and decides what to do when its turn comes.
+
+mod timing;
+mod trace;
+
+pub use timing::Timing;
+pub use trace::{Interval, Resource, Trace};
+
+use std::collections::VecDeque;
+
+use crate::config::Config;
+use crate::event::{Event, EventQueue};
+use crate::geometry::Geometry;
+use crate::units::{ChannelId, DieId, Ns};
+
+/// The kinds of flash operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpKind {
+    /// Array, then transfer out.
+    Read,
+    /// Transfer in, then array.
+    Program,
+    /// Array.
+    Erase,
+    /// Read, transfer out, transfer in, program: all on one die.
+    Move,
+    /// Read and program inside one plane, no transfer.
+    CopybackMove,
+}
+
+/// Where an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Empty,
+    /// Nobody can get between its stages, so its end was known at its start.
+    Whole,
+    Read,
+    /// A read whose data wait for the die's other transfer to end.
+    WaitRegister,
+    WaitBusOut,
+    Out,
+    WaitBusIn,
+    In,
+    /// A program whose data are in the cache register while the array is at work.
+    WaitArray,
+    Program,
+}
+
+/// An operation to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// It serves a host request.
+    pub host: bool,
+    /// Planes that take part, one page each.
+    pub pages: u32,
+    /// Array time of its read, ns.
+    pub read_ns: Ns,
+    /// Array time of its program or erase, ns.
+    pub write_ns: Ns,
+    /// What its owner wants back when it ends.
+    pub tag: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    stage: Stage,
+    op: Op,
+    /// Its serial number: by start.
+    serial: u64,
+    /// Pages whose transfer has ended.
+    transferred: u32,
+    /// When the stage began.
+    since: Ns,
+    /// When the last transfer ended.
+    transferred_at: Ns,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bus {
+    current: Option<u32>,
+    waiting: VecDeque<Waiter>,
+    busy_ns: Ns,
+}
+
+/// Who stands in a bus's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiter {
+    /// An operation with data in a register.
+    Slot(u32),
+    /// A die that would begin a program.
+    Die(u32),
+}
+
+/// What an event meant for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Its read from the array has ended.
+    ReadEnded,
+    /// The transfer of its page of this number has ended.
+    TransferEnded(u32),
+    /// It is over. If it ended with a transfer, that transfer's page has this number.
+    Ended(Option<u32>),
+}
+
+/// The line of a bus moved on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// The transfer of this slot's operation has begun.
+    Transfer(u32),
+    /// It is this die's turn to begin a program, or whatever it prefers by now.
+    Die(DieId),
+}
+
+/// The flash of one drive.
+#[derive(Debug)]
+pub struct Flash {
+    /// Stage times.
+    pub timing: Timing,
+    slots: Vec<Slot>,
+    buses: Vec<Bus>,
+    /// Operations started.
+    serial: u64,
+    /// The die stands in its bus's line.
+    in_line: Vec<bool>,
+    /// Time each die had an operation, ns, and since when it has one.
+    die_busy: Vec<(Ns, Ns)>,
+    /// Operations in each chip, where its dies exclude each other.
+    chip_ops: Vec<u32>,
+    interleave: bool,
+    pipeline: bool,
+    /// Channels with one die and no pipelining: whoever holds the die holds the bus.
+    solo: bool,
+    dies_per_chip: u32,
+    channel_of_die: Vec<u32>,
+    /// Every stage as an interval on its resource, when asked for.
+    pub trace: Option<Trace>,
+}
+
+const IDLE: Slot = Slot {
+    stage: Stage::Empty,
+    op: Op { kind: OpKind::Erase, host: false, pages: 0, read_ns: 0, write_ns: 0, tag: 0 },
+    serial: 0,
+    transferred: 0,
+    since: 0,
+    transferred_at: 0,
+};
+
+impl Flash {
+    /// All dies idle.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        let pipeline = config.scheduler.pipeline && config.device.cache_register;
+        Flash {
+            timing: Timing::new(&config.device),
+            slots: vec![IDLE; 2 * geometry.dies as usize],
+            buses: vec![Bus::default(); geometry.channels as usize],
+            serial: 0,
+            in_line: vec![false; geometry.dies as usize],
+            die_busy: vec![(0, 0); geometry.dies as usize],
+            chip_ops: vec![0; geometry.chips as usize],
+            interleave: config.device.die_interleave,
+            pipeline,
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline,
+            dies_per_chip: config.device.dies_per_chip,
+            channel_of_die: (0..geometry.dies).map(|die| geometry.channel_of_die(DieId(die)).0).collect(),
+            trace: None,
+        }
+    }
+
+    /// Plays every stage as an event of its own, also where nobody could get between them. For tests: results must not differ.
+    pub fn play_every_stage(&mut self) {
+        self.solo = false;
+    }
+
+    fn pair(&self, die: DieId) -> [&Slot; 2] {
+        [&self.slots[2 * die.index()], &self.slots[2 * die.index() + 1]]
+    }
+
+    /// No operation is under way on the die.
+    #[inline(always)]
+    pub fn idle(&self, die: DieId) -> bool {
+        self.pair(die).iter().all(|slot| slot.stage == Stage::Empty)
+    }
+
+    /// A host (first) or GC (second) operation is under way on the die.
+    #[inline(always)]
+    pub fn holders(&self, die: DieId) -> (bool, bool) {
+        let [a, b] = self.pair(die);
+        let host = a.stage != Stage::Empty && a.op.host || b.stage != Stage::Empty && b.op.host;
+        let gc = a.stage != Stage::Empty && !a.op.host || b.stage != Stage::Empty && !b.op.host;
+        (host, gc)
+    }
+
+    /// The die could begin an operation of this kind now, the bus aside.
+    #[inline(always)]
+    pub fn can_start(&self, die: DieId, kind: OpKind, host: bool) -> bool {
+        if self.idle(die) {
+            return self.interleave || self.chip_ops[die.index() / self.dies_per_chip as usize] == 0;
+        }
+        self.pipeline && host && self.can_overlap(die, kind)
+    }
+
+    /// The cache register: an operation on the bus and one of the same kind in the array.
+    fn can_overlap(&self, die: DieId, kind: OpKind) -> bool {
+        let [a, b] = self.pair(die);
+        let running = match (a.stage, b.stage) {
+            (_, Stage::Empty) => a,
+            (Stage::Empty, _) => b,
+            _ => return false,
+        };
+        running.op.host
+            && running.op.kind == kind
+            && match kind {
+                OpKind::Read => matches!(running.stage, Stage::WaitBusOut | Stage::Out),
+                OpKind::Program => running.stage == Stage::Program,
+                _ => false,
+            }
+    }
+
+    /// A transfer could begin on the die's channel now.
+    #[inline(always)]
+    pub fn bus_free(&self, die: DieId) -> bool {
+        let bus = &self.buses[self.channel_of_die[die.index()] as usize];
+        bus.current.is_none() && bus.waiting.is_empty()
+    }
+
+    /// The die stands in its bus's line to begin a program.
+    #[inline(always)]
+    pub fn in_line(&self, die: DieId) -> bool {
+        self.in_line[die.index()]
+    }
+
+    /// Puts the die into its bus's line, unless it stands there.
+    pub fn line_up(&mut self, die: DieId) {
+        if !std::mem::replace(&mut self.in_line[die.index()], true) {
+            self.buses[self.channel_of_die[die.index()] as usize].waiting.push_back(Waiter::Die(die.0));
+        }
+    }
+
+    /// Starts an operation on a die that [`Flash::can_start`] it; a program also needs [`Flash::bus_free`] or the bus's grant.
+    /// Returns its slot.
+    #[inline]
+    pub fn start(&mut self, now: Ns, die: DieId, op: Op, events: &mut EventQueue) -> u32 {
+        if self.idle(die) {
+            self.die_busy[die.index()].1 = now;
+        }
+        let index = 2 * die.0 + u32::from(self.slots[2 * die.index()].stage != Stage::Empty);
+        debug_assert!(self.slots[index as usize].stage == Stage::Empty);
+        if !self.interleave {
+            self.chip_ops[die.index() / self.dies_per_chip as usize] += 1;
+        }
+        let slot = &mut self.slots[index as usize];
+        self.serial += 1;
+        let serial = self.serial;
+        *slot = Slot { stage: Stage::Whole, op, serial, transferred: 0, since: now, transferred_at: now };
+        let transfers = match op.kind {
+            OpKind::Erase | OpKind::CopybackMove => 0,
+            OpKind::Read | OpKind::Program => 1,
+            OpKind::Move => 2,
+        };
+        if transfers == 0 || self.solo && op.pages == 1 {
+            events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(index));
+            self.trace_whole(now, die, op);
+        } else if op.kind == OpKind::Program {
+            self.begin_transfer(now, index, events);
+        } else {
+            slot.stage = Stage::Read;
+            events.push(now + op.read_ns, serial, Event::Slot(index));
+        }
+        index
+    }
+
+    /// The operation in a slot.
+    #[inline(always)]
+    pub fn op(&self, slot: u32) -> &Op {
+        &self.slots[slot as usize].op
+    }
+
+    /// Changes what the owner of a slot's operation wants back: its first page is done, the next one takes its place.
+    #[inline]
+    pub fn set_tag(&mut self, slot: u32, tag: u32) {
+        self.slots[slot as usize].op.tag = tag;
+    }
+
+    /// Pages of a slot's operation whose transfer has ended.
+    #[inline]
+    pub fn transferred(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].transferred
+    }
+
+    /// When the last transfer of a slot's operation ended.
+    #[inline]
+    pub fn last_transfer_end(&self, slot: u32) -> Ns {
+        self.slots[slot as usize].transferred_at
+    }
+
+    /// The operation in a slot was played in one piece.
+    #[inline(always)]
+    pub fn is_whole(&self, slot: u32) -> bool {
+        self.slots[slot as usize].stage == Stage::Whole
+    }
+
+    /// The array phase of a slot's program begins.
+    fn begin_program(&mut self, now: Ns, index: u32, events: &mut EventQueue) {
+        let slot = &mut self.slots[index as usize];
+        slot.stage = Stage::Program;
+        slot.since = now;
+        events.push(now + slot.op.write_ns, slot.serial, Event::Slot(index));
+    }
+
+    fn begin_transfer(&mut self, now: Ns, index: u32, events: &mut EventQueue) {
+        let slot = &mut self.slots[index as usize];
+        slot.stage = match slot.stage {
+            Stage::Whole | Stage::WaitBusIn | Stage::In => Stage::In,
+            _ => Stage::Out,
+        };
+        slot.since = now;
+        let serial = slot.serial;
+        let channel = self.channel_of_die[index as usize / 2];
+        self.buses[channel as usize].current = Some(index);
+        events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
+    }
+
+    /// Asks for the bus: begins at once on an idle bus without a line. Returns true if the transfer has begun.
+    fn ask_for_bus(&mut self, now: Ns, index: u32, waiting: Stage, events: &mut EventQueue) -> bool {
+        self.slots[index as usize].stage = waiting;
+        let bus = &mut self.buses[self.channel_of_die[index as usize / 2] as usize];
+        if bus.current.is_none() && bus.waiting.is_empty() {
+            self.begin_transfer(now, index, events);
+            true
+        } else {
+            bus.waiting.push_back(Waiter::Slot(index));
+            false
+        }
+    }
+
+    /// The array phase (or the whole operation) of a slot has ended. The second value tells a slot of the same die whose transfer or array
+    /// phase could begin because of it.
+    #[inline]
+    pub fn slot_event(&mut self, now: Ns, index: u32, events: &mut EventQueue) -> (Progress, Option<Begun>) {
+        let stage = self.slots[index as usize].stage;
+        self.trace_stage(now, index);
+        match stage {
+            Stage::Whole => {
+                let op = self.slots[index as usize].op;
+                let transfers = match op.kind {
+                    OpKind::Erase | OpKind::CopybackMove => 0,
+                    OpKind::Read | OpKind::Program => 1,
+                    OpKind::Move => 2,
+                };
+                self.buses[self.channel_of_die[index as usize / 2] as usize].busy_ns += transfers * self.timing.transfer_ns;
+                self.empty(now, index);
+                (Progress::Ended(None), None)
+            }
+            Stage::Program => {
+                self.empty(now, index);
+                let other = index ^ 1;
+                let begun = (self.slots[other as usize].stage == Stage::WaitArray).then(|| {
+                    self.begin_program(now, other, events);
+                    Begun::Program(other)
+                });
+                (Progress::Ended(None), begun)
+            }
+            Stage::Read => {
+                if matches!(self.slots[index as usize ^ 1].stage, Stage::WaitBusOut | Stage::Out) {
+                    self.slots[index as usize].stage = Stage::WaitRegister;
+                    return (Progress::ReadEnded, None);
+                }
+                let begun = self.ask_for_bus(now, index, Stage::WaitBusOut, events).then_some(Begun::Transfer(index));
+                (Progress::ReadEnded, begun)
+            }
+            stage => unreachable!("an array event in stage {stage:?}"),
+        }
+    }
+
+    /// The transfer on a channel has ended. Returns the slot, what it meant, and what else of that die began.
+    #[inline]
+    pub fn bus_event(&mut self, now: Ns, channel: ChannelId, events: &mut EventQueue) -> (u32, Progress, Option<Begun>) {
+        let bus = &mut self.buses[channel.index()];
+        let index = bus.current.take().expect("a transfer was under way");
+        bus.busy_ns += self.timing.transfer_ns;
+        self.trace_stage(now, index);
+        let slot = &mut self.slots[index as usize];
+        let page = slot.transferred;
+        slot.transferred += 1;
+        slot.transferred_at = now;
+        if slot.transferred < slot.op.pages {
+            // The pages of one multi-plane operation asked for the bus together, so they follow each other.
+            self.begin_transfer(now, index, events);
+            return (index, Progress::TransferEnded(page), Some(Begun::Transfer(index)));
+        }
+        let (progress, begun) = match (slot.stage, slot.op.kind) {
+            (Stage::Out, OpKind::Read) => {
+                self.empty(now, index);
+                let other = index ^ 1;
+                let begun = self.slots[other as usize].stage == Stage::WaitRegister
+                    && self.ask_for_bus(now, other, Stage::WaitBusOut, events);
+                (Progress::Ended(Some(page)), begun.then_some(Begun::Transfer(other)))
+            }
+            (Stage::Out, OpKind::Move) => {
+                slot.transferred = 0;
+                let begun = self.ask_for_bus(now, index, Stage::WaitBusIn, events);
+                (Progress::TransferEnded(page), begun.then_some(Begun::Transfer(index)))
+            }
+            (Stage::In, _) => {
+                if self.slots[index as usize ^ 1].stage == Stage::Program {
+                    self.slots[index as usize].stage = Stage::WaitArray;
+                    (Progress::TransferEnded(page), None)
+                } else {
+                    self.begin_program(now, index, events);
+                    (Progress::TransferEnded(page), Some(Begun::Program(index)))
+                }
+            }
+            (stage, kind) => unreachable!("a {kind:?} was on the bus in stage {stage:?}"),
+        };
+        (index, progress, begun)
+    }
+
+    /// Moves the line of an idle bus on by one. `None` if it is busy or nobody waits.
+    pub fn next_in_line(&mut self, now: Ns, channel: ChannelId, events: &mut EventQueue) -> Option<Grant> {
+        let bus = &mut self.buses[channel.index()];
+        if bus.current.is_some() {
+            return None;
+        }
+        Some(match bus.waiting.pop_front()? {
+            Waiter::Slot(index) => {
+                self.begin_transfer(now, index, events);
+                Grant::Transfer(index)
+            }
+            Waiter::Die(die) => {
+                self.in_line[die as usize] = false;
+                Grant::Die(DieId(die))
+            }
+        })
+    }
+
+    /// No transfer is under way on the die's channel; its line may not be empty.
+    #[inline(always)]
+    pub fn bus_idle(&self, die: DieId) -> bool {
+        self.buses[self.channel_of_die[die.index()] as usize].current.is_none()
+    }
+
+    fn empty(&mut self, now: Ns, index: u32) {
+        self.slots[index as usize].stage = Stage::Empty;
+        if self.slots[index as usize ^ 1].stage == Stage::Empty {
+            let (busy, since) = &mut self.die_busy[index as usize / 2];
+            *busy += now - *since;
+        }
+        if !self.interleave {
+            self.chip_ops[index as usize / 2 / self.dies_per_chip as usize] -= 1;
+        }
+    }
+
+    /// Time the die had an operation until `now`, ns.
+    pub fn die_busy_ns(&self, die: DieId, now: Ns) -> Ns {
+        let (busy, since) = self.die_busy[die.index()];
+        if self.idle(die) { busy } else { busy + (now - since) }
+    }
+
+    /// Time the channel's bus was busy until `now`, ns.
+    pub fn bus_busy_ns(&self, channel: ChannelId, now: Ns) -> Ns {
+        let bus = &self.buses[channel.index()];
+        let running: Ns = match bus.current {
+            Some(index) => now - self.slots[index as usize].since,
+            None => self.slots.chunks(2).zip(&self.channel_of_die).filter(|(_, of)| **of == channel.0).map(|(pair, _)| self.whole_on_bus(&pair[0], now)).sum(),
+        };
+        bus.busy_ns + running
+    }
+
+    /// Bus time until `now` of an operation that is played in one piece.
+    fn whole_on_bus(&self, slot: &Slot, now: Ns) -> Ns {
+        if slot.stage != Stage::Whole {
+            return 0;
+        }
+        let (from, transfers) = match slot.op.kind {
+            OpKind::Erase | OpKind::CopybackMove => return 0,
+            OpKind::Read => (slot.op.read_ns, 1),
+            OpKind::Program => (0, 1),
+            OpKind::Move => (slot.op.read_ns, 2),
+        };
+        (now - slot.since).saturating_sub(from).min(transfers * self.timing.transfer_ns)
+    }
+
+    fn trace_stage(&mut self, now: Ns, index: u32) {
+        let Some(trace) = &mut self.trace else { return };
+        let slot = &self.slots[index as usize];
+        let die = DieId(index / 2);
+        let resource = match slot.stage {
+            Stage::In | Stage::Out => Resource::Bus(ChannelId(self.channel_of_die[die.index()])),
+            Stage::Whole => return,
+            _ => Resource::Array(die),
+        };
+        trace.push(Interval { resource, die, start: slot.since, end: now, kind: slot.op.kind, host: slot.op.host });
+    }
+
+    fn trace_whole(&mut self, now: Ns, die: DieId, op: Op) {
+        let transfer = self.timing.transfer_ns;
+        let Some(trace) = &mut self.trace else { return };
+        let bus = Resource::Bus(ChannelId(self.channel_of_die[die.index()]));
+        let array = Resource::Array(die);
+        let mut at = now;
+        let mut push = |resource, ns| {
+            trace.push(Interval { resource, die, start: at, end: at + ns, kind: op.kind, host: op.host });
+            at += ns;
+        };
+        match op.kind {
+            OpKind::Erase => push(array, op.write_ns),
+            OpKind::CopybackMove => push(array, op.read_ns + op.write_ns),
+            OpKind::Read => {
+                push(array, op.read_ns);
+                push(bus, transfer);
+            }
+            OpKind::Program => {
+                push(bus, transfer);
+                push(array, op.write_ns);
+            }
+            OpKind::Move => {
+                push(array, op.read_ns);
+                push(bus, transfer);
+                push(bus, transfer);
+                push(array, op.write_ns);
+            }
+        }
+    }
+}
+
+/// A stage that began because another ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// A transfer of this slot's operation.
+    Transfer(u32),
+    /// The array phase of this slot's program.
+    Program(u32),
+}

@@ -1,0 +1,46 @@
+//! How long each stage of an operation takes.
+
+use crate::config::Device;
+use crate::units::{Ns, transfer_ns};
+
+/// The device's times.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    read_ns: Vec<Ns>,
+    program_ns: Vec<Ns>,
+    /// A block erase.
+    pub erase_ns: Ns,
+    /// One page with its spare bytes over the bus, command overhead included.
+    pub transfer_ns: Ns,
+}
+
+impl Timing {
+    /// The times of a checked configuration.
+    pub fn new(device: &Device) -> Self {
+        let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
+        let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
+        Timing {
+            read_ns: by_page(&device.read_ns_by_page, device.read_ns),
+            program_ns: by_page(&device.program_ns_by_page, device.program_ns),
+            erase_ns: device.erase_ns,
+            transfer_ns: transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns,
+        }
+    }
+
+    /// Array time of a read of the page at this offset of its block.
+    #[inline(always)]
+    pub fn read(&self, offset: u32) -> Ns {
+        Self::of_page(&self.read_ns, offset)
+    }
+
+    /// Array time of a program of the page at this offset of its block.
+    #[inline(always)]
+    pub fn program(&self, offset: u32) -> Ns {
+        Self::of_page(&self.program_ns, offset)
+    }
+
+    #[inline(always)]
+    fn of_page(table: &[Ns], offset: u32) -> Ns {
+        if table.len() == 1 { table[0] } else { table[offset as usize % table.len()] }
+    }
+}

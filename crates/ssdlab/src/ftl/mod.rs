@@ -1,0 +1,386 @@
+//! The flash translation layer: where a page is, which block takes the next one, what is worn how much. It knows no time; loads and
+//! the need for collection are somebody else's business.
+
+mod blocks;
+mod mapping;
+mod state;
+
+pub use blocks::BlockState;
+
+use blocks::Blocks;
+use mapping::Mapping;
+
+use crate::config::{self, Config};
+use crate::geometry::Geometry;
+use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
+
+/// Free blocks of a pool that host writes leave alone, so that a job always finds a place for the pages it moves.
+pub const RESERVE: u32 = 1;
+
+/// A block being filled.
+#[derive(Clone, Copy, Debug)]
+struct Frontier {
+    block: BlockId,
+    /// The next page to be programmed; a full (or no) block has the number of pages a block here.
+    next_page: u32,
+}
+
+/// What the allocation of blocks is about, of one pool.
+#[derive(Clone, Copy, Debug)]
+struct Pool {
+    host: Frontier,
+    /// With a shared frontier this one stays unused.
+    gc: Frontier,
+    /// Pages that the active job still has to place.
+    owed: u32,
+}
+
+/// A page given to a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocated {
+    /// The page to program.
+    pub ppn: Ppn,
+    /// The frontier took a free block for it: the moment at which triggers are evaluated.
+    pub took_block: bool,
+}
+
+/// The translation layer of one drive.
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    map: Mapping,
+    blocks: Blocks,
+    pools: Vec<Pool>,
+    shared_frontier: bool,
+    /// Soft threshold T_soft in blocks.
+    soft: u32,
+    /// By 4096 logical pages: how many hold data, so that trimming what is trimmed already costs nothing.
+    mapped: Vec<u16>,
+    /// By the same chunks: how many are pinned.
+    pinned: Vec<u32>,
+}
+
+/// Logical pages a counter of `Ftl::mapped` covers.
+const MAPPED_PAGES: u32 = 4096;
+
+impl Ftl {
+    /// An erased drive.
+    pub fn new(config: &Config) -> Self {
+        let geometry = Geometry::new(config);
+        let pages = geometry.pages_per_block.get();
+        let none = Frontier { block: BlockId(0), next_page: pages };
+        Ftl {
+            map: Mapping::new(&geometry),
+            blocks: Blocks::new(&geometry),
+            pools: vec![Pool { host: none, gc: none, owed: 0 }; geometry.pools.count.get() as usize],
+            shared_frontier: config.ftl.frontier == config::Frontier::Shared,
+            soft: config.gc.soft_blocks(geometry.pools.blocks_each),
+            mapped: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
+            pinned: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
+            geometry,
+        }
+    }
+
+    /// The drive's shape.
+    #[inline(always)]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The blocks, to look at.
+    #[inline(always)]
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// The oldest and the youngest operation on a logical page, if there are any under way.
+    #[inline(always)]
+    pub fn chain(&self, lpn: Lpn) -> Option<(u32, u32)> {
+        self.map.pinned(lpn)
+    }
+
+    /// Sets the operations under way on a logical page: the first ones with `None` before, the last ones with `None` after.
+    #[inline(always)]
+    pub fn set_chain(&mut self, lpn: Lpn, before: Option<(u32, u32)>, after: Option<(u32, u32)>) {
+        match (before, after) {
+            (None, Some(chain)) => {
+                self.pinned[(lpn.0 / MAPPED_PAGES) as usize] += 1;
+                self.map.pin(lpn, chain);
+            }
+            (Some(_), Some(chain)) => self.map.set_pin(lpn, chain),
+            (Some(_), None) => {
+                self.pinned[(lpn.0 / MAPPED_PAGES) as usize] -= 1;
+                self.map.unpin(lpn);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Where a logical page lies, or `None` if it holds no data.
+    #[inline(always)]
+    pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
+        self.map.lookup(&self.geometry, lpn)
+    }
+
+    /// The soft threshold T_soft in blocks.
+    pub fn soft_blocks(&self) -> u32 {
+        self.soft
+    }
+
+    /// Free blocks are below the soft threshold, or down to the reserve.
+    #[inline(always)]
+    pub fn wants_collection(&self, pool: PoolId) -> bool {
+        let free = self.blocks.free_count(pool);
+        free < self.soft || free <= RESERVE
+    }
+
+    /// A host write to the pool can be given a page without touching what collection needs.
+    #[inline(always)]
+    pub fn can_write(&self, pool: PoolId) -> bool {
+        let state = &self.pools[pool.index()];
+        let room = self.geometry.pages_per_block.get() - state.host.next_page;
+        let free = self.blocks.free_count(pool);
+        if room == 0 {
+            return free > RESERVE;
+        }
+        // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
+        !self.shared_frontier || free > 0 || room > state.owed
+    }
+
+    /// True if the pool's host frontier is full: the next write takes a free block.
+    #[inline]
+    pub fn frontier_full(&self, pool: PoolId) -> bool {
+        self.pools[pool.index()].host.next_page == self.geometry.pages_per_block.get()
+    }
+
+    /// The page offset that the pool's next host write will have (0 if it opens a block).
+    #[inline]
+    pub fn next_offset(&self, pool: PoolId) -> u32 {
+        let next = self.pools[pool.index()].host.next_page;
+        if next == self.geometry.pages_per_block.get() { 0 } else { next }
+    }
+
+    /// The plane of the block that the pool's next host write goes to.
+    pub fn next_write_plane(&self, pool: PoolId) -> PlaneId {
+        let next = self.blocks.free_blocks(pool).next().filter(|_| self.frontier_full(pool));
+        self.geometry.plane_of_block(next.unwrap_or(self.pools[pool.index()].host.block))
+    }
+
+    /// The page for a host write. Only where [`Ftl::can_write`].
+    #[inline(always)]
+    pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
+        debug_assert!(self.can_write(pool));
+        let frontier = &mut self.pools[pool.index()].host;
+        Self::allocate(frontier, &mut self.blocks, &self.geometry, pool)
+    }
+
+    /// The page for a page move of the pool's active job.
+    #[inline(always)]
+    pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
+        let state = &mut self.pools[pool.index()];
+        state.owed -= 1;
+        let frontier = if self.shared_frontier { &mut state.host } else { &mut state.gc };
+        Self::allocate(frontier, &mut self.blocks, &self.geometry, pool)
+    }
+
+    #[inline(always)]
+    fn allocate(frontier: &mut Frontier, blocks: &mut Blocks, geometry: &Geometry, pool: PoolId) -> Allocated {
+        let took_block = frontier.next_page == geometry.pages_per_block.get();
+        if took_block {
+            *frontier = Frontier { block: blocks.take_free(pool), next_page: 0 };
+        }
+        let ppn = geometry.page(frontier.block, frontier.next_page);
+        frontier.next_page += 1;
+        Allocated { ppn, took_block }
+    }
+
+    /// The pool can keep one more page of data for good: what collection needs to turn around stays free. With static allocation this
+    /// always holds; dynamic allocation asks before it sends a page somewhere.
+    #[inline]
+    pub fn has_room(&self, pool: PoolId) -> bool {
+        self.blocks.valid_in_pool(pool) < self.room_of_pool()
+    }
+
+    /// The valid pages a pool may hold: all but the reserve, the frontiers and half a block, so that there is always a page to gain.
+    #[inline]
+    pub fn room_of_pool(&self) -> u32 {
+        let spare = RESERVE + if self.shared_frontier { 1 } else { 2 };
+        let pages = self.geometry.pages_per_block.get();
+        (self.geometry.pools.blocks_each - spare) * pages + pages / 2
+    }
+
+    /// A host program has ended: the logical page now lies there, and where it lay before (returned) is invalid.
+    #[inline(always)]
+    pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        let old = self.lookup(lpn);
+        match old {
+            Some(old) => self.invalidate(old),
+            None => self.mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1,
+        }
+        self.map.set(lpn, Some(ppn));
+        self.programmed(lpn, ppn, true);
+        old
+    }
+
+    /// Writes the first `pages` logical pages once in address order, without touching the memory of any page.
+    pub fn fill(&mut self, pages: u32) {
+        self.map.fill(pages);
+        let per_block = self.geometry.pages_per_block.get();
+        let pools = self.geometry.pools.count.get();
+        for stripe in 0..pools.min(pages) {
+            let (pool, _) = self.geometry.home(Lpn(stripe));
+            let mut left = (pages - stripe).div_ceil(pools);
+            while left > 0 {
+                let now = left.min(per_block);
+                let block = self.blocks.fill_block(pool, now);
+                self.pools[pool.index()].host = Frontier { block, next_page: now };
+                left -= now;
+            }
+        }
+        for (chunk, count) in self.mapped.iter_mut().enumerate() {
+            *count = pages.saturating_sub(chunk as u32 * MAPPED_PAGES).min(MAPPED_PAGES) as u16;
+        }
+    }
+
+    /// The program of a page move has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy is stale.
+    #[inline(always)]
+    pub fn commit_move(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+        let current = self.lookup(lpn) == Some(from);
+        if current {
+            self.invalidate(from);
+            self.map.set(lpn, Some(to));
+        }
+        self.programmed(lpn, to, current);
+        current
+    }
+
+    #[inline(always)]
+    fn programmed(&mut self, lpn: Lpn, ppn: Ppn, valid: bool) {
+        let (block, page) = self.geometry.split_page(ppn);
+        self.map.program(ppn, lpn);
+        if !valid {
+            self.blocks.mark_stale(block, page);
+        }
+        let pool = self.geometry.pool_of_block(block);
+        self.blocks.program_ended(pool, block, valid);
+    }
+
+    #[inline(always)]
+    fn invalidate(&mut self, ppn: Ppn) {
+        let (block, page) = self.geometry.split_page(ppn);
+        self.blocks.invalidate(self.geometry.pool_of_block(block), block, page);
+    }
+
+    /// The host no longer needs a page. Returns the pool in which it lay, if it held data.
+    #[inline]
+    pub fn trim(&mut self, lpn: Lpn) -> Option<PoolId> {
+        let ppn = self.lookup(lpn)?;
+        self.invalidate(ppn);
+        self.map.set(lpn, None);
+        self.mapped[(lpn.0 / MAPPED_PAGES) as usize] -= 1;
+        Some(self.geometry.pool_of_page(ppn))
+    }
+
+    /// The first logical page in `from..end` that may hold data or have operations under way: whole chunks without any are skipped.
+    #[inline]
+    pub fn skip_unmapped(&self, from: u32, end: u32) -> u32 {
+        let mut lpn = from;
+        let empty = |chunk: u32| self.mapped[chunk as usize] == 0 && self.pinned[chunk as usize] == 0;
+        while lpn < end && empty(lpn / MAPPED_PAGES) {
+            lpn = (lpn / MAPPED_PAGES + 1) * MAPPED_PAGES;
+        }
+        lpn.min(end)
+    }
+
+    /// Logical pages that hold data.
+    pub fn mapped_pages(&self) -> u64 {
+        self.mapped.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    fn recount_mapped(&mut self) {
+        for chunk in 0..self.mapped.len() as u32 {
+            let pages = chunk * MAPPED_PAGES..((chunk + 1) * MAPPED_PAGES).min(self.geometry.exported_pages);
+            self.mapped[chunk as usize] = pages.filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u16;
+        }
+    }
+
+    /// Starts collecting a block; returns the number of pages to move.
+    #[inline]
+    pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
+        self.blocks.make_victim(pool, victim);
+        let moves = self.blocks.valid(victim);
+        self.pools[pool.index()].owed = moves;
+        moves
+    }
+
+    /// The next valid page of a victim at or after an offset, with the logical page it holds.
+    #[inline(always)]
+    pub fn next_move(&self, victim: BlockId, from: u32) -> Option<(u32, Ppn, Lpn)> {
+        let page = self.blocks.next_valid(victim, from)?;
+        let ppn = self.geometry.page(victim, page);
+        Some((page, ppn, self.map.content(&self.geometry, ppn)))
+    }
+
+    /// The victim has been erased.
+    #[inline]
+    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
+        self.pools[pool.index()].owed = 0;
+        self.blocks.erased(pool, victim);
+    }
+
+    /// Recounts everything that is kept twice and compares. Slow: for tests and verify mode.
+    ///
+    /// # Errors
+    /// A sentence about the first contradiction.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_blocks()?;
+        self.check_map()
+    }
+
+    fn check_blocks(&self) -> Result<(), String> {
+        for pool in (0..self.geometry.pools.count.get()).map(PoolId) {
+            let mut listed = 0;
+            for block in self.blocks.free_blocks(pool) {
+                listed += 1;
+                if self.blocks.state(block) != BlockState::Free || self.blocks.programmed(block) != 0 {
+                    return Err(format!("block {block} is on the free list of pool {pool} but is {:?}", self.blocks.state(block)));
+                }
+            }
+            if listed != self.blocks.free_count(pool) {
+                return Err(format!("pool {pool} counts {} free blocks and lists {listed}", self.blocks.free_count(pool)));
+            }
+            for valid in 0..=self.geometry.pages_per_block.get() {
+                for block in self.blocks.closed_blocks(pool, valid) {
+                    if self.blocks.valid(block) != valid || self.blocks.state(block) != BlockState::Closed {
+                        return Err(format!("block {block} is listed under {valid} valid pages and has {}", self.blocks.valid(block)));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_map(&self) -> Result<(), String> {
+        let mut valid = vec![0u32; self.geometry.blocks as usize];
+        let mut mapped = vec![0u16; self.mapped.len()];
+        for lpn in (0..self.geometry.exported_pages).map(Lpn) {
+            let Some(ppn) = self.lookup(lpn) else { continue };
+            let (block, page) = self.geometry.split_page(ppn);
+            if !self.blocks.is_valid(block, page) {
+                return Err(format!("page {lpn} is mapped to {ppn}, which is not valid"));
+            }
+            if self.map.content(&self.geometry, ppn) != lpn {
+                return Err(format!("page {lpn} is mapped to {ppn}, which holds page {}", self.map.content(&self.geometry, ppn)));
+            }
+            valid[block.index()] += 1;
+            mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1;
+        }
+        if mapped != self.mapped {
+            return Err("the counts of mapped pages are wrong".to_string());
+        }
+        match (0..self.geometry.blocks).map(BlockId).find(|&block| self.blocks.valid(block) != valid[block.index()]) {
+            Some(block) => Err(format!("block {block} counts {} valid pages and has {}", self.blocks.valid(block), valid[block.index()])),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Addresses: how channels, chips, dies, planes, blocks and pages are numbered, and where static allocation puts a page.
+
+use crate::config::{Allocation, Config, Dimension, PoolScope};
+use crate::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
+
+/// Division by a fixed number through one multiplication (Lemire, Kaser, Kurz 2019): exact for every `u32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Divisor {
+    magic: u64,
+    divisor: u32,
+}
+
+impl Divisor {
+    /// Prepares division by `divisor`, which must not be 0.
+    pub fn new(divisor: u32) -> Self {
+        assert!(divisor > 0, "division by zero");
+        // For 1 the magic number would be 2^64; `split` treats it apart.
+        Divisor { magic: if divisor == 1 { 0 } else { u64::MAX / u64::from(divisor) + 1 }, divisor }
+    }
+
+    /// Quotient and remainder.
+    #[inline(always)]
+    pub fn split(self, n: u32) -> (u32, u32) {
+        if self.magic == 0 {
+            return (n, 0);
+        }
+        let quotient = ((u128::from(self.magic) * u128::from(n)) >> 64) as u32;
+        (quotient, n - quotient * self.divisor)
+    }
+
+    /// Quotient.
+    #[inline(always)]
+    pub fn quotient(self, n: u32) -> u32 {
+        self.split(n).0
+    }
+
+    /// The divisor itself.
+    #[inline(always)]
+    pub fn get(self) -> u32 {
+        self.divisor
+    }
+}
+
+/// The drive's shape. All numberings are dense and device-wide: chip = channel x chips + way, die = chip x dies + die, and so on down to pages.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    /// Number of channels.
+    pub channels: u32,
+    /// Number of chips.
+    pub chips: u32,
+    /// Number of dies.
+    pub dies: u32,
+    /// Number of planes.
+    pub planes: u32,
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Number of physical pages (below 2^31 - 2: the map keeps a flag and two special values).
+    pub pages: u32,
+    /// Number of pages the host sees.
+    pub exported_pages: u32,
+    /// User bytes of a page.
+    pub page_bytes: u32,
+    /// Dies on one channel.
+    pub dies_per_channel: Divisor,
+    /// Dies in one chip.
+    pub dies_per_chip: Divisor,
+    /// Planes in one die.
+    pub planes_per_die: Divisor,
+    /// Blocks in one plane.
+    pub blocks_per_plane: Divisor,
+    /// Pages in one block.
+    pub pages_per_block: Divisor,
+    /// Pools: their number, planes in each, and the striping of addresses over them.
+    pub pools: Pools,
+}
+
+/// Pools and the static striping of logical pages over them.
+#[derive(Clone, Debug)]
+pub struct Pools {
+    /// Number of pools.
+    pub count: Divisor,
+    /// Planes that share one pool: 1, or all of a die.
+    pub planes_each: Divisor,
+    /// Blocks in one pool.
+    pub blocks_each: u32,
+    /// Pools on one die: 1, or its planes.
+    pub per_die: Divisor,
+    /// The pool of each residue of the logical page number.
+    of_stripe: Vec<PoolId>,
+    /// The inverse of `of_stripe`.
+    stripe_of: Vec<u32>,
+}
+
+impl Geometry {
+    /// The geometry of a checked configuration.
+    pub fn new(config: &Config) -> Self {
+        let device = &config.device;
+        let chips = device.channels * device.chips_per_channel;
+        let dies = chips * device.dies_per_chip;
+        let planes = dies * device.planes_per_die;
+        let blocks = planes * device.blocks_per_plane;
+        let pages = blocks * device.pages_per_block;
+        let pools = Pools::new(config);
+        let exported = (f64::from(pages) * (1.0 - device.overprovisioning)).floor() as u32;
+        Geometry {
+            channels: device.channels,
+            chips,
+            dies,
+            planes,
+            blocks,
+            pages,
+            // Whole stripes only, so that every pool carries the same share.
+            exported_pages: exported - exported % pools.count.get(),
+            page_bytes: device.page_bytes,
+            dies_per_channel: Divisor::new(dies / device.channels),
+            dies_per_chip: Divisor::new(device.dies_per_chip),
+            planes_per_die: Divisor::new(device.planes_per_die),
+            blocks_per_plane: Divisor::new(device.blocks_per_plane),
+            pages_per_block: Divisor::new(device.pages_per_block),
+            pools,
+        }
+    }
+
+    /// Bytes the host sees.
+    pub fn exported_bytes(&self) -> u64 {
+        u64::from(self.exported_pages) * u64::from(self.page_bytes)
+    }
+
+    /// Block and page offset of a physical page.
+    #[inline(always)]
+    pub fn split_page(&self, ppn: Ppn) -> (BlockId, u32) {
+        let (block, page) = self.pages_per_block.split(ppn.0);
+        (BlockId(block), page)
+    }
+
+    /// The physical page at an offset of a block.
+    #[inline(always)]
+    pub fn page(&self, block: BlockId, offset: u32) -> Ppn {
+        Ppn(block.0 * self.pages_per_block.get() + offset)
+    }
+
+    /// The plane of a block.
+    #[inline(always)]
+    pub fn plane_of_block(&self, block: BlockId) -> PlaneId {
+        PlaneId(self.blocks_per_plane.quotient(block.0))
+    }
+
+    /// The pool of a block.
+    #[inline(always)]
+    pub fn pool_of_block(&self, block: BlockId) -> PoolId {
+        PoolId(self.pools.planes_each.quotient(self.plane_of_block(block).0))
+    }
+
+    /// The pool of a physical page.
+    #[inline(always)]
+    pub fn pool_of_page(&self, ppn: Ppn) -> PoolId {
+        self.pool_of_block(self.split_page(ppn).0)
+    }
+
+    /// The die of a pool.
+    #[inline(always)]
+    pub fn die_of_pool(&self, pool: PoolId) -> DieId {
+        DieId(self.pools.per_die.quotient(pool.0))
+    }
+
+    /// The pools of a die.
+    #[inline(always)]
+    pub fn pools_of_die(&self, die: DieId) -> std::ops::Range<u32> {
+        let each = self.pools.per_die.get();
+        die.0 * each..(die.0 + 1) * each
+    }
+
+    /// The chip of a die.
+    #[inline(always)]
+    pub fn chip_of_die(&self, die: DieId) -> ChipId {
+        ChipId(self.dies_per_chip.quotient(die.0))
+    }
+
+    /// The dies of a chip.
+    #[inline(always)]
+    pub fn dies_of_chip(&self, chip: ChipId) -> std::ops::Range<u32> {
+        let each = self.dies_per_chip.get();
+        chip.0 * each..(chip.0 + 1) * each
+    }
+
+    /// The channel of a die.
+    #[inline(always)]
+    pub fn channel_of_die(&self, die: DieId) -> ChannelId {
+        ChannelId(self.dies_per_channel.quotient(die.0))
+    }
+
+    /// The dies of a channel.
+    #[inline(always)]
+    pub fn dies_of_channel(&self, channel: ChannelId) -> std::ops::Range<u32> {
+        let each = self.dies_per_channel.get();
+        channel.0 * each..(channel.0 + 1) * each
+    }
+
+    /// The `index`-th block of a pool in its initial order: for a pool of several planes, block by block over the planes.
+    #[inline(always)]
+    pub fn block_of_pool(&self, pool: PoolId, index: u32) -> BlockId {
+        let (row, plane) = self.pools.planes_each.split(index);
+        BlockId((pool.0 * self.pools.planes_each.get() + plane) * self.blocks_per_plane.get() + row)
+    }
+
+    /// The inverse of [`Geometry::block_of_pool`].
+    #[inline(always)]
+    fn index_in_pool(&self, block: BlockId) -> (PoolId, u32) {
+        let (plane, row) = self.blocks_per_plane.split(block.0);
+        let (pool, plane_in_pool) = self.pools.planes_each.split(plane);
+        (PoolId(pool), row * self.pools.planes_each.get() + plane_in_pool)
+    }
+
+    /// The pool to which static allocation sends a logical page, and its rank among that pool's pages.
+    #[inline(always)]
+    pub fn home(&self, lpn: Lpn) -> (PoolId, u32) {
+        let (rank, stripe) = self.pools.count.split(lpn.0);
+        (self.pools.of_stripe[stripe as usize], rank)
+    }
+
+    /// Where a sequential fill puts a logical page.
+    #[inline]
+    pub fn filled_place(&self, lpn: Lpn) -> Ppn {
+        let (pool, rank) = self.home(lpn);
+        let (index, offset) = self.pages_per_block.split(rank);
+        self.page(self.block_of_pool(pool, index), offset)
+    }
+
+    /// Which logical page a sequential fill puts at a physical page: the inverse of [`Geometry::filled_place`].
+    #[inline]
+    pub fn filled_content(&self, ppn: Ppn) -> Lpn {
+        let (block, offset) = self.split_page(ppn);
+        let (pool, index) = self.index_in_pool(block);
+        let rank = index * self.pages_per_block.get() + offset;
+        Lpn(rank * self.pools.count.get() + self.pools.stripe_of[pool.index()])
+    }
+}
+
+impl Pools {
+    fn new(config: &Config) -> Self {
+        let device = &config.device;
+        let dies = device.channels * device.chips_per_channel * device.dies_per_chip;
+        let per_die = match config.ftl.pool {
+            PoolScope::Plane => device.planes_per_die,
+            PoolScope::Die => 1,
+        };
+        let planes_each = device.planes_per_die / per_die;
+        let count = dies * per_die;
+        let order = match config.ftl.allocation {
+            Allocation::Static(order) => order,
+            // Without an address rule, pages filled in order still have to lie somewhere: as under the default permutation.
+            Allocation::Dynamic => match Allocation::default() {
+                Allocation::Static(order) => order,
+                Allocation::Dynamic => unreachable!("the default allocation is static"),
+            },
+        };
+        let of_stripe: Vec<PoolId> = (0..count).map(|stripe| stripe_to_pool(config, order, per_die, stripe)).collect();
+        let mut stripe_of = vec![0; count as usize];
+        for (stripe, pool) in of_stripe.iter().enumerate() {
+            stripe_of[pool.index()] = stripe as u32;
+        }
+        Pools {
+            count: Divisor::new(count),
+            planes_each: Divisor::new(planes_each),
+            blocks_each: planes_each * device.blocks_per_plane,
+            per_die: Divisor::new(per_die),
+            of_stripe,
+            stripe_of,
+        }
+    }
+}
+
+/// Resolves a residue of the page number, its fastest-changing dimension first. With one pool a die the plane is not striped over.
+fn stripe_to_pool(config: &Config, order: [Dimension; 4], pools_per_die: u32, stripe: u32) -> PoolId {
+    let device = &config.device;
+    let (mut channel, mut way, mut die, mut plane) = (0, 0, 0, 0);
+    let mut rest = stripe;
+    for dimension in order {
+        let (slot, size) = match dimension {
+            Dimension::Channel => (&mut channel, device.channels),
+            Dimension::Way => (&mut way, device.chips_per_channel),
+            Dimension::Die => (&mut die, device.dies_per_chip),
+            Dimension::Plane => (&mut plane, pools_per_die),
+        };
+        *slot = rest % size;
+        rest /= size;
+    }
+    let chip = channel * device.chips_per_channel + way;
+    PoolId((chip * device.dies_per_chip + die) * pools_per_die + plane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small(allocation: &str, pool: PoolScope) -> Geometry {
+        let mut config = Config::default();
+        config.device.channels = 2;
+        config.device.chips_per_channel = 3;
+        config.device.dies_per_chip = 2;
+        config.device.planes_per_die = 2;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 4;
+        config.ftl.allocation = allocation.parse().unwrap();
+        config.ftl.pool = pool;
+        Geometry::new(&config)
+    }
+
+    #[test]
+    fn division_by_multiplication_is_exact() {
+        for divisor in [1, 2, 3, 7, 64, 1000, 65_537, u32::MAX] {
+            for n in [0, 1, 2, 6, 7, 63, 64, 65_536, u32::MAX - 1, u32::MAX] {
+                assert_eq!(Divisor::new(divisor).split(n), (n / divisor, n % divisor));
+            }
+        }
+    }
+
+    #[test]
+    fn cwdp_changes_channel_first_then_way_die_plane() {
+        let geometry = small("CWDP", PoolScope::Plane);
+        let pools: Vec<u32> = (0..8).map(|lpn| geometry.home(Lpn(lpn)).0.0).collect();
+        // plane = ((channel * 3 + way) * 2 + die) * 2 + plane
+        assert_eq!(pools, [0, 12, 4, 16, 8, 20, 2, 14]);
+    }
+
+    #[test]
+    fn pdwc_changes_plane_first() {
+        let geometry = small("PDWC", PoolScope::Plane);
+        let pools: Vec<u32> = (0..5).map(|lpn| geometry.home(Lpn(lpn)).0.0).collect();
+        assert_eq!(pools, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_sequential_fill_is_a_bijection_for_every_permutation_and_pool() {
+        for allocation in Allocation::names() {
+            for pool in [PoolScope::Plane, PoolScope::Die] {
+                let geometry = small(&allocation, pool);
+                let mut seen = vec![false; geometry.pages as usize];
+                for lpn in 0..geometry.exported_pages {
+                    let ppn = geometry.filled_place(Lpn(lpn));
+                    assert!(!std::mem::replace(&mut seen[ppn.index()], true));
+                    assert_eq!(geometry.filled_content(ppn), Lpn(lpn));
+                    assert_eq!(geometry.pool_of_page(ppn), geometry.home(Lpn(lpn)).0);
+                }
+            }
+        }
+    }
+}

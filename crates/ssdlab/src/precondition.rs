@@ -1,0 +1,190 @@
+//! The drive's state when a run begins. Nothing here takes simulated time.
+
+use crate::config::{Allocation, Config, PreconditionKind};
+use crate::error::{Error, Result};
+use crate::ftl::Ftl;
+use crate::gc::untimed::{self, UntimedCounts};
+use crate::rng::Rng;
+use crate::stats::PreconditionReport;
+use crate::units::{Lpn, PoolId};
+
+/// Write amplification is steady when it changes by less than this from one window to the next.
+const STEADY: f64 = 0.01;
+/// Windows after which overwriting ends even if write amplification still drifts.
+const MAX_WINDOWS: u32 = 64;
+
+/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `cancelled` is asked now and then.
+///
+/// # Errors
+/// [`Error::Interrupted`], or [`Error::Config`] when the data do not fit.
+pub fn prepare(config: &Config, ranges: Option<&[(u64, u64)]>, seed: u64, cancelled: &dyn Fn() -> bool) -> Result<(Ftl, PreconditionReport)> {
+    let mut preparation = Preparation::new(config, seed, cancelled);
+    let kind = config.ftl.precondition.kind;
+    match (kind, ranges) {
+        (PreconditionKind::None, _) => {}
+        (PreconditionKind::Fill, _) | (_, None) => preparation.ftl.fill(preparation.ftl.geometry().exported_pages),
+        (_, Some(ranges)) => preparation.write_ranges(ranges)?,
+    }
+    match kind {
+        PreconditionKind::Soft => preparation.overwrite_until_soft()?,
+        PreconditionKind::Steady => preparation.overwrite_until_steady()?,
+        _ => {}
+    }
+    let name = serde_json::to_value(kind).expect("a name").as_str().expect("a string").to_string();
+    let PreparationResult { report, ftl } = preparation.finish(name);
+    Ok((ftl, report))
+}
+
+/// The report on a drive as it is.
+pub fn report(ftl: &Ftl, kind: String) -> PreconditionReport {
+    let pools = (0..ftl.geometry().pools.count.get()).map(PoolId);
+    let free = pools.map(|pool| ftl.blocks().free_count(pool));
+    PreconditionReport {
+        kind,
+        pages_mapped: ftl.mapped_pages(),
+        valid_share: ftl.mapped_pages() as f64 / f64::from(ftl.geometry().exported_pages),
+        free_blocks_min: free.clone().min().unwrap_or(0),
+        free_blocks_max: free.max().unwrap_or(0),
+        soft_blocks: ftl.soft_blocks(),
+        ..PreconditionReport::default()
+    }
+}
+
+struct Preparation<'a> {
+    config: &'a Config,
+    ftl: Ftl,
+    rng: Rng,
+    counts: UntimedCounts,
+    next_pool: u32,
+    write_amplification: Option<f64>,
+    steady: Option<bool>,
+    overwritten: u64,
+    cancelled: &'a dyn Fn() -> bool,
+}
+
+struct PreparationResult {
+    ftl: Ftl,
+    report: PreconditionReport,
+}
+
+impl<'a> Preparation<'a> {
+    fn new(config: &'a Config, seed: u64, cancelled: &'a dyn Fn() -> bool) -> Self {
+        Preparation {
+            config,
+            ftl: Ftl::new(config),
+            rng: Rng::new(seed, "precondition"),
+            counts: UntimedCounts::default(),
+            next_pool: 0,
+            write_amplification: None,
+            steady: None,
+            overwritten: 0,
+            cancelled,
+        }
+    }
+
+    /// The pool that takes a page: its home, or with dynamic allocation the next one with room.
+    fn pool_for(&mut self, lpn: Lpn) -> PoolId {
+        if self.config.ftl.allocation != Allocation::Dynamic {
+            return self.ftl.geometry().home(lpn).0;
+        }
+        let count = self.ftl.geometry().pools.count.get();
+        let start = self.next_pool;
+        let found = (0..count).map(|step| PoolId((start + step) % count)).find(|&pool| self.ftl.has_room(pool));
+        let pool = found.unwrap_or(PoolId(start % count));
+        self.next_pool = pool.0 + 1;
+        pool
+    }
+
+    fn write(&mut self, lpn: Lpn) -> Result<()> {
+        let pool = self.pool_for(lpn);
+        if untimed::write(&mut self.ftl, self.config.gc.victim, pool, lpn, &mut self.counts) {
+            return Ok(());
+        }
+        Err(Error::Config(format!(
+            "preconditioning fills pool {pool} with valid data and no block can be freed; raise device.overprovisioning (now {})",
+            self.config.device.overprovisioning
+        )))
+    }
+
+    fn write_ranges(&mut self, ranges: &[(u64, u64)]) -> Result<()> {
+        let page = u64::from(self.ftl.geometry().page_bytes);
+        for &(offset, length) in ranges {
+            for lpn in offset / page..(offset + length).div_ceil(page) {
+                // Ranges may share a page; it is written once.
+                if self.ftl.lookup(Lpn(lpn as u32)).is_none() {
+                    self.write(Lpn(lpn as u32))?;
+                }
+                if lpn % 65_536 == 0 {
+                    self.check_cancelled()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_cancelled(&self) -> Result<()> {
+        if (self.cancelled)() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// The number of logical pages that are overwritten, from the start of the exported range.
+    fn range_pages(&self) -> u64 {
+        let share = self.config.ftl.precondition.range.unwrap_or(match self.config.workload.trace {
+            Some(_) => 1.0,
+            None => self.config.workload.footprint,
+        });
+        ((f64::from(self.ftl.geometry().exported_pages) * share) as u64).max(1)
+    }
+
+    fn overwrite_until_soft(&mut self) -> Result<()> {
+        let pages = self.range_pages();
+        loop {
+            let lpn = Lpn(self.rng.below(pages) as u32);
+            let pool = self.pool_for(lpn);
+            // The next free block taken would leave fewer than the threshold, or only the reserve.
+            let left = self.ftl.blocks().free_count(pool).saturating_sub(1);
+            if self.ftl.frontier_full(pool) && (left < self.ftl.soft_blocks() || left <= crate::ftl::RESERVE) {
+                return Ok(());
+            }
+            let allocated = self.ftl.allocate_host(pool);
+            self.ftl.commit_write(lpn, allocated.ppn);
+            self.overwritten += 1;
+            if self.overwritten.is_multiple_of(65_536) {
+                self.check_cancelled()?;
+            }
+        }
+    }
+
+    fn overwrite_until_steady(&mut self) -> Result<()> {
+        let pages = self.range_pages();
+        self.steady = Some(false);
+        let mut before: Option<f64> = None;
+        for _ in 0..MAX_WINDOWS {
+            let moved = self.counts.pages_moved;
+            for step in 0..pages {
+                let lpn = Lpn(self.rng.below(pages) as u32);
+                self.write(lpn)?;
+                if step % 65_536 == 0 {
+                    self.check_cancelled()?;
+                }
+            }
+            self.overwritten += pages;
+            let amplification = 1.0 + (self.counts.pages_moved - moved) as f64 / pages as f64;
+            self.write_amplification = Some(amplification);
+            // Without any collection yet, nothing is steady.
+            if self.counts.erases > 0 && before.is_some_and(|before| (amplification - before).abs() < STEADY * before) {
+                self.steady = Some(true);
+                return Ok(());
+            }
+            before = Some(amplification);
+        }
+        Ok(())
+    }
+
+    fn finish(self, kind: String) -> PreparationResult {
+        let mut report = report(&self.ftl, kind);
+        report.pages_overwritten = self.overwritten;
+        report.write_amplification = self.write_amplification;
+        report.steady = self.steady;
+        PreparationResult { ftl: self.ftl, report }
+    }
+}

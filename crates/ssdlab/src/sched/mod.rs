@@ -1,0 +1,206 @@
+//! The order in which host transactions (a request's parts of one page each) wait for the flash.
+//!
+//! Each pool has a line of reads and a line of writes, in the order in which they began to wait; with dynamic allocation, writes wait by
+//! chip. A die chooses among the heads of its lines.
+
+mod transaction;
+
+pub use transaction::{NONE, Transaction, TransactionKind, Transactions};
+
+use crate::config::{Config, Order};
+use crate::geometry::Geometry;
+use crate::units::{ChipId, DieId, PoolId};
+
+/// The kinds of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    /// Page reads, also those of read-modify-writes.
+    Read,
+    /// Page programs.
+    Write,
+}
+
+/// A line of waiting transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineId(u32);
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    head: u32,
+    tail: u32,
+}
+
+/// All waiting host transactions of one drive.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    order: Order,
+    lines: Vec<Line>,
+    /// Transactions waiting on each die, and (dynamic allocation) chip: nothing to look for where there are none.
+    waiting: Vec<u32>,
+    waiting_on_chip: Vec<u32>,
+    pools: u32,
+    /// Writes wait by chip.
+    dynamic: bool,
+    /// Reads and writes accepted by each chip and not dispatched, and how many it takes (0: any number).
+    accepted: Vec<[u32; 2]>,
+    capacity: [u32; 2],
+    /// With a bounded write queue: more accepted writes than this let writes go first.
+    write_mark: u32,
+}
+
+impl Scheduler {
+    /// Empty lines.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        let scheduler = &config.scheduler;
+        let pools = geometry.pools.count.get();
+        let dynamic = config.ftl.allocation == crate::config::Allocation::Dynamic;
+        let write_mark = match scheduler.write_queue {
+            0 => u32::MAX,
+            bounded => (f64::from(bounded) * scheduler.alpha) as u32,
+        };
+        Scheduler {
+            order: scheduler.order,
+            lines: vec![Line { head: NONE, tail: NONE }; 2 * pools as usize + geometry.chips as usize],
+            waiting: vec![0; geometry.dies as usize],
+            waiting_on_chip: vec![0; geometry.chips as usize],
+            pools,
+            dynamic,
+            accepted: vec![[0; 2]; geometry.chips as usize],
+            capacity: [scheduler.read_queue, scheduler.write_queue],
+            write_mark,
+        }
+    }
+
+    /// The line of a pool's reads or writes.
+    #[inline(always)]
+    pub fn line(&self, pool: PoolId, kind: LineKind) -> LineId {
+        LineId(2 * pool.0 + u32::from(kind == LineKind::Write))
+    }
+
+    /// With dynamic allocation: the line of a chip's writes.
+    #[inline(always)]
+    pub fn chip_line(&self, chip: ChipId) -> LineId {
+        LineId(2 * self.pools + chip.0)
+    }
+
+    /// Writes wait by chip.
+    #[inline(always)]
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+
+    /// The chip's queue has a place for one more read or write.
+    #[inline(always)]
+    pub fn has_place(&self, chip: ChipId, kind: LineKind) -> bool {
+        let capacity = self.capacity[kind as usize];
+        capacity == 0 || self.accepted[chip.index()][kind as usize] < capacity
+    }
+
+    /// A transaction takes a place in the chip's queue.
+    #[inline(always)]
+    pub fn accept(&mut self, chip: ChipId, kind: LineKind) {
+        self.accepted[chip.index()][kind as usize] += 1;
+    }
+
+    /// A transaction gives its place in the chip's queue back.
+    #[inline(always)]
+    pub fn release(&mut self, chip: ChipId, kind: LineKind) {
+        self.accepted[chip.index()][kind as usize] -= 1;
+    }
+
+    /// Reads and writes accepted by the chip and not dispatched: its load.
+    #[inline(always)]
+    pub fn load(&self, chip: ChipId) -> u32 {
+        self.accepted[chip.index()][0] + self.accepted[chip.index()][1]
+    }
+
+    /// Writes go before reads on this chip (fr-fcfs with a filled write queue).
+    #[inline]
+    pub fn writes_first(&self, chip: ChipId) -> bool {
+        self.accepted[chip.index()][LineKind::Write as usize] > self.write_mark
+    }
+
+    /// Transactions wait for this die by name.
+    #[inline(always)]
+    pub fn any_waiting(&self, die: DieId, chip: ChipId) -> bool {
+        self.waiting[die.index()] > 0 || self.dynamic && self.waiting_on_chip[chip.index()] > 0
+    }
+
+    /// Appends a transaction to a line of a die.
+    #[inline(always)]
+    pub fn push(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, index: u32) {
+        self.append(transactions, line, index);
+        self.waiting[die.index()] += 1;
+    }
+
+    /// Appends a write to its chip's line.
+    #[inline]
+    pub fn push_on_chip(&mut self, transactions: &mut Transactions, chip: ChipId, index: u32) {
+        self.append(transactions, self.chip_line(chip), index);
+        self.waiting_on_chip[chip.index()] += 1;
+    }
+
+    #[inline(always)]
+    fn append(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
+        let line = &mut self.lines[line.0 as usize];
+        transactions[index].next = NONE;
+        transactions[index].previous = line.tail;
+        if line.tail == NONE {
+            line.head = index;
+        } else {
+            transactions[line.tail].next = index;
+        }
+        line.tail = index;
+    }
+
+    /// Takes a transaction out of a line of a die.
+    #[inline(always)]
+    pub fn remove(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, index: u32) {
+        self.unlink(transactions, line, index);
+        self.waiting[die.index()] -= 1;
+    }
+
+    /// Takes a write out of its chip's line.
+    #[inline]
+    pub fn remove_on_chip(&mut self, transactions: &mut Transactions, chip: ChipId, index: u32) {
+        self.unlink(transactions, self.chip_line(chip), index);
+        self.waiting_on_chip[chip.index()] -= 1;
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
+        let (previous, next) = (transactions[index].previous, transactions[index].next);
+        let line = &mut self.lines[line.0 as usize];
+        if previous == NONE {
+            line.head = next;
+        } else {
+            transactions[previous].next = next;
+        }
+        if next == NONE {
+            line.tail = previous;
+        } else {
+            transactions[next].previous = previous;
+        }
+    }
+
+    /// The transaction at the front of a line, or [`NONE`].
+    #[inline(always)]
+    pub fn head(&self, line: LineId) -> u32 {
+        self.lines[line.0 as usize].head
+    }
+
+    /// True if candidate `a` goes before candidate `b` on this chip.
+    #[inline(always)]
+    pub fn goes_before(&self, a: (LineKind, u64), b: (LineKind, u64), chip: ChipId) -> bool {
+        if self.order == Order::FrFcfs && a.0 != b.0 {
+            return (a.0 == LineKind::Read) != self.writes_first(chip);
+        }
+        a.1 < b.1
+    }
+
+    /// Transactions waiting in all lines, for the watchdog's report.
+    pub fn describe(&self) -> String {
+        let waiting: u32 = self.waiting.iter().chain(&self.waiting_on_chip).sum();
+        format!("{waiting} page operations wait in chip queues")
+    }
+}

@@ -1,0 +1,133 @@
+//! Page transactions: what elyasi2017 calls sub-requests. They live in a slab and are named by index.
+
+use std::ops::{Index, IndexMut};
+
+use crate::stats::{Part, Parts};
+use crate::units::{Lpn, Ns, PoolId, Ppn};
+
+/// "No transaction" in a link.
+pub const NONE: u32 = u32::MAX;
+
+/// What a transaction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionKind {
+    /// Reads a page.
+    Read,
+    /// Writes a page.
+    Write,
+    /// Reads the page of a partial write, after which it becomes a [`TransactionKind::Write`].
+    ReadForWrite,
+    /// Unmaps a page that had operations under way when the trim arrived.
+    Trim,
+}
+
+/// A request's part of one page.
+#[derive(Clone, Copy, Debug)]
+pub struct Transaction {
+    /// What it does.
+    pub kind: TransactionKind,
+    /// It is waiting in a line or running; if not, it waits for older operations on its page.
+    pub active: bool,
+    /// Its logical page.
+    pub lpn: Lpn,
+    /// Its request's index in the slab.
+    pub request: u32,
+    /// The pool in whose line it waits.
+    pub pool: PoolId,
+    /// The chip whose queue it takes a place in.
+    pub chip: u32,
+    /// First byte and one past the last within the page.
+    pub bytes: (u32, u32),
+    /// The physical page read or programmed.
+    pub ppn: Ppn,
+    /// When it began to wait, and the serial number of that moment.
+    pub ready: (Ns, u64),
+    /// Up to when its time is accounted for.
+    pub mark: Ns,
+    /// Where its time went.
+    pub parts: Parts,
+    /// The wait clock it reads, and what that showed when it began to wait.
+    pub domain: u32,
+    /// See `domain`.
+    pub clock: [Ns; 3],
+    /// Links of its line; afterwards `next` links the pages of one multi-plane operation.
+    pub next: u32,
+    /// See `next`.
+    pub previous: u32,
+    /// The next younger operation on the same logical page.
+    pub next_on_page: u32,
+    /// Data version for verify mode.
+    pub version: u32,
+}
+
+impl Transaction {
+    /// Accounts for the time since the last mark.
+    #[inline(always)]
+    pub fn account(&mut self, part: Part, now: Ns) {
+        self.parts.add(part, now - self.mark);
+        self.mark = now;
+    }
+
+    /// Accounts for the time since the last mark: up to `until` to one part, from there to `now` to another.
+    #[inline(always)]
+    pub fn account_split(&mut self, part: Part, until: Ns, then: Part, now: Ns) {
+        self.account(part, until);
+        self.account(then, now);
+    }
+}
+
+/// The slab of transactions.
+#[derive(Clone, Debug, Default)]
+pub struct Transactions {
+    slots: Vec<Transaction>,
+    free: Vec<u32>,
+}
+
+impl Transactions {
+    /// Stores a transaction and returns its index.
+    #[inline]
+    pub fn insert(&mut self, transaction: Transaction) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = transaction;
+                index
+            }
+            None => {
+                self.slots.push(transaction);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Frees a transaction's place.
+    #[inline]
+    pub fn remove(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    /// Transactions alive.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// None is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Index<u32> for Transactions {
+    type Output = Transaction;
+
+    #[inline(always)]
+    fn index(&self, index: u32) -> &Transaction {
+        &self.slots[index as usize]
+    }
+}
+
+impl IndexMut<u32> for Transactions {
+    #[inline(always)]
+    fn index_mut(&mut self, index: u32) -> &mut Transaction {
+        &mut self.slots[index as usize]
+    }
+}

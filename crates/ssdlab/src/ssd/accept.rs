@@ -1,0 +1,306 @@
+//! A request becomes page transactions. Operations on one logical page never pass each other: they stand in the page's chain, which hangs
+//! on its pin in the map, and only the oldest (or, if it is a read, the reads at the front) are active.
+
+use super::Ssd;
+use super::requests::Active;
+use crate::config::UnmappedRead;
+use crate::request::{Request, RequestKind};
+use crate::sched::{LineKind, NONE, Transaction, TransactionKind};
+use crate::stats::{Completion, Part, Parts};
+use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
+
+impl Ssd {
+    /// Takes in a request that arrives now. It must lie inside the exported range.
+    pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        debug_assert!(request.offset + request.length <= self.geometry().exported_bytes());
+        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
+        let sequential = data && self.last_end == Some(request.offset);
+        if data {
+            self.last_end = Some(request.offset + request.length);
+        }
+        // The request itself counts as pending until all of its pages are in.
+        let place = self.requests.insert(Active { request, index, sequential, pending: 1, parts: Parts::default(), last: (0, Lpn(0)) });
+        match request.kind {
+            // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
+            RequestKind::Flush => {}
+            RequestKind::Trim => self.accept_trim(now, place),
+            RequestKind::Read | RequestKind::Write => {
+                let first = self.requests.get(place).pages(self.ftl.geometry().page_bytes).0;
+                self.host_queue.push_back((place, first));
+                if self.host_queue.len() == 1 {
+                    self.advance_host_queue(now);
+                }
+                return;
+            }
+        }
+        self.page_done(now, place, None);
+    }
+
+    /// Lets requests from the host queue into the chip queues, in order, as far as these have places.
+    pub(super) fn advance_host_queue(&mut self, now: Ns) {
+        self.host_queue_ready = false;
+        while let Some(&(place, next)) = self.host_queue.front() {
+            match self.admit_pages(now, place, next) {
+                Some(lpn) => {
+                    self.host_queue[0].1 = lpn;
+                    self.counters.host_queue_waits += 1;
+                    return;
+                }
+                None => {
+                    self.host_queue.pop_front();
+                    self.page_done(now, place, None);
+                }
+            }
+        }
+    }
+
+    /// Admits the pages of a request from `from` on. Returns the first for which there is no place.
+    fn admit_pages(&mut self, now: Ns, place: u32, from: u32) -> Option<u32> {
+        let page_bytes = self.geometry().page_bytes;
+        let active = *self.requests.get(place);
+        let kind = if active.request.kind == RequestKind::Read { TransactionKind::Read } else { TransactionKind::Write };
+        for lpn in from..active.pages(page_bytes).1 {
+            let bytes = active.bytes_in_page(Lpn(lpn), page_bytes);
+            if !self.admit_page(now, place, active.request.arrival_ns, kind, Lpn(lpn), bytes) {
+                return Some(lpn);
+            }
+        }
+        None
+    }
+
+    /// Admits one page of a request; false if its chip's queue is full.
+    fn admit_page(&mut self, now: Ns, place: u32, arrival: Ns, kind: TransactionKind, lpn: Lpn, bytes: (u32, u32)) -> bool {
+        let chain = self.ftl.chain(lpn);
+        if kind == TransactionKind::Read && self.answer_at_once(now, place, arrival, lpn, bytes, chain) {
+            return true;
+        }
+        let line = if kind == TransactionKind::Read { LineKind::Read } else { LineKind::Write };
+        let Some(chip) = self.chip_for(kind, lpn) else { return false };
+        if !self.sched.has_place(chip, line) {
+            return false;
+        }
+        self.sched.accept(chip, line);
+        self.requests.get(place).pending += 1;
+        let mut transaction = self.new_transaction(place, arrival, kind, lpn, bytes, chip);
+        transaction.account(Part::HostQueue, now);
+        let index = self.transactions.insert(transaction);
+        self.enchain(now, lpn, index, chain);
+        true
+    }
+
+    fn new_transaction(&mut self, place: u32, arrival: Ns, kind: TransactionKind, lpn: Lpn, bytes: (u32, u32), chip: ChipId) -> Transaction {
+        let version = match &mut self.verifier {
+            Some(verifier) if kind == TransactionKind::Write => verifier.next_version(),
+            _ => 0,
+        };
+        Transaction {
+            kind,
+            active: false,
+            lpn,
+            request: place,
+            pool: PoolId(0),
+            chip: chip.0,
+            bytes,
+            ppn: Ppn(0),
+            ready: (0, 0),
+            mark: arrival,
+            parts: Parts::default(),
+            domain: 0,
+            clock: [0; 3],
+            next: NONE,
+            previous: NONE,
+            next_on_page: NONE,
+            version,
+        }
+    }
+
+    /// Answers a page read that needs no flash: from a write still under way, or because there is no data.
+    fn answer_at_once(&mut self, now: Ns, place: u32, arrival: Ns, lpn: Lpn, bytes: (u32, u32), chain: Option<(u32, u32)>) -> bool {
+        let unmapped = match chain.map(|(_, youngest)| self.transactions[youngest]) {
+            None => self.ftl.lookup(lpn).is_none(),
+            Some(youngest) => match youngest.kind {
+                TransactionKind::Read => false,
+                TransactionKind::Trim => true,
+                TransactionKind::Write | TransactionKind::ReadForWrite => {
+                    let covered = youngest.bytes.0 <= bytes.0 && bytes.1 <= youngest.bytes.1;
+                    if covered {
+                        self.counters.buffer_reads += 1;
+                        self.page_answered(now, place, arrival);
+                    }
+                    return covered;
+                }
+            },
+        };
+        if unmapped {
+            self.counters.unmapped_reads += 1;
+        }
+        let at_once = unmapped && self.unmapped_read == UnmappedRead::Immediate;
+        if at_once {
+            self.page_answered(now, place, arrival);
+        }
+        at_once
+    }
+
+    /// A page needed no flash: all of its time, if any, was in the host queue.
+    fn page_answered(&mut self, now: Ns, place: u32, arrival: Ns) {
+        let mut parts = Parts::default();
+        parts.add(Part::HostQueue, now - arrival);
+        let active = self.requests.get(place);
+        active.parts = parts;
+        active.last = (now, Lpn(0));
+    }
+
+    /// The chip whose queue takes the operation; `None` if, with dynamic allocation, no chip has room for a page now.
+    fn chip_for(&self, kind: TransactionKind, lpn: Lpn) -> Option<ChipId> {
+        let geometry = self.geometry();
+        if kind == TransactionKind::Write && self.sched.is_dynamic() {
+            return self.least_loaded_chip();
+        }
+        let pool = self.ftl.lookup(lpn).map_or_else(|| geometry.home(lpn).0, |ppn| geometry.pool_of_page(ppn));
+        let pool = if kind == TransactionKind::Write { geometry.home(lpn).0 } else { pool };
+        Some(geometry.chip_of_die(geometry.die_of_pool(pool)))
+    }
+
+    /// elyasi2017's DynAlloc: the chip with the fewest operations waiting, among those with room for the data; the first among equals.
+    fn least_loaded_chip(&self) -> Option<ChipId> {
+        let geometry = self.geometry();
+        let pools_per_chip = geometry.dies_per_chip.get() * geometry.pools.per_die.get();
+        let has_room = |chip: &u32| {
+            let pools = chip * pools_per_chip..(chip + 1) * pools_per_chip;
+            let held: u64 = pools.map(|pool| u64::from(self.ftl.blocks().valid_in_pool(PoolId(pool)) + self.writes_under_way[pool as usize])).sum();
+            held + u64::from(self.sched.load(ChipId(*chip))) < u64::from(self.ftl.room_of_pool()) * u64::from(pools_per_chip)
+        };
+        (0..geometry.chips).filter(has_room).map(ChipId).min_by_key(|&chip| (self.sched.load(chip), chip))
+    }
+
+    /// Puts a transaction at the end of its page's chain.
+    fn enchain(&mut self, now: Ns, lpn: Lpn, index: u32, chain: Option<(u32, u32)>) {
+        let Some((oldest, youngest)) = chain else {
+            self.ftl.set_chain(lpn, None, Some((index, index)));
+            return self.activate(now, index);
+        };
+        self.transactions[youngest].next_on_page = index;
+        self.ftl.set_chain(lpn, chain, Some((oldest, index)));
+        let reads_only = self.transactions[youngest].kind == TransactionKind::Read && self.transactions[youngest].active;
+        if reads_only && self.transactions[index].kind == TransactionKind::Read {
+            self.activate(now, index);
+        } else {
+            self.counters.page_order_waits += 1;
+        }
+    }
+
+    /// Nothing older on its page stands in a transaction's way any more.
+    pub(super) fn activate(&mut self, now: Ns, index: u32) {
+        let transaction = &mut self.transactions[index];
+        transaction.active = true;
+        // Waiting for an older operation on the page is waiting behind host work.
+        transaction.account(Part::DieQueue, now);
+        let (lpn, kind, bytes) = (transaction.lpn, transaction.kind, transaction.bytes);
+        match kind {
+            TransactionKind::Trim => {
+                self.trim_page(now, lpn);
+                self.finish_transaction(now, index);
+            }
+            TransactionKind::Write => {
+                let partial = bytes != (0, self.geometry().page_bytes);
+                if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
+                    self.transactions[index].kind = TransactionKind::ReadForWrite;
+                    self.counters.rmw_reads += 1;
+                }
+                self.line_up(now, index);
+            }
+            TransactionKind::Read | TransactionKind::ReadForWrite => self.line_up(now, index),
+        }
+    }
+
+    /// Puts an active transaction into the line where it waits for its die.
+    pub(super) fn line_up(&mut self, now: Ns, index: u32) {
+        let serial = self.next_serial();
+        let Transaction { kind, lpn, chip, .. } = self.transactions[index];
+        let write = kind == TransactionKind::Write;
+        if write && self.sched.is_dynamic() {
+            let domain = self.domain_of_chip(chip);
+            self.start_waiting(now, index, serial, domain);
+            self.sched.push_on_chip(&mut self.transactions, ChipId(chip), index);
+            for die in self.geometry().dies_of_chip(ChipId(chip)) {
+                self.dirty.insert(DieId(die));
+            }
+            return;
+        }
+        let geometry = self.ftl.geometry();
+        let place = if write { None } else { self.ftl.lookup(lpn) };
+        let pool = place.map_or_else(|| geometry.home(lpn).0, |ppn| geometry.pool_of_page(ppn));
+        let die = geometry.die_of_pool(pool);
+        self.transactions[index].pool = pool;
+        self.start_waiting(now, index, serial, self.domain_of_pool(pool));
+        let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
+        self.sched.push(&mut self.transactions, die, line, index);
+        self.dirty.insert(die);
+    }
+
+    fn start_waiting(&mut self, now: Ns, index: u32, serial: u64, domain: u32) {
+        let clock = self.clocks.read(domain, now);
+        let transaction = &mut self.transactions[index];
+        transaction.ready = (now, serial);
+        transaction.domain = domain;
+        transaction.clock = clock;
+    }
+
+    /// Unmaps the pages that lie wholly inside a trim; those with operations under way follow these in their chains.
+    fn accept_trim(&mut self, now: Ns, place: u32) {
+        let Request { offset, length, arrival_ns, .. } = self.requests.get(place).request;
+        let page_bytes = u64::from(self.geometry().page_bytes);
+        let end = ((offset + length) / page_bytes) as u32;
+        let mut lpn = self.ftl.skip_unmapped(offset.div_ceil(page_bytes) as u32, end);
+        while lpn < end {
+            match self.ftl.chain(Lpn(lpn)) {
+                None => self.trim_page(now, Lpn(lpn)),
+                chain => {
+                    self.requests.get(place).pending += 1;
+                    let transaction = self.new_transaction(place, arrival_ns, TransactionKind::Trim, Lpn(lpn), (0, page_bytes as u32), ChipId(0));
+                    let index = self.transactions.insert(transaction);
+                    self.enchain(now, Lpn(lpn), index, chain);
+                }
+            }
+            lpn = self.ftl.skip_unmapped(lpn + 1, end);
+        }
+    }
+
+    fn trim_page(&mut self, now: Ns, lpn: Lpn) {
+        let Some(pool) = self.ftl.trim(lpn) else { return };
+        self.counters.trimmed_pages += 1;
+        if let Some(verifier) = &mut self.verifier {
+            verifier.trimmed(lpn);
+        }
+        let next = self.gc.gain_appeared(&self.ftl, pool);
+        self.start_jobs(now, next);
+    }
+
+    /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
+    pub(super) fn page_done(&mut self, now: Ns, place: u32, parts: Option<(Lpn, Parts)>) {
+        let active = self.requests.get(place);
+        active.pending -= 1;
+        // Among pages that end at one instant the highest counts, so that the parts do not depend on the order of simultaneous events.
+        if let Some((lpn, parts)) = parts
+            && (now, lpn) >= active.last
+        {
+            active.last = (now, lpn);
+            active.parts = parts;
+        }
+        if active.pending > 0 {
+            return;
+        }
+        let Active { request, index, sequential, parts, .. } = *active;
+        self.requests.remove(place);
+        self.completions.push(Completion {
+            index,
+            kind: request.kind,
+            sequential,
+            offset: request.offset,
+            length: request.length,
+            arrival_ns: request.arrival_ns,
+            completed_ns: now,
+            parts,
+        });
+    }
+}

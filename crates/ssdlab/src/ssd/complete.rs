@@ -1,0 +1,247 @@
+//! Stages end: transactions, then requests complete.
+
+use super::Ssd;
+use crate::flash::{Begun, OpKind, Progress};
+use crate::sched::{NONE, TransactionKind};
+use crate::stats::Part;
+use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
+
+impl Ssd {
+    /// An array phase, or an operation played in one piece, has ended.
+    pub(super) fn slot_event(&mut self, now: Ns, slot: u32) {
+        let op = *self.flash.op(slot);
+        let whole = self.flash.is_whole(slot);
+        let (progress, begun) = self.flash.slot_event(now, slot, &mut self.events);
+        let die = DieId(slot / 2);
+        match progress {
+            Progress::ReadEnded => {
+                if op.host {
+                    self.account_all(op.tag, Part::Array, now);
+                }
+                // With a cache register another read may use the array now.
+                if self.pipeline {
+                    self.dirty.insert(die);
+                }
+            }
+            Progress::Ended(_) => {
+                if !op.host {
+                    self.gc_operation_ended(now, die, PoolId(op.tag));
+                } else if op.kind == OpKind::Read {
+                    self.transactions[op.tag].account_split(Part::Array, now - self.flash.timing.transfer_ns, Part::Transfer, now);
+                    self.host_page_read(now, op.tag);
+                } else {
+                    if whole {
+                        self.transactions[op.tag].account_split(Part::Transfer, now - op.write_ns, Part::Array, now);
+                    } else {
+                        self.account_all(op.tag, Part::Array, now);
+                    }
+                    self.host_pages_programmed(now, op.tag);
+                }
+                self.die_freed(now, die);
+            }
+            Progress::TransferEnded(_) => unreachable!("transfers end on the bus"),
+        }
+        self.begun(now, begun);
+    }
+
+    /// A transfer has ended.
+    pub(super) fn bus_event(&mut self, now: Ns, channel: ChannelId) {
+        let (slot, progress, begun) = self.flash.bus_event(now, channel, &mut self.events);
+        let op = *self.flash.op(slot);
+        let die = DieId(slot / 2);
+        self.freed.push(channel);
+        match progress {
+            Progress::TransferEnded(page) if op.host => {
+                // A multi-plane read lets go of its pages one by one, so its first is always the one on the bus.
+                let read = op.kind == OpKind::Read;
+                let index = if read { op.tag } else { self.nth(op.tag, page) };
+                self.transactions[index].account(Part::Transfer, now);
+                if read {
+                    self.flash.set_tag(slot, self.transactions[index].next);
+                    self.host_page_read(now, index);
+                }
+            }
+            Progress::TransferEnded(_) => {}
+            Progress::Ended(_) => {
+                self.transactions[op.tag].account(Part::Transfer, now);
+                self.host_page_read(now, op.tag);
+                self.die_freed(now, die);
+            }
+            Progress::ReadEnded => unreachable!("reads end in the array"),
+        }
+        self.begun(now, begun);
+        if self.pipeline {
+            self.dirty.insert(die);
+        }
+    }
+
+    fn begun(&mut self, now: Ns, begun: Option<Begun>) {
+        match begun {
+            Some(Begun::Transfer(slot)) => self.transfer_begun(now, slot),
+            Some(Begun::Program(slot)) => self.program_begun(now, slot),
+            None => {}
+        }
+    }
+
+    /// A transfer begins: its transaction has waited for the bus until now.
+    pub(super) fn transfer_begun(&mut self, now: Ns, slot: u32) {
+        let op = *self.flash.op(slot);
+        if op.host {
+            let page = if op.kind == OpKind::Read { 0 } else { self.flash.transferred(slot) };
+            let index = self.nth(op.tag, page);
+            self.transactions[index].account(Part::BusQueue, now);
+        }
+    }
+
+    /// The array phase of a program begins. Until now its pages waited for each other's transfers, and together for the program ahead.
+    fn program_begun(&mut self, now: Ns, slot: u32) {
+        let op = *self.flash.op(slot);
+        if !op.host {
+            return;
+        }
+        let last_transfer = self.flash.last_transfer_end(slot);
+        let mut index = op.tag;
+        while index != NONE {
+            self.transactions[index].account(Part::BusQueue, last_transfer);
+            self.transactions[index].account(Part::DieQueue, now);
+            index = self.transactions[index].next;
+        }
+    }
+
+    /// The `page`-th transaction of an operation.
+    fn nth(&self, first: u32, page: u32) -> u32 {
+        (0..page).fold(first, |index, _| self.transactions[index].next)
+    }
+
+    fn account_all(&mut self, first: u32, part: Part, now: Ns) {
+        let mut index = first;
+        while index != NONE {
+            self.transactions[index].account(part, now);
+            index = self.transactions[index].next;
+        }
+    }
+
+    fn die_freed(&mut self, now: Ns, die: DieId) {
+        self.update_clocks(die, now);
+        self.dirty.insert(die);
+        if !self.interleave {
+            for die in self.geometry().dies_of_chip(self.geometry().chip_of_die(die)) {
+                self.dirty.insert(DieId(die));
+            }
+        }
+        // A job that waits for the running host operations of its scope may have waited for this one.
+        if let Some(pool) = self.excluded_by[die.index()] {
+            self.dirty.insert(self.geometry().die_of_pool(pool));
+        }
+    }
+
+    fn host_page_read(&mut self, now: Ns, index: u32) {
+        if self.transactions[index].kind == TransactionKind::ReadForWrite {
+            self.transactions[index].kind = TransactionKind::Write;
+            self.line_up(now, index);
+        } else {
+            self.finish_transaction(now, index);
+        }
+    }
+
+    fn host_pages_programmed(&mut self, now: Ns, first: u32) {
+        let mut index = first;
+        while index != NONE {
+            let next = self.transactions[index].next;
+            let transaction = &self.transactions[index];
+            let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
+            let old = self.ftl.commit_write(lpn, ppn);
+            self.counters.host_programs += 1;
+            self.writes_under_way[pool.index()] -= 1;
+            if let Some(verifier) = &mut self.verifier {
+                verifier.written(lpn, version);
+            }
+            if self.sched.is_dynamic() {
+                self.host_queue_ready = true;
+            }
+            self.look_for_gain(now, pool, old);
+            self.finish_transaction(now, index);
+            index = next;
+        }
+    }
+
+    /// A program ended in `pool`, and the page at `old` became invalid: a pool that stopped collecting for want of gain may go on.
+    fn look_for_gain(&mut self, now: Ns, pool: PoolId, old: Option<Ppn>) {
+        if !self.gc.any_stalled() {
+            return;
+        }
+        let old_pool = old.map(|ppn| self.geometry().pool_of_page(ppn));
+        for pool in std::iter::once(pool).chain(old_pool) {
+            let next = self.gc.gain_appeared(&self.ftl, pool);
+            self.start_jobs(now, next);
+        }
+    }
+
+    /// A transaction is done: the next on its page may go, and its request may be complete.
+    pub(super) fn finish_transaction(&mut self, now: Ns, index: u32) {
+        let transaction = self.transactions[index];
+        self.unchain(now, transaction.lpn, index);
+        self.transactions.remove(index);
+        self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));
+    }
+
+    /// Takes a transaction out of its page's chain and activates those at the front.
+    fn unchain(&mut self, now: Ns, lpn: Lpn, index: u32) {
+        let chain = self.ftl.chain(lpn);
+        let (oldest, youngest) = chain.expect("a page with a transaction has a chain");
+        let next = self.transactions[index].next_on_page;
+        if oldest == index {
+            self.ftl.set_chain(lpn, chain, (next != NONE).then_some((next, youngest)));
+            return self.activate_front(now, lpn, next);
+        }
+        // Reads of one page may end in another order than they came.
+        let mut before = oldest;
+        while self.transactions[before].next_on_page != index {
+            before = self.transactions[before].next_on_page;
+        }
+        self.transactions[before].next_on_page = next;
+        if youngest == index {
+            self.ftl.set_chain(lpn, chain, Some((oldest, before)));
+        }
+    }
+
+    fn activate_front(&mut self, now: Ns, lpn: Lpn, front: u32) {
+        if front == NONE || self.transactions[front].active {
+            return;
+        }
+        if self.transactions[front].kind != TransactionKind::Read {
+            return self.activate(now, front);
+        }
+        let mut index = front;
+        while index != NONE && self.transactions[index].kind == TransactionKind::Read {
+            debug_assert_eq!(self.transactions[index].lpn, lpn);
+            let next = self.transactions[index].next_on_page;
+            self.activate(now, index);
+            index = next;
+        }
+    }
+
+    fn gc_operation_ended(&mut self, now: Ns, die: DieId, pool: PoolId) {
+        let job = *self.gc.job(pool).expect("a job had an operation under way");
+        match job.moving {
+            Some((lpn, from, to)) => {
+                let current = self.ftl.commit_move(lpn, from, to);
+                self.counters.pages_moved += 1;
+                self.counters.stale_moves += u64::from(!current);
+                let serial = self.next_serial();
+                let job = self.gc.job_mut(pool);
+                job.busy = false;
+                job.ready = (now, serial);
+                self.dirty.insert(die);
+            }
+            None => {
+                if let Some(verifier) = &mut self.verifier {
+                    verifier.erased(self.ftl.geometry(), job.victim);
+                }
+                self.ftl.commit_erase(pool, job.victim);
+                self.counters.erases += 1;
+                self.job_ended(now, pool);
+            }
+        }
+    }
+}

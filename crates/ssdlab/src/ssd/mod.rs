@@ -1,0 +1,405 @@
+//! One drive: owns translation, collection, scheduling and flash, and passes transactions down and completions up between them.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `accept` | a request becomes page transactions, which wait in lines or for older operations on their page |
+//! | `dispatch` | a die that is free begins what the arbiter decides |
+//! | `collect` | jobs start, exclude, and end |
+//! | `complete` | stages end: transactions, then requests complete |
+//! | `clocks` | where waiting time goes |
+//! | `verify` | data versions and recounts, when asked for |
+
+mod accept;
+mod clocks;
+mod collect;
+mod complete;
+mod dispatch;
+mod requests;
+mod verify;
+
+use std::collections::VecDeque;
+
+use crate::arbiter::Axes;
+use crate::config::{Config, PartialWrite, Scope, UnmappedRead};
+use crate::error::{Error, Result};
+use crate::event::{Event, EventQueue};
+use crate::flash::{Flash, Trace};
+use crate::ftl::Ftl;
+use crate::gc::Collector;
+use crate::geometry::Geometry;
+use crate::sched::{Scheduler, Transactions};
+use crate::stats::Completion;
+use crate::units::{ChannelId, DieId, Ns, PlaneId, PoolId};
+
+use clocks::{Clocks, Holder};
+use requests::Requests;
+use verify::Verifier;
+
+/// What the mechanisms of a drive did, in counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Flash reads for host requests, those of read-modify-writes included.
+    pub host_reads: u64,
+    /// Pages programmed for the host.
+    pub host_programs: u64,
+    /// Pages moved by collection: programs, stale copies included.
+    pub pages_moved: u64,
+    /// Page moves by copyback.
+    pub copybacks: u64,
+    /// Moved pages that were overwritten or trimmed meanwhile.
+    pub stale_moves: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Collections finished.
+    pub jobs: u64,
+    /// Sum and maximum of their durations, start to end of erase, ns.
+    pub job_ns: Ns,
+    /// See `job_ns`.
+    pub job_ns_max: Ns,
+    /// Reads before partial writes.
+    pub rmw_reads: u64,
+    /// Page reads answered from a write still under way.
+    pub buffer_reads: u64,
+    /// Page reads of pages without data.
+    pub unmapped_reads: u64,
+    /// Operations that waited for an older one on their page.
+    pub page_order_waits: u64,
+    /// Multi-plane operations.
+    pub multiplane_ops: u64,
+    /// Operations that overlapped another through the cache register.
+    pub overlapped_ops: u64,
+    /// Times that a program had to wait for its bus.
+    pub bus_lines: u64,
+    /// Pages that a full chip queue held in the host queue.
+    pub host_queue_waits: u64,
+    /// Times that host operations went first between two jobs.
+    pub gates: u64,
+    /// Pages unmapped by trims.
+    pub trimmed_pages: u64,
+}
+
+/// The simulated drive.
+pub struct Ssd {
+    ftl: Ftl,
+    gc: Collector,
+    sched: Scheduler,
+    flash: Flash,
+    events: EventQueue,
+    transactions: Transactions,
+    requests: Requests,
+    /// Requests not yet fully in the chip queues, oldest first, and their next page.
+    host_queue: VecDeque<(u32, u32)>,
+    /// A place in a chip queue became free while requests waited.
+    host_queue_ready: bool,
+    clocks: Clocks,
+    /// Wait-clock domains are planes, not dies.
+    plane_clocks: bool,
+    /// Dies on which something may begin.
+    dirty: DieSet,
+    /// Channels whose bus became free.
+    freed: Vec<ChannelId>,
+    /// By die: the pool whose job excludes host operations.
+    excluded_by: Vec<Option<PoolId>>,
+    /// By plane, for exclusion of planes.
+    plane_excluded: Vec<bool>,
+    /// Active jobs on each die.
+    jobs_on_die: Vec<u32>,
+    /// By die: which of its pools a write without a place goes to next (dynamic allocation).
+    next_pool: Vec<u32>,
+    /// Pools whose finished job left a gate.
+    gated: Vec<PoolId>,
+    axes: Axes,
+    multiplane: bool,
+    multiplane_aligned: bool,
+    copyback: bool,
+    interleave: bool,
+    pipeline: bool,
+    skip_partial_read: bool,
+    unmapped_read: UnmappedRead,
+    /// Exclusion is by plane.
+    excludes_planes: bool,
+    /// Exclusion may hit a plane of a pool of several.
+    plane_scope_in_pool: bool,
+    /// Programs under way by pool, where writes go by load.
+    writes_under_way: Vec<u32>,
+    /// Serial number of the next moment at which something becomes ready.
+    serial: u64,
+    /// Where the request before ended, by which sequential ones are known.
+    last_end: Option<u64>,
+    counters: Counters,
+    completions: Vec<Completion>,
+    verifier: Option<Verifier>,
+}
+
+impl Ssd {
+    /// A drive at rest, with the state of `ftl`.
+    pub fn new(config: &Config, ftl: Ftl) -> Self {
+        let geometry = ftl.geometry().clone();
+        let pool_is_plane = geometry.pools.planes_each.get() == 1;
+        let plane_clocks = config.gc.scope == Scope::Plane && pool_is_plane && geometry.planes > geometry.dies;
+        let domains = if plane_clocks { geometry.planes } else { geometry.dies };
+        Ssd {
+            gc: Collector::new(config, &geometry),
+            sched: Scheduler::new(config, &geometry),
+            flash: Flash::new(config, &geometry),
+            events: EventQueue::default(),
+            transactions: Transactions::default(),
+            requests: Requests::default(),
+            host_queue: VecDeque::new(),
+            host_queue_ready: false,
+            // Behind the dies' (or planes') clocks, one for each chip.
+            clocks: Clocks::new(domains + geometry.chips),
+            plane_clocks,
+            dirty: DieSet::new(geometry.dies),
+            freed: Vec::new(),
+            excluded_by: vec![None; geometry.dies as usize],
+            plane_excluded: vec![false; geometry.planes as usize],
+            jobs_on_die: vec![0; geometry.dies as usize],
+            next_pool: vec![0; geometry.dies as usize],
+            gated: Vec::new(),
+            axes: Axes::new(&config.gc),
+            multiplane: config.device.multiplane,
+            multiplane_aligned: config.device.multiplane_aligned,
+            copyback: config.device.copyback,
+            interleave: config.device.die_interleave,
+            pipeline: config.scheduler.pipeline,
+            skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
+            unmapped_read: config.ftl.unmapped_read,
+            excludes_planes: config.gc.scope == Scope::Plane,
+            plane_scope_in_pool: config.gc.scope == Scope::Plane && !pool_is_plane,
+            writes_under_way: vec![0; geometry.pools.count.get() as usize],
+            serial: 0,
+            last_end: None,
+            counters: Counters::default(),
+            completions: Vec::new(),
+            verifier: None,
+            ftl,
+        }
+    }
+
+    /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
+    pub fn begin(&mut self) {
+        for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
+            let next = self.gc.trigger(&self.ftl, pool);
+            self.start_jobs(0, next);
+        }
+        self.dispatch(0);
+    }
+
+    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
+    pub fn verify(&mut self, every_event: bool) {
+        self.verifier = Some(Verifier::new(&self.ftl, every_event));
+        self.flash.trace.get_or_insert_with(Trace::default);
+    }
+
+    /// Keeps every stage of every operation as an interval, for tests and timelines.
+    pub fn keep_trace(&mut self) {
+        self.flash.trace.get_or_insert_with(Trace::default).keep = true;
+    }
+
+    /// The stages kept since [`Ssd::keep_trace`].
+    pub fn trace(&self) -> Option<&Trace> {
+        self.flash.trace.as_ref()
+    }
+
+    /// Plays every stage as an event of its own, also where nobody could get between them. For tests: results must not differ.
+    pub fn play_every_stage(&mut self) {
+        self.flash.play_every_stage();
+    }
+
+    /// The translation layer.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// What the mechanisms did.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Requests under way.
+    pub fn outstanding(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// When the next event is due.
+    #[inline]
+    pub fn next_event(&self) -> Option<Ns> {
+        self.events.next_time()
+    }
+
+    /// Handles all events due at `now`.
+    #[inline]
+    pub fn handle_events(&mut self, now: Ns) {
+        while let Some(event) = self.events.pop_at(now) {
+            match event {
+                Event::Slot(slot) => self.slot_event(now, slot),
+                Event::Bus(channel) => self.bus_event(now, ChannelId(channel)),
+            }
+        }
+    }
+
+    /// Moves the completions since the last call to `into`.
+    #[inline]
+    pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        into.append(&mut self.completions);
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.ftl.geometry()
+    }
+
+    fn next_serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// The wait-clock domain of a pool's transactions.
+    #[inline(always)]
+    fn domain_of_pool(&self, pool: PoolId) -> u32 {
+        if self.plane_clocks { pool.0 } else { self.geometry().die_of_pool(pool).0 }
+    }
+
+    /// The wait-clock domain of a chip's writes that have no die yet.
+    fn domain_of_chip(&self, chip: u32) -> u32 {
+        chip + if self.plane_clocks { self.geometry().planes } else { self.geometry().dies }
+    }
+
+    /// Sets the wait clocks of a die (and what depends on it) by what holds it now.
+    #[inline]
+    fn update_clocks(&mut self, die: DieId, now: Ns) {
+        if self.interleave {
+            self.update_die_clock(die, now);
+        } else {
+            for die in self.geometry().dies_of_chip(self.geometry().chip_of_die(die)) {
+                self.update_die_clock(DieId(die), now);
+            }
+        }
+        if self.sched.is_dynamic() {
+            self.update_chip_clock(die, now);
+        }
+    }
+
+    fn update_die_clock(&mut self, die: DieId, now: Ns) {
+        let holder = self.holder(die);
+        if !self.plane_clocks {
+            return self.clocks.hold(die.0, holder, now);
+        }
+        for plane in self.geometry().pools_of_die(die) {
+            let holder = if self.plane_excluded[plane as usize] { Holder::Gc } else { holder };
+            self.clocks.hold(plane, holder, now);
+        }
+    }
+
+    /// Who holds a die. An idle die that is not excluded keeps nobody waiting but writes without a free block: that is collection's debt.
+    #[inline]
+    fn holder(&self, die: DieId) -> Holder {
+        let (host, gc) = self.held(die);
+        if gc {
+            Holder::Gc
+        } else if host {
+            Holder::Host
+        } else if self.flash.in_line(die) {
+            Holder::Bus
+        } else if !self.interleave {
+            let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
+            let others = dies.map(|die| self.held(DieId(die))).fold((false, false), |a, b| (a.0 || b.0, a.1 || b.1));
+            if others.0 && !others.1 { Holder::Host } else { Holder::Gc }
+        } else {
+            Holder::Gc
+        }
+    }
+
+    /// A host operation runs on the die; a GC operation runs on it or a job excludes it.
+    #[inline]
+    fn held(&self, die: DieId) -> (bool, bool) {
+        let (host, gc) = self.flash.holders(die);
+        (host, gc || self.excluded_by[die.index()].is_some())
+    }
+
+    fn update_chip_clock(&mut self, die: DieId, now: Ns) {
+        let chip = self.geometry().chip_of_die(die);
+        let dies = self.geometry().dies_of_chip(chip);
+        let any = |f: &dyn Fn(DieId) -> bool| dies.clone().any(|die| f(DieId(die)));
+        let holder = if any(&|die| self.held(die).1) {
+            Holder::Gc
+        } else if any(&|die| self.held(die).0) {
+            Holder::Host
+        } else if any(&|die| self.flash.in_line(die)) {
+            Holder::Bus
+        } else {
+            Holder::Gc
+        };
+        self.clocks.hold(self.domain_of_chip(chip.0), holder, now);
+    }
+
+    /// Time the operations on a chip's dies took until `now`, ns: at most the time passed times its dies.
+    pub fn chip_busy_ns(&self, chip: u32, now: Ns) -> Ns {
+        let dies = self.geometry().dies_per_chip.get();
+        (chip * dies..(chip + 1) * dies).map(|die| self.flash.die_busy_ns(DieId(die), now)).sum()
+    }
+
+    /// Time a channel's bus was busy until `now`, ns.
+    pub fn bus_busy_ns(&self, channel: ChannelId, now: Ns) -> Ns {
+        self.flash.bus_busy_ns(channel, now)
+    }
+
+    /// Sum over pools of the time until `now` in which a job was active, ns.
+    pub fn gc_active_ns(&self, now: Ns) -> Ns {
+        let pools = self.geometry().pools.count.get();
+        let running: Ns = (0..pools).filter_map(|pool| self.gc.job(PoolId(pool))).map(|job| now - job.started_ns).sum();
+        self.counters.job_ns + running
+    }
+
+    /// The watchdog's report: nothing is due although requests are under way.
+    pub fn stuck(&self, now: Ns) -> Error {
+        Error::Simulation(format!(
+            "no progress at {now} ns: {} requests are under way and nothing is due. {}; {}; {} requests in the host queue. \
+             This is a defect of the simulator: please report it with the configuration and the seed.",
+            self.requests.len(),
+            self.sched.describe(),
+            self.gc.describe(),
+            self.host_queue.len()
+        ))
+    }
+
+    /// Recounts everything that is kept twice.
+    ///
+    /// # Errors
+    /// The first contradiction found, by verify mode as the run went or now.
+    pub fn check(&self) -> Result<()> {
+        verify::check(self)
+    }
+
+    fn plane_of_page(&self, ppn: crate::units::Ppn) -> PlaneId {
+        let geometry = self.geometry();
+        geometry.plane_of_block(geometry.split_page(ppn).0)
+    }
+}
+
+/// A set of dies, taken in the order in which they came.
+#[derive(Clone, Debug)]
+struct DieSet {
+    queue: VecDeque<DieId>,
+    contains: Vec<bool>,
+}
+
+impl DieSet {
+    fn new(dies: u32) -> Self {
+        DieSet { queue: VecDeque::with_capacity(dies as usize), contains: vec![false; dies as usize] }
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, die: DieId) {
+        if !std::mem::replace(&mut self.contains[die.index()], true) {
+            self.queue.push_back(die);
+        }
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<DieId> {
+        let die = self.queue.pop_front()?;
+        self.contains[die.index()] = false;
+        Some(die)
+    }
+}

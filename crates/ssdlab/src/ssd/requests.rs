@@ -1,0 +1,77 @@
+//! Requests under way.
+
+use crate::request::Request;
+use crate::stats::Parts;
+use crate::units::{Lpn, Ns};
+
+/// A request under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Active {
+    /// The request.
+    pub request: Request,
+    /// Its serial number.
+    pub index: u64,
+    /// It starts where the one before ended.
+    pub sequential: bool,
+    /// Transactions to come or under way.
+    pub pending: u32,
+    /// The parts of the transaction that completed last.
+    pub parts: Parts,
+    /// When that was, and its page.
+    pub last: (Ns, Lpn),
+}
+
+impl Active {
+    /// The logical pages it touches, first and one past the last.
+    pub fn pages(&self, page_bytes: u32) -> (u32, u32) {
+        let page = u64::from(page_bytes);
+        ((self.request.offset / page) as u32, (self.request.offset + self.request.length).div_ceil(page) as u32)
+    }
+
+    /// The bytes of a page that it touches, first and one past the last.
+    pub fn bytes_in_page(&self, lpn: Lpn, page_bytes: u32) -> (u32, u32) {
+        let start = u64::from(lpn.0) * u64::from(page_bytes);
+        let from = self.request.offset.saturating_sub(start);
+        let to = (self.request.offset + self.request.length - start).min(u64::from(page_bytes));
+        (from as u32, to as u32)
+    }
+}
+
+/// The slab of requests.
+#[derive(Clone, Debug, Default)]
+pub struct Requests {
+    slots: Vec<Active>,
+    free: Vec<u32>,
+}
+
+impl Requests {
+    /// Stores a request and returns its place.
+    pub fn insert(&mut self, active: Active) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.slots[place as usize] = active;
+                place
+            }
+            None => {
+                self.slots.push(active);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    /// The request at a place.
+    #[inline(always)]
+    pub fn get(&mut self, place: u32) -> &mut Active {
+        &mut self.slots[place as usize]
+    }
+
+    /// Frees a place.
+    pub fn remove(&mut self, place: u32) {
+        self.free.push(place);
+    }
+
+    /// Requests under way.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

@@ -1,0 +1,118 @@
+//! Verify mode: every page carries the version of the write it holds, and everything that is kept twice is recounted (MODEL section 10).
+
+use super::Ssd;
+use crate::error::{Error, Result};
+use crate::ftl::Ftl;
+use crate::geometry::Geometry;
+use crate::units::{BlockId, Lpn, Ppn};
+
+/// The content of an erased page.
+const ERASED: u32 = u32::MAX;
+/// The version of the data a drive begins with.
+const INITIAL: u32 = 0;
+
+/// Data versions, and the first thing found wrong.
+#[derive(Debug)]
+pub struct Verifier {
+    /// By logical page: the version last written.
+    latest: Vec<u32>,
+    /// By physical page: the version it holds.
+    content: Vec<u32>,
+    version: u32,
+    every_event: bool,
+    wrong: Option<String>,
+}
+
+impl Verifier {
+    /// A verifier for a drive in the state of `ftl`.
+    pub fn new(ftl: &Ftl, every_event: bool) -> Self {
+        let geometry = ftl.geometry();
+        let mut content = vec![ERASED; geometry.pages as usize];
+        for block in (0..geometry.blocks).map(BlockId) {
+            for page in 0..ftl.blocks().programmed(block) {
+                content[geometry.page(block, page).index()] = INITIAL;
+            }
+        }
+        Verifier { latest: vec![INITIAL; geometry.exported_pages as usize], content, version: INITIAL, every_event, wrong: None }
+    }
+
+    /// Everything is to be recounted after each event.
+    pub fn every_event(&self) -> bool {
+        self.every_event
+    }
+
+    /// The version of a new write.
+    pub fn next_version(&mut self) -> u32 {
+        self.version += 1;
+        self.version
+    }
+
+    /// Keeps the first thing found wrong.
+    pub fn note(&mut self, result: std::result::Result<(), String>) {
+        if self.wrong.is_none() {
+            self.wrong = result.err();
+        }
+    }
+
+    /// A read of a page starts.
+    pub fn read(&mut self, lpn: Lpn, ppn: Ppn) {
+        let (found, expected) = (self.content[ppn.index()], self.latest[lpn.index()]);
+        if found != expected {
+            self.note(Err(format!("a read of page {lpn} finds version {found} at {ppn} where {expected} was written last")));
+        }
+    }
+
+    /// A program of a page starts.
+    pub fn program(&mut self, ppn: Ppn, version: u32) {
+        if std::mem::replace(&mut self.content[ppn.index()], version) != ERASED {
+            self.note(Err(format!("page {ppn} is programmed twice between erases")));
+        }
+    }
+
+    /// A page move starts.
+    pub fn copy(&mut self, from: Ppn, to: Ppn) {
+        self.program(to, self.content[from.index()]);
+    }
+
+    /// A write is in flash.
+    pub fn written(&mut self, lpn: Lpn, version: u32) {
+        self.latest[lpn.index()] = version;
+    }
+
+    /// A page is unmapped: whatever is read there next must have been written after.
+    pub fn trimmed(&mut self, lpn: Lpn) {
+        self.latest[lpn.index()] = ERASED;
+    }
+
+    /// A block is erased.
+    pub fn erased(&mut self, geometry: &Geometry, block: BlockId) {
+        let first = geometry.page(block, 0).index();
+        self.content[first..first + geometry.pages_per_block.get() as usize].fill(ERASED);
+    }
+}
+
+/// Recounts the translation layer and compares every logical page's data with what was written last.
+pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
+    ssd.ftl.check()?;
+    let Some(verifier) = &ssd.verifier else { return Ok(()) };
+    for lpn in (0..ssd.geometry().exported_pages).map(Lpn) {
+        if let Some(ppn) = ssd.ftl.lookup(lpn)
+            && verifier.content[ppn.index()] != verifier.latest[lpn.index()]
+        {
+            let (found, expected) = (verifier.content[ppn.index()], verifier.latest[lpn.index()]);
+            return Err(format!("page {lpn} holds version {found} where {expected} was written last"));
+        }
+    }
+    Ok(())
+}
+
+/// All that verify mode has to say.
+pub fn check(ssd: &Ssd) -> Result<()> {
+    let wrong = ssd.verifier.as_ref().and_then(|verifier| verifier.wrong.clone());
+    let overlap = ssd.flash.trace.as_ref().and_then(|trace| trace.overlap.clone());
+    let found = wrong.or(overlap).or_else(|| recount(ssd).err());
+    match found {
+        Some(sentence) => Err(Error::Simulation(format!("verify mode found a defect: {sentence}"))),
+        None => Ok(()),
+    }
+}

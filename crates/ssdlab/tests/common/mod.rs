@@ -1,0 +1,117 @@
+//! Small drives, random drives and random workloads for tests.
+#![allow(dead_code)]
+
+use ssdlab::config::*;
+use ssdlab::geometry::Geometry;
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+
+/// A plan with every invariant checked after every event.
+pub fn plan(config: Config) -> Plan {
+    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None }
+}
+
+/// A simulation of `config`, ready for requests.
+pub fn simulation(config: &Config) -> Simulation {
+    let mut simulation = Simulation::new(&plan(config.clone()), &Control::default()).expect("a drive");
+    simulation.take_completions();
+    simulation
+}
+
+/// One die, one plane, erased: read 25 us, program 200 us, erase 1.5 ms, 102.4 us a page on the bus.
+pub fn one_die() -> Config {
+    let mut config = Config::default();
+    config.device.channels = 1;
+    config.device.blocks_per_plane = 8;
+    config.device.pages_per_block = 4;
+    config.device.overprovisioning = 0.5;
+    config.ftl.precondition.kind = PreconditionKind::None;
+    config.gc.soft = 1.0;
+    config
+}
+
+fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
+    from[rng.below(from.len() as u64) as usize]
+}
+
+/// A random small drive with a random point of the policy space.
+pub fn random_config(rng: &mut Rng) -> Config {
+    let mut config = Config::default();
+    let device = &mut config.device;
+    device.channels = pick(rng, &[1, 1, 2, 3]);
+    device.chips_per_channel = pick(rng, &[1, 1, 2]);
+    device.dies_per_chip = pick(rng, &[1, 1, 2]);
+    device.planes_per_die = pick(rng, &[1, 1, 2, 4]);
+    device.blocks_per_plane = pick(rng, &[8, 12, 16]);
+    device.pages_per_block = pick(rng, &[2, 4, 7, 8]);
+    device.page_bytes = pick(rng, &[512, 4096]);
+    device.transfer_ps_per_byte = pick(rng, &[0, 3_003, 25_000]);
+    device.command_ns = pick(rng, &[0, 100]);
+    device.copyback = rng.chance(0.5);
+    device.cache_register = rng.chance(0.5);
+    device.die_interleave = rng.chance(0.8);
+    device.multiplane_aligned = rng.chance(0.5);
+    if rng.chance(0.2) {
+        device.read_ns_by_page = vec![20_000, 40_000];
+        device.program_ns_by_page = vec![150_000, 300_000, 600_000];
+    }
+    config.ftl.pool = pick(rng, &[PoolScope::Plane, PoolScope::Plane, PoolScope::Die]);
+    device.multiplane = config.ftl.pool == PoolScope::Plane && rng.chance(0.5);
+    config.ftl.frontier = pick(rng, &[Frontier::Shared, Frontier::Separate]);
+    config.ftl.allocation = match rng.below(3) {
+        0 => Allocation::Dynamic,
+        1 => Allocation::default(),
+        _ => {
+            let names = Allocation::names();
+            names[1 + rng.below(names.len() as u64 - 1) as usize].parse().expect("a permutation")
+        }
+    };
+    config.ftl.partial_write = pick(rng, &[PartialWrite::Rmw, PartialWrite::Program]);
+    config.ftl.unmapped_read = pick(rng, &[UnmappedRead::Immediate, UnmappedRead::Flash]);
+    config.ftl.precondition.kind =
+        pick(rng, &[PreconditionKind::None, PreconditionKind::Fill, PreconditionKind::Fill, PreconditionKind::Soft, PreconditionKind::Steady]);
+    let planes = if config.ftl.pool == PoolScope::Die { device.planes_per_die } else { 1 };
+    let blocks = f64::from(device.blocks_per_plane * planes);
+    // Three spare blocks and the threshold, at the least.
+    device.overprovisioning = (4.5 + 3.0 * rng.unit()) / blocks;
+    config.gc.soft = pick(rng, &[1.0, 2.0]);
+    config.gc.scope = pick(rng, &[Scope::Device, Scope::Channel, Scope::Chip, Scope::Die, Scope::Plane, Scope::None]);
+    config.gc.priority = pick(rng, &[Priority::Gc, Priority::Fifo, Priority::Host]);
+    config.scheduler.order = pick(rng, &[Order::Fcfs, Order::FrFcfs]);
+    config.scheduler.pipeline = device.cache_register && rng.chance(0.6);
+    if rng.chance(0.3) {
+        config.scheduler.read_queue = pick(rng, &[1, 3]);
+        config.scheduler.write_queue = pick(rng, &[1, 2, 5]);
+        config.scheduler.alpha = pick(rng, &[0.0, 0.5, 1.0]);
+    }
+    config
+}
+
+/// Random requests of all kinds, many of them to the same few pages.
+pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Request> {
+    let exported = Geometry::new(config).exported_bytes();
+    let page = u64::from(config.device.page_bytes);
+    let gap = pick(rng, &[2_000, 100_000, 600_000]);
+    let reads = rng.unit() * 0.8;
+    let mut arrival_ns = 0;
+    (0..count)
+        .map(|_| {
+            arrival_ns += if rng.chance(0.3) { 0 } else { rng.below(gap) };
+            let kind = match rng.unit() {
+                x if x < 0.05 => RequestKind::Trim,
+                x if x < 0.07 => RequestKind::Flush,
+                x if x < 0.07 + reads => RequestKind::Read,
+                _ => RequestKind::Write,
+            };
+            let span = if rng.chance(0.3) { exported.min(4 * page) } else { exported };
+            let most = if rng.chance(0.5) { 3 * page / 512 } else { 2 };
+            let sectors = 1 + rng.below(most);
+            let offset = 512 * rng.below(span / 512);
+            let offset = if rng.chance(0.5) { offset / page * page } else { offset };
+            let length = (512 * sectors).min(exported - offset);
+            let (offset, length) = if kind == RequestKind::Flush { (0, 0) } else { (offset, length) };
+            Request { arrival_ns, kind, offset, length, high_priority: false }
+        })
+        .collect()
+}
