@@ -15,7 +15,7 @@ from ssdlab.plans import Setup, value_text
 
 
 def small(**more: Any) -> ssdlab.Result:
-    return ssdlab.run(set=SMALL, **{"requests": 2000, **more})
+    return ssdlab.run(**{"set": SMALL, "requests": 2000, **more})
 
 
 def test_attributes_are_the_json_entries() -> None:

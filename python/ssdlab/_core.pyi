@@ -108,6 +108,9 @@ def trace_convert(
     format: str | None = None,
     unit_bytes: int | None = None,
     device: str | None = None,
+    bad_lines: int = 0,
+    time_order: str | None = None,
+    requests: int | None = None,
 ) -> str: ...
 def presets(kind: str) -> list[tuple[str, str, str]]: ...
 def preset_text(kind: str, name: str) -> str: ...

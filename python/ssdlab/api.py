@@ -48,6 +48,7 @@ def run(
     format: str | None = None,
     unit_bytes: int | None = None,
     time_scale: float | None = None,
+    bad_lines: int | None = None,
     prefill: Path_ | None = None,
     requests: int | None = None,
     seed: int = DEFAULT_SEED,
@@ -71,6 +72,7 @@ def run(
         format: the trace's format, where its content does not tell.
         unit_bytes: bytes of one unit of address and size, for trace formats that count in units of their own.
         time_scale: the trace's time runs this many times faster.
+        bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
         prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
             untimed (`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).
         requests: stop after this many; by default the whole trace, or 100,000 generated requests.
@@ -93,6 +95,7 @@ def run(
         format=format,
         unit_bytes=unit_bytes,
         time_scale=time_scale,
+        bad_lines=bad_lines,
         prefill=prefill,
         requests=requests,
         seed=seed,
@@ -116,6 +119,7 @@ def compare(
     format: str | None = None,
     unit_bytes: int | None = None,
     time_scale: float | None = None,
+    bad_lines: int | None = None,
     prefill: Path_ | None = None,
     requests: int | None = None,
     seed: int = DEFAULT_SEED,
@@ -144,6 +148,7 @@ def compare(
         format=format,
         unit_bytes=unit_bytes,
         time_scale=time_scale,
+        bad_lines=bad_lines,
         prefill=prefill,
         requests=requests,
         seed=seed,
@@ -219,12 +224,33 @@ def trace_convert(
     format: str | None = None,
     unit_bytes: int | None = None,
     device: str | None = None,
+    bad_lines: int = 0,
+    time_order: Literal["error", "clamp", "sort"] | None = None,
+    requests: int | None = None,
 ) -> dict[str, Any]:
-    """Converts a trace to the format that the target's name ends with; arguments as for `trace_info`. Returns a report."""
-    return cast(
-        "dict[str, Any]",
-        json.loads(_core.trace_convert(source, target, format=format, unit_bytes=unit_bytes, device=device)),
+    """Converts a trace to the format that the target's name ends with.
+
+    Args:
+        source: the trace to read; `format`, `unit_bytes` and `device` are as for `trace_info`.
+        target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
+        bad_lines: unreadable lines to leave out; one more is an error.
+        time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
+        requests: at most this many.
+
+    Returns:
+        A report: what was written and what was left out.
+    """
+    report = _core.trace_convert(
+        source,
+        target,
+        format=format,
+        unit_bytes=unit_bytes,
+        device=device,
+        bad_lines=bad_lines,
+        time_order=time_order,
+        requests=requests,
     )
+    return cast("dict[str, Any]", json.loads(report))
 
 
 def presets(kind: Kind) -> dict[str, str]:

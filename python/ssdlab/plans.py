@@ -52,6 +52,7 @@ class Setup:
     format: str | None = None
     unit_bytes: int | None = None
     time_scale: float | None = None
+    bad_lines: int | None = None
     prefill: str | os.PathLike[str] | None = None
     requests: int | None = None
     seed: int = DEFAULT_SEED
@@ -90,6 +91,7 @@ class Setup:
             "workload.format": self.format,
             "workload.unit_bytes": self.unit_bytes,
             "workload.time_scale": self.time_scale,
+            "workload.bad_lines": self.bad_lines,
             "ftl.precondition.prefill": self.prefill,
             "ftl.precondition.kind": "ranges" if self.prefill is not None else None,
         }

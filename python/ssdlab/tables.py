@@ -6,14 +6,14 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
     from ssdlab.result import Result
 
-__all__ = ["as_text", "comparison_table", "duration", "headline", "number", "report_table", "run_tables", "trace_table"]
+__all__ = ["as_text", "comparison_table", "duration", "headline", "number", "report_table", "run_tables"]
 
 WIDTH_OF_TEXT = 160
 """Where there is no terminal to fit into: wide enough for every table."""
@@ -67,12 +67,17 @@ def as_text(items: Iterable[RenderableType]) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def _table(title: str | None, columns: Sequence[str]) -> Table:
+def _table(columns: Sequence[str]) -> Table:
     """A table whose first column names the row; the others hold numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table()
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index else "left", no_wrap=True)
     return table
+
+
+def _titled(title: str, table: Table) -> RenderableType:
+    """Title and table; rich's own titles are broken to the width of the table."""
+    return Group(Text(title, style="bold"), table)
 
 
 def headline(result: Result) -> str:
@@ -106,30 +111,30 @@ def run_tables(result: Result) -> list[RenderableType]:
     ]
 
 
-def latency_table(result: Result) -> Table:
+def latency_table(result: Result) -> RenderableType:
     """Response times by class of requests."""
-    table = _table("Response times", ["requests", "count", *LATENCIES.values()])
+    table = _table(["requests", "count", *LATENCIES.values()])
     for key, name in CLASSES.items():
         row = result.get("latency_ns", {}).get(key)
         if row:
             table.add_row(name, number(row["count"]), *(_time(row, column) for column in LATENCIES))
-    return table
+    return _titled("Response times", table)
 
 
-def breakdown_table(result: Result) -> Table:
+def breakdown_table(result: Result) -> RenderableType:
     """What the mean response time is made of; parts that are zero throughout are left out."""
     breakdown = result.get("breakdown_ns", {})
     parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
-    table = _table("Where the mean response time goes", ["requests", *(part.replace("_", " ") for part in parts)])
+    table = _table(["requests", *(part.replace("_", " ") for part in parts)])
     for key, row in breakdown.items():
         table.add_row(CLASSES.get(key, key), *(_time(row, part) for part in parts))
-    return table
+    return _titled("Where the mean response time goes", table)
 
 
-def comparison_table(runs: Mapping[str, Result]) -> Table:
+def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
     """A row for each scheme. Times are response times of all requests."""
     columns = ["scheme", "mean", "p99", "p99.9", "max", "write amplification", "GC jobs", "requests/s simulated"]
-    table = _table("Response times by scheme", columns)
+    table = _table(columns)
     for scheme, result in runs.items():
         latency = result.get("latency_ns", {}).get("all", {})
         gc = result.get("gc", {})
@@ -141,20 +146,15 @@ def comparison_table(runs: Mapping[str, Result]) -> Table:
             number(gc.get("jobs", 0)),
             f"{speed:,.0f}" if speed is not None else "-",
         )
-    return table
+    return _titled("Response times by scheme", table)
 
 
-def trace_table(info: Mapping[str, Any], title: str) -> Table:
-    """What is in a trace, a row for each figure; lists are left to whoever prints them."""
-    return report_table(info, title)
-
-
-def report_table(report: Mapping[str, Any], title: str | None = None) -> Table:
-    """Any report: a row for each figure, nested names joined by blanks."""
-    table = _table(title, ["", "value"])
+def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
+    """Any report: a row for each figure, nested names joined by blanks; lists are left to whoever prints them."""
+    table = _table(["", "value"])
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
-    return table
+    return _titled(title, table)
 
 
 def _figures(report: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str, object]]:

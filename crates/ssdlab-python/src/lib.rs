@@ -10,7 +10,6 @@
 
 mod door;
 mod errors;
-mod pending;
 mod runs;
 mod simulator;
 mod tools;

@@ -10,11 +10,10 @@ use pyo3::prelude::*;
 use ssdlab::config::Config;
 use ssdlab::config::layers::Layers;
 use ssdlab::error::Error;
-use ssdlab::simulation::{Control, Plan, Verify};
+use ssdlab::simulation::{self, Control, Plan, Verify};
 
 use crate::door::{self, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
-use crate::pending::simulation;
 
 /// A complete, checked configuration.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]

@@ -1,17 +1,22 @@
 //! Co-simulation step by step.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use ssdlab::error::{Error, Result};
 use ssdlab::request::{Request, RequestKind};
-use ssdlab::simulation::Control;
+use ssdlab::simulation::{Control, Simulation};
 use ssdlab::stats::{Completion, Part};
 
 use crate::door;
 use crate::errors::{Failure, guarded, json};
-use crate::pending::simulation::Simulation;
 use crate::runs::PyPlan;
+
+/// How long Ctrl-C may have to wait in `run_until`.
+const PIECE: Duration = Duration::from_millis(20);
+/// Simulated time of the first piece, from which the pieces grow while they are shorter than [`PIECE`].
+const FIRST_PIECE_NS: u64 = 10_000_000;
 
 /// One completed request.
 #[pyclass(frozen, name = "Completion", module = "ssdlab._core")]
@@ -136,8 +141,11 @@ impl PySimulator {
     #[new]
     fn new(py: Python<'_>, plan: &PyPlan) -> PyResult<Self> {
         let (plan, control) = (plan.0.clone(), Arc::new(Control::default()));
-        let inner = Arc::clone(&control);
-        let simulation = door::call(py, Arc::clone(&control), None, move |_| Simulation::new(&plan, inner))?;
+        let simulation = door::call(py, Arc::clone(&control), None, move |control| {
+            let mut simulation = Simulation::new(&plan, control)?;
+            simulation.take_completions(); // from now on it keeps them
+            Ok(simulation)
+        })?;
         Ok(PySimulator { simulation: Arc::new(Mutex::new(Some(simulation))), control })
     }
 
@@ -158,8 +166,25 @@ impl PySimulator {
     }
 
     /// Simulates up to and including the instant `until_ns`.
+    ///
+    /// Called for every few events, so without a thread of its own: piece by piece, with a look at the signals in between.
     fn run_until(&self, py: Python<'_>, until_ns: u64) -> PyResult<()> {
-        self.long(py, move |slot| slot.as_mut().ok_or_else(over)?.run_until(until_ns))
+        let mut piece_ns = FIRST_PIECE_NS;
+        loop {
+            let started = Instant::now();
+            let now = py.detach(|| {
+                self.with(|simulation| {
+                    let end = simulation.now().saturating_add(piece_ns).min(until_ns);
+                    simulation.run_until(end)?;
+                    Ok(simulation.now())
+                })
+            })?;
+            if now >= until_ns {
+                return Ok(());
+            }
+            py.check_signals()?;
+            piece_ns = if started.elapsed() < PIECE { piece_ns.saturating_mul(2) } else { (piece_ns / 2).max(1) };
+        }
     }
 
     /// Simulates until nothing is left to do.

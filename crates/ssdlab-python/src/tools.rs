@@ -4,23 +4,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use serde_json::{Value, json};
-use ssdlab::config::TraceFormat;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json as value};
 use ssdlab::config::presets::{self as core_presets, Kind};
 use ssdlab::config::schema::{self as core_schema, KeyInfo};
+use ssdlab::config::{TimeOrder, TraceFormat};
 use ssdlab::error::Error;
 use ssdlab::files::write_whole;
+use ssdlab::workload::{self, ConvertOptions};
 
 use crate::door;
 use crate::errors::{Failure, guarded, json};
-use crate::pending::{convert, info};
 
-/// The format of that name.
-fn format_named(name: Option<String>) -> Result<Option<TraceFormat>, Failure> {
+/// The value that a name stands for; the message for a wrong name lists those that there are.
+fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Result<Option<T>, Failure> {
     let Some(name) = name else { return Ok(None) };
-    let parsed = serde_json::from_value(serde_json::Value::String(name.clone()));
-    // serde's message lists the names that there are
-    parsed.map(Some).map_err(|reason| Failure::Core(Error::Usage(format!("trace format \"{name}\": {reason}"))))
+    let parsed = serde_json::from_value(Value::String(name.clone()));
+    parsed.map(Some).map_err(|reason| Failure::Core(Error::Usage(format!("{what} \"{name}\": {reason}"))))
 }
 
 /// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
@@ -33,13 +33,14 @@ pub fn trace_info(
     unit_bytes: Option<u64>,
     device: Option<String>,
 ) -> PyResult<String> {
-    let format = format_named(format)?;
-    door::call(py, Arc::default(), None, move |_| json(&info::trace_info(&path, format, unit_bytes, device.as_deref())?))
+    let format = named::<TraceFormat>("trace format", format)?;
+    door::call(py, Arc::default(), None, move |_| json(&workload::trace_info(&path, format, unit_bytes, device.as_deref())?))
 }
 
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
-#[pyo3(signature = (source, target, *, format=None, unit_bytes=None, device=None))]
+#[pyo3(signature = (source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, requests=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_convert(
     py: Python<'_>,
     source: PathBuf,
@@ -47,9 +48,21 @@ pub fn trace_convert(
     format: Option<String>,
     unit_bytes: Option<u64>,
     device: Option<String>,
+    bad_lines: u64,
+    time_order: Option<String>,
+    requests: Option<u64>,
 ) -> PyResult<String> {
-    let format = format_named(format)?;
-    door::call(py, Arc::default(), None, move |_| json(&convert::convert(&source, &target, format, unit_bytes, device.as_deref())?))
+    let defaults = ConvertOptions::default();
+    let options = ConvertOptions {
+        format: named("trace format", format)?,
+        unit_bytes,
+        device,
+        bad_lines,
+        time_order: named::<TimeOrder>("time order", time_order)?.unwrap_or(defaults.time_order),
+        requests,
+        ..defaults
+    };
+    door::call(py, Arc::default(), None, move |_| json(&workload::convert(&source, &target, &options)?))
 }
 
 /// The presets of a kind (`device`, `scheme` or `workload`): name, description and source of each.
@@ -83,8 +96,8 @@ pub fn keys() -> PyResult<String> {
 }
 
 fn key_json(key: &KeyInfo) -> Value {
-    let choices: Vec<_> = key.choices.iter().map(|choice| json!({ "name": choice.name, "description": choice.description })).collect();
-    let mut value = json!({ "name": key.name, "description": key.description, "kind": key.kind.name(), "optional": key.optional, "default": key.default });
+    let choices: Vec<_> = key.choices.iter().map(|choice| value!({ "name": choice.name, "description": choice.description })).collect();
+    let mut value = value!({ "name": key.name, "description": key.description, "kind": key.kind.name(), "optional": key.optional, "default": key.default });
     let extras = [
         ("minimum", key.minimum.map(Value::from)),
         ("maximum", key.maximum.map(Value::from)),

@@ -10,7 +10,7 @@ import typer
 
 from ssdlab.errors import UsageError
 
-__all__ = ["Verify", "parse_settings"]
+__all__ = ["TimeOrder", "Verify", "parse_settings"]
 
 
 class Verify(StrEnum):
@@ -35,6 +35,12 @@ UnitBytes = Annotated[
     typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N"),
 ]
 TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Run the trace's time X times faster.", metavar="X")]
+BadLines = Annotated[
+    int | None,
+    typer.Option(
+        "--skip-bad-lines", help="Leave out up to N lines of the trace that cannot be read (they are counted).", metavar="N", min=0
+    ),
+]
 Prefill = Annotated[
     Path | None,
     typer.Option(help="CSV of the ranges that held data before; written first, untimed.", metavar="FILE"),
@@ -54,6 +60,14 @@ VerifyLevel = Annotated[Verify, typer.Option("--verify", help="Check all invaria
 LogRequests = Annotated[bool, typer.Option("--log-requests", help="Write requests.parquet, a row for each request (needs --out).")]
 Jobs = Annotated[int | None, typer.Option(help="Runs at once (default: as many as processors).", metavar="N", min=1)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")]
+
+
+class TimeOrder(StrEnum):
+    """What to do where a trace's times go back."""
+
+    error = "error"
+    clamp = "clamp"
+    sort = "sort"
 
 
 def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:

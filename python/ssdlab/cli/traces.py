@@ -42,7 +42,7 @@ def info(
             continue
         infos[str(path)] = found
         if not json_:
-            print_tables([tables.trace_table(found, str(path)), *_bad_lines(found)])
+            print_tables([tables.report_table(found, str(path)), *_bad_lines(found)])
         if found["bad_lines"]:
             code = max(code, 1)
             complain(f"{path}: {found['bad_lines']:,} lines cannot be read")
@@ -59,10 +59,22 @@ def convert(
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
     device: DeviceOfTrace = None,
+    bad_lines: o.BadLines = None,
+    time_order: Annotated[o.TimeOrder, typer.Option(help="What to do where times go back.")] = o.TimeOrder.error,
+    requests: Annotated[int | None, typer.Option(help="At most N requests.", metavar="N", min=1)] = None,
     json_: o.Json = False,
 ) -> None:
     """Convert a trace to the format that OUT ends with."""
-    report = api.trace_convert(source, target, format=format, unit_bytes=unit_bytes, device=device)
+    report = api.trace_convert(
+        source,
+        target,
+        format=format,
+        unit_bytes=unit_bytes,
+        device=device,
+        bad_lines=bad_lines or 0,
+        time_order=time_order.value,
+        requests=requests,
+    )
     if json_:
         print_json(report)
     else:
