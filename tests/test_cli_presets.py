@@ -27,6 +27,7 @@ def test_list_policies(ssdlab_command: Ssdlab) -> None:
     done = ssdlab_command("list", "policies")
     assert done.code == 0, done.err
     policies: dict[str, set[str]] = {}
+    key = ""
     for line in done.out.splitlines():
         if line.startswith("  "):
             values = line.split() if "CWDP" in line else line.split()[:1]

@@ -125,7 +125,7 @@ def test_state_saved_and_used(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     assert saved.code == 0, saved.err
     assert sum(saved.json()["requests"].values()) == sum(direct.json()["requests"].values())
     (tmp_path / "broken.state").write_bytes(b"not a state")
-    assert "broken.state" in ssdlab_command(*RUN, "--state", "broken.state").failed(1)
+    assert "broken.state" in ssdlab_command(*RUN, "--state", "broken.state").failed(2)
 
 
 @pytest.mark.parametrize(

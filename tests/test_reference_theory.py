@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
+
 from reference_ftl import ReferenceFtl
 from reference_theory import (
     bux2011_max_throughput,

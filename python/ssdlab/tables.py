@@ -18,6 +18,9 @@ __all__ = ["as_text", "comparison_table", "duration", "headline", "number", "rep
 WIDTH_OF_TEXT = 160
 """Where there is no terminal to fit into: wide enough for every table."""
 
+SMALLEST_GIB = 2**30 // 100
+"""Sizes from here on are given in GiB as well."""
+
 CLASSES = {
     "all": "all",
     "read": "reads",
@@ -53,7 +56,7 @@ def quantity(key: str, value: object) -> str:
     """A number in the unit that the end of its name says."""
     if isinstance(value, int | float) and key.endswith("_ns"):
         return duration(value)
-    if isinstance(value, int | float) and key.endswith("_bytes"):
+    if isinstance(value, int | float) and key.endswith("_bytes") and value >= SMALLEST_GIB:
         return f"{value:,} ({value / 2**30:,.2f} GiB)"
     return number(value)
 
@@ -150,7 +153,7 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
-    """Any report: a row for each figure, nested names joined by blanks; lists are left to whoever prints them."""
+    """Any report: a row for each figure, nested names joined by blanks; of a list its length."""
     table = _table(["", "value"])
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
@@ -162,8 +165,8 @@ def _figures(report: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str,
         name = f"{prefix} {key.replace('_', ' ')}".strip()
         if isinstance(value, Mapping):
             yield from _figures(value, name)
-        elif not isinstance(value, list):
-            yield name, key, value
+        else:
+            yield name, key, len(value) if isinstance(value, list) else value
 
 
 def _time(row: Mapping[str, Any], key: str) -> str:

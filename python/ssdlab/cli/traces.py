@@ -42,7 +42,8 @@ def info(
             continue
         infos[str(path)] = found
         if not json_:
-            print_tables([tables.report_table(found, str(path)), *_bad_lines(found)])
+            figures = {key: value for key, value in found.items() if key != "bad"}
+            print_tables([tables.report_table(figures, str(path)), *_bad_lines(path, found)])
         if found["bad_lines"]:
             code = max(code, 1)
             complain(f"{path}: {found['bad_lines']:,} lines cannot be read")
@@ -81,12 +82,17 @@ def convert(
         print_tables([tables.report_table(report, str(target))])
 
 
-def _bad_lines(found: dict[str, Any]) -> list[str]:
+def _bad_lines(path: Path, found: dict[str, Any]) -> list[str]:
     """The lines that cannot be read: the first of them by number, and how many more there are."""
     shown = found.get("bad", [])
-    lines = [f"  line {bad['line']}: {bad['message']}" for bad in shown]
+    lines = [_bad_line(path, bad) for bad in shown]
     more = found["bad_lines"] - len(shown)
     return [*lines, f"  ... and {more:,} more"] if more > 0 and shown else lines
+
+
+def _bad_line(path: Path, bad: dict[str, Any]) -> str:
+    place = f"{path}:{bad['line']}: "  # as errors give it; here the path is above and the line in front
+    return f"  line {bad['line']}: {bad['message'].removeprefix(place)}"
 
 
 def _print_infos(infos: dict[str, dict[str, Any]], *, single: bool) -> None:
