@@ -392,8 +392,4 @@ def _one_of(section: dict[str, Any], key: str, default: str, values: list[str]) 
 def _permutations(letters: str) -> list[str]:
     if not letters:
         return [""]
-    return [
-        first + rest
-        for first in letters
-        for rest in _permutations(letters.replace(first, ""))
-    ]
+    return [first + rest for first in letters for rest in _permutations(letters.replace(first, ""))]

@@ -24,9 +24,7 @@ def md1_mean_wait(arrival_rate: float, service_time: float) -> float:
     return utilisation * service_time / (2.0 * (1.0 - utilisation))
 
 
-def greedy_write_amplification(
-    pages_per_block: int, total_blocks: float, user_blocks: float
-) -> float:
+def greedy_write_amplification(pages_per_block: int, total_blocks: float, user_blocks: float) -> float:
     """Write amplification of greedy collection under uniform random page writes.
 
     ``total_blocks`` (T) are the blocks that can hold data and be victims: those of the
@@ -146,10 +144,5 @@ def bux2011_max_throughput(
     freed = pages_per_block - valid_pages
     if not freed > 0.0:
         raise ValueError(f"{valid_pages} valid of {pages_per_block} pages free none")
-    time_per_write = (
-        write_time
-        + reads_per_write * read_time
-        + valid_pages / freed * copy_time
-        + erase_time / freed
-    )
+    time_per_write = write_time + reads_per_write * read_time + valid_pages / freed * copy_time + erase_time / freed
     return (1.0 + reads_per_write) / time_per_write

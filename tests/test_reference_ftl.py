@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from reference_ftl import OutOfSpace, ReferenceFtl
 
 
@@ -131,9 +132,7 @@ def test_exported_pages_are_an_equal_whole_number_from_each_pool() -> None:
         ("WPCD", [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15, 0]),
     ],
 )
-def test_consecutive_pages_change_the_first_letter_fastest(
-    allocation: str, expected: list[int]
-) -> None:
+def test_consecutive_pages_change_the_first_letter_fastest(allocation: str, expected: list[int]) -> None:
     ftl = ReferenceFtl(config(geometry=(2, 2, 2, 2), allocation=allocation))
     assert [ftl.pool_of(lpn) for lpn in range(17)] == expected
 
@@ -238,9 +237,7 @@ def test_what_the_reference_cannot_do_is_refused() -> None:
     pool=st.sampled_from(["plane", "die"]),
     frontier=st.sampled_from(["separate", "shared"]),
     soft=st.sampled_from([0.1, 2.0, 4.0]),
-    operations=st.lists(
-        st.tuples(st.booleans(), st.integers(0, 1 << 20)), max_size=300
-    ),
+    operations=st.lists(st.tuples(st.booleans(), st.integers(0, 1 << 20)), max_size=300),
     is_filled=st.booleans(),
 )
 def test_any_sequence_of_writes_and_trims_keeps_the_invariants(

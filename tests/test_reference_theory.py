@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
+
 from reference_ftl import ReferenceFtl
 from reference_theory import (
     bux2011_max_throughput,
@@ -39,9 +40,7 @@ def test_the_mean_wait_by_hand_and_by_simulation() -> None:
     assert md1_mean_wait(0.0, 1.0) == 0.0
     for utilisation in (0.3, 0.7):
         measured = simulated_mean_wait(utilisation / 2.0, 2.0, 400_000)
-        assert md1_mean_wait(utilisation / 2.0, 2.0) == pytest.approx(
-            measured, rel=0.02
-        )
+        assert md1_mean_wait(utilisation / 2.0, 2.0) == pytest.approx(measured, rel=0.02)
     with pytest.raises(ValueError, match=r"utilisation 1\.0"):
         md1_mean_wait(1.0, 1.0)
 
@@ -87,10 +86,7 @@ def test_greedy_collection_rises_with_the_block_towards_fifo(share: float) -> No
 
 def test_greedy_collection_has_a_solution_everywhere_and_falls_with_the_rest() -> None:
     for pages in (2, 16, 64, 256):
-        values = [
-            greedy_write_amplification(pages, 1000.0, 1000.0 - rest)
-            for rest in range(10, 1000, 7)
-        ]
+        values = [greedy_write_amplification(pages, 1000.0, 1000.0 - rest) for rest in range(10, 1000, 7)]
         assert values == sorted(values, reverse=True)
         assert values[-1] >= 1.0
     with pytest.raises(ValueError, match="do not fit"):
@@ -177,9 +173,7 @@ def test_greedy_collection_of_a_large_device(share: float) -> None:
     blocks, pages = 1024, 64
     user_pages = int(blocks * pages * (1.0 - share))
     device = GreedySimulation(blocks, pages, user_pages)
-    measured = measured_amplification(
-        device.write, lambda: device.programs, user_pages, (3, 2)
-    )
+    measured = measured_amplification(device.write, lambda: device.programs, user_pages, (3, 2))
     theory = greedy_write_amplification(pages, blocks, user_pages / pages)
     assert theory == pytest.approx(measured, rel=0.02)
 

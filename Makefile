@@ -1,0 +1,71 @@
+# Every target sets up what it needs: Python 3.11 or newer, Rust and a C compiler are enough. `make help` lists the targets.
+
+PYTHON ?= python3
+VENV := $(CURDIR)/.venv
+BIN := $(VENV)/bin
+# The interpreter that the bindings are built for, and where they are installed.
+export PYO3_PYTHON := $(BIN)/python
+export VIRTUAL_ENV := $(VENV)
+unexport CONDA_PREFIX
+
+LOCKED := $(VENV)/.locked
+BUILT := $(VENV)/.built
+SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+	$(shell find crates presets -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+DEMO_TRACE := traces/mariadb_oltp_write_only_paced
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help build demo test test-rust test-python bench lint docs lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(LOCKED): requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11: set PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(BUILT): $(LOCKED) $(SOURCES)
+	$(BIN)/maturin develop --release --quiet
+	@touch $@
+
+build: $(BUILT) ## build the core and install the package into .venv
+
+demo: $(BUILT) ## replay a captured database trace under three GC schemes
+	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme cep --scheme rwp \
+		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
+
+test: test-rust test-python ## run all tests
+
+# Release builds: what they compile is shared with the package, and the longer tests need the speed.
+test-rust: $(BUILT)
+	cargo test --release --locked --workspace --exclude ssdlab-python
+
+test-python: $(BUILT)
+	$(BIN)/python -m pytest
+
+bench: ## measure the speed of the core
+	cargo bench --locked -p ssdlab
+
+lint: $(LOCKED) ## check style and types, Rust and Python
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(LOCKED) ## build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "site: site/index.html"
+
+lock: ## pin the newest versions of all Python packages (needs network)
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
+	.venv-lock/bin/pip-compile --quiet --upgrade --all-extras --generate-hashes --strip-extras --allow-unsafe --no-header \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.lock pyproject.toml
+	rm -rf .venv-lock
+
+clean: ## remove everything that was built
+	rm -rf .venv .venv-lock target site python/ssdlab/_core*.so

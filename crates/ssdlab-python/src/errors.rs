@@ -1,0 +1,86 @@
+//! Core errors and panics as Python exceptions. The exception classes are Python's own (`ssdlab.errors`), so that they can be
+//! documented and subclassed there.
+
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+
+use pyo3::import_exception;
+use pyo3::prelude::*;
+use ssdlab::error::Error;
+
+import_exception!(ssdlab.errors, ConfigError);
+import_exception!(ssdlab.errors, FileError);
+import_exception!(ssdlab.errors, InternalError);
+import_exception!(ssdlab.errors, SimulationError);
+import_exception!(ssdlab.errors, StoppedError);
+import_exception!(ssdlab.errors, TraceError);
+import_exception!(ssdlab.errors, UsageError);
+
+/// Why a piece of work in the core did not end well.
+#[derive(Debug)]
+pub enum Failure {
+    /// It said so.
+    Core(Error),
+    /// It panicked, with this message and place.
+    Panic(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Core(error)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> PyErr {
+        match failure {
+            Failure::Core(error) => exception(&error),
+            Failure::Panic(what) => {
+                InternalError::new_err(format!("internal error, please report it with the command that led to it: {what}"))
+            }
+        }
+    }
+}
+
+/// The Python exception for a core error, with the core's message.
+fn exception(error: &Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Config(_) => ConfigError::new_err(message),
+        Error::Usage(_) => UsageError::new_err(message),
+        Error::Trace(_) => TraceError::new_err(message),
+        Error::Simulation(_) => SimulationError::new_err(message),
+        Error::Interrupted => StoppedError::new_err("stopped before its end"),
+        Error::Io { path, source, .. } => FileError::new_err((message, source.raw_os_error(), path.display().to_string())),
+    }
+}
+
+thread_local! {
+    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Panics become exceptions, so the default hook's lines on standard error would say things twice; it stays in use when the
+/// user asks for backtraces.
+pub fn keep_panics_quiet() {
+    let default_hook = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if std::env::var_os("SSDLAB_TRACEBACK").is_some() {
+            default_hook(info);
+        }
+        LAST_PANIC.with(|last| *last.borrow_mut() = Some(info.to_string().replace('\n', " ")));
+    }));
+}
+
+/// Does work in the core; a panic comes back as a [`Failure`].
+pub fn guarded<T>(work: impl FnOnce() -> ssdlab::error::Result<T>) -> Result<T, Failure> {
+    // The work's state is never used after a panic: callers drop it.
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(Failure::Core),
+        Err(_) => Err(Failure::Panic(LAST_PANIC.with(|last| last.borrow_mut().take()).unwrap_or_default())),
+    }
+}
+
+/// A result of the core as JSON text.
+pub fn json<T: serde::Serialize>(value: &T) -> ssdlab::error::Result<String> {
+    serde_json::to_string(value).map_err(|reason| Error::Simulation(format!("the result cannot be written as JSON: {reason}")))
+}

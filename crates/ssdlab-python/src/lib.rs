@@ -1,0 +1,36 @@
+//! The Python module `ssdlab._core`: conversions between Python and the core, and its errors as Python exceptions. No logic.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `door` | the one way to long work: in worker threads, without the GIL, with Ctrl-C and progress |
+//! | `errors` | core errors and panics as Python exceptions |
+//! | `runs` | configurations, plans, runs |
+//! | `simulator` | co-simulation step by step |
+//! | `tools` | traces, presets, the schema |
+
+mod door;
+mod errors;
+mod runs;
+mod simulator;
+mod tools;
+
+use pyo3::prelude::*;
+
+/// The Rust core of ssdlab.
+#[pymodule]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use runs::{PyConfig, PyPlan, build_config, precondition, run_many};
+    #[pymodule_export]
+    use simulator::{PyCompletion, PySimulator};
+    #[pymodule_export]
+    use tools::{keys, preset_text, presets, schema, trace_convert, trace_info, version, write_file};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        errors::keep_panics_quiet();
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Configurations, plans and runs.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use pyo3::prelude::*;
+use ssdlab::config::Config;
+use ssdlab::config::layers::Layers;
+use ssdlab::error::Error;
+use ssdlab::simulation::{self, Control, Plan, Verify};
+
+use crate::door::{self, Snapshot, attend};
+use crate::errors::{Failure, guarded, json};
+
+/// A complete, checked configuration.
+#[pyclass(frozen, name = "Config", module = "ssdlab._core")]
+pub struct PyConfig(pub Config);
+
+#[pymethods]
+impl PyConfig {
+    /// The configuration as JSON text.
+    fn json(&self) -> PyResult<String> {
+        Ok(guarded(|| json(&self.0))?)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("Config({})", self.json()?))
+    }
+
+    fn __eq__(&self, other: &PyConfig) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// Builds a configuration from its layers, each later one over those before: device, schemes, workload, file, single keys.
+#[pyfunction]
+#[pyo3(signature = (*, device=None, schemes=Vec::new(), workload=None, file=None, set=Vec::new()))]
+pub fn build_config(
+    device: Option<String>,
+    schemes: Vec<String>,
+    workload: Option<String>,
+    file: Option<PathBuf>,
+    set: Vec<(String, String)>,
+) -> PyResult<PyConfig> {
+    Ok(PyConfig(guarded(|| {
+        let file = match file {
+            None => None,
+            Some(path) => {
+                let text = std::fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
+                Some((path.display().to_string(), text))
+            }
+        };
+        Layers { device, schemes, workload, file, set }.build()
+    })?))
+}
+
+/// Everything that determines a run.
+#[pyclass(frozen, name = "Plan", module = "ssdlab._core")]
+pub struct PyPlan(pub Plan);
+
+#[pymethods]
+impl PyPlan {
+    #[new]
+    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None))]
+    fn new(
+        config: &PyConfig,
+        seed: u64,
+        requests: Option<u64>,
+        verify: &str,
+        request_log: Option<PathBuf>,
+        state: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let verify = match verify {
+            "off" => Verify::Off,
+            "end" => Verify::End,
+            "every" => Verify::Every,
+            other => {
+                let message = format!("verify = \"{other}\" is none of off, end, every");
+                return Err(Failure::Core(Error::Usage(message)).into());
+            }
+        };
+        Ok(PyPlan(Plan { config: config.0.clone(), seed, requests, verify, request_log, state }))
+    }
+
+    /// The configuration.
+    #[getter]
+    fn config(&self) -> PyConfig {
+        PyConfig(self.0.config.clone())
+    }
+}
+
+/// Runs shared by the worker threads.
+struct Batch {
+    plans: Vec<Plan>,
+    controls: Vec<Control>,
+    next: AtomicUsize,
+}
+
+type Outcome = Result<String, Failure>;
+
+impl Batch {
+    fn new(plans: Vec<Plan>) -> Self {
+        let controls = plans.iter().map(|_| Control::default()).collect();
+        Batch { plans, controls, next: AtomicUsize::new(0) }
+    }
+
+    /// A worker's life: takes the next plan until none is left.
+    fn work(&self, sender: &Sender<(usize, Outcome)>) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((plan, control)) = self.plans.get(index).zip(self.controls.get(index)) else { return };
+            if control.cancelled() {
+                continue;
+            }
+            let outcome = guarded(|| json(&simulation::run(plan, control)?));
+            // The receiver is gone only if the caller no longer waits.
+            let _ = sender.send((index, outcome));
+        }
+    }
+
+    fn cancel(&self) {
+        self.controls.iter().for_each(door::cancel);
+    }
+
+    fn snapshots(&self) -> Vec<Snapshot> {
+        self.controls.iter().map(door::snapshot).collect()
+    }
+}
+
+/// Runs the plans in at most `jobs` threads. `progress(list)` is called every now and then with what is known of each run,
+/// `finished(index, outcome)` as soon as a run has ended. Returns every run's outcome, a JSON text or an exception, and the
+/// exception that cut the batch short, if one did (Ctrl-C, or an error of a callback).
+#[pyfunction]
+#[pyo3(signature = (plans, *, jobs=1, progress=None, finished=None))]
+pub fn run_many(
+    py: Python<'_>,
+    plans: Vec<Py<PyPlan>>,
+    jobs: usize,
+    progress: Option<Bound<'_, PyAny>>,
+    finished: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Vec<Py<PyAny>>, Option<Py<PyAny>>)> {
+    let mut outcomes: Vec<Option<Py<PyAny>>> = plans.iter().map(|_| None).collect();
+    let batch = Arc::new(Batch::new(plans.iter().map(|plan| plan.get().0.clone()).collect()));
+    let (sender, receiver) = channel();
+    for _ in 0..jobs.clamp(1, plans.len().max(1)) {
+        let (batch, sender) = (Arc::clone(&batch), sender.clone());
+        door::spawn(move || batch.work(&sender))?;
+    }
+    drop(sender); // so that the inbox closes when the last worker has ended
+    let interrupt = attend(
+        py,
+        &Mutex::new(receiver),
+        || batch.cancel(),
+        |message, stopping| {
+            if let Some((index, outcome)) = message {
+                let outcome = outcome_object(py, outcome)?;
+                outcomes[index] = Some(outcome.clone_ref(py));
+                if let Some(finished) = &finished {
+                    finished.call1((index, outcome))?;
+                }
+            }
+            if let (Some(progress), false) = (&progress, stopping) {
+                progress.call1((batch.snapshots(),))?;
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    );
+    let outcomes = outcomes.into_iter().map(|outcome| outcome.map_or_else(|| stopped(py), Ok)).collect::<PyResult<_>>()?;
+    Ok((outcomes, interrupt.map(|error| error.into_value(py).into_any())))
+}
+
+fn outcome_object(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
+    match outcome {
+        Ok(text) => Ok(text.into_pyobject(py)?.into_any().unbind()),
+        Err(failure) => Ok(PyErr::from(failure).into_value(py).into_any()),
+    }
+}
+
+fn stopped(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    outcome_object(py, Err(Failure::Core(Error::Interrupted)))
+}
+
+/// Prepares a device and saves its state; returns the report as JSON text.
+#[pyfunction]
+#[pyo3(signature = (plan, out, *, progress=None))]
+pub fn precondition(py: Python<'_>, plan: &PyPlan, out: PathBuf, progress: Option<Bound<'_, PyAny>>) -> PyResult<String> {
+    let plan = plan.0.clone();
+    door::call(py, Arc::default(), progress.as_ref(), move |control| json(&simulation::precondition(&plan, &out, control)?))
+}

@@ -1,0 +1,210 @@
+//! Co-simulation step by step.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use ssdlab::error::{Error, Result};
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::simulation::{Control, Simulation};
+use ssdlab::stats::{Completion, Part};
+
+use crate::door;
+use crate::errors::{Failure, guarded, json};
+use crate::runs::PyPlan;
+
+/// How long Ctrl-C may have to wait in `run_until`.
+const PIECE: Duration = Duration::from_millis(20);
+/// Simulated time of the first piece, from which the pieces grow while they are shorter than [`PIECE`].
+const FIRST_PIECE_NS: u64 = 10_000_000;
+
+/// One completed request.
+#[pyclass(frozen, name = "Completion", module = "ssdlab._core")]
+pub struct PyCompletion(Completion);
+
+#[pymethods]
+impl PyCompletion {
+    /// The request's serial number, as `submit` returned it.
+    #[getter]
+    fn index(&self) -> u64 {
+        self.0.index
+    }
+
+    /// `read`, `write`, `trim` or `flush`.
+    #[getter]
+    fn op(&self) -> &'static str {
+        match self.0.kind {
+            RequestKind::Read => "read",
+            RequestKind::Write => "write",
+            RequestKind::Trim => "trim",
+            RequestKind::Flush => "flush",
+        }
+    }
+
+    /// First byte.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.0.offset
+    }
+
+    /// Length in bytes.
+    #[getter]
+    fn length(&self) -> u64 {
+        self.0.length
+    }
+
+    /// Arrival, ns.
+    #[getter]
+    fn arrival_ns(&self) -> u64 {
+        self.0.arrival_ns
+    }
+
+    /// Completion, ns.
+    #[getter]
+    fn completed_ns(&self) -> u64 {
+        self.0.completed_ns
+    }
+
+    /// Completion - arrival, ns.
+    #[getter]
+    fn response_ns(&self) -> u64 {
+        self.0.completed_ns - self.0.arrival_ns
+    }
+
+    /// The parts that the response time is made of, ns.
+    #[getter]
+    fn parts_ns(&self) -> std::collections::BTreeMap<&'static str, u64> {
+        Part::NAMES.into_iter().zip(self.0.parts.0).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        let done = &self.0;
+        format!(
+            "Completion(index={}, op='{}', offset={}, length={}, arrival_ns={}, completed_ns={})",
+            done.index,
+            self.op(),
+            done.offset,
+            done.length,
+            done.arrival_ns,
+            done.completed_ns
+        )
+    }
+}
+
+/// A drive that takes requests one by one.
+#[pyclass(frozen, name = "Simulator", module = "ssdlab._core")]
+pub struct PySimulator {
+    /// `None` once finished, or after an error that left it unusable.
+    simulation: Arc<Mutex<Option<Simulation>>>,
+    control: Arc<Control>,
+}
+
+impl PySimulator {
+    /// Does something short with the simulation.
+    fn with<T>(&self, work: impl FnOnce(&mut Simulation) -> Result<T>) -> PyResult<T> {
+        Ok(guarded(|| locked(&self.simulation, work))?)
+    }
+
+    /// Does something long with it, in a worker thread.
+    fn long<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Option<Simulation>) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let simulation = Arc::clone(&self.simulation);
+        door::call(py, Arc::clone(&self.control), None, move |_| {
+            let mut slot = simulation.try_lock().map_err(|_| busy())?;
+            let result = work(&mut slot);
+            if matches!(result, Err(Error::Simulation(_) | Error::Interrupted)) {
+                *slot = None;
+            }
+            result
+        })
+    }
+}
+
+fn busy() -> Error {
+    Error::Usage("this simulator is in use by another thread, or ended with an error".into())
+}
+
+fn over() -> Error {
+    Error::Usage("this simulator has finished".into())
+}
+
+fn locked<T>(simulation: &Mutex<Option<Simulation>>, work: impl FnOnce(&mut Simulation) -> Result<T>) -> Result<T> {
+    let mut slot = simulation.try_lock().map_err(|_| busy())?;
+    work(slot.as_mut().ok_or_else(over)?)
+}
+
+#[pymethods]
+impl PySimulator {
+    #[new]
+    fn new(py: Python<'_>, plan: &PyPlan) -> PyResult<Self> {
+        let (plan, control) = (plan.0.clone(), Arc::new(Control::default()));
+        let simulation = door::call(py, Arc::clone(&control), None, move |control| {
+            let mut simulation = Simulation::new(&plan, control)?;
+            simulation.take_completions(); // from now on it keeps them
+            Ok(simulation)
+        })?;
+        Ok(PySimulator { simulation: Arc::new(Mutex::new(Some(simulation))), control })
+    }
+
+    /// Hands in a request; returns its serial number. Arrivals must not go back in time.
+    #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false))]
+    fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool) -> PyResult<u64> {
+        let kind = match op {
+            "read" => RequestKind::Read,
+            "write" => RequestKind::Write,
+            "trim" => RequestKind::Trim,
+            "flush" => RequestKind::Flush,
+            other => {
+                let message = format!("op = \"{other}\" is none of read, write, trim, flush");
+                return Err(Failure::Core(Error::Usage(message)).into());
+            }
+        };
+        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority }))
+    }
+
+    /// Simulates up to and including the instant `until_ns`.
+    ///
+    /// Called for every few events, so without a thread of its own: piece by piece, with a look at the signals in between.
+    fn run_until(&self, py: Python<'_>, until_ns: u64) -> PyResult<()> {
+        let mut piece_ns = FIRST_PIECE_NS;
+        loop {
+            let started = Instant::now();
+            let now = py.detach(|| {
+                self.with(|simulation| {
+                    let end = simulation.now().saturating_add(piece_ns).min(until_ns);
+                    simulation.run_until(end)?;
+                    Ok(simulation.now())
+                })
+            })?;
+            if now >= until_ns {
+                return Ok(());
+            }
+            py.check_signals()?;
+            piece_ns = if started.elapsed() < PIECE { piece_ns.saturating_mul(2) } else { (piece_ns / 2).max(1) };
+        }
+    }
+
+    /// Simulates until nothing is left to do.
+    fn run_to_idle(&self, py: Python<'_>) -> PyResult<()> {
+        self.long(py, |slot| slot.as_mut().ok_or_else(over)?.run_to_idle())
+    }
+
+    /// The requests completed since the last call, in order of completion.
+    fn completions(&self) -> PyResult<Vec<PyCompletion>> {
+        self.with(|simulation| Ok(simulation.take_completions().into_iter().map(PyCompletion).collect()))
+    }
+
+    /// The simulated time, ns.
+    #[getter]
+    fn now_ns(&self) -> PyResult<u64> {
+        self.with(|simulation| Ok(simulation.now()))
+    }
+
+    /// Simulates to the end and returns the result as JSON text.
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        self.long(py, |slot| json(&slot.take().ok_or_else(over)?.finish()?))
+    }
+}

@@ -1,0 +1,124 @@
+//! Traces, presets, the schema.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json as value};
+use ssdlab::config::presets::{self as core_presets, Kind};
+use ssdlab::config::schema::{self as core_schema, KeyInfo};
+use ssdlab::config::{TimeOrder, TraceFormat};
+use ssdlab::error::Error;
+use ssdlab::files::write_whole;
+use ssdlab::workload::{self, ConvertOptions};
+
+use crate::door;
+use crate::errors::{Failure, guarded, json};
+
+/// The value that a name stands for; the message for a wrong name lists those that there are.
+fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Result<Option<T>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let parsed = serde_json::from_value(Value::String(name.clone()));
+    parsed.map(Some).map_err(|reason| Failure::Core(Error::Usage(format!("{what} \"{name}\": {reason}"))))
+}
+
+/// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
+#[pyfunction]
+#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None))]
+pub fn trace_info(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<String>,
+    unit_bytes: Option<u64>,
+    device: Option<String>,
+) -> PyResult<String> {
+    let format = named::<TraceFormat>("trace format", format)?;
+    door::call(py, Arc::default(), None, move |_| json(&workload::trace_info(&path, format, unit_bytes, device.as_deref())?))
+}
+
+/// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, requests=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+pub fn trace_convert(
+    py: Python<'_>,
+    source: PathBuf,
+    target: PathBuf,
+    format: Option<String>,
+    unit_bytes: Option<u64>,
+    device: Option<String>,
+    bad_lines: u64,
+    time_order: Option<String>,
+    requests: Option<u64>,
+) -> PyResult<String> {
+    let defaults = ConvertOptions::default();
+    let options = ConvertOptions {
+        format: named("trace format", format)?,
+        unit_bytes,
+        device,
+        bad_lines,
+        time_order: named::<TimeOrder>("time order", time_order)?.unwrap_or(defaults.time_order),
+        requests,
+        ..defaults
+    };
+    door::call(py, Arc::default(), None, move |_| json(&workload::convert(&source, &target, &options)?))
+}
+
+/// The presets of a kind (`device`, `scheme` or `workload`): name, description and source of each.
+#[pyfunction]
+pub fn presets(kind: &str) -> PyResult<Vec<(String, String, String)>> {
+    let infos = guarded(|| Ok(core_presets::list(preset_kind(kind)?)))?;
+    Ok(infos.into_iter().map(|info| (info.name, info.description, info.source)).collect())
+}
+
+/// A preset as it is written.
+#[pyfunction]
+pub fn preset_text(kind: &str, name: &str) -> PyResult<&'static str> {
+    Ok(guarded(|| core_presets::text(preset_kind(kind)?, name))?)
+}
+
+fn preset_kind(name: &str) -> ssdlab::error::Result<Kind> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    found.ok_or_else(|| Error::Usage(format!("presets of kind \"{name}\": the kinds are {}", Kind::ALL.map(Kind::name).join(", "))))
+}
+
+/// The JSON Schema of the configuration, as JSON text.
+#[pyfunction]
+pub fn schema() -> PyResult<String> {
+    Ok(guarded(|| json(&core_schema::schema()))?)
+}
+
+/// Every configuration key and what there is to know of it, as JSON text.
+#[pyfunction]
+pub fn keys() -> PyResult<String> {
+    Ok(guarded(|| json(&core_schema::keys().iter().map(key_json).collect::<Vec<_>>()))?)
+}
+
+fn key_json(key: &KeyInfo) -> Value {
+    let choices: Vec<_> = key.choices.iter().map(|choice| value!({ "name": choice.name, "description": choice.description })).collect();
+    let mut value = value!({ "name": key.name, "description": key.description, "kind": key.kind.name(), "optional": key.optional, "default": key.default });
+    let extras = [
+        ("minimum", key.minimum.map(Value::from)),
+        ("maximum", key.maximum.map(Value::from)),
+        ("choices", (!choices.is_empty()).then(|| choices.into())),
+    ];
+    for (name, extra) in extras {
+        if let Some(extra) = extra {
+            value[name] = extra;
+        }
+    }
+    value
+}
+
+/// The version of the core.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Writes a text file, whole or not at all.
+#[pyfunction]
+pub fn write_file(path: PathBuf, text: &str) -> PyResult<()> {
+    Ok(guarded(|| write_whole(&path, text.as_bytes()))?)
+}

@@ -1,0 +1,64 @@
+"""ssdlab: a trace-driven SSD simulator.
+
+import ssdlab
+
+r = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", requests=200_000)
+r.latency.read.p99, r.gc.write_amplification
+"""
+
+from ssdlab._core import Completion, version
+from ssdlab.api import (
+    Request,
+    Simulator,
+    compare,
+    config_keys,
+    config_schema,
+    precondition,
+    preset_text,
+    presets,
+    run,
+    trace_convert,
+    trace_info,
+)
+from ssdlab.errors import (
+    ConfigError,
+    Error,
+    FileError,
+    InternalError,
+    Interrupted,
+    SimulationError,
+    StoppedError,
+    TraceError,
+    UsageError,
+)
+from ssdlab.result import Comparison, Result, Section
+
+__version__ = version()
+
+__all__ = [
+    "Comparison",
+    "Completion",
+    "ConfigError",
+    "Error",
+    "FileError",
+    "InternalError",
+    "Interrupted",
+    "Request",
+    "Result",
+    "Section",
+    "SimulationError",
+    "Simulator",
+    "StoppedError",
+    "TraceError",
+    "UsageError",
+    "__version__",
+    "compare",
+    "config_keys",
+    "config_schema",
+    "precondition",
+    "preset_text",
+    "presets",
+    "run",
+    "trace_convert",
+    "trace_info",
+]

@@ -1,0 +1,120 @@
+"""The Rust core of ssdlab. Use the functions of `ssdlab` instead: they are made of these."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, final
+
+__all__ = [
+    "Completion",
+    "Config",
+    "Plan",
+    "Simulator",
+    "build_config",
+    "keys",
+    "precondition",
+    "preset_text",
+    "presets",
+    "run_many",
+    "schema",
+    "trace_convert",
+    "trace_info",
+    "version",
+    "write_file",
+]
+
+_Path: TypeAlias = str | os.PathLike[str]
+# phase (0 preconditioning, 1 simulating, 2 done), requests completed, requests expected (0: unknown), share of the input in millionths
+_Snapshot: TypeAlias = tuple[int, int, int, int]
+_Progress: TypeAlias = Callable[[list[_Snapshot]], object]
+
+@final
+class Config:
+    def json(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+@final
+class Plan:
+    def __new__(
+        cls,
+        config: Config,
+        *,
+        seed: int,
+        requests: int | None = None,
+        verify: str = "off",
+        request_log: _Path | None = None,
+        state: _Path | None = None,
+    ) -> Plan: ...
+    @property
+    def config(self) -> Config: ...
+
+@final
+class Completion:
+    @property
+    def index(self) -> int: ...
+    @property
+    def op(self) -> str: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def arrival_ns(self) -> int: ...
+    @property
+    def completed_ns(self) -> int: ...
+    @property
+    def response_ns(self) -> int: ...
+    @property
+    def parts_ns(self) -> dict[str, int]: ...
+
+@final
+class Simulator:
+    def __new__(cls, plan: Plan) -> Simulator: ...
+    def submit(self, op: str, offset: int, length: int, *, arrival_ns: int, high_priority: bool = False) -> int: ...
+    def run_until(self, until_ns: int) -> None: ...
+    def run_to_idle(self) -> None: ...
+    def completions(self) -> list[Completion]: ...
+    @property
+    def now_ns(self) -> int: ...
+    def finish(self) -> str: ...
+
+def build_config(
+    *,
+    device: str | None = None,
+    schemes: Sequence[str] = ...,
+    workload: str | None = None,
+    file: _Path | None = None,
+    set: Sequence[tuple[str, str]] = ...,
+) -> Config: ...
+def run_many(
+    plans: Sequence[Plan],
+    *,
+    jobs: int = 1,
+    progress: _Progress | None = None,
+    finished: Callable[[int, str | Exception], object] | None = None,
+) -> tuple[list[Any], BaseException | None]: ...
+def precondition(plan: Plan, out: _Path, *, progress: _Progress | None = None) -> str: ...
+def trace_info(
+    path: _Path,
+    *,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    device: str | None = None,
+) -> str: ...
+def trace_convert(
+    source: _Path,
+    target: _Path,
+    *,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    device: str | None = None,
+    bad_lines: int = 0,
+    time_order: str | None = None,
+    requests: int | None = None,
+) -> str: ...
+def presets(kind: str) -> list[tuple[str, str, str]]: ...
+def preset_text(kind: str, name: str) -> str: ...
+def schema() -> str: ...
+def keys() -> str: ...
+def write_file(path: _Path, text: str) -> None: ...
+def version() -> str: ...

@@ -1,0 +1,350 @@
+"""The functions of the package: run, compare, precondition, traces, presets."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from ssdlab import _core
+from ssdlab.batch import Job, execute, prepare_folder, write_json
+from ssdlab.errors import UsageError
+from ssdlab.plans import DEFAULT_SEED, Setup, value_text
+from ssdlab.result import Comparison, Result
+
+__all__ = [
+    "COMPARISON_FILE",
+    "Kind",
+    "Simulator",
+    "compare",
+    "comparison_jobs",
+    "config_keys",
+    "config_schema",
+    "precondition",
+    "preset_text",
+    "presets",
+    "run",
+    "trace_convert",
+    "trace_info",
+]
+
+Path_ = str | os.PathLike[str]
+Kind = Literal["device", "scheme", "workload"]
+Verify = Literal["off", "end", "every"]
+Set = Mapping[str, Any]
+
+COMPARISON_FILE = "comparison.json"
+
+
+def run(
+    *,
+    device: str | None = None,
+    scheme: str | None = None,
+    workload: str | None = None,
+    trace: Path_ | None = None,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    time_scale: float | None = None,
+    bad_lines: int | None = None,
+    prefill: Path_ | None = None,
+    requests: int | None = None,
+    seed: int = DEFAULT_SEED,
+    set: Set | None = None,
+    config: Path_ | None = None,
+    state: Path_ | None = None,
+    verify: Verify = "off",
+    log_requests: bool = False,
+    out: Path_ | None = None,
+) -> Result:
+    """Simulates one workload on one device under one scheme.
+
+    The configuration is built in layers, each over those before: the presets, the file `config`, then `trace`, `prefill` and the
+    like, then `set`. The same arguments give the same result, bit for bit.
+
+    Args:
+        device: a device preset (`presets("device")`).
+        scheme: a scheme preset, or several joined by `+`.
+        workload: a workload preset.
+        trace: a trace file to replay instead, plain or compressed.
+        format: the trace's format, where its content does not tell.
+        unit_bytes: bytes of one unit of address and size, for trace formats that count in units of their own.
+        time_scale: the trace's time runs this many times faster.
+        bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
+        prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
+            untimed (`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).
+        requests: stop after this many; by default the whole trace, or 100,000 generated requests.
+        seed: of all random streams.
+        set: single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.
+        config: a TOML file of configuration keys.
+        state: a device state saved by `precondition`, to begin with.
+        verify: `"end"` checks all invariants after the run, `"every"` after every event (for small devices).
+        log_requests: keep a row for each request (`result.requests`).
+        out: a folder for `result.json` and, if asked for, `requests.parquet`.
+
+    Raises:
+        ssdlab.Error: a subclass of it, with a message that says what to do.
+        ssdlab.Interrupted: Ctrl-C.
+    """
+    setup = Setup(
+        device=device,
+        workload=workload,
+        trace=trace,
+        format=format,
+        unit_bytes=unit_bytes,
+        time_scale=time_scale,
+        bad_lines=bad_lines,
+        prefill=prefill,
+        requests=requests,
+        seed=seed,
+        set=_pairs(set),
+        config=config,
+        state=state,
+        verify=verify,
+    )
+    folder = None if out is None else Path(out)
+    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log_requests=log_requests)])
+    batch.raise_failure()
+    return batch.finished["run"]
+
+
+def compare(
+    *,
+    schemes: Sequence[str],
+    device: str | None = None,
+    workload: str | None = None,
+    trace: Path_ | None = None,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    time_scale: float | None = None,
+    bad_lines: int | None = None,
+    prefill: Path_ | None = None,
+    requests: int | None = None,
+    seed: int = DEFAULT_SEED,
+    set: Set | None = None,
+    config: Path_ | None = None,
+    state: Path_ | None = None,
+    verify: Verify = "off",
+    log_requests: bool = False,
+    out: Path_ | None = None,
+    jobs: int | None = None,
+) -> Comparison:
+    """Simulates one workload on one device under several schemes, in parallel; arguments as for `run`.
+
+    Args:
+        schemes: scheme presets, each possibly several joined by `+`.
+        jobs: runs at once, as many as there are processors by default. It does not change any result.
+
+    Raises:
+        ssdlab.Error: if a run fails. The others go on; their results are the exception's `finished`, and in `out`.
+        ssdlab.Interrupted: Ctrl-C. The results of finished runs are its `finished`, and in `out`.
+    """
+    setup = Setup(
+        device=device,
+        workload=workload,
+        trace=trace,
+        format=format,
+        unit_bytes=unit_bytes,
+        time_scale=time_scale,
+        bad_lines=bad_lines,
+        prefill=prefill,
+        requests=requests,
+        seed=seed,
+        set=_pairs(set),
+        config=config,
+        state=state,
+        verify=verify,
+    )
+    folder = None if out is None else Path(out)
+    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests), workers=jobs)
+    comparison = Comparison(batch.finished)
+    if folder is not None and comparison:
+        write_json(folder / COMPARISON_FILE, comparison.to_dict())
+    batch.raise_failure()
+    return comparison
+
+
+def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool) -> list[Job]:
+    """A job for each scheme; with a folder, each in a folder of its own below that."""
+    if isinstance(schemes, str):
+        raise UsageError("schemes is a list of names")
+    if not schemes:
+        raise UsageError("nothing to compare: name at least one scheme")
+    names = [_folder_name(scheme) for scheme in schemes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"scheme named twice: {', '.join(twice)}")
+    jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log_requests=log_requests) for scheme in schemes]
+    if folder is not None:
+        prepare_folder(folder, [COMPARISON_FILE])
+    return jobs
+
+
+def precondition(
+    out: Path_,
+    *,
+    device: str | None = None,
+    scheme: str | None = None,
+    workload: str | None = None,
+    prefill: Path_ | None = None,
+    seed: int = DEFAULT_SEED,
+    set: Set | None = None,
+    config: Path_ | None = None,
+) -> dict[str, Any]:
+    """Prepares a device as `ftl.precondition` says and saves its state to the file `out`, for `run(state=...)`.
+
+    Returns:
+        The report: how it was done and what came of it.
+    """
+    setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=_pairs(set), config=config)
+    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), out)))
+
+
+def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None) -> dict[str, Any]:
+    """Reads a whole trace and says what is in it: counts, sizes, times, and the lines that cannot be read (`bad_lines`).
+
+    Args:
+        path: the trace, plain or compressed.
+        format: its format, where its content does not tell.
+        unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
+        device: only requests of this device, as the trace names it.
+    """
+    return cast(
+        "dict[str, Any]",
+        json.loads(_core.trace_info(path, format=format, unit_bytes=unit_bytes, device=device)),
+    )
+
+
+def trace_convert(
+    source: Path_,
+    target: Path_,
+    *,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    device: str | None = None,
+    bad_lines: int = 0,
+    time_order: Literal["error", "clamp", "sort"] | None = None,
+    requests: int | None = None,
+) -> dict[str, Any]:
+    """Converts a trace to the format that the target's name ends with.
+
+    Args:
+        source: the trace to read; `format`, `unit_bytes` and `device` are as for `trace_info`.
+        target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
+        bad_lines: unreadable lines to leave out; one more is an error.
+        time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
+        requests: at most this many.
+
+    Returns:
+        A report: what was written and what was left out.
+    """
+    report = _core.trace_convert(
+        source,
+        target,
+        format=format,
+        unit_bytes=unit_bytes,
+        device=device,
+        bad_lines=bad_lines,
+        time_order=time_order,
+        requests=requests,
+    )
+    return cast("dict[str, Any]", json.loads(report))
+
+
+def presets(kind: Kind) -> dict[str, str]:
+    """The presets of a kind: a sentence for each name."""
+    return {name: description for name, description, _source in _core.presets(kind)}
+
+
+def preset_text(kind: Kind, name: str) -> str:
+    """A preset as it is written, in TOML, with the sources of its values."""
+    return _core.preset_text(kind, name)
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the configuration."""
+    return cast("dict[str, Any]", json.loads(_core.schema()))
+
+
+def config_keys() -> dict[str, dict[str, Any]]:
+    """Every configuration key: description, kind, default, and range or choices where it has them."""
+    return {key["name"]: key for key in json.loads(_core.keys())}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A host request for `Simulator.submit`. Offset and length are in bytes."""
+
+    op: Literal["read", "write", "trim", "flush"]
+    offset: int = 0
+    length: int = 0
+    arrival_ns: int | None = None
+    high_priority: bool = False
+
+
+class Simulator:
+    """A drive that takes requests one by one, for co-simulation.
+
+        sim = ssdlab.Simulator(device="lee2013", scheme="npgc")
+        sim.submit(ssdlab.Request(op="write", offset=0, length=4096, arrival_ns=0))
+        sim.run_until(1_000_000)
+        for done in sim.completions():
+            print(done.op, done.response_ns)
+
+    Arguments are those of `run` that do not describe a workload.
+    """
+
+    def __init__(
+        self,
+        *,
+        device: str | None = None,
+        scheme: str | None = None,
+        prefill: Path_ | None = None,
+        seed: int = DEFAULT_SEED,
+        set: Set | None = None,
+        config: Path_ | None = None,
+        state: Path_ | None = None,
+        verify: Verify = "off",
+    ) -> None:
+        setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify)
+        self._core = _core.Simulator(setup.plan(scheme))
+
+    @property
+    def now_ns(self) -> int:
+        """The simulated time."""
+        return self._core.now_ns
+
+    def submit(self, request: Request) -> int:
+        """Hands in a request that arrives at `request.arrival_ns` (by default now); returns its serial number.
+
+        Arrivals must not lie before those already handed in, nor in the simulated past.
+        """
+        arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
+        return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
+
+    def run_until(self, until_ns: int) -> None:
+        """Simulates up to and including the instant `until_ns`."""
+        self._core.run_until(until_ns)
+
+    def run_to_idle(self) -> None:
+        """Simulates until nothing is left to do."""
+        self._core.run_to_idle()
+
+    def completions(self) -> list[_core.Completion]:
+        """The requests completed since the last call, in order of completion."""
+        return self._core.completions()
+
+    def finish(self) -> Result:
+        """Simulates what is left and returns the result. The simulator is then of no further use."""
+        return Result(json.loads(self._core.finish()))
+
+
+def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value_text(value)) for key, value in (values or {}).items())
+
+
+def _folder_name(scheme: str) -> str:
+    """What a scheme is called in a comparison: a file by its name without folder and ending."""
+    return "+".join(Path(part.strip()).name.removesuffix(".toml") for part in scheme.split("+"))

@@ -1,0 +1,108 @@
+"""The command `ssdlab` as a whole: its parts, how it ends, and what it says when something goes wrong.
+
+Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 130 interrupted (Ctrl-C).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ssdlab._core import version
+from ssdlab.cli import presets, runs, traces
+from ssdlab.cli.output import complain
+from ssdlab.errors import Error
+
+__all__ = ["app", "main"]
+
+INTERRUPTED = 130
+"""What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
+
+
+class Commands(TyperGroup):
+    """The group of all commands: turns exceptions into one line and an exit code, at one place."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except Error as error:
+            complain(str(error))
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt as interrupt:
+            complain("interrupted")
+            raise typer.Exit(INTERRUPTED) from interrupt
+
+
+app = typer.Typer(
+    name="ssdlab",
+    cls=Commands,
+    help="A trace-driven SSD simulator.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(runs.run)
+app.command()(runs.compare)
+app.command()(runs.precondition)
+app.add_typer(traces.app, name="trace")
+app.command("list")(presets.list_)
+app.command()(presets.show)
+app.command()(presets.schema)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ssdlab {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """A trace-driven SSD simulator."""
+
+
+def main() -> None:
+    """The entry point: whatever happens, the user sees a line, not a traceback."""
+    code = _run()
+    try:
+        sys.stdout.flush()
+    except OSError as reason:
+        code = _lost_output(reason)
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except OSError as reason:
+        return _lost_output(reason)
+    except Exception as error:
+        if os.environ.get("SSDLAB_TRACEBACK"):
+            raise
+        complain(
+            f"internal error, please report it with the command that led to it: {type(error).__name__}: {error} "
+            "(SSDLAB_TRACEBACK=1 shows where)"
+        )
+        return 1
+    return 0
+
+
+def _lost_output(reason: OSError) -> int:
+    """Standard output cannot be written. A reader that has seen enough (`| head`) is no reason for words."""
+    if not isinstance(reason, BrokenPipeError):
+        complain(f"cannot write: {reason.strerror or reason}")
+    with contextlib.suppress(OSError):
+        # What is still buffered would fail once more when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

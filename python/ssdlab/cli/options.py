@@ -1,0 +1,81 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab.errors import UsageError
+
+__all__ = ["TimeOrder", "Verify", "parse_settings"]
+
+
+class Verify(StrEnum):
+    """How much is checked while a run goes on."""
+
+    off = "off"
+    end = "end"
+    every = "every"
+
+
+Device = Annotated[str | None, typer.Option(help="Device preset (see `ssdlab list devices`).", metavar="NAME")]
+Scheme = Annotated[str | None, typer.Option(help="Scheme preset, or several joined by +.", metavar="NAME[+NAME...]")]
+Schemes = Annotated[
+    list[str],
+    typer.Option("--scheme", help="A scheme to compare; give it once for each.", metavar="NAME[+NAME...]"),
+]
+Workload = Annotated[str | None, typer.Option(help="Workload preset.", metavar="NAME")]
+Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst.", metavar="FILE")]
+Format = Annotated[str | None, typer.Option(help="The trace's format, where its content does not tell.", metavar="NAME")]
+UnitBytes = Annotated[
+    int | None,
+    typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N"),
+]
+TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Run the trace's time X times faster.", metavar="X")]
+BadLines = Annotated[
+    int | None,
+    typer.Option(
+        "--skip-bad-lines", help="Leave out up to N lines of the trace that cannot be read (they are counted).", metavar="N", min=0
+    ),
+]
+Prefill = Annotated[
+    Path | None,
+    typer.Option(help="CSV of the ranges that held data before; written first, untimed.", metavar="FILE"),
+]
+Requests = Annotated[
+    int | None,
+    typer.Option(help="Stop after N requests (default: the whole trace, or 100,000 generated ones).", metavar="N"),
+]
+Seed = Annotated[int, typer.Option(help="Seed of all random streams.", metavar="N", min=0, max=2**64 - 1)]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Set one configuration key; may be repeated.", metavar="KEY=VALUE")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file of configuration keys.", metavar="FILE.toml")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
+ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage collection never ran.")]
+State = Annotated[Path | None, typer.Option(help="Begin with this device state, saved by `ssdlab precondition`.", metavar="FILE")]
+VerifyLevel = Annotated[Verify, typer.Option("--verify", help="Check all invariants: at the end, or after every event (small devices).")]
+LogRequests = Annotated[bool, typer.Option("--log-requests", help="Write requests.parquet, a row for each request (needs --out).")]
+Jobs = Annotated[int | None, typer.Option(help="Runs at once (default: as many as processors).", metavar="N", min=1)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")]
+
+
+class TimeOrder(StrEnum):
+    """What to do where a trace's times go back."""
+
+    error = "error"
+    clamp = "clamp"
+    sort = "sort"
+
+
+def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:
+    """The pairs of `--set KEY=VALUE`; the value is left as it is written."""
+    pairs = []
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f'--set "{setting}": expected KEY=VALUE, such as gc.soft=0.05')
+        pairs.append((key.strip(), value.strip()))
+    return tuple(pairs)

@@ -1,0 +1,35 @@
+"""What the commands print, and where: results on standard output, all else on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from ssdlab.tables import WIDTH_OF_TEXT
+
+__all__ = ["complain", "print_json", "print_tables"]
+
+
+def complain(message: str) -> None:
+    """One line on standard error."""
+    line = "; ".join(part.strip() for part in message.splitlines() if part.strip())
+    with contextlib.suppress(OSError):
+        print(f"error: {line}", file=sys.stderr)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """The one JSON object of a command's standard output."""
+    json.dump(value, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def print_tables(items: Iterable[RenderableType]) -> None:
+    """Tables and lines, in colour on a terminal, at full width in a file or pipe."""
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_TEXT)
+    for item in items:
+        console.print(item, soft_wrap=isinstance(item, str), highlight=False, markup=False)

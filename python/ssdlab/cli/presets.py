@@ -1,0 +1,71 @@
+"""`ssdlab list`, `show`, `schema`: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, cast
+
+import typer
+
+from ssdlab import api
+from ssdlab.cli.output import print_json
+
+__all__ = ["list_", "schema", "show"]
+
+POLICY_SECTIONS = ("ftl", "gc", "scheduler", "cache", "array")
+
+
+class Listable(StrEnum):
+    """What can be listed."""
+
+    devices = "devices"
+    schemes = "schemes"
+    workloads = "workloads"
+    policies = "policies"
+
+
+class Showable(StrEnum):
+    """What can be shown."""
+
+    device = "device"
+    scheme = "scheme"
+    workload = "workload"
+
+
+def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> None:
+    """List presets, or the policies that configuration keys choose between."""
+    lines = policies() if what is Listable.policies else _presets(what)
+    for line in lines:
+        typer.echo(line)
+
+
+def show(
+    kind: Annotated[Showable, typer.Argument(help="The kind of preset.")],
+    name: Annotated[str, typer.Argument(help="Its name.")],
+) -> None:
+    """Print a preset as it is written, with its sources."""
+    typer.echo(api.preset_text(kind.value, name), nl=False)
+
+
+def schema() -> None:
+    """Print the JSON Schema of the configuration."""
+    print_json(api.config_schema())
+
+
+def policies() -> Iterator[str]:
+    """The configuration keys that choose between named values, each followed by these values."""
+    for name, key in api.config_keys().items():
+        if name.split(".")[0] in POLICY_SECTIONS and "choices" in key:
+            yield f"{name}: {key['description']}"
+            choices = key["choices"]
+            if any(choice["description"] for choice in choices):
+                yield from (f"  {choice['name']:<16}{choice['description']}" for choice in choices)
+            else:
+                yield "  " + " ".join(choice["name"] for choice in choices)
+
+
+def _presets(what: Listable) -> Iterator[str]:
+    presets = api.presets(cast("api.Kind", what.value.removesuffix("s")))
+    width = max(map(len, presets), default=0) + 2
+    yield from (f"{name:<{width}}{description}" for name, description in presets.items())

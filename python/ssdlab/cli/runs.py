@@ -1,0 +1,196 @@
+"""`ssdlab run`, `compare`, `precondition`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab import _core, tables
+from ssdlab.api import COMPARISON_FILE, comparison_jobs
+from ssdlab.batch import Batch, Job, execute, write_json
+from ssdlab.cli import options as o
+from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.errors import StoppedError, UsageError
+from ssdlab.plans import DEFAULT_SEED, Setup
+from ssdlab.progress import RunProgress
+from ssdlab.result import Comparison, Result
+
+__all__ = ["compare", "precondition", "run"]
+
+
+def run(
+    device: o.Device = None,
+    scheme: o.Scheme = None,
+    workload: o.Workload = None,
+    trace: o.Trace = None,
+    format: o.Format = None,
+    unit_bytes: o.UnitBytes = None,
+    time_scale: o.TimeScale = None,
+    bad_lines: o.BadLines = None,
+    prefill: o.Prefill = None,
+    requests: o.Requests = None,
+    seed: o.Seed = DEFAULT_SEED,
+    settings: o.Settings = None,
+    config: o.ConfigFile = None,
+    state: o.State = None,
+    verify: o.VerifyLevel = o.Verify.off,
+    expect_gc: o.ExpectGc = False,
+    log_requests: o.LogRequests = False,
+    out: o.Out = None,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Simulate one workload on one device under one scheme."""
+    setup = Setup(
+        device=device,
+        workload=workload,
+        trace=trace,
+        format=format,
+        unit_bytes=unit_bytes,
+        time_scale=time_scale,
+        bad_lines=bad_lines,
+        prefill=prefill,
+        requests=requests,
+        seed=seed,
+        set=o.parse_settings(settings),
+        config=config,
+        state=state,
+        verify=verify.value,
+    )
+    _check_log(log_requests, out)
+    batch = _execute([Job.prepare("run", setup, scheme, folder=out, log_requests=log_requests)], None, quiet)
+    batch.raise_failure()
+    result = batch.finished["run"]
+    if json_:
+        print_json(result.to_dict())
+    elif not quiet:
+        print_tables([*tables.run_tables(result), *_where(out)])
+    _check_gc(batch, expect_gc)
+
+
+def compare(
+    schemes: o.Schemes,
+    device: o.Device = None,
+    workload: o.Workload = None,
+    trace: o.Trace = None,
+    format: o.Format = None,
+    unit_bytes: o.UnitBytes = None,
+    time_scale: o.TimeScale = None,
+    bad_lines: o.BadLines = None,
+    prefill: o.Prefill = None,
+    requests: o.Requests = None,
+    seed: o.Seed = DEFAULT_SEED,
+    settings: o.Settings = None,
+    config: o.ConfigFile = None,
+    state: o.State = None,
+    verify: o.VerifyLevel = o.Verify.off,
+    expect_gc: o.ExpectGc = False,
+    log_requests: o.LogRequests = False,
+    out: o.Out = None,
+    jobs: o.Jobs = None,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Simulate one workload on one device under several schemes, side by side."""
+    setup = Setup(
+        device=device,
+        workload=workload,
+        trace=trace,
+        format=format,
+        unit_bytes=unit_bytes,
+        time_scale=time_scale,
+        bad_lines=bad_lines,
+        prefill=prefill,
+        requests=requests,
+        seed=seed,
+        set=o.parse_settings(settings),
+        config=config,
+        state=state,
+        verify=verify.value,
+    )
+    _check_log(log_requests, out)
+    batch = _execute(comparison_jobs(setup, schemes, out, log_requests=log_requests), jobs, quiet)
+    _show_comparison(batch, out, as_json=json_, quiet=quiet)
+    _end_comparison(batch)
+    _check_gc(batch, expect_gc)
+
+
+def precondition(
+    out: Annotated[Path, typer.Option(help="The file to save the device's state to.", metavar="FILE")],
+    device: o.Device = None,
+    scheme: o.Scheme = None,
+    workload: o.Workload = None,
+    prefill: o.Prefill = None,
+    seed: o.Seed = DEFAULT_SEED,
+    settings: o.Settings = None,
+    config: o.ConfigFile = None,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Prepare a device as ftl.precondition says and save its state, to begin runs with (run --state)."""
+    setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=o.parse_settings(settings), config=config)
+    plan = setup.plan(scheme)
+    with RunProgress([device or "device"], quiet=quiet) as progress:
+        report = json.loads(_core.precondition(plan, out, progress=progress.callback))
+    if json_:
+        print_json(report)
+    elif not quiet:
+        print_tables([tables.report_table(report, "Precondition"), f"state: {out}"])
+
+
+def _execute(jobs: list[Job], workers: int | None, quiet: bool) -> Batch:
+    with RunProgress([job.label for job in jobs], quiet=quiet) as progress:
+        return execute(jobs, workers=workers, progress=progress.callback)
+
+
+def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Prints and writes what there is, be it only a part of what was asked for."""
+    comparison = Comparison(batch.finished)
+    report = comparison.to_dict()
+    if batch.failed:
+        report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}
+    if out is not None and comparison:
+        write_json(out / COMPARISON_FILE, report)
+    if as_json:
+        print_json(report)
+    elif comparison and not quiet:
+        print_tables([tables.comparison_table(comparison), *_where(out)])
+
+
+def _end_comparison(batch: Batch) -> None:
+    """Says what went wrong, if anything did, and ends with its exit code."""
+    if isinstance(batch.interrupt, KeyboardInterrupt):
+        asked = len(batch.finished) + len(batch.failed)
+        complain(f"interrupted: {len(batch.finished)} of {asked} runs had finished, their results are kept")
+        raise typer.Exit(130)
+    if batch.interrupt is not None:
+        raise batch.interrupt
+    failed = {scheme: error for scheme, error in batch.failed.items() if not isinstance(error, StoppedError)}
+    for scheme, error in failed.items():
+        complain(f"{scheme}: {error}")
+    if failed:
+        raise typer.Exit(max(error.exit_code for error in failed.values()))
+
+
+def _check_log(wanted: bool, out: Path | None) -> None:
+    if wanted and out is None:
+        raise UsageError("--log-requests needs --out DIR: that is where requests.parquet goes")
+
+
+def _check_gc(batch: Batch, expected: bool) -> None:
+    idle = [label for label, result in batch.finished.items() if not _collected(result)]
+    if expected and idle:
+        where = "" if len(batch.finished) == 1 else f" under {', '.join(idle)}"
+        complain(f"garbage collection never ran{where}, but --expect-gc was given: write more, or precondition the device")
+        raise typer.Exit(1)
+
+
+def _collected(result: Result) -> bool:
+    return bool(result.get("gc", {}).get("jobs"))
+
+
+def _where(out: Path | None) -> list[str]:
+    return [] if out is None else [f"results: {out}"]

@@ -1,0 +1,86 @@
+"""What can go wrong, as exceptions. The core's message is the exception's text; `exit_code` is what the command line ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssdlab.result import Result
+
+__all__ = [
+    "ConfigError",
+    "Error",
+    "FileError",
+    "InternalError",
+    "Interrupted",
+    "SimulationError",
+    "StoppedError",
+    "TraceError",
+    "UsageError",
+]
+
+_NOTHING: Mapping[str, Result] = MappingProxyType({})
+
+
+class Error(Exception):
+    """The base of all errors of ssdlab.
+
+    Attributes:
+        finished: where several runs were asked for, the results of those that had finished, by name.
+    """
+
+    exit_code = 1
+    finished: Mapping[str, Result] = _NOTHING
+
+
+class ConfigError(Error):
+    """A configuration key, value or combination that cannot be simulated."""
+
+    exit_code = 2
+
+
+class UsageError(Error):
+    """A call or command that makes no sense as given."""
+
+    exit_code = 2
+
+
+class TraceError(Error):
+    """A trace that cannot be read, with file and line where there is one."""
+
+
+class SimulationError(Error):
+    """The simulation cannot go on: a defect or an impossible situation, with what waits for what."""
+
+
+class StoppedError(Error):
+    """A run that was asked to stop before its end."""
+
+
+class InternalError(Error):
+    """A defect in ssdlab itself. Please report it."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written; `errno` and `filename` are set as in any `OSError`."""
+
+    def __init__(self, message: str, errno: int | None = None, filename: str | None = None) -> None:
+        OSError.__init__(self, errno, message, filename)
+        self._message = message
+
+    def __str__(self) -> str:
+        return self._message
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while runs were under way.
+
+    Attributes:
+        finished: the results of the runs that had finished, by name.
+    """
+
+    def __init__(self, finished: Mapping[str, Result] = _NOTHING) -> None:
+        super().__init__("interrupted")
+        self.finished = finished

@@ -1,0 +1,107 @@
+"""From what a caller asks for to the core's configuration and plan."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _core
+from ssdlab.errors import UsageError
+
+__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text"]
+
+DEFAULT_SEED = 1
+DEFAULT_REQUESTS = 100_000
+"""How many requests a generated workload has, unless the caller says."""
+
+
+def value_text(value: object) -> str:
+    """A Python value as `--set` takes it on the command line: TOML."""
+    if isinstance(value, bool | str | None):
+        if value is None:
+            raise UsageError("None is no configuration value: leave the key out instead")
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, os.PathLike):
+        return json.dumps(os.fspath(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)} = {value_text(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, Iterable):
+        return "[" + ", ".join(value_text(entry) for entry in value) + "]"
+    if hasattr(value, "item"):  # a number of NumPy
+        return value_text(value.item())
+    raise UsageError(f"{value!r} is no configuration value: a number, a text, true or false, or a list of such")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """Device, workload and how to run them: what several schemes are compared on.
+
+    `set` holds pairs of key and TOML text, as on the command line.
+    """
+
+    device: str | None = None
+    workload: str | None = None
+    config: str | os.PathLike[str] | None = None
+    trace: str | os.PathLike[str] | None = None
+    format: str | None = None
+    unit_bytes: int | None = None
+    time_scale: float | None = None
+    bad_lines: int | None = None
+    prefill: str | os.PathLike[str] | None = None
+    requests: int | None = None
+    seed: int = DEFAULT_SEED
+    set: tuple[tuple[str, str], ...] = ()
+    state: str | os.PathLike[str] | None = None
+    verify: str = "off"
+
+    def build(self, scheme: str | None) -> _core.Config:
+        """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
+        if self.workload is not None and self.trace is not None:
+            raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
+        return _core.build_config(
+            device=self.device,
+            schemes=scheme.split("+") if scheme else [],
+            workload=self.workload,
+            file=self.config,
+            set=[*self._shorthands(), *self.set],
+        )
+
+    def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
+        """Everything that determines a run under `scheme`."""
+        config = self.build(scheme)
+        return _core.Plan(
+            config,
+            seed=self.seed,
+            requests=self._requests(config),
+            verify=self.verify,
+            request_log=request_log,
+            state=self.state,
+        )
+
+    def _shorthands(self) -> list[tuple[str, str]]:
+        """The keys behind `trace`, `format`, ...: those that `set` names are left to it."""
+        values: dict[str, Any] = {
+            "workload.trace": self.trace,
+            "workload.format": self.format,
+            "workload.unit_bytes": self.unit_bytes,
+            "workload.time_scale": self.time_scale,
+            "workload.bad_lines": self.bad_lines,
+            "ftl.precondition.prefill": self.prefill,
+            "ftl.precondition.kind": "ranges" if self.prefill is not None else None,
+        }
+        named = {key for key, _ in self.set}
+        return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]
+
+    def _requests(self, config: _core.Config) -> int | None:
+        if self.requests is not None:
+            if self.requests < 1:
+                raise UsageError(f"requests = {self.requests}: at least one is needed")
+            return self.requests
+        replays = json.loads(config.json())["workload"].get("trace") is not None
+        return None if replays else DEFAULT_REQUESTS

@@ -1,0 +1,77 @@
+"""Progress bars on standard error, only on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+__all__ = ["RunProgress"]
+
+PHASES = ("preparing the drive", "simulating", "done")
+MILLION = 1_000_000
+
+
+class RunProgress:
+    """A context manager: a bar for each run, while it lasts. `callback` is `None` where nobody would see them."""
+
+    def __init__(self, labels: Sequence[str], *, quiet: bool) -> None:
+        self._labels = labels
+        self._progress = None if quiet or not sys.stderr.isatty() else _bars()
+        self._tasks: list[Task] = []
+        self._started: dict[int, float] = {}
+
+    @property
+    def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
+        """What the runs call."""
+        return self._update if self._progress is not None else None
+
+    def __enter__(self) -> RunProgress:
+        if self._progress is not None:
+            for label in self._labels:
+                task = self._progress.add_task(label, total=None, phase="waiting", rate="")
+                self._tasks.append(self._progress.tasks[task])
+            self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
+        assert self._progress is not None
+        for task, (phase, completed, expected, millionths) in zip(self._tasks, states, strict=True):
+            total = _expected(completed, expected, millionths)
+            if completed > 0 and task.id not in self._started:
+                self._started[task.id] = time.monotonic()
+            rate = completed / max(time.monotonic() - self._started[task.id], 1e-3) if completed else 0.0
+            self._progress.update(
+                task.id,
+                completed=completed,
+                total=total,
+                phase=PHASES[min(phase, len(PHASES) - 1)],
+                rate=f"{rate:,.0f} requests/s" if completed else "",
+            )
+
+
+def _expected(completed: int, expected: int, millionths: int) -> float | None:
+    """How many requests there will be: known, or guessed from the share of the input that is behind us."""
+    if expected > 0:
+        return max(expected, completed)
+    return completed * MILLION / millionths if millionths > 0 and completed > 0 else None
+
+
+def _bars() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[phase]}"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )

@@ -1,0 +1,132 @@
+"""What runs come back with: `Result` for one, `Comparison` for several."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ssdlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+    import pyarrow as pa
+
+__all__ = ["Comparison", "Result", "Section"]
+
+
+class Section(Mapping[str, Any]):
+    """A part of a result: a mapping whose entries are attributes too.
+
+    A name may be given without its unit: `latency` is the entry `latency_ns`, in nanoseconds. What a run does not have is absent:
+    asking for it raises `AttributeError` (or `KeyError`), and `get` returns its default.
+    """
+
+    def __init__(self, data: Mapping[str, Any], path: str = "") -> None:
+        self._data = data
+        self._path = path
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._data[key]
+        return Section(value, f"{self._path}.{key}".lstrip(".")) if isinstance(value, dict) else value
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            for key in (name, f"{name}_ns"):
+                if key in self._data:
+                    return self[key]
+        where = self._path or "this result"
+        raise AttributeError(f"{where} has no {name}; it has {', '.join(self._data) or 'nothing'}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def __repr__(self) -> str:
+        return f"<{self._path or 'result'}: {json.dumps(self.to_dict())}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain copy: dictionaries, lists, numbers and texts."""
+        return cast("dict[str, Any]", copy.deepcopy(self._data))
+
+
+class Result(Section):
+    """The result of a run.
+
+    Its entries are those that `--json` prints: `result.latency.read.p99` (ns), `result.gc.write_amplification`, `result.digest`,
+    `result.config`, ... The entry `requests` (how many of each kind) is `result["requests"]` or `result.request_counts`, because the
+    attribute `result.requests` is the log of all requests.
+    """
+
+    def __init__(self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None) -> None:
+        super().__init__(data)
+        self._log = log
+        self._keep = keep  # the folder that holds the log lives as long as the result does
+
+    @property
+    def request_counts(self) -> Section:
+        """How many requests of each kind were completed."""
+        return cast("Section", self["requests"])
+
+    @property
+    def request_log(self) -> Path | None:
+        """The Parquet file with a row for each request, where logging was asked for."""
+        return self._log
+
+    @property
+    def requests(self) -> pa.Table:
+        """Every request, a row each, as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
+        if self._log is None:
+            raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
+        # Imported here because it takes longer than many a run.
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        return pq.read_table(self._log, memory_map=True)
+
+    def __repr__(self) -> str:
+        from ssdlab import tables  # noqa: PLC0415
+
+        return f"<Result: {tables.headline(self)}>"
+
+    def __str__(self) -> str:
+        """The tables that the command line prints."""
+        from ssdlab import tables  # noqa: PLC0415
+
+        return tables.as_text(tables.run_tables(self))
+
+
+class Comparison(Mapping[str, Result]):
+    """The results of one workload under several schemes, by scheme."""
+
+    def __init__(self, runs: Mapping[str, Result]) -> None:
+        self._runs = dict(runs)
+
+    def __getitem__(self, scheme: str) -> Result:
+        return self._runs[scheme]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self._runs)}>"
+
+    def __str__(self) -> str:
+        """The table that the command line prints."""
+        from ssdlab import tables  # noqa: PLC0415
+
+        return tables.as_text([tables.comparison_table(self)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain copy, as `compare --json` prints it."""
+        return {"runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}

@@ -1,0 +1,194 @@
+"""Results as tables for people, with units."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from ssdlab.result import Result
+
+__all__ = ["as_text", "comparison_table", "duration", "headline", "number", "report_table", "run_tables"]
+
+WIDTH_OF_TEXT = 160
+"""Where there is no terminal to fit into: wide enough for every table."""
+
+SMALLEST_GIB = 2**30 // 100
+"""Sizes from here on are given in GiB as well."""
+
+CLASSES = {
+    "all": "all",
+    "read": "reads",
+    "write": "writes",
+    "seq_read": "sequential reads",
+    "rand_read": "random reads",
+}
+LATENCIES = {"mean": "mean", "std": "std", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "max": "max"}
+
+
+def duration(ns: float) -> str:
+    """Nanoseconds in the unit that reads best."""
+    for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms")):
+        if ns < limit:
+            return _three(ns / divisor, unit)
+    return _three(ns / 1e9, "s")
+
+
+def _three(value: float, unit: str) -> str:
+    """About three significant digits."""
+    digits = 0 if value >= 100 or unit == "ns" else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f} {unit}"
+
+
+def number(value: object) -> str:
+    """A count with separators, a ratio with three digits, anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+def quantity(key: str, value: object) -> str:
+    """A number in the unit that the end of its name says."""
+    if isinstance(value, int | float) and key.endswith("_ns"):
+        return duration(value)
+    if isinstance(value, int | float) and key.endswith("_bytes") and value >= SMALLEST_GIB:
+        return f"{value:,} ({value / 2**30:,.2f} GiB)"
+    return number(value)
+
+
+def as_text(items: Iterable[RenderableType]) -> str:
+    """Tables as plain text."""
+    out = io.StringIO()
+    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None)
+    for item in items:
+        console.print(item)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _table(columns: Sequence[str]) -> Table:
+    """A table whose first column names the row; the others hold numbers."""
+    table = Table()
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _titled(title: str, table: Table) -> RenderableType:
+    """Title and table; rich's own titles are broken to the width of the table."""
+    return Group(Text(title, style="bold"), table)
+
+
+def headline(result: Result) -> str:
+    """A result in a few words."""
+    latency = result.get("latency_ns", {}).get("all")
+    count = sum(result.get("requests", {}).values())
+    times = f", mean {duration(latency['mean'])}, p99 {duration(latency['p99'])}" if latency else ""
+    return f"{count:,} requests{times}, {gc_sentence(result)}"
+
+
+def gc_sentence(result: Result) -> str:
+    """Whether garbage collection ran, and what it did."""
+    gc = result.get("gc", {})
+    if not gc.get("jobs"):
+        return "garbage collection did not run"
+    amplification = gc.get("write_amplification")
+    parts = [f"{gc['jobs']:,} GC jobs"]
+    if amplification is not None:
+        parts.append(f"write amplification {amplification:.3f}")
+    return ", ".join(parts)
+
+
+def run_tables(result: Result) -> list[RenderableType]:
+    """What `ssdlab run` prints."""
+    return [
+        latency_table(result),
+        breakdown_table(result),
+        Text(f"Garbage collection: {_gc_details(result)}"),
+        Text(_speed(result)),
+        Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
+    ]
+
+
+def latency_table(result: Result) -> RenderableType:
+    """Response times by class of requests."""
+    table = _table(["requests", "count", *LATENCIES.values()])
+    for key, name in CLASSES.items():
+        row = result.get("latency_ns", {}).get(key)
+        if row:
+            table.add_row(name, number(row["count"]), *(_time(row, column) for column in LATENCIES))
+    return _titled("Response times", table)
+
+
+def breakdown_table(result: Result) -> RenderableType:
+    """What the mean response time is made of; parts that are zero throughout are left out."""
+    breakdown = result.get("breakdown_ns", {})
+    parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
+    table = _table(["requests", *(part.replace("_", " ") for part in parts)])
+    for key, row in breakdown.items():
+        table.add_row(CLASSES.get(key, key), *(_time(row, part) for part in parts))
+    return _titled("Where the mean response time goes", table)
+
+
+def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
+    """A row for each scheme. Times are response times of all requests."""
+    columns = ["scheme", "mean", "p99", "p99.9", "max", "write amplification", "GC jobs", "requests/s simulated"]
+    table = _table(columns)
+    for scheme, result in runs.items():
+        latency = result.get("latency_ns", {}).get("all", {})
+        gc = result.get("gc", {})
+        speed = result.get("requests_per_s")
+        table.add_row(
+            scheme,
+            *(_time(latency, column) for column in ("mean", "p99", "p99_9", "max")),
+            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(gc.get("jobs", 0)),
+            f"{speed:,.0f}" if speed is not None else "-",
+        )
+    return _titled("Response times by scheme", table)
+
+
+def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
+    """Any report: a row for each figure, nested names joined by blanks; of a list its length."""
+    table = _table(["", "value"])
+    for name, key, value in _figures(report):
+        table.add_row(name, quantity(key, value))
+    return _titled(title, table)
+
+
+def _figures(report: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str, object]]:
+    for key, value in report.items():
+        name = f"{prefix} {key.replace('_', ' ')}".strip()
+        if isinstance(value, Mapping):
+            yield from _figures(value, name)
+        else:
+            yield name, key, len(value) if isinstance(value, list) else value
+
+
+def _time(row: Mapping[str, Any], key: str) -> str:
+    return duration(row[key]) if key in row else "-"
+
+
+def _gc_details(result: Result) -> str:
+    gc = result.get("gc", {})
+    if not gc.get("jobs"):
+        return "it did not run"
+    details = [
+        gc_sentence(result),
+        f"{gc['pages_moved']:,} pages moved" if "pages_moved" in gc else None,
+        f"{gc['erases']:,} erases" if "erases" in gc else None,
+        f"{gc['time_share']:.1%} of the time" if "time_share" in gc else None,
+    ]
+    return ", ".join(detail for detail in details if detail)
+
+
+def _speed(result: Result) -> str:
+    simulated, wall, speed = (result.get(key) for key in ("simulated_ns", "wall_s", "requests_per_s"))
+    text = f"Simulated {duration(simulated or 0)}"
+    if wall is not None:
+        text += f" in {duration(wall * 1e9)}"
+    return text + (f" ({speed:,.0f} requests/s)" if speed is not None else "")

@@ -1,0 +1,74 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# A drive and a workload so small that a run takes a blink, and garbage collection runs.
+SMALL = {
+    "device.channels": 2,
+    "device.blocks_per_plane": 32,
+    "device.pages_per_block": 16,
+    "device.overprovisioning": 0.25,
+    "gc.soft": 0.1,
+    "workload.read_share": 0.3,
+    "workload.interarrival_us": 2000,
+}
+SMALL_OPTIONS = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> dict[str, Any]:
+        """Its standard output: exactly one JSON object."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+    def failed(self, code: int) -> str:
+        """Checks that it failed as commands do: the exit code, one line, no traceback, nothing on standard output. Returns the line."""
+        assert self.code == code, (self.code, self.err)
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("error: ")
+        assert "Traceback" not in self.err
+        assert self.out == ""
+        return lines[0].removeprefix("error: ")
+
+
+Ssdlab = Callable[..., Ended]
+
+
+@pytest.fixture
+def ssdlab_command(tmp_path: Path) -> Ssdlab:
+    """The command `ssdlab`, run in an empty folder."""
+
+    def run(*arguments: object, env: Mapping[str, str] | None = None, cwd: Path = tmp_path) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "ssdlab", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            timeout=300,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return run

@@ -1,0 +1,191 @@
+"""The Python API, as a user calls it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import SMALL
+from ssdlab.batch import Job, execute
+from ssdlab.plans import Setup, value_text
+
+
+def small(**more: Any) -> ssdlab.Result:
+    return ssdlab.run(**{"set": SMALL, "requests": 2000, **more})
+
+
+def test_attributes_are_the_json_entries() -> None:
+    result = small()
+    data = result.to_dict()
+    assert result.latency.read.p99 == data["latency_ns"]["read"]["p99"]
+    assert result.latency.all.p99_9 == data["latency_ns"]["all"]["p99_9"]
+    assert result.gc.write_amplification == data["gc"]["write_amplification"] >= 1
+    assert result.request_counts.read == data["requests"]["read"]
+    assert result.seed == 1
+    assert result["config"]["device"]["channels"] == 2
+    assert "latency_ns" in dir(result)
+
+
+def test_what_a_run_does_not_have_is_absent() -> None:
+    result = small(requests=10)
+    with pytest.raises(AttributeError, match="latency_ns"):
+        _ = result.latencies
+    assert result.get("cache") is None
+    with pytest.raises(ssdlab.UsageError, match="log_requests"):
+        _ = result.requests
+
+
+def test_to_dict_is_a_copy() -> None:
+    result = small(requests=10)
+    result.to_dict()["gc"]["jobs"] = -1
+    assert result.gc.jobs >= 0
+
+
+def test_request_log_is_a_table() -> None:
+    result = small(log_requests=True)
+    table = result.requests
+    assert table.num_rows == 2000
+    responses = table["response_ns"].to_pylist()
+    assert max(responses) == result.latency.all.max
+    assert sum(responses) / len(responses) == pytest.approx(result.latency.all.mean)
+
+
+def test_request_log_in_a_folder(tmp_path: Path) -> None:
+    result = small(log_requests=True, out=tmp_path / "results")
+    assert result.request_log == tmp_path / "results" / "requests.parquet"
+    assert result.requests.num_rows == 2000
+    assert (tmp_path / "results" / "result.json").exists()
+
+
+def test_compare_is_a_mapping_of_results(tmp_path: Path) -> None:
+    comparison = ssdlab.compare(schemes=["npgc", "rwp"], set=SMALL, requests=2000, out=tmp_path)
+    assert list(comparison) == ["npgc", "rwp"]
+    assert comparison["npgc"].digest == small(scheme="npgc").digest
+    assert comparison.to_dict()["runs"]["rwp"] == comparison["rwp"].to_dict()
+    assert "write amplification" in str(comparison)
+    assert (tmp_path / "comparison.json").exists()
+
+
+def test_one_failing_run_does_not_lose_the_others() -> None:
+    """A scheme that writes no log, and one whose log cannot be written."""
+    setup = Setup(set=tuple((key, value_text(value)) for key, value in SMALL.items()), requests=500)
+    good = Job(label="good", plan=setup.plan(None))
+    bad = Job(label="bad", plan=setup.plan(None, Path("/nonexistent/requests.parquet")))
+    batch = execute([bad, good], workers=1)
+    assert list(batch.finished) == ["good"]
+    assert isinstance(batch.failed["bad"], ssdlab.FileError)
+    with pytest.raises(ssdlab.FileError) as caught:
+        batch.raise_failure()
+    assert list(caught.value.finished) == ["good"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "word"),
+    [
+        ({"set": {"gc.sotf": 1}}, ssdlab.ConfigError, "gc.soft"),
+        ({"set": {"gc.soft": None}}, ssdlab.UsageError, "None"),
+        ({"set": {"gc.soft": object()}}, ssdlab.UsageError, "object"),
+        ({"device": "lee2031"}, ssdlab.Error, "lee2013"),
+        ({"trace": "missing.csv"}, ssdlab.FileError, "missing.csv"),
+        ({"verify": "maybe"}, ssdlab.UsageError, "every"),
+        ({"requests": 0}, ssdlab.UsageError, "requests"),
+        ({"trace": "x", "workload": "y"}, ssdlab.UsageError, "workload"),
+    ],
+)
+def test_errors_are_subclasses_with_the_cores_message(arguments: dict[str, Any], error: type[Exception], word: str) -> None:
+    with pytest.raises(error, match=word) as caught:
+        ssdlab.run(**arguments)
+    assert isinstance(caught.value, ssdlab.Error)
+
+
+def test_file_errors_are_os_errors_too() -> None:
+    with pytest.raises(OSError, match="missing") as caught:
+        ssdlab.run(trace="missing.csv")
+    assert caught.value.errno == 2
+    assert str(caught.value.filename).endswith("missing.csv")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (1, "1"),
+        (0.05, "0.05"),
+        ("chip", '"chip"'),
+        (["read", "erase"], '["read", "erase"]'),
+        (Path("a b"), '"a b"'),
+        ({"a": 1}, '{"a" = 1}'),
+        ((), "[]"),
+    ],
+)
+def test_values_become_toml(value: object, text: str) -> None:
+    assert value_text(value) == text
+
+
+def test_set_takes_lists_and_texts() -> None:
+    result = small(requests=10, set=SMALL | {"gc.scope": "none", "ftl.allocation": "WCDP"})
+    assert result["config"]["gc"]["scope"] == "none"
+    assert result["config"]["ftl"]["allocation"] == "WCDP"
+
+
+def test_simulator_step_by_step() -> None:
+    sim = ssdlab.Simulator(set=SMALL)
+    assert sim.now_ns == 0
+    first = sim.submit(ssdlab.Request(op="write", offset=0, length=4096, arrival_ns=1000))
+    second = sim.submit(ssdlab.Request(op="read", offset=8192, length=4096, arrival_ns=2000))
+    assert (first, second) == (0, 1)
+    sim.run_until(1000)
+    assert sim.completions() == []
+    sim.run_to_idle()
+    done = sim.completions()
+    assert sorted(completion.index for completion in done) == [0, 1]
+    assert [completion.completed_ns for completion in done] == sorted(completion.completed_ns for completion in done)
+    assert {completion.op for completion in done} == {"read", "write"}
+    for completion in done:
+        assert completion.response_ns == completion.completed_ns - completion.arrival_ns == sum(completion.parts_ns.values())
+    assert sim.completions() == []
+    result = sim.finish()
+    assert result.request_counts.write == 1
+    with pytest.raises(ssdlab.UsageError):
+        sim.run_to_idle()
+
+
+def test_simulator_refuses_the_past_and_nonsense() -> None:
+    sim = ssdlab.Simulator(set=SMALL)
+    sim.run_until(1_000_000)
+    with pytest.raises(ssdlab.Error):
+        sim.submit(ssdlab.Request(op="read", offset=0, length=4096, arrival_ns=0))
+    with pytest.raises(ssdlab.Error):
+        sim.submit(ssdlab.Request(op="erase", offset=0, length=4096))  # type: ignore[arg-type]
+    with pytest.raises(ssdlab.Error):
+        sim.submit(ssdlab.Request(op="read", offset=2**60, length=4096))
+
+
+def test_the_interpreter_goes_on_while_the_core_runs() -> None:
+    """Another Python thread counts during a run: the core does not hold the interpreter's lock."""
+    ticks = 0
+    over = threading.Event()
+
+    def count() -> None:
+        nonlocal ticks
+        while not over.wait(0.001):
+            ticks += 1
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    small(requests=300_000)
+    over.set()
+    counter.join()
+    assert ticks > 10
+
+
+def test_presets_and_schema() -> None:
+    assert "lee2013" in ssdlab.presets("device")
+    assert "npgc" in ssdlab.presets("scheme")
+    assert "[gc]" in ssdlab.preset_text("scheme", "npgc")
+    assert "gc.soft" in ssdlab.config_keys()
+    assert "gc" in ssdlab.config_schema()["properties"]

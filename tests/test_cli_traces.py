@@ -1,0 +1,85 @@
+"""`ssdlab trace info` and `trace convert`, as a user calls them. Exact counts per format are tested with the readers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Ssdlab
+
+GOOD = "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n10,W,4096,8192\n20,W,0,8192\n30,T,0,4096\n"
+BAD = GOOD + "40,X,0,4096\n50,R,1.5E+11,4096\n60,R,0,4096\n"
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.csv"
+    path.write_text(GOOD)
+    return path
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    path = tmp_path / "bad.csv"
+    path.write_text(BAD)
+    return path
+
+
+def test_info_has_the_contract_keys(ssdlab_command: Ssdlab, good: Path) -> None:
+    done = ssdlab_command("trace", "info", good, "--json")
+    assert (done.code, done.err) == (0, "")
+    info = done.json()
+    assert {kind: info["requests"][kind] for kind in ("read", "write", "trim")} == {"read": 1, "write": 2, "trim": 1}
+    assert info["bad_lines"] == 0
+    assert info["mean_kb"] == {"read": 4.0, "write": 8.0}
+    assert info["span_s"] == pytest.approx(30e-6)
+    assert info["max_end_bytes"] == 12288
+
+
+def test_bad_lines_are_named_and_fail(ssdlab_command: Ssdlab, bad: Path) -> None:
+    done = ssdlab_command("trace", "info", bad)
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "line 6" in done.out
+    assert "line 7" in done.out
+    assert "line 8" not in done.out
+    assert done.err == f"error: {bad}: 2 lines cannot be read\n"
+    counted = ssdlab_command("trace", "info", bad, "--json")
+    assert counted.code == 1
+    assert counted.json()["bad_lines"] == 2
+    assert counted.json()["requests"]["read"] == 2
+
+
+def test_several_files_are_one_object(ssdlab_command: Ssdlab, good: Path, bad: Path) -> None:
+    done = ssdlab_command("trace", "info", good, bad, "missing.csv", "--json")
+    assert done.code == 1
+    assert set(done.json()["files"]) == {str(good), str(bad)}
+    assert "missing.csv" in done.err
+
+
+def test_info_of_what_is_no_trace(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    assert "missing.csv" in ssdlab_command("trace", "info", "missing.csv").failed(1)
+    (tmp_path / "empty.csv").write_text("")
+    assert "empty.csv" in ssdlab_command("trace", "info", "empty.csv").failed(1)
+    line = ssdlab_command("trace", "info", "empty.csv", "--format", "mrs").failed(2)
+    assert "mrs" in line
+    assert "msr" in line
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.zst", "csv.gz", "parquet"])
+def test_convert_keeps_every_request(ssdlab_command: Ssdlab, good: Path, tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"converted.{suffix}"
+    done = ssdlab_command("trace", "convert", good, target, "--json")
+    assert done.code == 0, done.err
+    assert done.json()
+    before = ssdlab_command("trace", "info", good, "--json").json()
+    after = ssdlab_command("trace", "info", target, "--json").json()
+    for key in ("requests", "mean_kb", "span_s", "max_end_bytes", "bad_lines"):
+        assert after[key] == before[key]
+
+
+def test_convert_of_a_bad_trace_leaves_no_file(ssdlab_command: Ssdlab, bad: Path, tmp_path: Path) -> None:
+    target = tmp_path / "converted.parquet"
+    assert "6" in ssdlab_command("trace", "convert", bad, target).failed(1)
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
