@@ -259,7 +259,7 @@ impl Simulation {
     /// is the next step's.
     fn step(&mut self) -> Result<()> {
         let time = self.next_time().expect("the caller knows that something is due");
-        debug_assert!(time >= self.now, "time goes back");
+        assert!(time >= self.now, "time goes back");
         self.rounds_at_now = if time == self.now { self.rounds_at_now + 1 } else { 0 };
         if self.rounds_at_now > ROUNDS_AT_ONE_INSTANT {
             return Err(self.ssd.stuck(self.now));

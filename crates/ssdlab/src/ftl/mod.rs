@@ -169,7 +169,7 @@ impl Ftl {
     /// The page for a host write. Only where [`Ftl::can_write`].
     #[inline(always)]
     pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
-        debug_assert!(self.can_write(pool));
+        assert!(self.can_write(pool));
         let frontier = &mut self.pools[pool.index()].host;
         Self::allocate(frontier, &mut self.blocks, &self.geometry, pool)
     }

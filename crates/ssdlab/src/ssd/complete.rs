@@ -226,7 +226,7 @@ impl Ssd {
         }
         let mut index = front;
         while index != NONE && self.transactions[index].kind == TransactionKind::Read {
-            debug_assert_eq!(self.transactions[index].lpn, lpn);
+            assert_eq!(self.transactions[index].lpn, lpn);
             let next = self.transactions[index].next_on_page;
             self.activate(now, index);
             index = next;
