@@ -23,7 +23,11 @@ fn main() {
     config.ftl.precondition.kind = PreconditionKind::Steady;
     println!("4 KB uniform random writes, lee2013 drive, npgc, steady state, {WRITES} writes a turn, best of {TURNS} turns");
     let (ftl, report) = precondition::prepare(&config, None, 1, &|| false).expect("a steady drive");
-    println!("  preconditioned: write amplification {:.3} after {} overwrites", report.write_amplification.unwrap_or(1.0), report.pages_overwritten);
+    println!(
+        "  preconditioned: write amplification {:.3} after {} overwrites",
+        report.write_amplification.unwrap_or(1.0),
+        report.pages_overwritten
+    );
     let (mut plain, mut bare, mut timed) = (0.0f64, 0.0f64, 0.0f64);
     for _ in 0..TURNS {
         plain = plain.max(plain_c_loop(&ftl, report.pages_overwritten).unwrap_or(0.0));

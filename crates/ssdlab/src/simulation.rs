@@ -157,7 +157,8 @@ impl Simulation {
     pub fn submit(&mut self, request: Request) -> Result<u64> {
         let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
         if request.arrival_ns < earliest {
-            let message = format!("a request for {} ns is submitted when {earliest} ns is past: submit in order of arrival", request.arrival_ns);
+            let message =
+                format!("a request for {} ns is submitted when {earliest} ns is past: submit in order of arrival", request.arrival_ns);
             return Err(Error::Usage(message));
         }
         let end = request.offset.checked_add(request.length);
@@ -409,6 +410,5 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
         counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
-        ..DeviceStats::default()
     }
 }

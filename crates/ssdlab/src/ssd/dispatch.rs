@@ -157,9 +157,7 @@ impl Ssd {
     fn pool_with_room(&self, die: DieId) -> Option<PoolId> {
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
-        (0..count)
-            .map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count))
-            .find(|&pool| self.takes_any_write(pool))
+        (0..count).map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count)).find(|&pool| self.takes_any_write(pool))
     }
 
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
@@ -311,7 +309,14 @@ impl Ssd {
                 let copyback = self.copyback && geometry.plane_of_block(from.0) == geometry.plane_of_block(to.0);
                 let kind = if copyback { OpKind::CopybackMove } else { OpKind::Move };
                 self.counters.copybacks += u64::from(copyback);
-                Op { kind, host: false, pages: 1, read_ns: self.flash.timing.read(from.1), write_ns: self.flash.timing.program(to.1), tag: pool.0 }
+                Op {
+                    kind,
+                    host: false,
+                    pages: 1,
+                    read_ns: self.flash.timing.read(from.1),
+                    write_ns: self.flash.timing.program(to.1),
+                    tag: pool.0,
+                }
             }
         };
         self.gc.job_mut(pool).busy = true;
