@@ -64,6 +64,15 @@ class Tally:
     configs: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
 
+    def add(self, case: Case, counts: dict[str, int]) -> None:
+        """Takes in a case that agreed."""
+        self.cases += 1
+        self.configs.add(repr(case.config))
+        self.counts.update(counts)
+
+    def __str__(self) -> str:
+        return f"{self.cases} cases, {len(self.configs)} configurations: {dict(self.counts)}"
+
 
 # Cases
 
@@ -201,10 +210,7 @@ def compare(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
         drive.run_until(drive.now_ns + SETTLED_NS)
         apply(reference, request)
         agree(drive, reference, f"after request {number}, {request}")
-    counts = same_counts(drive.finish(), reference)
-    tally.cases += 1
-    tally.configs.add(repr(case.config))
-    tally.counts.update(counts)
+    tally.add(case, same_counts(drive.finish(), reference))
 
 
 def range_of(case: Case, reference: ReferenceFtl, at: tuple[int, int]) -> tuple[int, int]:
@@ -213,8 +219,12 @@ def range_of(case: Case, reference: ReferenceFtl, at: tuple[int, int]) -> tuple[
     return offset, 1 + at[1] * (exported - offset - 1) // 1_000_000
 
 
+def keys_of(case: Case) -> dict[str, Any]:
+    return {f"{section}.{key}": value for section, part in case.config.items() for key, value in part.items()}
+
+
 def simulated(case: Case, ranges: list[tuple[int, int]], folder: Path) -> ssdlab.Simulator:
-    keys: dict[str, Any] = {f"{section}.{key}": value for section, part in case.config.items() for key, value in part.items()}
+    keys = keys_of(case)
     if case.precondition == "ranges":
         file = folder / "prefill.csv"
         file.write_text("offset_bytes,size_bytes\n" + "".join(f"{offset},{length}\n" for offset, length in ranges))
@@ -266,12 +276,15 @@ def same(what: str, drive: object, reference: object, when: str) -> None:
         raise Disagreement(f"{what} {when}:\ndrive     {drive}\nreference {reference}")
 
 
-def run_cases(make: Reference, folder: Path, *, shrink: bool = True) -> Tally:
+Comparison = Callable[[Case, Reference, Path, Tally], None]
+
+
+def run_cases(make: Reference, folder: Path, *, how: Comparison = compare, count: int = CASES, shrink: bool = True) -> Tally:
     """Compares all cases; the first that disagrees raises."""
     tally = Tally()
 
     @settings(
-        max_examples=CASES,
+        max_examples=count,
         derandomize=WANTED is None,
         deadline=None,
         database=None,
@@ -280,10 +293,60 @@ def run_cases(make: Reference, folder: Path, *, shrink: bool = True) -> Tally:
     )
     @given(case=cases())
     def agrees(case: Case) -> None:
-        compare(case, make, folder, tally)
+        how(case, make, folder, tally)
 
     agrees()
     return tally
+
+
+# The untimed drive
+
+
+class CoreRandom:
+    """The core's random numbers for preconditioning under seed 1: xoshiro256++ (D. Blackman and S. Vigna, 2019).
+
+    Without them nobody could repeat a random overwrite. Its state is the BLAKE3 hash of the seed (8 bytes, little-endian) and the word
+    `precondition`.
+    """
+
+    BITS = (1 << 64) - 1
+
+    def __init__(self) -> None:
+        self.state = [0xD8CD1B9AF3F25675, 0x172D543B674054CC, 0xE22665114A628313, 0x6B1BA6DB2D93105C]
+
+    def bits(self) -> int:
+        a, b, c, d = self.state
+        result = (self._rotated((a + d) & self.BITS, 23) + a) & self.BITS
+        c, d = c ^ a, d ^ b
+        self.state = [a ^ d, b ^ c, c ^ (b << 17 & self.BITS), self._rotated(d, 45)]
+        return result
+
+    def below(self, bound: int) -> int:
+        """The high half of a product, rejected where that would not be uniform."""
+        while True:
+            product = self.bits() * bound
+            if product & self.BITS >= (1 << 64) % bound:
+                return product >> 64
+
+    def _rotated(self, word: int, by: int) -> int:
+        return (word << by | word >> (64 - by)) & self.BITS
+
+
+def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
+    """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
+    reference = make(case.config)
+    kind = "soft" if case.seed % 4 == 0 else "steady"
+    keys = keys_of(case) | {"ftl.precondition.kind": kind, "ftl.precondition.range": case.footprint}
+    drive = ssdlab.Simulator(set=keys, seed=1)
+    after = ssdlab.Simulator(set=keys, seed=1).finish().precondition
+    reference.fill()
+    dice, pages = CoreRandom(), max(1, int(reference.exported_pages * case.footprint))
+    for _ in range(after.pages_overwritten):
+        reference.write(dice.below(pages))
+    agree(drive, reference, f"after {kind}")
+    if kind == "soft":
+        same("erases", 0, reference.erases, "before collection has begun")
+    tally.add(case, {"pages moved": reference.gc_programs, "jobs": reference.jobs})
 
 
 # The tests
@@ -295,37 +358,37 @@ def correct(config: dict[str, Any]) -> ReferenceFtl:
 
 def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
     tally = run_cases(correct, tmp_path)
-    print(f"\n{tally.cases} cases, {len(tally.configs)} configurations: {dict(tally.counts)}")
+    print(f"\n{tally}")
     assert len(tally.configs) >= 300
     # Every mechanism was at work, many times a case.
     for what in ("host programs", "pages moved", "jobs", "reads before partial writes", "trimmed pages"):
         assert tally.counts[what] > 3 * tally.cases, what
 
 
+def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
+    tally = run_cases(ReferenceFtl, tmp_path, how=compare_preconditioning, count=CASES // 8)
+    print(f"\n{tally}")
+    assert min(tally.counts["pages moved"], tally.counts["jobs"]) > 3 * tally.cases
+
+
 class BreaksTiesTheOtherWay(ReferenceFtl):
+    """Among equals the block that changed last."""
+
     def _victim(self, pool: Pool) -> int | None:
         candidates = [block for block in pool.blocks if self._can_be_victim(block)]
         return min(candidates, key=lambda block: (self.valid_pages(block), -self.stamps[block]), default=None)
 
 
 class IgnoresTrims(ReferenceFtl):
+    """Keeps trimmed data, and moves them."""
+
     def trim(self, lpn: int) -> None:
         pass
 
 
-class ClosesABlockTooEarly(ReferenceFtl):
-    """Before the page that fills it has made its old place invalid."""
-
-    def _program(self, pool: Pool, lpn: int, block: int) -> None:
-        if self.written[block] == self.pages_per_block - 1:
-            self._stamp(block)
-        stamp = self.stamps[block]
-        super()._program(pool, lpn, block)
-        if self.written[block] == self.pages_per_block:
-            self.stamps[block] = stamp
-
-
 class ReturnsBlocksAtTheFront(ReferenceFtl):
+    """Uses the block erased last next."""
+
     def _run_job(self, pool: Pool, victim: int) -> None:
         super()._run_job(pool, victim)
         pool.free.insert(0, pool.free.pop())
@@ -339,6 +402,8 @@ class LetsTheLastFreeBlockBe(ReferenceFtl):
 
 
 class ReadsWholePagesToo(ReferenceFtl):
+    """Takes some whole pages for parts."""
+
     def _wholly_inside(self, lpn: int, offset: int, length: int) -> bool:
         return super()._wholly_inside(lpn, offset, length) and lpn % 7 > 0
 
@@ -353,7 +418,6 @@ class CountsThePoolsOtherwise(ReferenceFtl):
 
 PLANTED = [
     BreaksTiesTheOtherWay,
-    ClosesABlockTooEarly,
     CountsThePoolsOtherwise,
     IgnoresTrims,
     LetsTheLastFreeBlockBe,
@@ -372,6 +436,12 @@ def test_a_victim_picked_after_the_write_is_found(tmp_path: Path) -> None:
     """The moment of the untimed drive is not that of the simulated one."""
     with pytest.raises(Disagreement):
         run_cases(lambda config: ReferenceFtl(config, decides="landed"), tmp_path, shrink=False)
+
+
+def test_a_victim_picked_before_the_write_is_found_in_preconditioning(tmp_path: Path) -> None:
+    """And the other way round."""
+    with pytest.raises(Disagreement):
+        run_cases(correct, tmp_path, how=compare_preconditioning, count=CASES // 8, shrink=False)
 
 
 def test_a_pool_that_does_not_exist_is_refused() -> None:
