@@ -10,10 +10,15 @@ What the model's description leaves open is decided here, in the functions named
 * ``_program``: the old place of a page becomes invalid before a block that this page
   fills is closed, so that of two stamps the old block's is the smaller.
 * ``_write_page``, ``trim``: garbage collection that ended for want of a victim begins
-  again when a page of its pool becomes invalid, if it is still wanted.
+  again, if it is still wanted, when a page of its pool becomes invalid or is written.
+  Written, because that may close the block being filled, in which pages became invalid
+  before: it is a victim only then. A host write may wait for just that block.
+* ``_write_page``: when the write that takes a block has garbage collection decide is
+  the caller's choice, ``decides``.
 * ``_open_host_block``: a host write that needs a block where only the last one is free
   has garbage collected first.
-* ``fill``: evaluates no trigger (nothing is invalid), is not counted as host programs.
+* ``fill``, ``prefill``: evaluate no trigger (nothing is invalid), are not counted as
+  host programs. ``begin`` evaluates it.
 * ``write_bytes``: a partial write reads the old page only where there is one.
 """
 
@@ -21,10 +26,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 NOWHERE = -1
 """The place of a page without data, and the owner of a place without valid data."""
+
+Decides = Literal["landed", "started"]
+"""When a host write that takes a free block has garbage collection decide whether it is
+wanted and which block it collects first. The write's own old page is then
+
+``landed``: invalid: the write is over first. So it is where nothing takes time.
+``started``: still valid, since the mapping changes when a program ends, while a block is
+taken when the program starts. So it is in a simulated drive. The job begins at that
+moment as well, but its first move finds the die taken until the program has ended; and
+if there was no victim at the start, there may be one then.
+"""
 
 
 class OutOfSpace(Exception):
@@ -56,7 +72,8 @@ class ReferenceFtl:
     partial_write``) and ``gc`` (``soft``).
     """
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
+        self.decides = decides
         device, ftl = config["device"], config.get("ftl", {})
         self.channels: int = device["channels"]
         self.chips_per_channel: int = device["chips_per_channel"]
@@ -92,6 +109,7 @@ class ReferenceFtl:
         self.erases = 0
         self.jobs = 0
         self.rmw_reads = 0
+        self.trimmed_pages = 0
 
     # Geometry
 
@@ -162,12 +180,27 @@ class ReferenceFtl:
 
     def fill(self) -> None:
         """Writes every exported page of an erased device once, in address order."""
+        self.prefill([(0, self.exported_pages * self.page_bytes)])
+
+    def prefill(self, ranges: list[tuple[int, int]]) -> None:
+        """Writes every page that ranges of bytes of an erased device touch once, in order.
+
+        A range is an offset and a length; ranges may overlap.
+        """
         if any(self.written):
             raise ValueError("only an erased device can be filled")
-        for lpn in range(self.exported_pages):
-            pool = self.pools[self.pool_of(lpn)]
-            self._open_host_block(pool)
-            self._program(pool, lpn, self._host_block(pool))
+        for offset, length in ranges:
+            self._check_range(offset, length)
+            for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
+                if self.place_of[lpn] == NOWHERE:
+                    pool = self.pools[self.pool_of(lpn)]
+                    self._open_host_block(pool)
+                    self._program(pool, lpn, self._host_block(pool))
+
+    def begin(self) -> None:
+        """Has every pool collect if it is short of free blocks as it is."""
+        for pool in self.pools:
+            self._collect(pool)
 
     def write(self, lpn: int) -> None:
         """Writes one logical page."""
@@ -181,6 +214,7 @@ class ReferenceFtl:
         if place == NOWHERE:
             return
         self.place_of[lpn] = NOWHERE
+        self.trimmed_pages += 1
         self._invalidate(place)
         pool = self.pools[self.pool_of(lpn)]
         if pool.starved:
@@ -227,10 +261,14 @@ class ReferenceFtl:
     def _write_page(self, lpn: int) -> None:
         pool = self.pools[self.pool_of(lpn)]
         took_a_block = self._open_host_block(pool)
-        overwrites = self.place_of[lpn] != NOWHERE
+        first_victim = None
+        if took_a_block and self.decides == "started" and self._wants_collection(pool):
+            first_victim = self._victim(pool)
         self._program(pool, lpn, self._host_block(pool))
         self.host_programs += 1
-        if took_a_block or (pool.starved and overwrites):
+        if first_victim is not None:
+            self._run_job(pool, first_victim)
+        if took_a_block or pool.starved:
             self._collect(pool)
 
     def _open_host_block(self, pool: Pool) -> bool:

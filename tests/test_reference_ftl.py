@@ -199,6 +199,28 @@ def test_starved_collection_begins_again_with_the_next_invalid_page() -> None:
     assert (ftl.free_lists(), ftl.jobs) == ([[4, 5, 0]], 1)
 
 
+def test_starved_collection_begins_again_when_a_block_with_an_invalid_page_closes() -> None:
+    ftl = ReferenceFtl(config(soft=6.0, pages=3))
+    ftl.write(0)
+    ftl.write(0)  # the page that became invalid lies in a frontier, which is no victim
+    assert (ftl.free_lists(), ftl.jobs) == ([[1, 2, 3, 4, 5]], 0)
+    ftl.write(1)
+    assert ftl.mapping()[:2] == [3, 4]
+    assert (ftl.free_lists(), ftl.jobs) == ([[2, 3, 4, 5, 0]], 1)
+
+
+def test_a_victim_is_picked_before_or_after_the_write_that_asks_for_it() -> None:
+    # Page 1's write takes block 4. Before it has landed, blocks 0 and 1 have a valid page each, and block 1 for longer: page 3 moves to
+    # block 5. After it, block 0 has none, and one job will do.
+    for decides, free in (("landed", [5, 0]), ("started", [1, 0])):
+        ftl = ReferenceFtl(config(), decides=decides)  # type: ignore[arg-type]
+        ftl.fill()
+        for lpn in (2, 0, 1):
+            ftl.write(lpn)
+        assert ftl.free_lists() == [free]
+        ftl.check()
+
+
 def test_host_writes_leave_the_last_free_block_to_collection() -> None:
     # Four blocks, two full of valid data, one host frontier, one free.
     ftl = ReferenceFtl(config(blocks=4, overprovisioning=0.0, soft=1.0))
@@ -217,6 +239,13 @@ def test_host_writes_leave_the_last_free_block_to_collection() -> None:
     ftl.write(6)
     assert ftl.mapping()[2:7] == [-1, 2, 4, 5, 0]
     assert ftl.free_lists() == [[3]]
+
+
+def test_a_prefill_writes_each_page_that_it_touches_once() -> None:
+    ftl = ReferenceFtl(config())
+    ftl.prefill([(4 * 4096 + 1, 1), (4095, 2), (0, 4096)])
+    assert ftl.mapping() == [1, 2, -1, -1, 0, -1]
+    assert ftl.host_programs == 0
 
 
 def test_what_the_reference_cannot_do_is_refused() -> None:

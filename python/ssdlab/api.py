@@ -336,6 +336,27 @@ class Simulator:
         """The requests completed since the last call, in order of completion."""
         return self._core.completions()
 
+    def mapping(self) -> list[int]:
+        """By logical page: the physical page that holds its data now, -1 for none.
+
+        Numbers are dense and drive-wide: physical page = block x pages a block + page; block = plane x blocks a plane + block; planes
+        are counted die by die, dies chip by chip, chips channel by channel. The list has an entry for every exported page: do not ask
+        for it often on a large drive.
+        """
+        return self._core.mapping()
+
+    def erase_counts(self) -> list[int]:
+        """By block: how often it was erased. Blocks are numbered as in `mapping`."""
+        return self._core.erase_counts()
+
+    def free_blocks(self, pool: int) -> list[int]:
+        """The free blocks of a pool, the next to be taken first; blocks being filled are not among them.
+
+        Args:
+            pool: a plane or, with `ftl.pool = "die"`, a die; from 0.
+        """
+        return self._core.free_blocks(pool)
+
     def finish(self) -> Result:
         """Simulates what is left and returns the result. The simulator is then of no further use."""
         return Result(json.loads(self._core.finish()))

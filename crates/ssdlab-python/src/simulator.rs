@@ -8,6 +8,7 @@ use ssdlab::error::{Error, Result};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Simulation};
 use ssdlab::stats::{Completion, Part};
+use ssdlab::units::{Lpn, PoolId};
 
 use crate::door;
 use crate::errors::{Failure, guarded, json};
@@ -201,6 +202,32 @@ impl PySimulator {
     #[getter]
     fn now_ns(&self) -> PyResult<u64> {
         self.with(|simulation| Ok(simulation.now()))
+    }
+
+    /// By logical page: the physical page that holds its data, -1 for none.
+    fn mapping(&self) -> PyResult<Vec<i64>> {
+        self.with(|simulation| {
+            let ftl = simulation.ssd().ftl();
+            let place = |lpn| ftl.lookup(Lpn(lpn)).map_or(-1, |ppn| i64::from(ppn.0));
+            Ok((0..ftl.geometry().exported_pages).map(place).collect())
+        })
+    }
+
+    /// By block: how often it was erased.
+    fn erase_counts(&self) -> PyResult<Vec<u32>> {
+        self.with(|simulation| Ok(simulation.ssd().ftl().blocks().erases().to_vec()))
+    }
+
+    /// The free blocks of a pool, the next to be taken first; frontiers are not among them.
+    fn free_blocks(&self, pool: u32) -> PyResult<Vec<u32>> {
+        self.with(|simulation| {
+            let ftl = simulation.ssd().ftl();
+            let pools = ftl.geometry().pools.count.get();
+            if pool >= pools {
+                return Err(Error::Usage(format!("pool = {pool}: the drive has {pools} pools, numbered from 0")));
+            }
+            Ok(ftl.blocks().free_blocks(PoolId(pool)).map(|block| block.0).collect())
+        })
     }
 
     /// Simulates to the end and returns the result as JSON text.

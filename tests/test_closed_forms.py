@@ -1,0 +1,95 @@
+"""What the simulator measures against what theory says, through the public interface.
+
+`pytest -s tests/test_closed_forms.py` prints each pair. The lengths of the runs are such that chance accounts for a fraction of the
+tolerance; seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import ssdlab
+from reference_theory import bux2011_max_throughput, greedy_write_amplification, md1_mean_wait
+
+ONE_DIE = {
+    "device.channels": 1,
+    "device.chips_per_channel": 1,
+    "device.dies_per_chip": 1,
+    "device.planes_per_die": 1,
+}
+
+
+def agree(what: str, measured: float, theory: float, *, rel: float) -> None:
+    print(f"\n{what:<56} measured {measured:12.6g}  theory {theory:12.6g}  {measured / theory - 1:+.3%} (at most {rel:.0%})", end="")
+    assert measured == pytest.approx(theory, rel=rel), what
+
+
+@pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
+def test_reads_of_one_die_wait_as_in_an_m_d_1_queue(load: float) -> None:
+    """Array and transfer follow each other, the die being taken from the start of one to the end of the other: one server."""
+    read_ns, transfer_ns = 60_000, 4096 * 10
+    service_ns = read_ns + transfer_ns
+    keys = ONE_DIE | {
+        "device.read_ns": read_ns,
+        "device.transfer_ps_per_byte": 10_000,
+        "workload.read_share": 1.0,
+        "workload.arrival": "exponential",
+        "workload.interarrival_us": service_ns / 1000 / load,
+    }
+    result = ssdlab.run(set=keys, requests=4_000_000, seed=1)
+    assert result.latency.read.min == service_ns
+    wait_ns = result.latency.read.mean - service_ns
+    agree(f"M/D/1, load {load}: mean wait, ns", wait_ns, md1_mean_wait(load / service_ns, service_ns), rel=0.02)
+
+
+@pytest.mark.parametrize("spare", [0.07, 0.15, 0.28])
+def test_greedy_collection_amplifies_uniform_random_writes_as_published(spare: float) -> None:
+    """P. Desnoyers, Analytic Models of SSD Write Performance, ACM Trans. Storage 10(2), 2014, doi:10.1145/2577384 (greedy cleaning)."""
+    blocks, pages = 4098, 64
+    # Collection is asked for when the shared frontier has taken a free block and fewer than two are left: the threshold of one block is
+    # kept by the floor that leaves the last free block to collection. A job gives one block back, which makes two again and is enough.
+    # So when a victim is picked one block is free and one is the frontier, just taken and still empty: all others are closed, can be
+    # victims, and hold all valid pages.
+    closed = blocks - 2
+    user = closed * (1.0 - spare)
+    keys = ONE_DIE | {
+        "device.blocks_per_plane": blocks,
+        "device.pages_per_block": pages,
+        "device.overprovisioning": 1.0 - user / blocks,
+        "ftl.frontier": "shared",
+        "ftl.precondition.kind": "steady",
+        "gc.soft": 1,
+        "gc.victim": "greedy",
+        "workload.read_share": 0.0,
+        "workload.queue_depth": 4,
+    }
+    result = ssdlab.run(set=keys, requests=1_000_000, seed=1)
+    assert result.precondition.steady
+    assert result.precondition.free_blocks_min == result.precondition.free_blocks_max == 2
+    # The exported pages are a whole number, which rounds `user` by less than a page.
+    theory = greedy_write_amplification(pages, closed, result.precondition.pages_mapped / pages)
+    agree(f"greedy, (T - U)/T = {spare:.0%}: write amplification", result.gc.write_amplification, theory, rel=0.03)
+
+
+@pytest.mark.parametrize("reads_per_write", [0, 2])
+def test_a_saturated_die_reaches_the_throughput_of_bux2011(reads_per_write: int) -> None:
+    """Equation (8) at Table 1's values, with the mean number of valid pages that the run itself had in its victims."""
+    keys = {
+        "workload.queue_depth": 4,
+        "workload.read_share": reads_per_write / (1 + reads_per_write),
+        "workload.address": "uniform",
+    }
+    result = ssdlab.run(device="bux2011", scheme="cep", set=keys, requests=300_000 * (1 + reads_per_write), seed=1)
+    # Saturated: the die has never been idle. The moves are the table's copies: no transfer.
+    assert result.utilisation.chips == pytest.approx([1.0], abs=1e-3)
+    assert result.counters.copybacks == result.gc.pages_moved
+    theory = bux2011_max_throughput(
+        reads_per_write=reads_per_write,
+        pages_per_block=256,
+        valid_pages=result.gc.pages_moved / result.gc.jobs,
+        write_time=0.9264,
+        read_time=0.0763,
+        copy_time=0.9507,
+        erase_time=3.0003,
+    )
+    agree(f"bux2011 (8), {reads_per_write} reads a write: requests/ms", result.iops / 1000.0, theory, rel=0.01)

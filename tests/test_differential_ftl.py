@@ -1,0 +1,450 @@
+"""The simulated drive against the slow, obvious FTL of `reference_ftl`, page by page.
+
+One request at a time, with time enough after each for garbage collection to end. Its pages fall into different pools, each of which does
+its part alone, so that no order among them matters. After every request the whole mapping, the erase counts and the free lists must be
+equal, and at the end what was counted.
+
+The cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_differential_ftl.py` tries that many others.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import ssdlab
+from reference_ftl import Pool, ReferenceFtl
+
+WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
+CASES = int(WANTED or 800)
+SETTLED_NS = 10_000_000_000
+"""More than any of these drives needs for a request and all the collection that follows."""
+POOLS_MAX = 8
+
+Reference = Callable[[dict[str, Any]], ReferenceFtl]
+
+
+class Disagreement(AssertionError):
+    """The drive and the reference differ."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A drive, what it holds at the start, and a workload."""
+
+    config: dict[str, dict[str, Any]]
+    precondition: str
+    ranges: tuple[tuple[int, int], ...]
+    """For the precondition `ranges`: shares of the exported bytes in millionths, offset and length."""
+    pages_max: int
+    """Pages that a request may touch: each in a pool of its own."""
+    mix: tuple[int, int, int]
+    """Weights of writes, trims and reads."""
+    footprint: float
+    """The share of the exported pages that the requests touch."""
+    seed: int
+    requests: int
+
+
+@dataclass
+class Tally:
+    """What the cases were about, so that nobody mistakes a comparison of idle drives for a test."""
+
+    cases: int = 0
+    configs: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, case: Case, counts: dict[str, int]) -> None:
+        """Takes in a case that agreed."""
+        self.cases += 1
+        self.configs.add(repr(case.config))
+        self.counts.update(counts)
+
+    def __str__(self) -> str:
+        return f"{self.cases} cases, {len(self.configs)} configurations: {dict(self.counts)}"
+
+
+# Cases
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    device, pools_by = draw(devices())
+    ftl = {
+        "allocation": draw(st.sampled_from(["".join(letters) for letters in permutations("CWDP")])),
+        "pool": pools_by,
+        "frontier": draw(st.sampled_from(["separate", "shared"])),
+        "partial_write": draw(st.sampled_from(["rmw", "rmw", "program"])),
+    }
+    pools = pools_of(device, pools_by)
+    blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
+    gc = draw(collectors())
+    gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=1 if ftl["frontier"] == "shared" else 2))
+    # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
+    # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
+    alone = gc["scope"] not in ("none", "plane")
+    return Case(
+        config={"device": device, "ftl": ftl, "gc": gc, "scheduler": draw(schedulers(device))},
+        precondition=draw(st.sampled_from(["fill", "fill", "ranges", "none"])),
+        ranges=tuple(draw(st.lists(st.tuples(*[st.integers(0, 1_000_000)] * 2), min_size=1, max_size=4))),
+        pages_max=1 if alone else pools,
+        mix=draw(st.sampled_from([(20, 1, 1), (6, 4, 1), (20, 0, 1)])),
+        footprint=draw(st.sampled_from([1.0, 1.0, 1.0, 0.3])),
+        seed=draw(st.integers(0, 2**32)),
+        requests=draw(st.integers(1, 300)),
+    )
+
+
+@st.composite
+def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
+    """A small device without its over-provisioning, and whether its pools are planes or dies."""
+    shape = [draw(st.integers(1, most)) for most in (3, 2, 2, 3)]
+    while shape[0] * shape[1] * shape[2] * shape[3] > POOLS_MAX:
+        shape[shape.index(max(shape))] -= 1
+    pools_by = draw(st.sampled_from(["plane", "die"]))
+    device = {
+        "channels": shape[0],
+        "chips_per_channel": shape[1],
+        "dies_per_chip": shape[2],
+        "planes_per_die": shape[3],
+        "blocks_per_plane": draw(st.integers(6, 10)),
+        "pages_per_block": draw(st.integers(2, 8)),
+        "page_bytes": draw(st.sampled_from([512, 1536, 4096])),
+        "copyback": draw(st.booleans()),
+        "multiplane": pools_by == "plane" and draw(st.booleans()),
+        "multiplane_aligned": draw(st.booleans()),
+        "die_interleave": draw(st.booleans()),
+        "cache_register": draw(st.booleans()),
+    }
+    return device, pools_by
+
+
+@st.composite
+def collectors(draw: st.DrawFn) -> dict[str, Any]:
+    return {
+        "scope": draw(st.sampled_from(["none", "plane", "none", "plane", "die", "chip", "channel", "device"])),
+        "priority": draw(st.sampled_from(["gc", "fifo", "host"])),
+    }
+
+
+@st.composite
+def schedulers(draw: st.DrawFn, device: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "order": draw(st.sampled_from(["fcfs", "fr-fcfs"])),
+        "pipeline": device["cache_register"] and draw(st.booleans()),
+    }
+
+
+@st.composite
+def spares(draw: st.DrawFn, blocks: int, *, frontiers: int) -> tuple[float, float]:
+    """A soft threshold for pools of `blocks`, and an over-provisioning that is just enough for it, or more."""
+    most = blocks - frontiers - 2  # a block is exported, and one is spare beyond threshold and frontiers
+    if draw(st.booleans()):
+        soft = float(draw(st.integers(1, most)))
+        threshold = int(soft)
+    else:
+        soft = draw(st.sampled_from([0.0, 0.05, 0.1, 0.15, 0.2, 0.25]))
+        threshold = max(1, int(soft * blocks + 0.5))
+        if threshold > most:
+            soft, threshold = 0.0, 1
+    spare = threshold + frontiers + 1
+    share = draw(st.sampled_from([0.0, 0.0, 0.0, 0.02, 0.1, 0.3]))
+    return soft, min(1.0 - 1.0 / blocks, spare / blocks + 1e-9 + share)
+
+
+def pools_per_die(device: dict[str, Any], pools_by: str) -> int:
+    return int(device["planes_per_die"]) if pools_by == "plane" else 1
+
+
+def pools_of(device: dict[str, Any], pools_by: str) -> int:
+    dies = device["channels"] * device["chips_per_channel"] * device["dies_per_chip"]
+    return int(dies) * pools_per_die(device, pools_by)
+
+
+def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
+    """The workload of a case: offsets and lengths in bytes, half of them at pages' edges."""
+    dice = random.Random(case.seed)
+    page = case.config["device"]["page_bytes"]
+    footprint = max(1, int(exported_pages * case.footprint))
+    made = []
+    for _ in range(case.requests):
+        pages = dice.randint(1, min(case.pages_max, footprint))
+        first = dice.randrange(footprint - pages + 1) * page
+        end = first + pages * page
+        if dice.random() < 0.5:
+            # Anywhere within the first and the last page, which may be one.
+            first += dice.randrange(page)
+            end -= dice.randrange(min(page, end - first))
+        op = dice.choices(["write", "trim", "read"], case.mix)[0]
+        made.append(ssdlab.Request(op=op, offset=first, length=end - first))  # type: ignore[arg-type]
+    return made
+
+
+# The comparison
+
+
+def compare(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
+    reference = make(case.config)
+    ranges = [range_of(case, reference, at) for at in case.ranges]
+    drive = simulated(case, ranges, folder)
+    if case.precondition == "fill":
+        reference.fill()
+    elif case.precondition == "ranges":
+        reference.prefill(ranges)
+    agree(drive, reference, "after preconditioning")
+    drive.run_until(SETTLED_NS)
+    reference.begin()
+    agree(drive, reference, "at rest")
+    for number, request in enumerate(requests_of(case, reference.exported_pages)):
+        drive.submit(request)
+        drive.run_until(drive.now_ns + SETTLED_NS)
+        apply(reference, request)
+        agree(drive, reference, f"after request {number}, {request}")
+    tally.add(case, same_counts(drive.finish(), reference))
+
+
+def range_of(case: Case, reference: ReferenceFtl, at: tuple[int, int]) -> tuple[int, int]:
+    exported = reference.exported_pages * reference.page_bytes
+    offset = at[0] * (exported - 1) // 1_000_000
+    return offset, 1 + at[1] * (exported - offset - 1) // 1_000_000
+
+
+def keys_of(case: Case) -> dict[str, Any]:
+    return {f"{section}.{key}": value for section, part in case.config.items() for key, value in part.items()}
+
+
+def simulated(case: Case, ranges: list[tuple[int, int]], folder: Path) -> ssdlab.Simulator:
+    keys = keys_of(case)
+    if case.precondition == "ranges":
+        file = folder / "prefill.csv"
+        file.write_text("offset_bytes,size_bytes\n" + "".join(f"{offset},{length}\n" for offset, length in ranges))
+        return ssdlab.Simulator(set=keys, prefill=file, verify="end")
+    return ssdlab.Simulator(set=keys | {"ftl.precondition.kind": case.precondition}, verify="end")
+
+
+def apply(reference: ReferenceFtl, request: ssdlab.Request) -> None:
+    if request.op == "write":
+        reference.write_bytes(request.offset, request.length)
+    elif request.op == "trim":
+        reference.trim_bytes(request.offset, request.length)
+
+
+def agree(drive: ssdlab.Simulator, reference: ReferenceFtl, when: str) -> None:
+    free = [drive.free_blocks(pool) for pool in range(len(reference.pools))]
+    same("mapping", drive.mapping(), reference.mapping(), when)
+    same("erase counts", drive.erase_counts(), reference.erase_counts(), when)
+    same("free blocks by pool", free, reference.free_lists(), when)
+
+
+def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int]:
+    measured = {
+        "host programs": result.flash.host_programs,
+        "GC programs": result.flash.gc_programs,
+        "pages moved": result.gc.pages_moved,
+        "erases": result.gc.erases,
+        "jobs": result.gc.jobs,
+        "reads before partial writes": result.counters.rmw_reads,
+        "trimmed pages": result.counters.trimmed_pages,
+        "stale moves": result.gc.stale_moves,
+    }
+    expected = {
+        "host programs": reference.host_programs,
+        "GC programs": reference.gc_programs,
+        "pages moved": reference.gc_programs,
+        "erases": reference.erases,
+        "jobs": reference.jobs,
+        "reads before partial writes": reference.rmw_reads,
+        "trimmed pages": reference.trimmed_pages,
+        "stale moves": 0,
+    }
+    same("counts", measured, expected, "at the end")
+    return expected
+
+
+def same(what: str, drive: object, reference: object, when: str) -> None:
+    if drive != reference:
+        raise Disagreement(f"{what} {when}:\ndrive     {drive}\nreference {reference}")
+
+
+Comparison = Callable[[Case, Reference, Path, Tally], None]
+
+
+def run_cases(make: Reference, folder: Path, *, how: Comparison = compare, count: int = CASES, shrink: bool = True) -> Tally:
+    """Compares all cases; the first that disagrees raises."""
+    tally = Tally()
+
+    @settings(
+        max_examples=count,
+        derandomize=WANTED is None,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(case=cases())
+    def agrees(case: Case) -> None:
+        how(case, make, folder, tally)
+
+    agrees()
+    return tally
+
+
+# The untimed drive
+
+
+class CoreRandom:
+    """The core's random numbers for preconditioning under seed 1: xoshiro256++ (D. Blackman and S. Vigna, 2019).
+
+    Without them nobody could repeat a random overwrite. Its state is the BLAKE3 hash of the seed (8 bytes, little-endian) and the word
+    `precondition`.
+    """
+
+    BITS = (1 << 64) - 1
+
+    def __init__(self) -> None:
+        self.state = [0xD8CD1B9AF3F25675, 0x172D543B674054CC, 0xE22665114A628313, 0x6B1BA6DB2D93105C]
+
+    def bits(self) -> int:
+        a, b, c, d = self.state
+        result = (self._rotated((a + d) & self.BITS, 23) + a) & self.BITS
+        c, d = c ^ a, d ^ b
+        self.state = [a ^ d, b ^ c, c ^ (b << 17 & self.BITS), self._rotated(d, 45)]
+        return result
+
+    def below(self, bound: int) -> int:
+        """The high half of a product, rejected where that would not be uniform."""
+        while True:
+            product = self.bits() * bound
+            if product & self.BITS >= (1 << 64) % bound:
+                return product >> 64
+
+    def _rotated(self, word: int, by: int) -> int:
+        return (word << by | word >> (64 - by)) & self.BITS
+
+
+def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
+    """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
+    reference = make(case.config)
+    kind = "soft" if case.seed % 4 == 0 else "steady"
+    keys = keys_of(case) | {"ftl.precondition.kind": kind, "ftl.precondition.range": case.footprint}
+    drive = ssdlab.Simulator(set=keys, seed=1)
+    after = ssdlab.Simulator(set=keys, seed=1).finish().precondition
+    reference.fill()
+    dice, pages = CoreRandom(), max(1, int(reference.exported_pages * case.footprint))
+    for _ in range(after.pages_overwritten):
+        reference.write(dice.below(pages))
+    agree(drive, reference, f"after {kind}")
+    if kind == "soft":
+        same("erases", 0, reference.erases, "before collection has begun")
+    tally.add(case, {"pages moved": reference.gc_programs, "jobs": reference.jobs})
+
+
+# The tests
+
+
+def correct(config: dict[str, Any]) -> ReferenceFtl:
+    return ReferenceFtl(config, decides="started")
+
+
+def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
+    tally = run_cases(correct, tmp_path)
+    print(f"\n{tally}")
+    assert len(tally.configs) >= 300
+    # Every mechanism was at work, many times a case.
+    for what in ("host programs", "pages moved", "jobs", "reads before partial writes", "trimmed pages"):
+        assert tally.counts[what] > 3 * tally.cases, what
+
+
+def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
+    tally = run_cases(ReferenceFtl, tmp_path, how=compare_preconditioning, count=CASES // 8)
+    print(f"\n{tally}")
+    assert min(tally.counts["pages moved"], tally.counts["jobs"]) > 3 * tally.cases
+
+
+class BreaksTiesTheOtherWay(ReferenceFtl):
+    """Among equals the block that changed last."""
+
+    def _victim(self, pool: Pool) -> int | None:
+        candidates = [block for block in pool.blocks if self._can_be_victim(block)]
+        return min(candidates, key=lambda block: (self.valid_pages(block), -self.stamps[block]), default=None)
+
+
+class IgnoresTrims(ReferenceFtl):
+    """Keeps trimmed data, and moves them."""
+
+    def trim(self, lpn: int) -> None:
+        pass
+
+
+class ReturnsBlocksAtTheFront(ReferenceFtl):
+    """Uses the block erased last next."""
+
+    def _run_job(self, pool: Pool, victim: int) -> None:
+        super()._run_job(pool, victim)
+        pool.free.insert(0, pool.free.pop())
+
+
+class LetsTheLastFreeBlockBe(ReferenceFtl):
+    """Without a floor under the threshold."""
+
+    def _wants_collection(self, pool: Pool) -> bool:
+        return len(pool.free) < self.soft_blocks or not pool.free
+
+
+class ReadsWholePagesToo(ReferenceFtl):
+    """Takes some whole pages for parts."""
+
+    def _wholly_inside(self, lpn: int, offset: int, length: int) -> bool:
+        return super()._wholly_inside(lpn, offset, length) and lpn % 7 > 0
+
+
+class CountsThePoolsOtherwise(ReferenceFtl):
+    """As if the first letter changed slowest."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        ftl = config["ftl"]
+        super().__init__(config | {"ftl": ftl | {"allocation": ftl["allocation"][::-1]}}, **keys)
+
+
+PLANTED = [
+    BreaksTiesTheOtherWay,
+    CountsThePoolsOtherwise,
+    IgnoresTrims,
+    LetsTheLastFreeBlockBe,
+    ReadsWholePagesToo,
+    ReturnsBlocksAtTheFront,
+]
+
+
+@pytest.mark.parametrize("wrong", PLANTED)
+def test_a_planted_bug_is_found(wrong: type[ReferenceFtl], tmp_path: Path) -> None:
+    with pytest.raises(Disagreement):
+        run_cases(lambda config: wrong(config, decides="started"), tmp_path, shrink=False)
+
+
+def test_a_victim_picked_after_the_write_is_found(tmp_path: Path) -> None:
+    """The moment of the untimed drive is not that of the simulated one."""
+    with pytest.raises(Disagreement):
+        run_cases(lambda config: ReferenceFtl(config, decides="landed"), tmp_path, shrink=False)
+
+
+def test_a_victim_picked_before_the_write_is_found_in_preconditioning(tmp_path: Path) -> None:
+    """And the other way round."""
+    with pytest.raises(Disagreement):
+        run_cases(correct, tmp_path, how=compare_preconditioning, count=CASES // 8, shrink=False)
+
+
+def test_a_pool_that_does_not_exist_is_refused() -> None:
+    drive = ssdlab.Simulator(set={"device.channels": 2})
+    with pytest.raises(ssdlab.UsageError, match="pool = 2: the drive has 2 pools"):
+        drive.free_blocks(2)
