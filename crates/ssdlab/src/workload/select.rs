@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::source::{Entry, Row, Source};
+use crate::cancel::Cancel;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
 use crate::units::Ns;
@@ -21,6 +22,8 @@ pub(crate) struct Choice {
     pub(crate) skip: u64,
     /// Take those that arrive earlier than this after the first. 0: all.
     pub(crate) limit_ns: Ns,
+    /// Reading ends when this is asked for.
+    pub(crate) cancel: Cancel,
 }
 
 /// What happened to the trace on the way.
@@ -53,7 +56,7 @@ pub(crate) struct Selection {
 impl Selection {
     /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
     pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
-        let source = Source::open(path, choice.format, choice.unit_bytes)?;
+        let source = Source::open(path, choice.format, choice.unit_bytes, &choice.cancel)?;
         if let Some(device) = &choice.device
             && !source.format().names_devices
         {
