@@ -1,6 +1,8 @@
 //! How fast the simulator is, as ratios measured in one run: a plain C loop, the untimed replay of the same translation layer and greedy
 //! collection, and the timed simulation, all under 4 KB uniform random writes in steady state on the lee2013 drive.
 
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -23,7 +25,11 @@ fn main() {
     config.ftl.precondition.kind = PreconditionKind::Steady;
     println!("4 KB uniform random writes, lee2013 drive, npgc, steady state, {WRITES} writes a turn, best of {TURNS} turns");
     let (ftl, report) = precondition::prepare(&config, None, 1, &|| false).expect("a steady drive");
-    println!("  preconditioned: write amplification {:.3} after {} overwrites", report.write_amplification.unwrap_or(1.0), report.pages_overwritten);
+    println!(
+        "  preconditioned: write amplification {:.3} after {} overwrites",
+        report.write_amplification.unwrap_or(1.0),
+        report.pages_overwritten
+    );
     let (mut plain, mut bare, mut timed) = (0.0f64, 0.0f64, 0.0f64);
     for _ in 0..TURNS {
         plain = plain.max(plain_c_loop(&ftl, report.pages_overwritten).unwrap_or(0.0));

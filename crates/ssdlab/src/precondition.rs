@@ -17,7 +17,12 @@ const MAX_WINDOWS: u32 = 64;
 ///
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Config`] when the data do not fit.
-pub fn prepare(config: &Config, ranges: Option<&[(u64, u64)]>, seed: u64, cancelled: &dyn Fn() -> bool) -> Result<(Ftl, PreconditionReport)> {
+pub fn prepare(
+    config: &Config,
+    ranges: Option<&[(u64, u64)]>,
+    seed: u64,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(Ftl, PreconditionReport)> {
     let mut preparation = Preparation::new(config, seed, cancelled);
     let kind = config.ftl.precondition.kind;
     match (kind, ranges) {

@@ -398,8 +398,8 @@ impl Flash {
             (Stage::Out, OpKind::Read) => {
                 self.empty(now, index);
                 let other = index ^ 1;
-                let begun = self.slots[other as usize].stage == Stage::WaitRegister
-                    && self.ask_for_bus(now, other, Stage::WaitBusOut, events);
+                let begun =
+                    self.slots[other as usize].stage == Stage::WaitRegister && self.ask_for_bus(now, other, Stage::WaitBusOut, events);
                 (Progress::Ended(Some(page)), begun.then_some(Begun::Transfer(other)))
             }
             (Stage::Out, OpKind::Move) => {
@@ -467,7 +467,13 @@ impl Flash {
         let bus = &self.buses[channel.index()];
         let running: Ns = match bus.current {
             Some(index) => now - self.slots[index as usize].since,
-            None => self.slots.chunks(2).zip(&self.channel_of_die).filter(|(_, of)| **of == channel.0).map(|(pair, _)| self.whole_on_bus(&pair[0], now)).sum(),
+            None => self
+                .slots
+                .chunks(2)
+                .zip(&self.channel_of_die)
+                .filter(|(_, of)| **of == channel.0)
+                .map(|(pair, _)| self.whole_on_bus(&pair[0], now))
+                .sum(),
         };
         bus.busy_ns + running
     }

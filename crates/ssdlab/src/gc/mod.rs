@@ -193,7 +193,8 @@ impl Collector {
         };
         ftl.start_job(pool, victim);
         self.turns[turn].active = Some(pool);
-        self.jobs[pool.index()] = Some(Job { victim, cursor: 0, started_ns: now, ready: (now, serial), busy: false, moving: None, pending: true });
+        self.jobs[pool.index()] =
+            Some(Job { victim, cursor: 0, started_ns: now, ready: (now, serial), busy: false, moving: None, pending: true });
         true
     }
 
@@ -271,4 +272,5 @@ impl Collector {
         let active = self.jobs.iter().filter(|job| job.is_some()).count();
         let waiting: usize = self.turns.iter().map(|turn| turn.waiting.len()).sum();
         format!("{active} GC jobs active, {waiting} waiting, {} pools stalled without gain", self.stalled_count)
-    }}
+    }
+}

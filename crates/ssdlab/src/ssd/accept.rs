@@ -88,7 +88,15 @@ impl Ssd {
         true
     }
 
-    fn new_transaction(&mut self, place: u32, arrival: Ns, kind: TransactionKind, lpn: Lpn, bytes: (u32, u32), chip: ChipId) -> Transaction {
+    fn new_transaction(
+        &mut self,
+        place: u32,
+        arrival: Ns,
+        kind: TransactionKind,
+        lpn: Lpn,
+        bytes: (u32, u32),
+        chip: ChipId,
+    ) -> Transaction {
         let version = match &mut self.verifier {
             Some(verifier) if kind == TransactionKind::Write => verifier.next_version(),
             _ => 0,
@@ -167,7 +175,8 @@ impl Ssd {
         let pools_per_chip = geometry.dies_per_chip.get() * geometry.pools.per_die.get();
         let has_room = |chip: &u32| {
             let pools = chip * pools_per_chip..(chip + 1) * pools_per_chip;
-            let held: u64 = pools.map(|pool| u64::from(self.ftl.blocks().valid_in_pool(PoolId(pool)) + self.writes_under_way[pool as usize])).sum();
+            let held: u64 =
+                pools.map(|pool| u64::from(self.ftl.blocks().valid_in_pool(PoolId(pool)) + self.writes_under_way[pool as usize])).sum();
             held + u64::from(self.sched.load(ChipId(*chip))) < u64::from(self.ftl.room_of_pool()) * u64::from(pools_per_chip)
         };
         (0..geometry.chips).filter(has_room).map(ChipId).min_by_key(|&chip| (self.sched.load(chip), chip))
@@ -257,7 +266,8 @@ impl Ssd {
                 None => self.trim_page(now, Lpn(lpn)),
                 chain => {
                     self.requests.get(place).pending += 1;
-                    let transaction = self.new_transaction(place, arrival_ns, TransactionKind::Trim, Lpn(lpn), (0, page_bytes as u32), ChipId(0));
+                    let transaction =
+                        self.new_transaction(place, arrival_ns, TransactionKind::Trim, Lpn(lpn), (0, page_bytes as u32), ChipId(0));
                     let index = self.transactions.insert(transaction);
                     self.enchain(now, Lpn(lpn), index, chain);
                 }

@@ -157,9 +157,7 @@ impl Ssd {
     fn pool_with_room(&self, die: DieId) -> Option<PoolId> {
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
-        (0..count)
-            .map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count))
-            .find(|&pool| self.takes_any_write(pool))
+        (0..count).map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count)).find(|&pool| self.takes_any_write(pool))
     }
 
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
@@ -269,7 +267,11 @@ impl Ssd {
             // `ftl.unmapped_read = flash`: some page of the place where it would lie.
             return self.flash.timing.read(0);
         };
-        debug_assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[index].pool, "a page never leaves its pool while it is waited for");
+        debug_assert_eq!(
+            self.geometry().pool_of_page(ppn),
+            self.transactions[index].pool,
+            "a page never leaves its pool while it is waited for"
+        );
         self.transactions[index].ppn = ppn;
         if let Some(verifier) = &mut self.verifier {
             verifier.read(self.transactions[index].lpn, ppn);
@@ -311,7 +313,14 @@ impl Ssd {
                 let copyback = self.copyback && geometry.plane_of_block(from.0) == geometry.plane_of_block(to.0);
                 let kind = if copyback { OpKind::CopybackMove } else { OpKind::Move };
                 self.counters.copybacks += u64::from(copyback);
-                Op { kind, host: false, pages: 1, read_ns: self.flash.timing.read(from.1), write_ns: self.flash.timing.program(to.1), tag: pool.0 }
+                Op {
+                    kind,
+                    host: false,
+                    pages: 1,
+                    read_ns: self.flash.timing.read(from.1),
+                    write_ns: self.flash.timing.program(to.1),
+                    tag: pool.0,
+                }
             }
         };
         self.gc.job_mut(pool).busy = true;

@@ -304,6 +304,7 @@ mod tests {
     /// `cargo test --release -- --ignored --nocapture recording_is_cheap`
     #[test]
     #[ignore = "a measurement"]
+    #[expect(clippy::disallowed_methods, reason = "it measures real time")]
     fn recording_is_cheap() {
         let mut recorder = Recorder::new(None).unwrap();
         let mut rng = crate::rng::Rng::new(1, "bench");

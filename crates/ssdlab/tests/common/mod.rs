@@ -69,8 +69,10 @@ pub fn random_config(rng: &mut Rng) -> Config {
     };
     config.ftl.partial_write = pick(rng, &[PartialWrite::Rmw, PartialWrite::Program]);
     config.ftl.unmapped_read = pick(rng, &[UnmappedRead::Immediate, UnmappedRead::Flash]);
-    config.ftl.precondition.kind =
-        pick(rng, &[PreconditionKind::None, PreconditionKind::Fill, PreconditionKind::Fill, PreconditionKind::Soft, PreconditionKind::Steady]);
+    config.ftl.precondition.kind = pick(
+        rng,
+        &[PreconditionKind::None, PreconditionKind::Fill, PreconditionKind::Fill, PreconditionKind::Soft, PreconditionKind::Steady],
+    );
     let planes = if config.ftl.pool == PoolScope::Die { device.planes_per_die } else { 1 };
     let blocks = f64::from(device.blocks_per_plane * planes);
     // Three spare blocks and the threshold, at the least.
