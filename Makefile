@@ -28,7 +28,7 @@ $(LOCKED): requirements.lock
 	@touch $@
 
 $(BUILT): $(LOCKED) $(SOURCES)
-	$(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 $(BIN)/maturin develop --release
 	@touch $@
 
 build: $(BUILT) ## build the core and install the package into .venv
@@ -39,9 +39,9 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes
 
 test: test-rust test-python ## run all tests
 
-# Release builds: what they compile is shared with the package, and the longer tests need the speed.
+# Release builds of the whole workspace: what they compile is shared with the package, and the longer tests need the speed.
 test-rust: $(BUILT)
-	cargo test --release --locked --workspace --exclude ssdlab-python
+	cargo test --release --locked --workspace --no-fail-fast
 
 test-python: $(BUILT)
 	$(BIN)/python -m pytest

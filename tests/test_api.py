@@ -189,3 +189,12 @@ def test_presets_and_schema() -> None:
     assert "[gc]" in ssdlab.preset_text("scheme", "npgc")
     assert "gc.soft" in ssdlab.config_keys()
     assert "gc" in ssdlab.config_schema()["properties"]
+
+
+def test_tables_of_a_run_without_reads_and_writes(tmp_path: Path) -> None:
+    trace = tmp_path / "trims.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,T,0,4096\n1,T,4096,4096\n")
+    result = small(requests=None, trace=trace)
+    assert result.request_counts.trim == 2
+    assert "did not run" in str(result)
+    assert "2 requests" in repr(result)

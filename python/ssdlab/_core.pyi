@@ -23,7 +23,8 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
-# phase (0 preconditioning, 1 simulating, 2 done), requests completed, requests expected (0: unknown), share of the input in millionths
+# phase (-1 waiting, 0 preconditioning, 1 simulating, 2 done), requests completed, requests expected (0: unknown),
+# share of the input in millionths
 _Snapshot: TypeAlias = tuple[int, int, int, int]
 _Progress: TypeAlias = Callable[[list[_Snapshot]], object]
 

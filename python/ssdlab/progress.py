@@ -12,7 +12,8 @@ from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextCol
 
 __all__ = ["RunProgress"]
 
-PHASES = ("preparing the drive", "simulating", "done")
+PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
+DONE = 2
 MILLION = 1_000_000
 
 
@@ -23,7 +24,7 @@ class RunProgress:
         self._labels = labels
         self._progress = None if quiet or not sys.stderr.isatty() else _bars()
         self._tasks: list[Task] = []
-        self._started: dict[int, float] = {}
+        self._first: dict[int, tuple[float, int]] = {}
 
     @property
     def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
@@ -45,17 +46,21 @@ class RunProgress:
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
         assert self._progress is not None
         for task, (phase, completed, expected, millionths) in zip(self._tasks, states, strict=True):
-            total = _expected(completed, expected, millionths)
-            if completed > 0 and task.id not in self._started:
-                self._started[task.id] = time.monotonic()
-            rate = completed / max(time.monotonic() - self._started[task.id], 1e-3) if completed else 0.0
             self._progress.update(
                 task.id,
                 completed=completed,
-                total=total,
-                phase=PHASES[min(phase, len(PHASES) - 1)],
-                rate=f"{rate:,.0f} requests/s" if completed else "",
+                total=_expected(completed, expected, millionths) if completed else None,
+                phase=PHASES.get(phase, ""),
+                rate=task.fields["rate"] if phase == DONE else self._rate(task.id, completed),
             )
+
+    def _rate(self, task: int, completed: int) -> str:
+        """The speed since requests were first seen to be completed."""
+        if not completed:
+            return ""
+        now = time.monotonic()
+        since, before = self._first.setdefault(task, (now, completed))
+        return f"{(completed - before) / (now - since):,.0f} requests/s" if now > since else ""
 
 
 def _expected(completed: int, expected: int, millionths: int) -> float | None:

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -71,16 +72,18 @@ def as_text(items: Iterable[RenderableType]) -> str:
 
 
 def _table(columns: Sequence[str]) -> Table:
-    """A table whose first column names the row; the others hold numbers."""
-    table = Table()
+    """A table whose first column names the row; the others hold numbers. Only headings are ever broken into lines."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+        table.add_column(column, justify="right" if index else "left", no_wrap=" " not in column)
     return table
 
 
 def _titled(title: str, table: Table) -> RenderableType:
-    """Title and table; rich's own titles are broken to the width of the table."""
-    return Group(Text(title, style="bold"), table)
+    """Title and table; rich's own titles are broken to the width of the table, and its cells cut off on a narrow terminal."""
+    for column in table.columns:
+        column.min_width = max(map(len, [*str(column.header).split(), *map(str, column.cells)]), default=0)
+    return Group(Text(title, style="bold", no_wrap=True, overflow="ignore"), table, "")
 
 
 def headline(result: Result) -> str:

@@ -2,6 +2,7 @@
 //! Ctrl-C and progress.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -103,10 +104,13 @@ pub fn cancel(control: &Control) {
 }
 
 /// What is known of a run's progress: phase, requests completed, requests expected, share of the input in millionths.
-pub type Snapshot = (u64, u64, u64, u64);
+pub type Snapshot = (i64, u64, u64, u64);
+
+/// The phase of a run that has not begun; the others are [`Control::phase`]'s.
+pub const WAITING: i64 = -1;
 
 /// A look at a run's progress.
 pub fn snapshot(control: &Control) -> Snapshot {
-    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
-    (read(&control.phase), read(&control.completed), read(&control.expected), read(&control.input_millionths))
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    (read(&control.phase).cast_signed(), read(&control.completed), read(&control.expected), read(&control.input_millionths))
 }

@@ -100,6 +100,8 @@ struct Batch {
 }
 
 type Outcome = Result<String, Failure>;
+/// Outcomes by run, and what cut the batch short.
+type Ended = (Vec<Py<PyAny>>, Option<Py<PyAny>>);
 
 impl Batch {
     fn new(plans: Vec<Plan>) -> Self {
@@ -126,7 +128,9 @@ impl Batch {
     }
 
     fn snapshots(&self) -> Vec<Snapshot> {
-        self.controls.iter().map(door::snapshot).collect()
+        let begun = self.next.load(Ordering::Relaxed);
+        let waiting = (door::WAITING, 0, 0, 0);
+        self.controls.iter().enumerate().map(|(index, control)| if index < begun { door::snapshot(control) } else { waiting }).collect()
     }
 }
 
@@ -141,7 +145,7 @@ pub fn run_many(
     jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
     finished: Option<Bound<'_, PyAny>>,
-) -> PyResult<(Vec<Py<PyAny>>, Option<Py<PyAny>>)> {
+) -> PyResult<Ended> {
     let mut outcomes: Vec<Option<Py<PyAny>>> = plans.iter().map(|_| None).collect();
     let batch = Arc::new(Batch::new(plans.iter().map(|plan| plan.get().0.clone()).collect()));
     let (sender, receiver) = channel();

@@ -35,7 +35,7 @@ impl EventQueue {
             Event::Slot(index) => index << 1,
             Event::Bus(index) => index << 1 | 1,
         };
-        debug_assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
+        assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
     }
 

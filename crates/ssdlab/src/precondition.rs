@@ -151,7 +151,7 @@ impl<'a> Preparation<'a> {
                 return Ok(());
             }
             let allocated = self.ftl.allocate_host(pool);
-            self.ftl.commit_write(lpn, allocated.ppn);
+            self.ftl.commit_write(pool, lpn, allocated.ppn);
             self.overwritten += 1;
             if self.overwritten.is_multiple_of(65_536) {
                 self.check_cancelled()?;

@@ -263,7 +263,7 @@ impl Simulation {
     /// is the next step's.
     fn step(&mut self) -> Result<()> {
         let time = self.next_time().expect("the caller knows that something is due");
-        debug_assert!(time >= self.now, "time goes back");
+        assert!(time >= self.now, "time goes back");
         self.rounds_at_now = if time == self.now { self.rounds_at_now + 1 } else { 0 };
         if self.rounds_at_now > ROUNDS_AT_ONE_INSTANT {
             return Err(self.ssd.stuck(self.now));
@@ -450,6 +450,5 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
         counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
-        ..DeviceStats::default()
     }
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 
 from ssdlab.tables import WIDTH_OF_TEXT
 
@@ -30,6 +31,8 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_tables(items: Iterable[RenderableType]) -> None:
     """Tables and lines, in colour on a terminal, at full width in a file or pipe."""
-    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_TEXT)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_TEXT, highlight=False, markup=False)
     for item in items:
-        console.print(item, soft_wrap=isinstance(item, str), highlight=False, markup=False)
+        # On a narrow terminal, broken lines are better than digits cut off.
+        needed = Measurement.get(console, console.options.update(width=WIDTH_OF_TEXT), item).minimum
+        console.print(item, width=max(console.width, needed), soft_wrap=isinstance(item, str))

@@ -621,6 +621,9 @@ pub struct Workload {
     /// Trace: requests (of the chosen device) left out at its start.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub skip: u64,
+    /// Trace: only so many requests at its end (from these, `skip` leaves out the first). 0: all. The whole trace is read first.
+    #[schemars(range(min = 0, max = 1000000000000_u64))]
+    pub last: u64,
     /// Trace: only this many seconds of it, by its own clock, from the first request taken. 0: all.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub limit_s: f64,
@@ -655,6 +658,7 @@ impl Default for Workload {
             bad_lines: 0,
             time_order: TimeOrder::Error,
             skip: 0,
+            last: 0,
             limit_s: 0.0,
         }
     }

@@ -82,7 +82,7 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (
             json!({"workload": {"size_table": [[1, 2, 3]]}}),
             "workload.size_table[0] = [1,2,3]: must be a list of 2 entries: a number, a number (Generated, for `request_size = \"table\"`: \
-             pairs of size in KB and relative weight)",
+             pairs of size in KB (0.5 to 1048576) and relative weight (from 0))",
         ),
         (json!({"gc": 5}), "gc = 5: must be a section with keys of its own, not a number"),
         (json!([]), "the configuration must be a table of sections, not a list"),

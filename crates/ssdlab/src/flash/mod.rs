@@ -250,7 +250,7 @@ impl Flash {
             self.die_busy[die.index()].1 = now;
         }
         let index = 2 * die.0 + u32::from(self.slots[2 * die.index()].stage != Stage::Empty);
-        debug_assert!(self.slots[index as usize].stage == Stage::Empty);
+        assert!(self.can_start(die, op.kind, op.host), "die {die} cannot begin a {:?}", op.kind);
         if !self.interleave {
             self.chip_ops[die.index() / self.dies_per_chip as usize] += 1;
         }

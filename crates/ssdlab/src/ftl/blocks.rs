@@ -178,7 +178,7 @@ impl Blocks {
         let index = block.index();
         let word = &mut self.invalid[index * self.words_per_block + page as usize / 64];
         let bit = 1u64 << (page % 64);
-        debug_assert!(*word & bit == 0, "page {page} of block {block} is invalidated twice");
+        assert!(*word & bit == 0, "page {page} of block {block} is invalidated twice");
         *word |= bit;
         self.valid_in_pool[pool.index()] -= 1;
         if self.state[index] == BlockState::Closed {

@@ -59,6 +59,12 @@ impl Mapping {
         if entry & PINNED == 0 { entry } else { self.pins[(entry & !PINNED) as usize].entry }
     }
 
+    /// The stored entry of a logical page, whatever it means: only to bring it into the cache.
+    #[inline(always)]
+    pub fn raw(&self, lpn: Lpn) -> u32 {
+        self.forward[lpn.index()]
+    }
+
     /// Where a logical page lies, or `None` if it holds no data.
     #[inline(always)]
     pub fn lookup(&self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {

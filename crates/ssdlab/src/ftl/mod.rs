@@ -169,7 +169,7 @@ impl Ftl {
     /// The page for a host write. Only where [`Ftl::can_write`].
     #[inline(always)]
     pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
-        debug_assert!(self.can_write(pool));
+        assert!(self.can_write(pool));
         let frontier = &mut self.pools[pool.index()].host;
         Self::allocate(frontier, &mut self.blocks, &self.geometry, pool)
     }
@@ -209,16 +209,16 @@ impl Ftl {
         (self.geometry.pools.blocks_each - spare) * pages + pages / 2
     }
 
-    /// A host program has ended: the logical page now lies there, and where it lay before (returned) is invalid.
+    /// A host program in `pool` has ended: the logical page now lies there, and where it lay before (returned) is invalid.
     #[inline(always)]
-    pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+    pub fn commit_write(&mut self, pool: PoolId, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         let old = self.lookup(lpn);
         match old {
             Some(old) => self.invalidate(old),
             None => self.mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1,
         }
         self.map.set(lpn, Some(ppn));
-        self.programmed(lpn, ppn, true);
+        self.programmed(pool, lpn, ppn, true);
         old
     }
 
@@ -242,26 +242,26 @@ impl Ftl {
         }
     }
 
-    /// The program of a page move has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy is stale.
+    /// The program of a page move within `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy is stale.
     #[inline(always)]
-    pub fn commit_move(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+    pub fn commit_move(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         let current = self.lookup(lpn) == Some(from);
         if current {
-            self.invalidate(from);
+            let (block, page) = self.geometry.split_page(from);
+            self.blocks.invalidate(pool, block, page);
             self.map.set(lpn, Some(to));
         }
-        self.programmed(lpn, to, current);
+        self.programmed(pool, lpn, to, current);
         current
     }
 
     #[inline(always)]
-    fn programmed(&mut self, lpn: Lpn, ppn: Ppn, valid: bool) {
+    fn programmed(&mut self, pool: PoolId, lpn: Lpn, ppn: Ppn, valid: bool) {
         let (block, page) = self.geometry.split_page(ppn);
         self.map.program(ppn, lpn);
         if !valid {
             self.blocks.mark_stale(block, page);
         }
-        let pool = self.geometry.pool_of_block(block);
         self.blocks.program_ended(pool, block, valid);
     }
 
@@ -310,7 +310,21 @@ impl Ftl {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
         self.pools[pool.index()].owed = moves;
+        self.touch_moves(victim);
         moves
+    }
+
+    /// Reads the map entries of all pages about to be moved. They lie scattered over the whole map; asked for together they come from memory
+    /// in parallel, asked for one by one at each move they would come one after the other.
+    #[inline]
+    fn touch_moves(&self, victim: BlockId) {
+        let mut from = 0;
+        let mut sum = 0u32;
+        while let Some((page, _, lpn)) = self.next_move(victim, from) {
+            sum ^= self.map.raw(lpn);
+            from = page + 1;
+        }
+        std::hint::black_box(sum);
     }
 
     /// The next valid page of a victim at or after an offset, with the logical page it holds.

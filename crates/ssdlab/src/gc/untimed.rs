@@ -27,7 +27,7 @@ pub fn write(ftl: &mut Ftl, policy: Victim, pool: PoolId, lpn: Lpn, counts: &mut
         }
     }
     let allocated = ftl.allocate_host(pool);
-    ftl.commit_write(lpn, allocated.ppn);
+    ftl.commit_write(pool, lpn, allocated.ppn);
     counts.host_programs += 1;
     if allocated.took_block {
         collect(ftl, policy, pool, counts);
@@ -43,7 +43,7 @@ pub fn collect(ftl: &mut Ftl, policy: Victim, pool: PoolId, counts: &mut Untimed
         let mut from = 0;
         while let Some((page, source, lpn)) = ftl.next_move(victim, from) {
             let target = ftl.allocate_move(pool).ppn;
-            ftl.commit_move(lpn, source, target);
+            ftl.commit_move(pool, lpn, source, target);
             counts.pages_moved += 1;
             from = page + 1;
         }

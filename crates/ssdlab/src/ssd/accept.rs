@@ -12,7 +12,7 @@ use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
 impl Ssd {
     /// Takes in a request that arrives now. It must lie inside the exported range.
     pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
-        debug_assert!(request.offset + request.length <= self.geometry().exported_bytes());
+        assert!(request.offset + request.length <= self.geometry().exported_bytes());
         let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
         let sequential = data && self.last_end == Some(request.offset);
         if data {

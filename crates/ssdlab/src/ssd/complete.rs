@@ -150,7 +150,7 @@ impl Ssd {
             let next = self.transactions[index].next;
             let transaction = &self.transactions[index];
             let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
-            let old = self.ftl.commit_write(lpn, ppn);
+            let old = self.ftl.commit_write(pool, lpn, ppn);
             self.counters.host_programs += 1;
             self.writes_under_way[pool.index()] -= 1;
             if let Some(verifier) = &mut self.verifier {
@@ -226,7 +226,7 @@ impl Ssd {
         }
         let mut index = front;
         while index != NONE && self.transactions[index].kind == TransactionKind::Read {
-            debug_assert_eq!(self.transactions[index].lpn, lpn);
+            assert_eq!(self.transactions[index].lpn, lpn);
             let next = self.transactions[index].next_on_page;
             self.activate(now, index);
             index = next;
@@ -237,7 +237,7 @@ impl Ssd {
         let job = *self.gc.job(pool).expect("a job had an operation under way");
         match job.moving {
             Some((lpn, from, to)) => {
-                let current = self.ftl.commit_move(lpn, from, to);
+                let current = self.ftl.commit_move(pool, lpn, from, to);
                 self.counters.pages_moved += 1;
                 self.counters.stale_moves += u64::from(!current);
                 let serial = self.next_serial();

@@ -267,11 +267,7 @@ impl Ssd {
             // `ftl.unmapped_read = flash`: some page of the place where it would lie.
             return self.flash.timing.read(0);
         };
-        debug_assert_eq!(
-            self.geometry().pool_of_page(ppn),
-            self.transactions[index].pool,
-            "a page never leaves its pool while it is waited for"
-        );
+        assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[index].pool, "a page never leaves its pool while it is waited for");
         self.transactions[index].ppn = ppn;
         if let Some(verifier) = &mut self.verifier {
             verifier.read(self.transactions[index].lpn, ppn);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::result::{ByDirection, CacheResult, FlashResult, PreconditionReport, SlackResult, States};
+use super::result::{FlashResult, PreconditionReport};
 use crate::units::Ns;
 
 /// What was run, and for how long.
@@ -30,7 +30,7 @@ pub struct Run {
 pub struct DeviceStats {
     /// Block pools of the drive, for shares of time.
     pub pools: u64,
-    /// Pages programmed for host writes, those merged into page moves included.
+    /// Pages programmed for host writes.
     pub host_programs: u64,
     /// Pages programmed for page moves.
     pub gc_programs: u64,
@@ -50,26 +50,12 @@ pub struct DeviceStats {
     pub job_ns_max: Ns,
     /// Time with a job active, summed over pools, ns.
     pub gc_active_pool_ns: u128,
-    /// Host operations merged into page moves. `None` where the scheme does not merge.
-    pub merged: Option<ByDirection>,
-    /// Host operations pipelined with GC operations. `None` where the scheme does not.
-    pub pipelined: Option<ByDirection>,
-    /// GC operations suspended. `None` where the scheme does not suspend.
-    pub suspensions: Option<u64>,
-    /// Preemption points at which host operations were served. `None` where the scheme has none.
-    pub preemptions: Option<u64>,
-    /// Time in the GC states, summed over pools. `None` where the scheme has none.
-    pub state_ns: Option<States>,
     /// By chip: time in which its dies held an operation, averaged over its dies (rounded down), ns.
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,
     /// How often each further mechanism fired, by its name.
     pub counters: BTreeMap<String, u64>,
-    /// The cache's result. `None` without a cache.
-    pub cache: Option<CacheResult>,
-    /// The slack estimator's result. `None` where slack is not estimated.
-    pub slack: Option<SlackResult>,
 }
 
 impl DeviceStats {

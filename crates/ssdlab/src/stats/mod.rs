@@ -17,8 +17,8 @@ pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry};
 pub use result::{
-    Bandwidth, Breakdown, Breakdowns, ByDirection, CacheResult, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport,
-    RequestCounts, RunResult, Slack, SlackResult, States, Utilisation, Wear,
+    Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
+    Utilisation, Wear,
 };
 
 use crate::request::RequestKind;

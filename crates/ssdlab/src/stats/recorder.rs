@@ -300,23 +300,4 @@ mod tests {
         assert_eq!((stats.latency_ns, stats.breakdown_ns), (Latencies::default(), Breakdowns::default()));
         assert_eq!(stats.digest, blake3::hash(b"").to_hex().to_string());
     }
-
-    /// `cargo test --release -- --ignored --nocapture recording_is_cheap`
-    #[test]
-    #[ignore = "a measurement"]
-    #[expect(clippy::disallowed_methods, reason = "it measures real time")]
-    fn recording_is_cheap() {
-        let mut recorder = Recorder::new(None).unwrap();
-        let mut rng = crate::rng::Rng::new(1, "bench");
-        let completions: Vec<_> = (0..1u64 << 16).map(|_| rng.exponential(1e6) as u64).collect();
-        let start = std::time::Instant::now();
-        let total = 1u64 << 24;
-        for index in 0..total {
-            // Blocks of 32 complete in reverse, as on a busy drive.
-            let index = index ^ 31;
-            recorder.record(&completion(index, RequestKind::Read, completions[index as usize & 0xffff])).unwrap();
-        }
-        println!("{:.1} ns per completion", start.elapsed().as_nanos() as f64 / total as f64);
-        assert_eq!(recorder.finish().unwrap().requests.read, total);
-    }
 }

@@ -50,12 +50,6 @@ pub struct RunResult {
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// Garbage collection during the run.
     pub gc: GcResult,
-    /// The DRAM cache, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheResult>,
-    /// Slack of sub-requests and its estimation (elyasi2017), where it is estimated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slack: Option<SlackResult>,
     /// Erases that the blocks have seen since they were new, those of preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -256,34 +250,6 @@ pub struct GcResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub time_share: Option<f64>,
-    /// Host operations that joined a page move of the same page, where the scheme merges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merged: Option<ByDirection>,
-    /// Host operations that overlapped a GC operation through the cache register, where the scheme pipelines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pipelined: Option<ByDirection>,
-    /// GC operations suspended in progress, where the scheme allows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "count"))]
-    pub suspensions: Option<u64>,
-    /// Preemption points at which host operations were served, where the scheme has such points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "count"))]
-    pub preemptions: Option<u64>,
-    /// Time in each state of semi-preemptible GC (lee2013, Fig. 8).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state_ns: Option<States>,
-}
-
-/// Host flash operations by direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ByDirection {
-    /// Page reads.
-    #[schemars(extend("unit" = "count"))]
-    pub read: u64,
-    /// Page writes.
-    #[schemars(extend("unit" = "count"))]
-    pub write: u64,
 }
 
 /// How long GC jobs took.
@@ -295,81 +261,6 @@ pub struct Duration {
     /// The longest job.
     #[schemars(extend("unit" = "ns"))]
     pub max: Ns,
-}
-
-/// Time in each GC state, summed over pools: together simulated time times pools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct States {
-    /// No GC.
-    #[schemars(extend("unit" = "ns"))]
-    pub s0: Ns,
-    /// GC, all requests allowed.
-    #[schemars(extend("unit" = "ns"))]
-    pub s1: Ns,
-    /// Below the hard threshold: host writes wait.
-    #[schemars(extend("unit" = "ns"))]
-    pub s2: Ns,
-    /// GC runs to completion, no host request.
-    #[schemars(extend("unit" = "ns"))]
-    pub s3: Ns,
-}
-
-/// The DRAM cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CacheResult {
-    /// Page reads served from the cache.
-    #[schemars(extend("unit" = "count"))]
-    pub read_hits: u64,
-    /// Page writes to a page that was in the cache.
-    #[schemars(extend("unit" = "count"))]
-    pub write_hits: u64,
-    /// Page reads and writes that asked the cache.
-    #[schemars(extend("unit" = "count"))]
-    pub lookups: u64,
-    /// Hits over lookups. Absent without lookups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
-    pub hit_ratio: Option<f64>,
-    /// Dirty pages written to flash.
-    #[schemars(extend("unit" = "count"))]
-    pub destages: u64,
-    /// Entries passed over at eviction because their home was in GC.
-    #[schemars(extend("unit" = "count"))]
-    pub gc_skips: u64,
-}
-
-impl CacheResult {
-    /// The cache's counts with their ratio.
-    pub fn new(hits: ByDirection, lookups: u64, destages: u64, gc_skips: u64) -> Self {
-        let hit_ratio = ratio(u128::from(hits.read) + u128::from(hits.write), lookups.into());
-        CacheResult { read_hits: hits.read, write_hits: hits.write, lookups, hit_ratio, destages, gc_skips }
-    }
-}
-
-/// Slack of sub-requests and its estimation (elyasi2017).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SlackResult {
-    /// Of read sub-requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read: Option<Slack>,
-    /// Of write sub-requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write: Option<Slack>,
-    /// Sum of the absolute errors of the estimated response times over the sum of the actual ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
-    pub estimation_error: Option<f64>,
-}
-
-/// The slack of one kind of sub-requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Slack {
-    /// Mean slack.
-    #[schemars(extend("unit" = "ns"))]
-    pub mean_ns: f64,
-    /// Standard deviation of the slack.
-    #[schemars(extend("unit" = "ns"))]
-    pub std_ns: f64,
 }
 
 /// Erases per block.
@@ -487,8 +378,6 @@ impl RunResult {
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),
-            cache: device.cache,
-            slack: device.slack,
             counters: device.counters,
             precondition: run.precondition,
             workload: run.workload,
@@ -512,11 +401,6 @@ impl GcResult {
             write_amplification: ratio(programs, device.host_programs.into()),
             duration_ns: ratio(device.job_ns_sum, device.jobs.into()).map(duration),
             time_share: ratio(device.gc_active_pool_ns, u128::from(simulated_ns) * u128::from(device.pools)),
-            merged: device.merged,
-            pipelined: device.pipelined,
-            suspensions: device.suspensions,
-            preemptions: device.preemptions,
-            state_ns: device.state_ns,
         }
     }
 }
@@ -576,7 +460,6 @@ mod tests {
             gc_active_pool_ns: 3000,
             chip_busy_ns: vec![5000, 0],
             channel_busy_ns: vec![2500],
-            merged: Some(ByDirection { read: 1, write: 0 }),
             ..DeviceStats::default()
         }
     }
@@ -598,7 +481,6 @@ mod tests {
             ("/gc/write_amplification", json!(1.5)),
             ("/gc/duration_ns", json!({"mean": 1500.0, "max": 2000})),
             ("/gc/time_share", json!(0.15)),
-            ("/gc/merged", json!({"read": 1, "write": 0})),
             ("/wear", json!({"mean": 2.0, "std": 2f64.sqrt(), "max": 4})),
             ("/flash", json!({"reads": 4, "programs": 12, "host_programs": 8, "gc_programs": 4, "erases": 2})),
             ("/utilisation", json!({"chips": [0.5, 0.0], "channels": [0.25]})),
@@ -627,7 +509,7 @@ mod tests {
         let result = RunResult::assemble(Run { wall_s: 0.0, ..run(0) }, empty, DeviceStats::default(), &[]);
         let json = serde_json::to_value(&result).unwrap();
         assert_no_null(&json);
-        for absent in ["/iops", "/requests_per_s", "/gc/write_amplification", "/gc/duration_ns", "/wear", "/utilisation", "/cache"] {
+        for absent in ["/iops", "/requests_per_s", "/gc/write_amplification", "/gc/duration_ns", "/wear", "/utilisation"] {
             assert_eq!(json.pointer(absent), None, "{absent}");
         }
         assert_eq!(json["latency_ns"], json!({}));
@@ -636,12 +518,6 @@ mod tests {
         let full = serde_json::to_value(RunResult::assemble(run(10_000), requests(), device(), &[0])).unwrap();
         assert_no_null(&full);
         assert_eq!(full["latency_ns"].get("read"), None);
-    }
-
-    #[test]
-    fn a_cache_without_lookups_has_no_hit_ratio() {
-        assert_eq!(CacheResult::new(ByDirection::default(), 0, 0, 0).hit_ratio, None);
-        assert_eq!(CacheResult::new(ByDirection { read: 1, write: 2 }, 4, 0, 0).hit_ratio, Some(0.75));
     }
 
     #[test]

@@ -136,6 +136,7 @@ fn choice(options: &ConvertOptions) -> Result<Choice> {
         bad_lines: options.bad_lines,
         time_order: options.time_order,
         skip: options.skip,
+        last: 0,
         limit_ns: limit_ns(options.limit_s),
         cancel: options.cancel.clone(),
     })

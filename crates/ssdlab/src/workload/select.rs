@@ -1,5 +1,6 @@
 //! Which requests of a trace are taken, in which order, and when they arrive: device, first and last, time order.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use super::source::{Entry, Row, Source};
@@ -20,6 +21,8 @@ pub(crate) struct Choice {
     pub(crate) time_order: TimeOrder,
     /// Requests (of the device) to leave out first.
     pub(crate) skip: u64,
+    /// Take only so many at the end. 0: all.
+    pub(crate) last: u64,
     /// Take those that arrive earlier than this after the first. 0: all.
     pub(crate) limit_ns: Ns,
     /// Reading ends when this is asked for.
@@ -46,7 +49,9 @@ pub(crate) struct Selection {
     choice: Choice,
     /// Which device numbers are taken; grows as devices appear.
     is_chosen: Vec<bool>,
-    sorted: Option<std::vec::IntoIter<Entry>>,
+    /// The whole trace (or the end of it), where it has to be read before the first request is known.
+    loaded: Option<std::collections::vec_deque::IntoIter<Entry>>,
+    skipped_first: u64,
     first_ns: Option<Ns>,
     last_ns: Ns,
     at_end: bool,
@@ -64,7 +69,17 @@ impl Selection {
             return Err(Error::Usage(format!("{path}: the device {device} is asked for, but the format {name} names no devices")));
         }
         let is_chosen = Vec::new();
-        Ok(Selection { source, choice, is_chosen, sorted: None, first_ns: None, last_ns: 0, at_end: false, seen: Seen::default() })
+        Ok(Selection {
+            source,
+            choice,
+            is_chosen,
+            loaded: None,
+            skipped_first: 0,
+            first_ns: None,
+            last_ns: 0,
+            at_end: false,
+            seen: Seen::default(),
+        })
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -87,7 +102,8 @@ impl Selection {
                 self.at_end = true;
                 break;
             };
-            if self.seen.skipped < self.choice.skip {
+            if self.skipped_first < self.choice.skip {
+                self.skipped_first += 1;
                 self.seen.skipped += 1;
                 continue;
             }
@@ -102,21 +118,41 @@ impl Selection {
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
     }
 
-    /// The next request of the chosen device, sorted by time if that is asked for.
+    /// The next request of the chosen device, sorted by time if that is asked for, and from the last ones if only these are.
     #[inline]
     fn in_order(&mut self) -> Result<Option<Entry>> {
-        if self.choice.time_order != TimeOrder::Sort {
+        if self.choice.time_order != TimeOrder::Sort && self.choice.last == 0 {
             return self.of_device();
         }
-        if self.sorted.is_none() {
-            let mut all = Vec::new();
-            while let Some(entry) = self.of_device()? {
-                all.push(entry);
-            }
-            all.sort_by_key(|entry| entry.time_ns);
-            self.sorted = Some(all.into_iter());
+        if self.loaded.is_none() {
+            self.loaded = Some(self.load()?.into_iter());
         }
-        Ok(self.sorted.as_mut().and_then(Iterator::next))
+        Ok(self.loaded.as_mut().and_then(Iterator::next))
+    }
+
+    /// Reads the trace to its end. Without sorting, no more than the last requests are kept on the way.
+    fn load(&mut self) -> Result<VecDeque<Entry>> {
+        let sort = self.choice.time_order == TimeOrder::Sort;
+        let keep = if self.choice.last == 0 { usize::MAX } else { usize::try_from(self.choice.last).unwrap_or(usize::MAX) };
+        let mut all = VecDeque::new();
+        while let Some(entry) = self.of_device()? {
+            all.push_back(entry);
+            if !sort && all.len() > keep {
+                self.leave_out(&mut all);
+            }
+        }
+        if sort {
+            all.make_contiguous().sort_by_key(|entry| entry.time_ns);
+        }
+        while all.len() > keep {
+            self.leave_out(&mut all);
+        }
+        Ok(all)
+    }
+
+    fn leave_out(&mut self, all: &mut VecDeque<Entry>) {
+        all.pop_front();
+        self.seen.skipped += 1;
     }
 
     #[inline]

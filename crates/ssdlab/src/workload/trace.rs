@@ -283,6 +283,7 @@ fn choice(config: &Workload, cancel: &Cancel) -> Result<Choice> {
         bad_lines: config.bad_lines,
         time_order: config.time_order,
         skip: config.skip,
+        last: config.last,
         limit_ns: limit_ns(limit_s),
         cancel: cancel.clone(),
     })
@@ -344,6 +345,23 @@ mod tests {
         let (rows, counters) = replay(&config, MB).unwrap();
         assert_eq!(rows, [(0, W, 512, 512), (2_750, Flush, 0, 0)]);
         assert_eq!((counters.requests, counters.skipped), (2, 1));
+    }
+
+    #[test]
+    fn the_last_requests_begin_at_time_0_and_come_after_sorting() {
+        let Trace(_file, mut config) = trace("5,R,0,512\n6,W,512,512\n9,R,0,512\n8,W,1024,512\n");
+        config.last = 2;
+        config.time_order = TimeOrder::Clamp;
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!(rows, [(0, Read, 0, 512), (0, W, 1024, 512)]);
+        assert_eq!((counters.requests, counters.skipped), (2, 2));
+        config.time_order = TimeOrder::Sort;
+        assert_eq!(replay(&config, MB).unwrap().0, [(0, W, 1024, 512), (1_000, Read, 0, 512)]);
+        config.skip = 1;
+        let (rows, counters) = replay(&config, MB).unwrap();
+        assert_eq!((rows, counters.skipped), (vec![(0, Read, 0, 512)], 3));
+        config.last = 9;
+        assert_eq!(replay(&config, MB).unwrap().1.skipped, 1, "fewer than asked for");
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod tests {
 
     fn write(ftl: &mut Ftl, lpn: u32) {
         let allocated = ftl.allocate_host(PoolId(0));
-        ftl.commit_write(Lpn(lpn), allocated.ppn);
+        ftl.commit_write(PoolId(0), Lpn(lpn), allocated.ppn);
     }
 
     #[test]
