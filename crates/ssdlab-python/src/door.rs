@@ -100,7 +100,7 @@ pub fn call<T: Send + 'static>(
 
 /// Asks the work to stop.
 pub fn cancel(control: &Control) {
-    control.cancel.store(true, Ordering::Relaxed);
+    control.cancel.ask();
 }
 
 /// What is known of a run's progress: phase, requests completed, requests expected, share of the input in millionths.

@@ -34,7 +34,9 @@ pub fn trace_info(
     device: Option<String>,
 ) -> PyResult<String> {
     let format = named::<TraceFormat>("trace format", format)?;
-    door::call(py, Arc::default(), None, move |_| json(&workload::trace_info(&path, format, unit_bytes, device.as_deref())?))
+    door::call(py, Arc::default(), None, move |control| {
+        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.cancel)?)
+    })
 }
 
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
@@ -62,7 +64,9 @@ pub fn trace_convert(
         requests,
         ..defaults
     };
-    door::call(py, Arc::default(), None, move |_| json(&workload::convert(&source, &target, &options)?))
+    door::call(py, Arc::default(), None, move |control| {
+        json(&workload::convert(&source, &target, &ConvertOptions { cancel: control.cancel.clone(), ..options })?)
+    })
 }
 
 /// The presets of a kind (`device`, `scheme` or `workload`): name, description and source of each.

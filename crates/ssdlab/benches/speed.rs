@@ -1,6 +1,8 @@
 //! How fast the simulator is, as ratios measured in one run: a plain C loop, the untimed replay of the same translation layer and greedy
 //! collection, and the timed simulation, all under 4 KB uniform random writes in steady state on the lee2013 drive.
 
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;

@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use parquet::errors::ParquetError;
 use tempfile::{Builder, TempPath};
 
 use crate::error::{Error, Result};
@@ -105,6 +106,14 @@ impl Write for WholeFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// The file system's error from inside the Parquet library's, as the user needs to see it.
+pub(crate) fn io_reason(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error),
+        other => io::Error::other(other),
     }
 }
 

@@ -1,18 +1,20 @@
 //! ssdlab: a trace-driven SSD simulator.
 //!
-//! The modules form floors; a module uses only floors below its own (`tests/floors.rs` checks it):
+//! The modules form floors; a module uses only floors below its own, and on the ground floor only modules in front of it in the row
+//! (`tests/floors.rs` reads this table and checks it):
 //!
 //! | floor | modules |
 //! |---|---|
 //! | 7 | [`simulation`] |
-//! | 5 | [`ssd`], [`arbiter`], [`precondition`] |
-//! | 4 | [`sched`], [`gc`] |
+//! | 5 | [`ssd`], [`precondition`] |
+//! | 4 | [`sched`], [`gc`], [`arbiter`] |
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`] |
 //! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
-//! | 0 | [`units`], [`geometry`], [`config`], [`error`], [`files`], [`rng`], [`request`] |
+//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`] |
 
 pub mod arbiter;
+pub mod cancel;
 pub mod config;
 pub mod error;
 pub mod event;
@@ -21,6 +23,7 @@ pub mod flash;
 pub mod ftl;
 pub mod gc;
 pub mod geometry;
+pub mod memory;
 pub mod precondition;
 pub mod request;
 pub mod rng;

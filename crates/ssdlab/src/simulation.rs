@@ -1,15 +1,18 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::cancel::Cancel;
 use crate::config::{Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::files::WholeFile;
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
+use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::Ssd;
@@ -50,7 +53,7 @@ pub struct Plan {
 #[derive(Debug, Default)]
 pub struct Control {
     /// Set to stop the run at the next opportunity with [`Error::Interrupted`].
-    pub cancel: AtomicBool,
+    pub cancel: Cancel,
     /// Requests completed so far.
     pub completed: AtomicU64,
     /// Requests expected in all, 0 while unknown.
@@ -64,7 +67,7 @@ pub struct Control {
 impl Control {
     /// True once the caller asked to stop.
     pub fn cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
+        self.cancel.asked()
     }
 }
 
@@ -123,7 +126,7 @@ impl Simulation {
             completed: 0,
             completions: Vec::new(),
             kept: None,
-            started: Instant::now(),
+            started: wall_clock(),
             begun: false,
             rounds_at_now: 0,
         })
@@ -326,8 +329,14 @@ impl Simulation {
         if let Some(share) = source.progress() {
             control.input_millionths.store((share * 1e6) as u64, Ordering::Relaxed);
         }
-        if control.cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+        control.cancel.check()
     }
+}
+
+/// The one place of the core that knows real time: for `wall_s`, which no simulated figure depends on.
+#[expect(clippy::disallowed_methods, reason = "how long a run took is the only figure in real time")]
+fn wall_clock() -> Instant {
+    Instant::now()
 }
 
 /// Runs a plan from its workload's first request to its last.
@@ -335,8 +344,9 @@ impl Simulation {
 /// # Errors
 /// Everything that can go wrong in a run; [`Error::Interrupted`] when the control says so.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
+    memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = Geometry::new(&plan.config).exported_bytes();
-    let mut source = workload::open(&plan.config.workload, exported, plan.seed, plan.requests)?;
+    let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.cancel)?;
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     let mut simulation = Simulation::new(plan, control)?;
     control.phase.store(1, Ordering::Relaxed);
@@ -354,16 +364,35 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
     let (ftl, report) = prepare(plan, control)?;
     let mut file = WholeFile::create(out)?;
-    ftl.save(&plan.config, &mut file).map_err(|error| Error::io("write", out, error))?;
+    let saved = ftl.save(&plan.config, Cancellable { file: &mut file, cancel: &control.cancel });
+    control.cancel.check()?;
+    saved.map_err(|error| Error::io("write", out, error))?;
     file.commit()?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(report)
 }
 
+/// Writing a large state takes a while: it ends with an error once the caller asked to stop.
+struct Cancellable<'a> {
+    file: &'a mut WholeFile,
+    cancel: &'a Cancel,
+}
+
+impl Write for Cancellable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.cancel.check().map_err(std::io::Error::other)?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
 fn prepare(plan: &Plan, control: &Control) -> Result<(Ftl, PreconditionReport)> {
+    memory::check(&plan.config, plan.verify != Verify::Off)?;
     if let Some(path) = &plan.state {
-        let file = std::fs::File::open(path).map_err(|error| Error::io("read", path, error))?;
-        let ftl = Ftl::load(&plan.config, file).map_err(|reason| Error::Config(format!("{}: {reason}", path.display())))?;
+        let ftl = load_state(&plan.config, path)?;
         let report = precondition::report(&ftl, "state".to_string());
         return Ok((ftl, report));
     }
@@ -376,6 +405,17 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Ftl, PreconditionReport)> 
         _ => None,
     };
     precondition::prepare(&plan.config, ranges.as_deref(), plan.seed, &|| control.cancelled())
+}
+
+fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
+    let unreadable = |error| Error::io("read", path, error);
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    // A folder can be opened; only reading it would fail, and pass for a damaged state.
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    Ftl::load(config, file)
+        .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
 }
 
 /// The drive's statistics at the time `end`.

@@ -157,6 +157,9 @@ impl<R: Read> Decoder<R> {
     fn finish(mut self) -> Result<(), String> {
         let mut stored = [0; 32];
         self.inner.read_exact(&mut stored).map_err(|_| "the file is truncated or damaged".to_string())?;
+        if !matches!(self.inner.read(&mut [0]), Ok(0)) {
+            return Err("the file is damaged (there is more in it than a state)".to_string());
+        }
         if *self.hash.finalize().as_bytes() == stored { Ok(()) } else { Err("the file is damaged (its hash differs)".to_string()) }
     }
 }

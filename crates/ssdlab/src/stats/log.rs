@@ -1,6 +1,5 @@
 //! The per-request log: a Parquet file with a row for each request, in order of its index.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use parquet::schema::types::ColumnPath;
 use super::order::InOrder;
 use super::{Completion, Part};
 use crate::error::{Error, Result};
-use crate::files::WholeFile;
+use crate::files::{WholeFile, io_reason};
 use crate::request::RequestKind;
 use crate::units::Ns;
 
@@ -103,11 +102,7 @@ fn properties() -> WriterProperties {
 
 /// The file system's error from inside the Parquet library's, as the user needs to see it.
 fn io_error(path: &Path, error: ParquetError) -> Error {
-    let source = match error {
-        ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error),
-        other => io::Error::other(other),
-    };
-    Error::io("write", path, source)
+    Error::io("write", path, io_reason(error))
 }
 
 /// Rows that wait to be encoded, by column.

@@ -1,6 +1,5 @@
 //! Rewrites a trace in the project's own formats, and reads the ranges that held data when a trace began.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,14 +19,18 @@ use super::input::Lines;
 use super::select::{Choice, Selection};
 use super::source::{Entry, Source};
 use super::trace::limit_ns;
+use crate::cancel::Cancel;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
+use crate::files::{WholeFile, io_reason};
 
 /// Rows that are encoded together; bounds the memory of a conversion.
 const ROW_GROUP_ROWS: usize = 128 * 1024;
+/// How many requests pass between looks at the wish to stop.
+const REQUESTS_PER_LOOK: u64 = 64 * 1024;
 
 /// What to convert of a trace. The default is all of it, refusing unreadable lines and times that go back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ConvertOptions {
     /// The input's format. Absent: recognised.
     pub format: Option<TraceFormat>,
@@ -45,6 +48,8 @@ pub struct ConvertOptions {
     pub limit_s: f64,
     /// At most this many requests. Absent: all.
     pub requests: Option<u64>,
+    /// The conversion ends with [`Error::Interrupted`] once this is asked for.
+    pub cancel: Cancel,
 }
 
 impl Default for ConvertOptions {
@@ -58,6 +63,7 @@ impl Default for ConvertOptions {
             skip: 0,
             limit_s: 0.0,
             requests: None,
+            cancel: Cancel::default(),
         }
     }
 }
@@ -88,18 +94,23 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
     let kind = OutputKind::of(to)?;
     let mut selection = Selection::open(from, choice(options)?)?;
     let with_devices = options.device.is_none() && has_several_devices(from, options, &selection)?;
-    let mut temporary = temporary_beside(to)?;
+    let mut file = WholeFile::create(to)?;
     let failed = |e| Error::io("write", to, e);
-    let mut output = Output::new(kind, temporary.as_file_mut(), with_devices).map_err(failed)?;
+    let mut output = Output::new(kind, &mut file, with_devices).map_err(failed)?;
     let mut requests = KindCounts::default();
     while options.requests.is_none_or(|limit| requests.total() < limit) {
         let Some(entry) = selection.next_entry()? else { break };
         let device = if with_devices { selection.source().device_name(entry.device) } else { String::new() };
         output.write(&entry, &device).map_err(failed)?;
         requests.add(entry.kind);
+        // A trace that was sorted is no longer read, where the wish to stop would be noticed.
+        if requests.total() % REQUESTS_PER_LOOK == 0 {
+            options.cancel.check()?;
+        }
     }
     output.finish().map_err(failed)?;
-    let bytes = persist(temporary, to)?;
+    file.commit()?;
+    let bytes = std::fs::metadata(to).map_err(|e| Error::io("read", to, e))?.len();
     let seen = selection.seen();
     Ok(ConvertSummary {
         format: selection.source().format().id,
@@ -127,6 +138,7 @@ fn choice(options: &ConvertOptions) -> Result<Choice> {
         skip: options.skip,
         last: 0,
         limit_ns: limit_ns(options.limit_s),
+        cancel: options.cancel.clone(),
     })
 }
 
@@ -139,33 +151,13 @@ fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Select
     if !std::fs::metadata(from).map_err(|e| Error::io("read", from, e))?.is_file() {
         return Ok(true);
     }
-    let mut source = Source::open(from, options.format, options.unit_bytes)?;
+    let mut source = Source::open(from, options.format, options.unit_bytes, &options.cancel)?;
     while source.next_row()?.is_some() {
         if source.devices.len() > 1 {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// A file in the same directory, so that it can be renamed into place.
-fn temporary_beside(to: &Path) -> Result<tempfile::NamedTempFile> {
-    let directory = match to.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".ssdlab-convert-");
-    // As any other new file, subject to the umask, not for the owner only.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(directory).map_err(|e| Error::io("write", to, e))
-}
-
-fn persist(temporary: tempfile::NamedTempFile, to: &Path) -> Result<u64> {
-    temporary.as_file().sync_all().map_err(|e| Error::io("write", to, e))?;
-    let file = temporary.persist(to).map_err(|e| Error::io("write", to, e.error))?;
-    Ok(file.metadata().map_err(|e| Error::io("read", to, e))?.len())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -200,14 +192,14 @@ enum Output<'a> {
 }
 
 enum CsvOut<'a> {
-    Plain(BufWriter<&'a mut File>),
-    Gzip(flate2::write::GzEncoder<BufWriter<&'a mut File>>),
-    Bzip2(bzip2::write::BzEncoder<BufWriter<&'a mut File>>),
-    Zstd(zstd::stream::write::Encoder<'static, BufWriter<&'a mut File>>),
+    Plain(BufWriter<&'a mut WholeFile>),
+    Gzip(flate2::write::GzEncoder<BufWriter<&'a mut WholeFile>>),
+    Bzip2(bzip2::write::BzEncoder<BufWriter<&'a mut WholeFile>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<&'a mut WholeFile>>),
 }
 
 impl<'a> Output<'a> {
-    fn new(kind: OutputKind, file: &'a mut File, with_devices: bool) -> std::io::Result<Self> {
+    fn new(kind: OutputKind, file: &'a mut WholeFile, with_devices: bool) -> std::io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 17, file);
         let mut out = match kind {
             OutputKind::Parquet => return Ok(Output::Parquet(Box::new(ParquetOut::new(file, with_devices)?))),
@@ -275,7 +267,7 @@ fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io:
 
 /// Columns being filled, written a row group at a time.
 struct ParquetOut<'a> {
-    writer: ArrowWriter<BufWriter<&'a mut File>>,
+    writer: ArrowWriter<BufWriter<&'a mut WholeFile>>,
     schema: Arc<Schema>,
     time: UInt64Builder,
     op: StringBuilder,
@@ -286,7 +278,7 @@ struct ParquetOut<'a> {
 }
 
 impl<'a> ParquetOut<'a> {
-    fn new(file: BufWriter<&'a mut File>, with_devices: bool) -> std::io::Result<Self> {
+    fn new(file: BufWriter<&'a mut WholeFile>, with_devices: bool) -> std::io::Result<Self> {
         let types = [DataType::UInt64, DataType::Utf8, DataType::UInt64, DataType::UInt64, DataType::Utf8];
         let count = if with_devices { COLUMNS.len() } else { COLUMNS.len() - 1 };
         let fields: Vec<Field> = COLUMNS.iter().zip(types).take(count).map(|(name, of)| Field::new(*name, of, false)).collect();
@@ -296,7 +288,7 @@ impl<'a> ParquetOut<'a> {
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .build();
         Ok(ParquetOut {
-            writer: ArrowWriter::try_new(file, schema.clone(), Some(properties))?,
+            writer: ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(io_reason)?,
             schema,
             time: UInt64Builder::new(),
             op: StringBuilder::new(),
@@ -327,14 +319,14 @@ impl<'a> ParquetOut<'a> {
         }
         self.rows = 0;
         let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(std::io::Error::other)?;
-        Ok(self.writer.write(&batch)?)
+        self.writer.write(&batch).map_err(io_reason)
     }
 
     fn finish(mut self) -> std::io::Result<()> {
         if self.rows > 0 {
             self.write_rows()?;
         }
-        self.writer.into_inner()?.flush()
+        self.writer.into_inner().map_err(io_reason)?.flush()
     }
 }
 
@@ -346,7 +338,7 @@ impl<'a> ParquetOut<'a> {
 /// `exported_bytes`; and for a file without any range.
 pub fn read_prefill(path: &Path, exported_bytes: u64) -> Result<Vec<(u64, u64)>> {
     const EXPECTED: &str = "offset_bytes,size_bytes";
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(path, &Cancel::default())?;
     let mut ranges = Vec::new();
     while let Some(line) = lines.next_line()? {
         let number = line.number;

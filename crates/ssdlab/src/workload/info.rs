@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::input::Compression;
 use super::source::{Entry, Row, Source};
+use crate::cancel::Cancel;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -126,10 +127,24 @@ pub struct DeviceCount {
 /// [`Error::Io`], [`Error::Usage`] where the format must be given, and [`Error::Trace`] for an empty or truncated file, one of no known
 /// format, or one without the device.
 pub fn trace_info(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, device: Option<&str>) -> Result<TraceInfo> {
+    trace_info_cancellable(path, format, unit_bytes, device, &Cancel::default())
+}
+
+/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `cancel` is asked for.
+///
+/// # Errors
+/// As [`trace_info`].
+pub fn trace_info_cancellable(
+    path: &Path,
+    format: Option<TraceFormat>,
+    unit_bytes: Option<u64>,
+    device: Option<&str>,
+    cancel: &Cancel,
+) -> Result<TraceInfo> {
     if unit_bytes == Some(0) {
         return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
     }
-    let mut source = Source::open(path, format, unit_bytes)?;
+    let mut source = Source::open(path, format, unit_bytes, cancel)?;
     let mut tally = Tally::default();
     let mut bad = Vec::new();
     let mut bad_lines = 0;

@@ -1,0 +1,160 @@
+//! Whether the arrays of a drive fit into the machine's memory. A drive that does not fit is refused with a message: the operating system
+//! would end the whole process without one.
+//!
+//! The estimate is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
+//! and what a workload touches later cannot be known.
+
+use crate::config::{Capacity, Config, PreconditionKind};
+use crate::error::{Error, Result};
+
+/// Arrays below this fit anywhere; asking the system is not worth its time.
+const SMALL_BYTES: u64 = 64 << 20;
+/// Bytes a block takes: state, counts, wear, links.
+const BLOCK_BYTES: u64 = 1 + 2 + 2 + 4 + 4 + 4;
+/// Bytes a pool takes in the least: frontiers, list heads, the collector's and the scheduler's lines.
+const POOL_BYTES: u64 = 200;
+
+/// What the arrays of one drive take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The sizes of the largest arrays, bytes.
+    arrays: Vec<u64>,
+    /// Bytes of them that are written before the first request.
+    touched: u64,
+}
+
+impl Needs {
+    /// What a drive of this configuration takes. `verified`: the page versions of verify mode too.
+    ///
+    /// # Errors
+    /// [`Error::Config`] as for [`Capacity::of`].
+    pub fn of(config: &Config, verified: bool) -> Result<Self> {
+        const ENTRY: u64 = size_of::<u32>() as u64;
+        let capacity = Capacity::of(config)?;
+        let (pages, exported) = (capacity.physical_pages(), capacity.exported_pages);
+        let blocks = capacity.pools * capacity.blocks_per_pool;
+        let map = [ENTRY * exported, ENTRY * pages];
+        let invalid = 8 * blocks * capacity.pages_per_block.div_ceil(64);
+        // A pool lists its blocks by the number of their valid pages.
+        let by_pool = capacity.pools * (POOL_BYTES + 8 * (capacity.pages_per_block + 1));
+        let mut needs = Needs { arrays: vec![map[0], map[1], invalid, by_pool], touched: BLOCK_BYTES * blocks + by_pool };
+        let writes_pages = !matches!(config.ftl.precondition.kind, PreconditionKind::None | PreconditionKind::Fill);
+        if writes_pages && config.ftl.precondition.prefill.is_none() {
+            // Overwriting goes over the whole range several times, and over all blocks.
+            let range = config.ftl.precondition.range.unwrap_or(config.workload.footprint);
+            needs.touched += (map[0] as f64 * range) as u64;
+        }
+        if verified {
+            needs.arrays.extend(map);
+            // Each physical page's version is written at the start.
+            needs.touched += map[1];
+        }
+        Ok(needs)
+    }
+
+    /// Checks that the arrays can be had when `available` bytes are free (if that is known).
+    ///
+    /// # Errors
+    /// [`Error::Simulation`] with how much is needed and what there is.
+    pub fn check(&self, available: Option<u64>) -> Result<()> {
+        if self.arrays.iter().sum::<u64>() < SMALL_BYTES {
+            return Ok(());
+        }
+        if let Some(available) = available.filter(|&available| self.touched > available) {
+            return Err(self.refusal(&format!("{} are available", gib(available))));
+        }
+        // The address space may be limited too (`ulimit -v`): reserved together and given back at once.
+        let reserved: Vec<Vec<u8>> = self.arrays.iter().map(|_| Vec::new()).collect();
+        let all = reserved.into_iter().zip(&self.arrays).map(|(mut array, &bytes)| array.try_reserve_exact(bytes as usize).map(|()| array));
+        match all.collect::<std::result::Result<Vec<_>, _>>() {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.refusal("the system does not grant that")),
+        }
+    }
+
+    fn refusal(&self, but: &str) -> Error {
+        let needed = gib(self.arrays.iter().sum::<u64>().max(self.touched));
+        Error::Simulation(format!(
+            "device: a drive of this size takes at least {needed} of memory, but {but}; lower device.blocks_per_plane or another count, use \
+             larger pages or blocks, or run fewer jobs at once"
+        ))
+    }
+}
+
+/// Refuses a drive that does not fit into the memory of this machine.
+///
+/// # Errors
+/// [`Error::Simulation`]; [`Error::Config`] as for [`Capacity::of`].
+pub fn check(config: &Config, verified: bool) -> Result<()> {
+    Needs::of(config, verified)?.check(available_bytes())
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+/// Memory that could be had without pushing anything out, bytes: what Linux says, and what the control group leaves. `None` elsewhere.
+fn available_bytes() -> Option<u64> {
+    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| in_meminfo(&text));
+    let number = |name: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
+    let group = number("memory.max").map(|max| max.saturating_sub(number("memory.current").unwrap_or(0)));
+    machine.into_iter().chain(group).min()
+}
+
+/// Available memory and free swap.
+fn in_meminfo(text: &str) -> Option<u64> {
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    Some((field("MemAvailable")? + field("SwapFree").unwrap_or(0)) * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many_small_blocks() -> Config {
+        let mut config = Config::default();
+        config.device.channels = 512;
+        config.device.chips_per_channel = 1024;
+        config.device.planes_per_die = 64;
+        config.device.blocks_per_plane = 30;
+        config.device.pages_per_block = 2;
+        config
+    }
+
+    #[test]
+    fn a_drive_that_does_not_fit_is_refused_with_both_figures() {
+        let needs = Needs::of(&many_small_blocks(), false).unwrap();
+        let message = needs.check(Some(1 << 30)).unwrap_err().to_string();
+        assert!(message.contains("1.0 GiB are available") && message.contains("device.blocks_per_plane"), "{message}");
+        assert!(needs.check(Some(1 << 45)).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_even_be_addressed_is_refused() {
+        let needs = Needs { arrays: vec![1 << 62, 1 << 62], touched: 0 };
+        assert!(needs.check(None).unwrap_err().to_string().contains("does not grant"));
+    }
+
+    /// Eight terabytes of flash, filled: the maps are reserved and not touched.
+    #[test]
+    fn a_large_drive_with_usual_blocks_needs_little_before_it_is_written() {
+        let mut config = Config::default();
+        config.device.channels = 8;
+        config.device.blocks_per_plane = 1 << 20;
+        config.device.pages_per_block = 255;
+        let fill = Needs::of(&config, false).unwrap();
+        assert!(fill.touched < 1 << 30, "{fill:?}");
+        config.ftl.precondition.kind = PreconditionKind::Steady;
+        assert!(Needs::of(&config, false).unwrap().touched > 4 << 30);
+    }
+
+    #[test]
+    fn meminfo_is_in_kilobytes() {
+        let text = "MemTotal:  100 kB\nMemAvailable:     20 kB\nSwapFree:   5 kB\n";
+        assert_eq!(in_meminfo(text), Some(25 * 1024));
+        assert_eq!(in_meminfo("nothing"), None);
+    }
+}

@@ -1,0 +1,363 @@
+"""No dead options: every configuration key changes a result, is refused as not in this version, or is listed with its reason.
+
+Each key is tried in a context in which it should matter: a small drive, a short workload, and values for the key. All values that are
+simulated must give results that differ from each other. What counts as a result is what the drive did: response times (the digest),
+garbage collection, flash operations, counters, the preconditioned state, what was done to the trace. A figure that merely repeats the
+configuration does not count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+
+KEYS = ssdlab.config_keys()
+NOT_IN_THIS_VERSION = "not in this version"
+HEADER = "timestamp_us,op,offset_bytes,size_bytes,device"
+PAGE = 4096
+
+Value = Any
+Trace = Callable[[], list[str]]
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Traces. They fix the addresses, so that a change of geometry cannot show merely because the generator drew others.
+
+
+def lcg(seed: int) -> Iterator[int]:
+    """Whole numbers without a pattern that anything here could follow."""
+    while True:
+        seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield seed >> 33
+
+
+def mixed() -> list[str]:
+    """Single pages in bursts of six every 3 ms over 96 pages, two writes to a read: dies, buses and garbage collection are busy."""
+    draw = lcg(1)
+    return [f"{3000 * (i // 6)},{'WRW'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(900)]
+
+
+def large() -> list[str]:
+    """Requests of eight pages that arrive together."""
+    draw = lcg(2)
+    return [f"{20_000 * (i // 3)},{'WR'[i % 2]},{next(draw) % 88 * PAGE},{8 * PAGE},0" for i in range(240)]
+
+
+def partial() -> list[str]:
+    """Writes of parts of pages."""
+    draw = lcg(3)
+    return [f"{1000 * i},W,{next(draw) % 700 * 512},{512 * (1 + next(draw) % 7)},0" for i in range(200)]
+
+
+def overload() -> list[str]:
+    """Far more writes and reads at once than the drive can take."""
+    draw = lcg(4)
+    return [f"{10 * i},{'WWR'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(300)]
+
+
+def sparse() -> list[str]:
+    """Reads and trims, of which some find no data."""
+    draw = lcg(5)
+    return [f"{1000 * i},{'RWTR'[i % 4]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(200)]
+
+
+def untidy() -> list[str]:
+    """Two devices, of which one writes more at once."""
+    return [f"{1000 * i},W,{i % 7 * PAGE},{(1 + i % 2) * PAGE},{i % 2}" for i in range(40)]
+
+
+def damaged() -> list[str]:
+    """With a line that cannot be read."""
+    return [*untidy(), "90000,X,0,4096,0", "91000,W,0,4096,0"]
+
+
+def backwards() -> list[str]:
+    """With a time that goes back."""
+    return [*untidy(), "1500,R,0,4096,0", "90000,W,0,4096,0"]
+
+
+def beyond() -> list[str]:
+    """The last requests reach past the end of `MEGABYTES`."""
+    far = [f"{100_000 + 20_000 * i},{'WR'[i % 2]},{(5 + 3 * i) * 2**20 - PAGE},{2 * PAGE},0" for i in range(4)]
+    return [*untidy(), *far]
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Drives.
+
+DRIVE: Mapping[str, Value] = {
+    "device.channels": 2,
+    "device.blocks_per_plane": 16,
+    "device.pages_per_block": 8,
+    "device.overprovisioning": 0.4,
+    "gc.soft": 2,
+}
+"""152 exported pages in two pools of 16 blocks."""
+
+TALL: Mapping[str, Value] = {
+    **DRIVE,
+    "device.channels": 1,
+    "device.chips_per_channel": 2,
+    "device.dies_per_chip": 2,
+    "device.planes_per_die": 2,
+    "device.blocks_per_plane": 8,
+    "device.overprovisioning": 0.625,
+}
+"""Two of everything but channels: eight pools of eight blocks."""
+
+CUBE: Mapping[str, Value] = {**TALL, "device.channels": 2}
+"""Two of everything."""
+
+MEGABYTES: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 256}
+"""About 9.6 MiB exported."""
+
+GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a key should matter: what is set, the trace (or a generated workload), and the values that must all differ in effect."""
+
+    values: tuple[Value, ...]
+    base: Mapping[str, Value] = field(default_factory=lambda: DRIVE)
+    trace: Trace | None = mixed
+    error: str | None = None
+    """Some values are refused, or end the run, with this in the message: that is how the key is felt."""
+    alike: tuple[tuple[Value, Value], str] | None = None
+    """Two values that mean the same, and why both are there."""
+    requests: int = 300
+    """Of a generated workload."""
+
+
+@dataclass(frozen=True)
+class Unimplemented:
+    """Every value but the default is refused."""
+
+    value: Value
+
+
+def generated(*values: Value, **more: Value) -> Context:
+    """A context with a generated workload; keys of the workload are given by their last part."""
+    return Context(values, base={**GENERATED, **{f"workload.{key}": value for key, value in more.items()}}, trace=None)
+
+
+STATIC = [choice["name"] for choice in KEYS["ftl.allocation"]["choices"]]
+
+CONTEXTS: Mapping[str, Context | Unimplemented] = {
+    "device.channels": Context((2, 3, 4)),
+    "device.chips_per_channel": Context((1, 2, 3)),
+    "device.dies_per_chip": Context((1, 2, 3)),
+    "device.planes_per_die": Context((1, 2, 4)),
+    "device.blocks_per_plane": Context((16, 17, 20)),
+    "device.pages_per_block": Context((8, 10, 16)),
+    "device.page_bytes": Context((2048, 4096, 8192), base={**DRIVE, "device.blocks_per_plane": 32}),
+    "device.spare_bytes": Context((0, 64, 128)),
+    "device.read_ns": Context((25_000, 25_001, 50_000)),
+    "device.program_ns": Context((200_000, 200_001, 300_000)),
+    "device.read_ns_by_page": Context(([], [25_000, 50_000], [25_000, 25_000, 50_000])),
+    "device.program_ns_by_page": Context(([], [200_000, 500_000], [200_000, 200_000, 500_000])),
+    "device.erase_ns": Context((1_500_000, 1_500_001, 3_000_000)),
+    "device.transfer_ps_per_byte": Context((0, 25_000, 25_001)),
+    "device.command_ns": Context((0, 1, 100)),
+    "device.copyback": Context((False, True)),
+    "device.multiplane": Context((False, True), base=TALL, trace=large),
+    "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
+    "device.die_interleave": Context((False, True), base=TALL, trace=overload),
+    # What a cache register is used for is `scheduler.pipeline` (and, in a later version, `gc.pipeline`); without it these are refused.
+    "device.cache_register": Context(
+        (False, True), base={**DRIVE, "scheduler.pipeline": True}, error="scheduler.pipeline = true: needs device.cache_register = true"
+    ),
+    "device.overprovisioning": Context((0.35, 0.4, 0.5)),
+    "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
+    "ftl.pool": Context(("plane", "die"), base=TALL),
+    "ftl.frontier": Context(("shared", "separate")),
+    "ftl.partial_write": Context(("rmw", "program"), trace=partial),
+    "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
+    "ftl.precondition.kind": Context(
+        ("none", "fill", "ranges", "soft", "steady"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"
+    ),
+    "ftl.precondition.prefill": Context(
+        ("offset_bytes,size_bytes\n0,40960\n", "offset_bytes,size_bytes\n0,81920\n"),
+        base={**DRIVE, "ftl.precondition.kind": "ranges", "ftl.unmapped_read": "immediate"},
+    ),
+    "ftl.precondition.range": Context((0.1, 0.5, 1.0), base={**DRIVE, "ftl.precondition.kind": "soft"}),
+    "gc.trigger": Unimplemented("idle"),
+    "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
+    "gc.hard": Unimplemented(0.5),
+    "gc.hard_stops": Unimplemented("all"),
+    "gc.invalid_share": Unimplemented(0.5),
+    "gc.victim": Context(tuple(choice["name"] for choice in KEYS["gc.victim"]["choices"])),
+    "gc.scope": Context(tuple(choice["name"] for choice in KEYS["gc.scope"]["choices"]), base={**CUBE, "gc.priority": "host"}, trace=large),
+    "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}),
+    "gc.suspend": Unimplemented(["erase"]),
+    "gc.pipeline": Unimplemented(True),
+    "gc.merge": Unimplemented(True),
+    "gc.moves_in_flight": Unimplemented(2),
+    "gc.idle_us": Unimplemented(1000),
+    "gc.poll_ns": Unimplemented(100),
+    "scheduler.order": Context(("fcfs", "fr-fcfs"), trace=overload),
+    "scheduler.pipeline": Context((False, True), base={**DRIVE, "device.cache_register": True}, trace=large),
+    "scheduler.alpha": Context((0.0, 0.5, 1.0), base={**DRIVE, "scheduler.order": "fr-fcfs", "scheduler.write_queue": 8}, trace=overload),
+    "scheduler.read_queue": Context((0, 1, 4), trace=overload),
+    "scheduler.write_queue": Context((0, 1, 4), trace=overload),
+    "workload.request_kb": generated(4.0, 4.5, 8.0),
+    "workload.request_size": generated("fixed", "exponential", "table", size_table=[[4, 1], [16, 1]]),
+    "workload.size_table": generated([[4, 1]], [[4, 1], [16, 1]], [[4, 1], [16, 2]], request_size="table"),
+    "workload.interarrival_us": generated(0, 400, 401),
+    "workload.arrival": generated("exponential", "fixed", "burst"),
+    "workload.burst_length": generated(1, 4, 8, arrival="burst"),
+    "workload.read_share": generated(0.0, 0.5, 1.0),
+    "workload.sequential_share": generated(0.0, 0.5, 1.0),
+    "workload.high_priority_share": Unimplemented(0.5),
+    "workload.address": generated("uniform", "hot-cold", "zipf"),
+    "workload.hot_share": generated(0.1, 0.2, 0.5, address="hot-cold"),
+    "workload.hot_access": generated(0.0, 0.8, 1.0, address="hot-cold"),
+    "workload.zipf_exponent": generated(0.0, 1.0, 1.5, address="zipf"),
+    "workload.footprint": generated(0.1, 0.5, 1.0),
+    "workload.align_kb": generated(0.5, 4.0, 8.0),
+    "workload.flows": generated([], [{"read_share": 1.0}], [{"read_share": 1.0}, {"request_kb": 8}]),
+    "workload.queue_depth": generated(0, 1, 4),
+    "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),
+    "workload.format": Context(
+        tuple(choice["name"] for choice in KEYS["workload.format"]["choices"]),
+        trace=None,
+        base=MEGABYTES,
+        error="/trace.csv:",
+        alike=(("ssdsim", "mqsim"), "MQSim's columns are SSDSim's (docs/trace-formats.md)"),
+    ),
+    "workload.unit_bytes": Context((512, 1024, 4096), trace=None, base={**MEGABYTES, "workload.format": "disksim"}),
+    "workload.device": Context(("0", "1"), trace=untidy),
+    "workload.time_scale": Context((0.5, 1.0, 8.0)),
+    "workload.range": Context(("error", "wrap", "clip", "compact"), base=MEGABYTES, trace=beyond, error="bytes that the drive exports"),
+    "workload.bad_lines": Context((0, 1), trace=damaged, error="/trace.csv:42: expected the op"),
+    "workload.time_order": Context(("error", "clamp", "sort"), trace=backwards, error="expected a time no earlier"),
+    "workload.skip": Context((0, 1, 5), trace=untidy),
+    "workload.limit_s": Context((0.0, 0.005, 0.01), trace=untidy),
+}
+
+REASONS: Mapping[str, str] = {}
+"""Keys that may change nothing, each with the reason why."""
+
+FILES = ("workload.trace", "ftl.precondition.prefill")
+"""Keys whose values here are the contents of files, not their names."""
+
+# The same requests in the units and columns of two formats that share a shape: numbers, separated by blanks.
+FIVE_NUMBERS = "".join(f"{10_000 * i} {i % 2} {8 * (i % 30)} 8 {i % 3 % 2}\n" for i in range(60))
+
+
+def text_of(key: str, context: Context) -> str | None:
+    """The trace of a context."""
+    if key in ("workload.format", "workload.unit_bytes"):
+        return FIVE_NUMBERS
+    return None if context.trace is None else "\n".join([HEADER, *context.trace()]) + "\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run: what the drive did, or the error's message."""
+
+    did: str | None
+    error: str = ""
+
+
+def fingerprint(result: ssdlab.Result) -> str:
+    """What the drive did, without what repeats the configuration and without wall-clock figures."""
+    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "flash", "counters", "wear")}
+    prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
+    trace = result["workload"].to_dict().get("trace", {})
+    taken = {key: value for key, value in trace.items() if key not in ("format", "first_bad_line")}
+    return json.dumps([data, prepared, taken], sort_keys=True)
+
+
+def run(key: str, value: Value, context: Context, folder: Path) -> Outcome:
+    """Runs the context with the key set to the value."""
+    values = dict(context.base)
+    text = text_of(key, context)
+    if text is not None:
+        (folder / "trace.csv").write_text(text)
+        values["workload.trace"] = str(folder / "trace.csv")
+    if key in FILES:
+        (folder / "value.csv").write_text(value)
+        value = str(folder / "value.csv")
+    if key == "ftl.precondition.kind" and value == "ranges":
+        (folder / "ranges.csv").write_text("0,40960\n")
+        values["ftl.precondition.prefill"] = str(folder / "ranges.csv")
+    values[key] = value
+    try:
+        requests = None if "workload.trace" in values else context.requests
+        return Outcome(fingerprint(ssdlab.run(set=values, requests=requests, verify="end")))
+    except ssdlab.Error as error:
+        return Outcome(None, str(error))
+
+
+def same_in_effect(outcomes: Mapping[str, Outcome]) -> list[str]:
+    """The pairs of values that nothing tells apart. Two errors are not compared: they may differ only in the value that they repeat."""
+    pairs = combinations([(value, outcome.did) for value, outcome in outcomes.items() if outcome.did is not None], 2)
+    return [f"{a} and {b}" for (a, one), (b, other) in pairs if one == other]
+
+
+def test_every_key_has_a_context_or_a_reason() -> None:
+    known = CONTEXTS.keys() | REASONS.keys()
+    missing = sorted(KEYS.keys() - known)
+    assert not missing, (
+        f"no context for {', '.join(missing)}: add each to CONTEXTS in {Path(__file__).name}, with values that should give different "
+        "results and a drive and workload in which they do (Unimplemented(value) while it is refused); if it can change no result, "
+        "add it to REASONS with the reason"
+    )
+    assert not known - KEYS.keys(), f"these keys are gone, take them out of {Path(__file__).name}: {sorted(known - KEYS.keys())}"
+    assert not CONTEXTS.keys() & REASONS.keys(), "a key either matters or has a reason why it does not"
+    assert all(len(reason.split()) > 3 for reason in REASONS.values()), "a reason is a sentence"
+
+
+@pytest.mark.parametrize("key", [key for key, context in CONTEXTS.items() if isinstance(context, Context)])
+def test_key_changes_a_result(key: str, tmp_path: Path) -> None:
+    context = CONTEXTS[key]
+    assert isinstance(context, Context)
+    outcomes = {json.dumps(value): run(key, value, context, tmp_path) for value in context.values}
+    simulated = {value: outcome for value, outcome in outcomes.items() if NOT_IN_THIS_VERSION not in outcome.error}
+    assert simulated, f"{key}: no value at all is simulated"
+    for value, outcome in simulated.items():
+        assert outcome.did is not None or (context.error and context.error in outcome.error), f"{key} = {value}: {outcome.error}"
+    assert any(outcome.did for outcome in simulated.values()), f"{key}: no value leads to a result"
+    if len(simulated) == 1:
+        assert len(outcomes) > 1, f"{key}: one value tells nothing"
+        return  # all others are refused
+    same = same_in_effect(simulated)
+    if context.alike is not None:
+        pair = " and ".join(json.dumps(value) for value in context.alike[0])
+        assert pair in same, f"{key}: {pair} differ now; they were alike because: {context.alike[1]}"
+        same.remove(pair)
+    assert not same, f"{key} changes nothing here: {'; '.join(same)} give the same result (see REASONS)"
+
+
+@pytest.mark.parametrize("key", [key for key, context in CONTEXTS.items() if isinstance(context, Unimplemented)])
+def test_key_is_refused(key: str) -> None:
+    entry = CONTEXTS[key]
+    assert isinstance(entry, Unimplemented)
+    assert entry.value != KEYS[key]["default"]
+    with pytest.raises(ssdlab.ConfigError) as caught:
+        ssdlab.run(set={key: entry.value}, requests=1)
+    assert f"{key} = " in str(caught.value)
+    assert NOT_IN_THIS_VERSION in str(caught.value), f"{key} is simulated now: give it a Context"
+
+
+@pytest.mark.parametrize("key", [key for key, info in KEYS.items() if "choices" in info and key in CONTEXTS])
+def test_every_choice_is_tried(key: str) -> None:
+    context = CONTEXTS[key]
+    if isinstance(context, Context):
+        assert set(context.values) == {choice["name"] for choice in KEYS[key]["choices"]}, f"{key}: try every choice"
+
+
+def test_a_dead_key_would_be_found(tmp_path: Path) -> None:
+    """The canary: a key in a context where it does not matter."""
+    context = Context((0.1, 0.9), base=GENERATED, trace=None)
+    outcomes = {str(value): run("workload.hot_share", value, context, tmp_path) for value in context.values}
+    assert same_in_effect(outcomes) == ["0.1 and 0.9"]
