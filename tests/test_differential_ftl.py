@@ -359,7 +359,8 @@ def correct(config: dict[str, Any]) -> ReferenceFtl:
 def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
     tally = run_cases(correct, tmp_path)
     print(f"\n{tally}")
-    assert len(tally.configs) >= 300
+    if WANTED is None:
+        assert len(tally.configs) >= 300
     # Every mechanism was at work, many times a case.
     for what in ("host programs", "pages moved", "jobs", "reads before partial writes", "trimmed pages"):
         assert tally.counts[what] > 3 * tally.cases, what
