@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab
+from conftest import SMALL, SMALL_OPTIONS, Ssdlab, fill
 
 RUN = ["run", *SMALL_OPTIONS]
 COMPARE = ["compare", *SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "rwp"]
@@ -157,8 +156,7 @@ def test_wrong_usage_and_configuration(ssdlab_command: Ssdlab, arguments: list[s
 @pytest.mark.parametrize("arguments", [["--bogus"], ["--seed", "x"], ["--seed", "-1"], ["--verify", "maybe"], ["surplus"]])
 def test_unknown_options_end_with_code_2(ssdlab_command: Ssdlab, arguments: list[str]) -> None:
     done = ssdlab_command("run", *arguments)
-    assert done.code == 2
-    assert "Traceback" not in done.err
+    assert "--help" in done.failed(2)
 
 
 def test_compare_refuses_nothing_and_twice(ssdlab_command: Ssdlab) -> None:
@@ -229,29 +227,9 @@ def test_reader_that_has_seen_enough() -> None:
     assert process.stderr.read() == b""
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small tmpfs needs root")
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.decode().strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
 @pytest.mark.parametrize("log", [[], ["--log-requests"]])
 def test_full_disk_leaves_no_partial_file(ssdlab_command: Ssdlab, small_disk: Path, log: list[str]) -> None:
-    filler = small_disk / "filler"
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            pass
+    filler = fill(small_disk)
     line = ssdlab_command(*RUN, "--requests", 20_000, "--out", small_disk / "results", *log).failed(1)
     assert "No space left on device" in line
     left = [path for path in small_disk.rglob("*") if path.is_file() and path != filler]

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from ssdlab import _core
 from ssdlab.batch import Job, execute, prepare_folder, write_json
 from ssdlab.errors import UsageError
-from ssdlab.plans import DEFAULT_SEED, Setup, value_text
+from ssdlab.plans import DEFAULT_SEED, Setup, value_text, whole
 from ssdlab.result import Comparison, Result
 
 __all__ = [
@@ -213,7 +213,7 @@ def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None
     """
     return cast(
         "dict[str, Any]",
-        json.loads(_core.trace_info(path, format=format, unit_bytes=unit_bytes, device=device)),
+        json.loads(_core.trace_info(path, format=format, unit_bytes=_optional("unit_bytes", unit_bytes, 1), device=device)),
     )
 
 
@@ -244,11 +244,11 @@ def trace_convert(
         source,
         target,
         format=format,
-        unit_bytes=unit_bytes,
+        unit_bytes=_optional("unit_bytes", unit_bytes, 1),
         device=device,
-        bad_lines=bad_lines,
+        bad_lines=whole("bad_lines", bad_lines),
         time_order=time_order,
-        requests=requests,
+        requests=_optional("requests", requests, 1),
     )
     return cast("dict[str, Any]", json.loads(report))
 
@@ -322,11 +322,14 @@ class Simulator:
         Arrivals must not lie before those already handed in, nor in the simulated past.
         """
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
-        return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
+        try:
+            return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
+        except OverflowError as error:
+            raise UsageError(f"{request}: offset, length and arrival_ns are whole numbers from 0 to 2^64 - 1") from error
 
     def run_until(self, until_ns: int) -> None:
         """Simulates up to and including the instant `until_ns`."""
-        self._core.run_until(until_ns)
+        self._core.run_until(whole("until_ns", until_ns))
 
     def run_to_idle(self) -> None:
         """Simulates until nothing is left to do."""
@@ -360,6 +363,10 @@ class Simulator:
     def finish(self) -> Result:
         """Simulates what is left and returns the result. The simulator is then of no further use."""
         return Result(json.loads(self._core.finish()))
+
+
+def _optional(name: str, value: int | None, least: int) -> int | None:
+    return None if value is None else whole(name, value, least)
 
 
 def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:

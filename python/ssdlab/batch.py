@@ -13,7 +13,7 @@ from typing import Any
 
 from ssdlab import _core
 from ssdlab.errors import Error, FileError, Interrupted
-from ssdlab.plans import Setup
+from ssdlab.plans import Setup, whole
 from ssdlab.result import Result
 
 __all__ = ["Batch", "Job", "Progress", "execute", "prepare_folder", "write_json"]
@@ -98,7 +98,7 @@ def execute(jobs: Sequence[Job], *, workers: int | None = None, progress: Progre
             batch.finished[job.label] = result
 
     plans = [job.plan for job in jobs]
-    workers = workers or len(os.sched_getaffinity(0))
+    workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     outcomes, batch.interrupt = _core.run_many(plans, jobs=workers, progress=progress, finished=finished)
     for job, outcome in zip(jobs, outcomes, strict=True):
         if isinstance(outcome, Error):

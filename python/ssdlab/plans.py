@@ -12,11 +12,22 @@ from typing import Any
 from ssdlab import _core
 from ssdlab.errors import UsageError
 
-__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text"]
+__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text", "whole"]
 
 DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
 """How many requests a generated workload has, unless the caller says."""
+
+
+LARGEST = 2**64 - 1
+"""What the core counts with."""
+
+
+def whole(name: str, value: int, least: int = 0) -> int:
+    """`value`, if the core can take it."""
+    if not least <= value <= LARGEST:
+        raise UsageError(f"{name} = {value}: expected a whole number from {least} to {LARGEST}")
+    return value
 
 
 def value_text(value: object) -> str:
@@ -77,7 +88,7 @@ class Setup:
         config = self.build(scheme)
         return _core.Plan(
             config,
-            seed=self.seed,
+            seed=whole("seed", self.seed),
             requests=self._requests(config),
             verify=self.verify,
             request_log=request_log,
@@ -100,8 +111,6 @@ class Setup:
 
     def _requests(self, config: _core.Config) -> int | None:
         if self.requests is not None:
-            if self.requests < 1:
-                raise UsageError(f"requests = {self.requests}: at least one is needed")
-            return self.requests
+            return whole("requests", self.requests, least=1)
         replays = json.loads(config.json())["workload"].get("trace") is not None
         return None if replays else DEFAULT_REQUESTS

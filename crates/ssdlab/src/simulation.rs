@@ -226,7 +226,7 @@ impl Simulation {
         }
         let device = device_stats(&self.ssd, self.now);
         let run = Run {
-            config: serde_json::to_value(&self.plan.config).map_err(|error| Error::Simulation(error.to_string()))?,
+            config: self.plan.config.to_value(),
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),

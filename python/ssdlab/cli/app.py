@@ -72,6 +72,9 @@ def _options(
 
 def main() -> None:
     """The entry point: whatever happens, the user sees a line, not a traceback."""
+    if sys.stdout is None:  # the command was started with a closed one
+        complain("standard output is closed: send it to /dev/null if it is not wanted")
+        sys.exit(1)
     code = _run()
     try:
         sys.stdout.flush()
@@ -82,12 +85,17 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        app()
+        code = app(standalone_mode=False)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return INTERRUPTED
     except OSError as reason:
         return _lost_output(reason)
     except Exception as error:
+        if hasattr(error, "format_message"):
+            return _wrong_usage(error)
         if os.environ.get("SSDLAB_TRACEBACK"):
             raise
         complain(
@@ -95,7 +103,18 @@ def _run() -> int:
             "(SSDLAB_TRACEBACK=1 shows where)"
         )
         return 1
-    return 0
+    return code if isinstance(code, int) else 0
+
+
+def _wrong_usage(error: Any) -> int:
+    """An option or argument that the parser refused. Its own rendering takes a box of five lines to say it."""
+    context = error.ctx
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(context.get_help(), err=True)
+    else:
+        hint = f" (`{context.command_path} --help` lists the options)" if context is not None else ""
+        complain(f"{error.format_message().rstrip('.')}{hint}")
+    return 2
 
 
 def _lost_output(reason: OSError) -> int:

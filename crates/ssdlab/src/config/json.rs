@@ -30,8 +30,35 @@ impl Config {
         Ok(config)
     }
 
+    /// The configuration as a JSON tree, as results carry it: what is absent is absent, not null.
+    pub fn to_value(&self) -> Value {
+        let mut tree = serde_json::to_value(self).expect("a configuration is a JSON object");
+        remove_nulls(&mut tree);
+        tree
+    }
+
     /// The whole configuration as JSON text, every key included.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a configuration is a JSON object")
+    }
+}
+
+fn remove_nulls(value: &mut Value) {
+    if let Value::Object(entries) = value {
+        entries.retain(|_, entry| !entry.is_null());
+        entries.values_mut().for_each(remove_nulls);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn config_a_value_without_nulls_reads_back_equal() {
+        let config = Config::default();
+        assert!(config.to_json().contains("null"));
+        assert!(!config.to_value().to_string().contains("null"));
+        assert_eq!(Config::from_value(config.to_value()).unwrap(), config);
     }
 }
