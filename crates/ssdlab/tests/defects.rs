@@ -3,7 +3,7 @@
 mod common;
 
 use common::{one_die, plan, simulation};
-use ssdlab::config::{Allocation, Config, Order, PoolScope, PreconditionKind, Priority, Scope};
+use ssdlab::config::{Allocation, Config, Frontier, Order, PoolScope, PreconditionKind, Priority, Scope};
 use ssdlab::error::Result;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -86,4 +86,48 @@ fn many_trims_behind_one_write_do_not_exhaust_the_stack() {
         simulation.submit(trim(10, 0)).unwrap();
     }
     simulation.finish().unwrap();
+}
+
+#[test]
+fn operations_that_overlap_do_not_keep_an_older_one_of_the_other_kind_waiting() {
+    let mut config = filled(one_die());
+    config.device.cache_register = true;
+    config.scheduler.pipeline = true;
+    let reads = |from: u64, count: u64| (0..count).map(move |i| read(from, 1 + i % 8));
+    let done = play(&config, [read(0, 0), write(1, 15)].into_iter().chain(reads(2, 40)));
+    // fcfs: the write is second.
+    assert_eq!(done[1].completed_ns, 127_400 + 302_400);
+    config.scheduler.order = Order::FrFcfs;
+    let done = play(&config, [write(0, 0), write(0, 1), write(0, 2), write(0, 3), read(10, 9)]);
+    // fr-fcfs: the second write overlaps the first, being there before the read; the others wait for the read.
+    assert!(done[4].completed_ns < done[2].completed_ns, "{done:?}");
+}
+
+#[test]
+fn operations_that_overlap_do_not_keep_collection_waiting_that_goes_first() {
+    let mut config = filled(one_die());
+    config.device.cache_register = true;
+    config.device.copyback = true;
+    config.scheduler.pipeline = true;
+    config.gc.soft = 3.0;
+    config.ftl.frontier = Frontier::Shared;
+    config.gc.scope = Scope::None;
+    config.gc.priority = Priority::Gc;
+    let early = [0, 1, 2, 4].into_iter().enumerate().map(|(i, page)| write(1_000_000 * i as u64, page));
+    // The first of these opens a block and starts a job; the others could overlap it, and each other.
+    let done = play(&config, early.chain((5..8).map(|page| write(4_000_000, page))));
+    assert_eq!(done[4].completed_ns, 4_302_400);
+    // One page is moved, then the block is erased; only then the others go.
+    assert_eq!(done[5].completed_ns, 4_302_400 + 225_000 + 1_500_000 + 302_400);
+}
+
+#[test]
+fn dies_of_a_chip_without_interleave_are_served_in_the_order_of_their_operations() {
+    let mut config = filled(one_die());
+    config.device.dies_per_chip = 2;
+    config.device.die_interleave = false;
+    // Even pages lie on one die, odd ones on the other.
+    let done = play(&config, (0..10).map(|i| read(i, 2 * (i % 4))).chain([read(20, 1)]).chain((30..40).map(|i| read(i, 2 * (i % 4)))));
+    let order: Vec<u64> = done.iter().map(|completion| completion.completed_ns).collect();
+    assert!(order.is_sorted(), "{order:?}");
 }

@@ -123,12 +123,8 @@ impl Ssd {
 
     fn die_freed(&mut self, now: Ns, die: DieId) {
         self.update_clocks(die, now);
+        // Without interleave this asks for the whole chip.
         self.dirty.insert(die);
-        if !self.interleave {
-            for die in self.geometry().dies_of_chip(self.geometry().chip_of_die(die)) {
-                self.dirty.insert(DieId(die));
-            }
-        }
         // A job that waits for the running host operations of its scope may have waited for this one.
         if let Some(pool) = self.excluded_by[die.index()] {
             self.dirty.insert(self.geometry().die_of_pool(pool));

@@ -299,14 +299,23 @@ impl Ssd {
             Holder::Gc
         } else if host {
             Holder::Host
+        } else if !self.interleave {
+            self.holder_of_chip(die)
         } else if self.flash.in_line(die) {
             Holder::Bus
-        } else if !self.interleave {
-            let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
-            let others = dies.map(|die| self.held(DieId(die))).fold((false, false), |a, b| (a.0 || b.0, a.1 || b.1));
-            if others.0 && !others.1 { Holder::Host } else { Holder::Gc }
         } else {
             Holder::Gc
+        }
+    }
+
+    /// Who holds an idle die whose chip does one operation at a time: what runs on another die, or the bus for which the chip waits.
+    fn holder_of_chip(&self, die: DieId) -> Holder {
+        let dies = || self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId);
+        let running = dies().map(|die| self.flash.holders(die)).find(|&(host, gc)| host || gc);
+        match running {
+            Some((true, _)) => Holder::Host,
+            None if dies().any(|die| self.flash.in_line(die)) => Holder::Bus,
+            _ => Holder::Gc,
         }
     }
 
