@@ -54,6 +54,14 @@ impl RequestSource for Listed {
     }
 }
 
+struct Endless<F>(F);
+
+impl<F: FnMut() -> Option<Request> + Send> RequestSource for Endless<F> {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        Ok((self.0)())
+    }
+}
+
 /// Plays requests through [`Simulation::drive`], which takes them one by one.
 fn driven(config: &Config, requests: Vec<Request>) -> Vec<Completion> {
     let mut simulation = simulation(config);
@@ -130,4 +138,38 @@ fn dies_of_a_chip_without_interleave_are_served_in_the_order_of_their_operations
     let done = play(&config, (0..10).map(|i| read(i, 2 * (i % 4))).chain([read(20, 1)]).chain((30..40).map(|i| read(i, 2 * (i % 4)))));
     let order: Vec<u64> = done.iter().map(|completion| completion.completed_ns).collect();
     assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn what_arrives_together_is_dispatched_together_however_it_is_submitted() {
+    let mut config = filled(one_die());
+    config.scheduler.order = Order::FrFcfs;
+    let requests = vec![write(1_000, 0), read(1_000, 1), write(1_000, 2), read(1_000, 3), write(2_000, 4), read(2_000, 5)];
+    let at_once = play(&config, requests.clone());
+    assert_eq!(format!("{:?}", driven(&config, requests)), format!("{at_once:?}"));
+    assert!(at_once[1].completed_ns < at_once[0].completed_ns, "reads go first");
+}
+
+#[test]
+fn progress_without_time_is_progress() {
+    let mut config = one_die();
+    config.workload.queue_depth = 1;
+    let mut reads = 0;
+    let mut source = Endless(|| {
+        reads += 1;
+        (reads <= 10_000_010).then(|| read(0, 0))
+    });
+    // Every read is of a page without data, hence answered at once: time stays 0.
+    let plan = Plan { verify: Verify::Off, ..plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.drive(&mut source, &Control::default()).unwrap();
+}
+
+#[test]
+fn arrivals_at_the_end_of_time_are_refused() {
+    let mut simulation = simulation(&one_die());
+    let error = simulation.submit(write(u64::MAX, 0)).unwrap_err();
+    assert!(error.to_string().contains("292 years"), "{error}");
+    simulation.submit(write(1_000_000_000_000_000_000, 0)).unwrap();
+    simulation.finish().unwrap();
 }
