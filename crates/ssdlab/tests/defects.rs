@@ -151,6 +151,19 @@ fn what_arrives_together_is_dispatched_together_however_it_is_submitted() {
 }
 
 #[test]
+fn a_page_held_in_the_host_queue_is_counted_once() {
+    let mut config = filled(one_die());
+    config.scheduler.read_queue = 1;
+    // The write leaves its queue and ends while the third read waits for the second to leave the queue of reads.
+    let mut simulation = simulation(&config);
+    for request in [write(0, 0), write(0, 1), write(0, 2), read(1, 4), read(2, 5)] {
+        simulation.submit(request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    assert_eq!(simulation.ssd().counters().host_queue_waits, 1);
+}
+
+#[test]
 fn progress_without_time_is_progress() {
     let mut config = one_die();
     config.workload.queue_depth = 1;

@@ -41,11 +41,14 @@ impl Ssd {
             match self.admit_pages(now, place, next) {
                 Some(lpn) => {
                     self.host_queue[0].1 = lpn;
-                    self.counters.host_queue_waits += 1;
+                    // Each page counts once, however often it is looked at in vain.
+                    let held = std::mem::replace(&mut self.held_in_host_queue, Some(lpn));
+                    self.counters.host_queue_waits += u64::from(held != Some(lpn));
                     return;
                 }
                 None => {
                     self.host_queue.pop_front();
+                    self.held_in_host_queue = None;
                     self.page_done(now, place, None);
                 }
             }

@@ -89,6 +89,8 @@ pub struct Ssd {
     requests: Requests,
     /// Requests not yet fully in the chip queues, oldest first, and their next page.
     host_queue: VecDeque<(u32, u32)>,
+    /// The page for which the first of them waits, once that has been tried.
+    held_in_host_queue: Option<u32>,
     /// A place in a chip queue became free while requests waited.
     host_queue_ready: bool,
     clocks: Clocks,
@@ -146,6 +148,7 @@ impl Ssd {
             transactions: Transactions::default(),
             requests: Requests::default(),
             host_queue: VecDeque::new(),
+            held_in_host_queue: None,
             host_queue_ready: false,
             // Behind the dies' (or planes') clocks, one for each chip.
             clocks: Clocks::new(domains + geometry.chips),
