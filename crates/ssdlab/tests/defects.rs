@@ -179,6 +179,15 @@ fn progress_without_time_is_progress() {
 }
 
 #[test]
+fn a_read_behind_a_waiting_read_is_answered_from_the_write_ahead_of_both() {
+    let config = filled(one_die());
+    let half = |request: Request, from: u64| Request { offset: request.offset + from, length: PAGE / 2, ..request };
+    let done = play(&config, [half(write(0, 0), 0), half(read(10, 0), PAGE / 2), half(read(20, 0), 0)]);
+    assert!(response(&done[1]) > 0);
+    assert_eq!(response(&done[2]), 0);
+}
+
+#[test]
 fn arrivals_at_the_end_of_time_are_refused() {
     let mut simulation = simulation(&one_die());
     let error = simulation.submit(write(u64::MAX, 0)).unwrap_err();

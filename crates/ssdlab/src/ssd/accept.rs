@@ -5,7 +5,7 @@ use super::Ssd;
 use super::requests::Active;
 use crate::config::UnmappedRead;
 use crate::request::{Request, RequestKind};
-use crate::sched::{LineKind, NONE, Transaction, TransactionKind};
+use crate::sched::{LineKind, NONE, TRIMMED, Transaction, TransactionKind};
 use crate::stats::{Completion, Part, Parts};
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
 
@@ -123,6 +123,7 @@ impl Ssd {
             next: NONE,
             previous: NONE,
             next_on_page: NONE,
+            behind: None,
             version,
         }
     }
@@ -131,11 +132,11 @@ impl Ssd {
     fn answer_at_once(&mut self, now: Ns, place: u32, arrival: Ns, lpn: Lpn, bytes: (u32, u32), chain: Option<(u32, u32)>) -> bool {
         let unmapped = match chain.map(|(_, youngest)| self.transactions[youngest]) {
             None => self.ftl.lookup(lpn).is_none(),
-            Some(youngest) => match youngest.kind {
-                TransactionKind::Read => false,
-                TransactionKind::Trim => true,
-                TransactionKind::Write | TransactionKind::ReadForWrite => {
-                    let covered = youngest.bytes.0 <= bytes.0 && bytes.1 <= youngest.bytes.1;
+            Some(youngest) => match youngest.changes() {
+                None => self.ftl.lookup(lpn).is_none(),
+                Some(TRIMMED) => true,
+                Some(written) => {
+                    let covered = written.0 <= bytes.0 && bytes.1 <= written.1;
                     if covered {
                         self.counters.buffer_reads += 1;
                         self.page_answered(now, place, arrival);
@@ -194,6 +195,7 @@ impl Ssd {
             return self.activate(now, index);
         };
         self.transactions[youngest].next_on_page = index;
+        self.transactions[index].behind = self.transactions[youngest].changes();
         self.ftl.set_chain(lpn, chain, Some((oldest, index)));
         let reads_only = self.transactions[youngest].kind == TransactionKind::Read && self.transactions[youngest].active;
         if reads_only && self.transactions[index].kind == TransactionKind::Read {
