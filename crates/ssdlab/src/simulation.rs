@@ -72,8 +72,10 @@ impl Control {
 }
 
 /// How many steps of the clock pass between looks at [`Control`].
-const STEPS_PER_LOOK: u32 = 4096;
-/// Rounds at one instant after which the clock is held to be stuck there.
+const STEPS_PER_LOOK: u64 = 4096;
+/// The last instant at which a request may arrive: what follows it must not overflow.
+const LAST_ARRIVAL: Ns = Ns::MAX / 2;
+/// Rounds at one instant, without a request taken in or completed, after which the clock is held to be stuck there.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 
 /// A drive and its clock, to be driven step by step or by a workload.
@@ -93,6 +95,8 @@ pub struct Simulation {
     started: Instant,
     begun: bool,
     rounds_at_now: u32,
+    /// Requests taken in and requests completed, before the last step.
+    progress: u64,
 }
 
 impl Simulation {
@@ -129,6 +133,7 @@ impl Simulation {
             started: wall_clock(),
             begun: false,
             rounds_at_now: 0,
+            progress: 0,
         })
     }
 
@@ -156,13 +161,19 @@ impl Simulation {
     /// Returns its serial number, by which its completion is known.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a request in the past, beyond the exported range, or of no length.
+    /// [`Error::Usage`] for a request in the past, after 2^63 ns, beyond the exported range, or of no length.
     pub fn submit(&mut self, request: Request) -> Result<u64> {
         let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
         if request.arrival_ns < earliest {
             let message =
                 format!("a request for {} ns is submitted when {earliest} ns is past: submit in order of arrival", request.arrival_ns);
             return Err(Error::Usage(message));
+        }
+        if request.arrival_ns > LAST_ARRIVAL {
+            return Err(Error::Usage(format!(
+                "a request is submitted for {} ns; at most {LAST_ARRIVAL} ns (292 years) can be simulated",
+                request.arrival_ns
+            )));
         }
         let end = request.offset.checked_add(request.length);
         if end.is_none_or(|end| end > self.exported_bytes()) {
@@ -264,7 +275,11 @@ impl Simulation {
     fn step(&mut self) -> Result<()> {
         let time = self.next_time().expect("the caller knows that something is due");
         assert!(time >= self.now, "time goes back");
-        self.rounds_at_now = if time == self.now { self.rounds_at_now + 1 } else { 0 };
+        // A request taken in or completed is progress also where no time passes.
+        let progress = self.submitted - self.arrivals.len() as u64 + self.completed;
+        let stands = time == self.now && progress == self.progress;
+        self.progress = progress;
+        self.rounds_at_now = if stands { self.rounds_at_now + 1 } else { 0 };
         if self.rounds_at_now > ROUNDS_AT_ONE_INSTANT {
             return Err(self.ssd.stuck(self.now));
         }
@@ -299,7 +314,7 @@ impl Simulation {
     pub fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
         let depth = u64::from(self.plan.config.workload.queue_depth);
         let mut exhausted = false;
-        let mut steps = 0;
+        let mut steps = 0_u64;
         while !exhausted || self.completed < self.submitted {
             while !exhausted && self.wants_request(depth) {
                 match source.next_request()? {
@@ -312,16 +327,23 @@ impl Simulation {
                 self.step_or_stuck()?;
             }
             steps += 1;
-            if steps % STEPS_PER_LOOK == 0 {
+            if steps.is_multiple_of(STEPS_PER_LOOK) {
                 self.look_out(source, control)?;
             }
         }
         self.look_out(source, control)
     }
 
-    /// Open loop: the next arrival must be known. Closed loop: the queue is not full.
+    /// Open loop: all arrivals of the next instant that has any must be known, hence one of a later instant. Closed loop: the queue is not
+    /// full.
     fn wants_request(&self, depth: u64) -> bool {
-        if depth == 0 { self.arrivals.is_empty() } else { self.submitted - self.completed < depth }
+        if depth > 0 {
+            return self.submitted - self.completed < depth;
+        }
+        match (self.arrivals.front(), self.arrivals.back()) {
+            (Some(first), Some(last)) => first.arrival_ns == last.arrival_ns,
+            _ => true,
+        }
     }
 
     fn look_out(&self, source: &dyn RequestSource, control: &Control) -> Result<()> {

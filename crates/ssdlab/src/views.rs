@@ -16,8 +16,8 @@ pub struct GcView {
     pub ready: (Ns, u64),
 }
 
-/// What could begin on a die now. Operations that may not (the scope of a job excludes them, no free block, the array is taken) are not
-/// in it.
+/// What could begin on a die now, or, where operations may overlap, if it were idle. Operations that may not (the scope of a job excludes
+/// them, no free block) are not in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DieView {
     /// The next host operation.

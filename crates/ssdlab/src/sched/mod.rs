@@ -5,7 +5,7 @@
 
 mod transaction;
 
-pub use transaction::{NONE, Transaction, TransactionKind, Transactions};
+pub use transaction::{NONE, TRIMMED, Transaction, TransactionKind, Transactions};
 
 use crate::config::{Config, Order};
 use crate::geometry::Geometry;

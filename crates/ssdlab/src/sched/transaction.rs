@@ -8,6 +8,9 @@ use crate::units::{Lpn, Ns, PoolId, Ppn};
 /// "No transaction" in a link.
 pub const NONE: u32 = u32::MAX;
 
+/// The bytes that a trim leaves written in a page.
+pub const TRIMMED: (u32, u32) = (0, 0);
+
 /// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionKind {
@@ -56,11 +59,25 @@ pub struct Transaction {
     pub previous: u32,
     /// The next younger operation on the same logical page.
     pub next_on_page: u32,
+    /// Of an operation that waits for older ones on its page: what the youngest of these that is no read does to it.
+    pub behind: Option<(u32, u32)>,
     /// Data version for verify mode.
     pub version: u32,
 }
 
 impl Transaction {
+    /// The change to its page that whoever comes after it finds still under way: the bytes written, or [`TRIMMED`].
+    #[inline]
+    pub fn changes(&self) -> Option<(u32, u32)> {
+        match self.kind {
+            TransactionKind::Write | TransactionKind::ReadForWrite => Some(self.bytes),
+            TransactionKind::Trim => Some(TRIMMED),
+            // A read waits only while something older changes the page.
+            TransactionKind::Read if self.active => None,
+            TransactionKind::Read => self.behind,
+        }
+    }
+
     /// Accounts for the time since the last mark.
     #[inline(always)]
     pub fn account(&mut self, part: Part, now: Ns) {

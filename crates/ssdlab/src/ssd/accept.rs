@@ -5,7 +5,7 @@ use super::Ssd;
 use super::requests::Active;
 use crate::config::UnmappedRead;
 use crate::request::{Request, RequestKind};
-use crate::sched::{LineKind, NONE, Transaction, TransactionKind};
+use crate::sched::{LineKind, NONE, TRIMMED, Transaction, TransactionKind};
 use crate::stats::{Completion, Part, Parts};
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
 
@@ -22,18 +22,16 @@ impl Ssd {
         let place = self.requests.insert(Active { request, index, sequential, pending: 1, parts: Parts::default(), last: (0, Lpn(0)) });
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
-            RequestKind::Flush => {}
-            RequestKind::Trim => self.accept_trim(now, place),
-            RequestKind::Read | RequestKind::Write => {
+            RequestKind::Flush => self.page_done(now, place, None),
+            // A trim needs no place in a chip's queue, but must not pass a request that waits for one: it may be to the same page.
+            RequestKind::Read | RequestKind::Write | RequestKind::Trim => {
                 let first = self.requests.get(place).pages(self.ftl.geometry().page_bytes).0;
                 self.host_queue.push_back((place, first));
                 if self.host_queue.len() == 1 {
                     self.advance_host_queue(now);
                 }
-                return;
             }
         }
-        self.page_done(now, place, None);
     }
 
     /// Lets requests from the host queue into the chip queues, in order, as far as these have places.
@@ -43,11 +41,14 @@ impl Ssd {
             match self.admit_pages(now, place, next) {
                 Some(lpn) => {
                     self.host_queue[0].1 = lpn;
-                    self.counters.host_queue_waits += 1;
+                    // Each page counts once, however often it is looked at in vain.
+                    let held = std::mem::replace(&mut self.held_in_host_queue, Some(lpn));
+                    self.counters.host_queue_waits += u64::from(held != Some(lpn));
                     return;
                 }
                 None => {
                     self.host_queue.pop_front();
+                    self.held_in_host_queue = None;
                     self.page_done(now, place, None);
                 }
             }
@@ -58,6 +59,10 @@ impl Ssd {
     fn admit_pages(&mut self, now: Ns, place: u32, from: u32) -> Option<u32> {
         let page_bytes = self.geometry().page_bytes;
         let active = *self.requests.get(place);
+        if active.request.kind == RequestKind::Trim {
+            self.accept_trim(now, place);
+            return None;
+        }
         let kind = if active.request.kind == RequestKind::Read { TransactionKind::Read } else { TransactionKind::Write };
         for lpn in from..active.pages(page_bytes).1 {
             let bytes = active.bytes_in_page(Lpn(lpn), page_bytes);
@@ -118,6 +123,7 @@ impl Ssd {
             next: NONE,
             previous: NONE,
             next_on_page: NONE,
+            behind: None,
             version,
         }
     }
@@ -126,11 +132,11 @@ impl Ssd {
     fn answer_at_once(&mut self, now: Ns, place: u32, arrival: Ns, lpn: Lpn, bytes: (u32, u32), chain: Option<(u32, u32)>) -> bool {
         let unmapped = match chain.map(|(_, youngest)| self.transactions[youngest]) {
             None => self.ftl.lookup(lpn).is_none(),
-            Some(youngest) => match youngest.kind {
-                TransactionKind::Read => false,
-                TransactionKind::Trim => true,
-                TransactionKind::Write | TransactionKind::ReadForWrite => {
-                    let covered = youngest.bytes.0 <= bytes.0 && bytes.1 <= youngest.bytes.1;
+            Some(youngest) => match youngest.changes() {
+                None => self.ftl.lookup(lpn).is_none(),
+                Some(TRIMMED) => true,
+                Some(written) => {
+                    let covered = written.0 <= bytes.0 && bytes.1 <= written.1;
                     if covered {
                         self.counters.buffer_reads += 1;
                         self.page_answered(now, place, arrival);
@@ -189,6 +195,7 @@ impl Ssd {
             return self.activate(now, index);
         };
         self.transactions[youngest].next_on_page = index;
+        self.transactions[index].behind = self.transactions[youngest].changes();
         self.ftl.set_chain(lpn, chain, Some((oldest, index)));
         let reads_only = self.transactions[youngest].kind == TransactionKind::Read && self.transactions[youngest].active;
         if reads_only && self.transactions[index].kind == TransactionKind::Read {
@@ -206,10 +213,8 @@ impl Ssd {
         transaction.account(Part::DieQueue, now);
         let (lpn, kind, bytes) = (transaction.lpn, transaction.kind, transaction.bytes);
         match kind {
-            TransactionKind::Trim => {
-                self.trim_page(now, lpn);
-                self.finish_transaction(now, index);
-            }
+            // The caller finishes it, at this same instant.
+            TransactionKind::Trim => self.trim_page(now, lpn),
             TransactionKind::Write => {
                 let partial = bytes != (0, self.geometry().page_bytes);
                 if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
@@ -258,6 +263,8 @@ impl Ssd {
     /// Unmaps the pages that lie wholly inside a trim; those with operations under way follow these in their chains.
     fn accept_trim(&mut self, now: Ns, place: u32) {
         let Request { offset, length, arrival_ns, .. } = self.requests.get(place).request;
+        // Of the pages that are unmapped at once, if there are any.
+        self.page_answered(now, place, arrival_ns);
         let page_bytes = u64::from(self.geometry().page_bytes);
         let end = ((offset + length) / page_bytes) as u32;
         let mut lpn = self.ftl.skip_unmapped(offset.div_ceil(page_bytes) as u32, end);
@@ -266,8 +273,9 @@ impl Ssd {
                 None => self.trim_page(now, Lpn(lpn)),
                 chain => {
                     self.requests.get(place).pending += 1;
-                    let transaction =
+                    let mut transaction =
                         self.new_transaction(place, arrival_ns, TransactionKind::Trim, Lpn(lpn), (0, page_bytes as u32), ChipId(0));
+                    transaction.account(Part::HostQueue, now);
                     let index = self.transactions.insert(transaction);
                     self.enchain(now, Lpn(lpn), index, chain);
                 }

@@ -123,12 +123,8 @@ impl Ssd {
 
     fn die_freed(&mut self, now: Ns, die: DieId) {
         self.update_clocks(die, now);
+        // Without interleave this asks for the whole chip.
         self.dirty.insert(die);
-        if !self.interleave {
-            for die in self.geometry().dies_of_chip(self.geometry().chip_of_die(die)) {
-                self.dirty.insert(DieId(die));
-            }
-        }
         // A job that waits for the running host operations of its scope may have waited for this one.
         if let Some(pool) = self.excluded_by[die.index()] {
             self.dirty.insert(self.geometry().die_of_pool(pool));
@@ -187,24 +183,32 @@ impl Ssd {
     }
 
     /// A transaction is done: the next on its page may go, and its request may be complete.
-    pub(super) fn finish_transaction(&mut self, now: Ns, index: u32) {
-        let transaction = self.transactions[index];
-        self.unchain(now, transaction.lpn, index);
-        if transaction.kind != TransactionKind::Trim {
-            self.sched.finished(ChipId(transaction.chip));
+    pub(super) fn finish_transaction(&mut self, now: Ns, mut index: u32) {
+        loop {
+            let transaction = self.transactions[index];
+            let front = self.unchain(transaction.lpn, index);
+            if transaction.kind != TransactionKind::Trim {
+                self.sched.finished(ChipId(transaction.chip));
+            }
+            self.transactions.remove(index);
+            self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));
+            self.activate_front(now, transaction.lpn, front);
+            // A trim is done as soon as it is active. There may be any number of them on one page, hence no recursion.
+            if front == NONE || self.transactions[front].kind != TransactionKind::Trim {
+                return;
+            }
+            index = front;
         }
-        self.transactions.remove(index);
-        self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));
     }
 
-    /// Takes a transaction out of its page's chain and activates those at the front.
-    fn unchain(&mut self, now: Ns, lpn: Lpn, index: u32) {
+    /// Takes a transaction out of its page's chain. Returns the one that has come to the front because of it, or [`NONE`].
+    fn unchain(&mut self, lpn: Lpn, index: u32) -> u32 {
         let chain = self.ftl.chain(lpn);
         let (oldest, youngest) = chain.expect("a page with a transaction has a chain");
         let next = self.transactions[index].next_on_page;
         if oldest == index {
             self.ftl.set_chain(lpn, chain, (next != NONE).then_some((next, youngest)));
-            return self.activate_front(now, lpn, next);
+            return next;
         }
         // Reads of one page may end in another order than they came.
         let mut before = oldest;
@@ -215,8 +219,10 @@ impl Ssd {
         if youngest == index {
             self.ftl.set_chain(lpn, chain, Some((oldest, before)));
         }
+        NONE
     }
 
+    /// Activates what has come to the front of a page's chain: an operation, or all reads up to the next that is none.
     fn activate_front(&mut self, now: Ns, lpn: Lpn, front: u32) {
         if front == NONE || self.transactions[front].active {
             return;

@@ -53,17 +53,22 @@ impl Ssd {
         }
     }
 
-    /// Begins operations on a die. `granted`: it is the die's turn on the bus.
+    /// Begins operations on a die. `granted`: it is the die's turn on the bus. A die at work begins an operation that can overlap only if that
+    /// is what would begin were it idle: else a stream of one kind would keep the other kind, or collection, waiting without end.
     fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
         loop {
-            let host = self.host_candidate(die);
-            let gc = self.gc_candidate(die);
+            let (host, gc) = if self.interleave { (self.host_candidate(die), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
             let view = DieView {
                 host: host.map(|candidate| HostView { ready: self.transactions[candidate.index].ready }),
                 gc: gc.map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready }),
             };
             match (arbiter::decide(&view, &self.axes), host, gc) {
                 (Decision::Host, Some(candidate), _) => {
+                    let die = self.geometry().die_of_pool(candidate.pool);
+                    let kind = if candidate.line == LineKind::Read { OpKind::Read } else { OpKind::Program };
+                    if self.pipeline && !self.flash.can_start(die, kind, true) {
+                        return;
+                    }
                     let bus = if granted { self.flash.bus_idle(die) } else { self.flash.bus_free(die) };
                     if candidate.line == LineKind::Write && !bus {
                         self.stand_in_bus_line(now, die);
@@ -71,13 +76,40 @@ impl Ssd {
                     }
                     self.start_host(now, die, candidate);
                 }
-                (Decision::Gc, _, Some(pool)) => self.start_gc(now, die, pool),
+                (Decision::Gc, _, Some(pool)) => {
+                    let die = self.geometry().die_of_pool(pool);
+                    if self.pipeline && !self.flash.can_start(die, OpKind::Move, false) {
+                        return;
+                    }
+                    self.start_gc(now, die, pool);
+                }
                 _ => return,
             }
             if !self.pipeline {
                 return;
             }
         }
+    }
+
+    /// Where the dies of a chip exclude each other, the chip chooses among the operations of all of them as a die does among its own. Begins
+    /// to look after `die`, so that dies take turns where nothing else decides.
+    fn candidates_of_chip(&mut self, die: DieId) -> (Option<Candidate>, Option<PoolId>) {
+        let chip = self.geometry().chip_of_die(die);
+        let dies = self.geometry().dies_of_chip(chip);
+        let (mut host, mut gc) = (None, None);
+        for die in (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId) {
+            let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].ready.1);
+            host = match (host, self.host_candidate(die)) {
+                (Some(best), Some(other)) if !self.sched.goes_before(key(&other), key(&best), chip) => Some(best),
+                (best, other) => other.or(best),
+            };
+            let ready = |pool: PoolId, ssd: &Self| ssd.gc.job(pool).map(|job| job.ready);
+            gc = match (gc, self.gc_candidate(die)) {
+                (Some(best), Some(other)) if ready(best, self) <= ready(other, self) => Some(best),
+                (best, other) => other.or(best),
+            };
+        }
+        (host, gc)
     }
 
     fn stand_in_bus_line(&mut self, now: Ns, die: DieId) {
@@ -88,15 +120,16 @@ impl Ssd {
         }
     }
 
-    /// The host operation that goes first among those that could begin on the die.
+    /// The host operation that goes first among those that could begin on the die, or (where host operations may overlap) once it is idle.
     #[inline]
     fn host_candidate(&self, die: DieId) -> Option<Candidate> {
         let chip = self.ftl.geometry().chip_of_die(die);
         if !self.sched.any_waiting(die, chip) || self.excluded_by[die.index()].is_some() {
             return None;
         }
-        let reads = self.flash.can_start(die, OpKind::Read, true);
-        let writes = self.flash.can_start(die, OpKind::Program, true);
+        if !self.pipeline && !self.flash.can_start(die, OpKind::Read, true) {
+            return None;
+        }
         let mut best: Option<(Candidate, u64)> = None;
         let mut consider = |candidate: Candidate| {
             if candidate.index == NONE {
@@ -109,15 +142,12 @@ impl Ssd {
             }
         };
         for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
-            if reads {
-                consider(Candidate { index: self.first_read(pool), line: LineKind::Read, pool });
-            }
-            if writes && !self.sched.is_dynamic() && self.may_write(pool) {
+            consider(Candidate { index: self.first_read(pool), line: LineKind::Read, pool });
+            if !self.sched.is_dynamic() && self.may_write(pool) {
                 consider(Candidate { index: self.sched.head(self.sched.line(pool, LineKind::Write)), line: LineKind::Write, pool });
             }
         }
-        if writes
-            && self.sched.is_dynamic()
+        if self.sched.is_dynamic()
             && let Some(pool) = self.pool_with_room(die)
         {
             consider(Candidate { index: self.sched.head(self.sched.chip_line(chip)), line: LineKind::Write, pool });
@@ -165,10 +195,10 @@ impl Ssd {
         self.may_write(pool) && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
     }
 
-    /// The pool of the die whose job's step became ready first.
+    /// The pool of the die whose job's step became ready first. A die on which host operations may overlap is asked also while it is at work.
     #[inline]
     fn gc_candidate(&mut self, die: DieId) -> Option<PoolId> {
-        if self.jobs_on_die[die.index()] == 0 || !self.flash.can_start(die, OpKind::Move, false) {
+        if self.jobs_on_die[die.index()] == 0 || !self.pipeline && !self.flash.can_start(die, OpKind::Move, false) {
             return None;
         }
         let mut best: Option<((Ns, u64), PoolId)> = None;

@@ -89,6 +89,8 @@ pub struct Ssd {
     requests: Requests,
     /// Requests not yet fully in the chip queues, oldest first, and their next page.
     host_queue: VecDeque<(u32, u32)>,
+    /// The page for which the first of them waits, once that has been tried.
+    held_in_host_queue: Option<u32>,
     /// A place in a chip queue became free while requests waited.
     host_queue_ready: bool,
     clocks: Clocks,
@@ -146,6 +148,7 @@ impl Ssd {
             transactions: Transactions::default(),
             requests: Requests::default(),
             host_queue: VecDeque::new(),
+            held_in_host_queue: None,
             host_queue_ready: false,
             // Behind the dies' (or planes') clocks, one for each chip.
             clocks: Clocks::new(domains + geometry.chips),
@@ -299,14 +302,23 @@ impl Ssd {
             Holder::Gc
         } else if host {
             Holder::Host
+        } else if !self.interleave {
+            self.holder_of_chip(die)
         } else if self.flash.in_line(die) {
             Holder::Bus
-        } else if !self.interleave {
-            let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
-            let others = dies.map(|die| self.held(DieId(die))).fold((false, false), |a, b| (a.0 || b.0, a.1 || b.1));
-            if others.0 && !others.1 { Holder::Host } else { Holder::Gc }
         } else {
             Holder::Gc
+        }
+    }
+
+    /// Who holds an idle die whose chip does one operation at a time: what runs on another die, or the bus for which the chip waits.
+    fn holder_of_chip(&self, die: DieId) -> Holder {
+        let dies = || self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId);
+        let running = dies().map(|die| self.flash.holders(die)).find(|&(host, gc)| host || gc);
+        match running {
+            Some((true, _)) => Holder::Host,
+            None if dies().any(|die| self.flash.in_line(die)) => Holder::Bus,
+            _ => Holder::Gc,
         }
     }
 

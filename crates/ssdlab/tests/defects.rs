@@ -1,0 +1,197 @@
+//! One test for each defect that was found and mended, named after it. Those that show in a timeline stand in `timelines.rs`.
+
+mod common;
+
+use common::{one_die, plan, simulation};
+use ssdlab::config::{Allocation, Config, Frontier, Order, PoolScope, PreconditionKind, Priority, Scope};
+use ssdlab::error::Result;
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::stats::{Completion, Part};
+use ssdlab::workload::RequestSource;
+
+const PAGE: u64 = 4096;
+
+fn read(arrival_ns: u64, page: u64) -> Request {
+    Request { arrival_ns, kind: RequestKind::Read, offset: page * PAGE, length: PAGE, high_priority: false }
+}
+
+fn write(arrival_ns: u64, page: u64) -> Request {
+    Request { kind: RequestKind::Write, ..read(arrival_ns, page) }
+}
+
+fn trim(arrival_ns: u64, page: u64) -> Request {
+    Request { kind: RequestKind::Trim, ..read(arrival_ns, page) }
+}
+
+/// Plays requests and returns their completions by index.
+fn play(config: &Config, requests: impl IntoIterator<Item = Request>) -> Vec<Completion> {
+    let mut simulation = simulation(config);
+    for request in requests {
+        simulation.submit(request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    simulation.finish().unwrap();
+    completions
+}
+
+fn response(completion: &Completion) -> u64 {
+    completion.completed_ns - completion.arrival_ns
+}
+
+fn filled(mut config: Config) -> Config {
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    config
+}
+
+struct Listed(std::vec::IntoIter<Request>);
+
+impl RequestSource for Listed {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        Ok(self.0.next())
+    }
+}
+
+struct Endless<F>(F);
+
+impl<F: FnMut() -> Option<Request> + Send> RequestSource for Endless<F> {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        Ok((self.0)())
+    }
+}
+
+/// Plays requests through [`Simulation::drive`], which takes them one by one.
+fn driven(config: &Config, requests: Vec<Request>) -> Vec<Completion> {
+    let mut simulation = simulation(config);
+    simulation.drive(&mut Listed(requests.into_iter()), &Control::default()).unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    completions
+}
+
+#[test]
+fn a_trim_does_not_overtake_a_write_in_the_host_queue() {
+    let mut config = one_die();
+    config.scheduler.write_queue = 1;
+    let done = play(&config, [write(0, 0), write(0, 1), write(0, 2), trim(1_000, 2), read(5_000_000, 2)]);
+    // The third write enters the chip's queue when the second leaves it, and ends at 907.2 us: the trim waits for it.
+    assert_eq!(response(&done[3]), 906_200);
+    assert_eq!(done[3].parts.0[Part::HostQueue as usize], 301_400);
+    assert_eq!(done[3].parts.0[Part::DieQueue as usize], 604_800);
+    assert_eq!(response(&done[4]), 0, "the page holds no data");
+}
+
+#[test]
+fn many_trims_behind_one_write_do_not_exhaust_the_stack() {
+    let mut config = one_die();
+    config.ftl.precondition.kind = PreconditionKind::None;
+    let plan = Plan { verify: Verify::End, ..plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.submit(write(0, 0)).unwrap();
+    for _ in 0..300_000 {
+        simulation.submit(trim(10, 0)).unwrap();
+    }
+    simulation.finish().unwrap();
+}
+
+#[test]
+fn operations_that_overlap_do_not_keep_an_older_one_of_the_other_kind_waiting() {
+    let mut config = filled(one_die());
+    config.device.cache_register = true;
+    config.scheduler.pipeline = true;
+    let reads = |from: u64, count: u64| (0..count).map(move |i| read(from, 1 + i % 8));
+    let done = play(&config, [read(0, 0), write(1, 15)].into_iter().chain(reads(2, 40)));
+    // fcfs: the write is second.
+    assert_eq!(done[1].completed_ns, 127_400 + 302_400);
+    config.scheduler.order = Order::FrFcfs;
+    let done = play(&config, [write(0, 0), write(0, 1), write(0, 2), write(0, 3), read(10, 9)]);
+    // fr-fcfs: the second write overlaps the first, being there before the read; the others wait for the read.
+    assert!(done[4].completed_ns < done[2].completed_ns, "{done:?}");
+}
+
+#[test]
+fn operations_that_overlap_do_not_keep_collection_waiting_that_goes_first() {
+    let mut config = filled(one_die());
+    config.device.cache_register = true;
+    config.device.copyback = true;
+    config.scheduler.pipeline = true;
+    config.gc.soft = 3.0;
+    config.ftl.frontier = Frontier::Shared;
+    config.gc.scope = Scope::None;
+    config.gc.priority = Priority::Gc;
+    let early = [0, 1, 2, 4].into_iter().enumerate().map(|(i, page)| write(1_000_000 * i as u64, page));
+    // The first of these opens a block and starts a job; the others could overlap it, and each other.
+    let done = play(&config, early.chain((5..8).map(|page| write(4_000_000, page))));
+    assert_eq!(done[4].completed_ns, 4_302_400);
+    // One page is moved, then the block is erased; only then the others go.
+    assert_eq!(done[5].completed_ns, 4_302_400 + 225_000 + 1_500_000 + 302_400);
+}
+
+#[test]
+fn dies_of_a_chip_without_interleave_are_served_in_the_order_of_their_operations() {
+    let mut config = filled(one_die());
+    config.device.dies_per_chip = 2;
+    config.device.die_interleave = false;
+    // Even pages lie on one die, odd ones on the other.
+    let done = play(&config, (0..10).map(|i| read(i, 2 * (i % 4))).chain([read(20, 1)]).chain((30..40).map(|i| read(i, 2 * (i % 4)))));
+    let order: Vec<u64> = done.iter().map(|completion| completion.completed_ns).collect();
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn what_arrives_together_is_dispatched_together_however_it_is_submitted() {
+    let mut config = filled(one_die());
+    config.scheduler.order = Order::FrFcfs;
+    let requests = vec![write(1_000, 0), read(1_000, 1), write(1_000, 2), read(1_000, 3), write(2_000, 4), read(2_000, 5)];
+    let at_once = play(&config, requests.clone());
+    assert_eq!(format!("{:?}", driven(&config, requests)), format!("{at_once:?}"));
+    assert!(at_once[1].completed_ns < at_once[0].completed_ns, "reads go first");
+}
+
+#[test]
+fn a_page_held_in_the_host_queue_is_counted_once() {
+    let mut config = filled(one_die());
+    config.scheduler.read_queue = 1;
+    // The write leaves its queue and ends while the third read waits for the second to leave the queue of reads.
+    let mut simulation = simulation(&config);
+    for request in [write(0, 0), write(0, 1), write(0, 2), read(1, 4), read(2, 5)] {
+        simulation.submit(request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    assert_eq!(simulation.ssd().counters().host_queue_waits, 1);
+}
+
+#[test]
+fn progress_without_time_is_progress() {
+    let mut config = one_die();
+    config.workload.queue_depth = 1;
+    let mut reads = 0;
+    let mut source = Endless(|| {
+        reads += 1;
+        (reads <= 10_000_010).then(|| read(0, 0))
+    });
+    // Every read is of a page without data, hence answered at once: time stays 0.
+    let plan = Plan { verify: Verify::Off, ..plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.drive(&mut source, &Control::default()).unwrap();
+}
+
+#[test]
+fn a_read_behind_a_waiting_read_is_answered_from_the_write_ahead_of_both() {
+    let config = filled(one_die());
+    let half = |request: Request, from: u64| Request { offset: request.offset + from, length: PAGE / 2, ..request };
+    let done = play(&config, [half(write(0, 0), 0), half(read(10, 0), PAGE / 2), half(read(20, 0), 0)]);
+    assert!(response(&done[1]) > 0);
+    assert_eq!(response(&done[2]), 0);
+}
+
+#[test]
+fn arrivals_at_the_end_of_time_are_refused() {
+    let mut simulation = simulation(&one_die());
+    let error = simulation.submit(write(u64::MAX, 0)).unwrap_err();
+    assert!(error.to_string().contains("292 years"), "{error}");
+    simulation.submit(write(1_000_000_000_000_000_000, 0)).unwrap();
+    simulation.finish().unwrap();
+}
