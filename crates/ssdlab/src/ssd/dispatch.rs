@@ -57,7 +57,8 @@ impl Ssd {
     /// is what would begin were it idle: else a stream of one kind would keep the other kind, or collection, waiting without end.
     fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
         loop {
-            let (host, gc) = if self.interleave { (self.host_candidate(die), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
+            let (host, gc) =
+                if self.interleave { (self.host_candidate(die), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
             let view = DieView {
                 host: host.map(|candidate| HostView { ready: self.transactions[candidate.index].ready }),
                 gc: gc.map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready }),
