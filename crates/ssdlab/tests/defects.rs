@@ -222,3 +222,18 @@ fn a_gate_between_the_jobs_of_one_plane_does_not_wait_for_another_plane() {
     let counters = simulation.ssd().counters();
     assert_eq!((counters.jobs, counters.gates), (1, 0));
 }
+
+#[test]
+fn a_write_that_waits_for_a_chip_goes_to_another_one_that_ends_its_work() {
+    let mut config = filled(one_die());
+    config.device.channels = 2;
+    config.device.chips_per_channel = 2;
+    config.ftl.allocation = Allocation::Dynamic;
+    config.scheduler.write_queue = 1;
+    // Chips 2 and 3 are on the second channel and read pages 1 and 3. The writes go to chip 0, to chip 1 (which waits for the bus), to chip 0
+    // again, and the last finds chip 1 the least loaded and its queue full: until chip 2 has nothing to do.
+    let reads = [read(0, 1), read(0, 3)];
+    let done = play(&config, reads.into_iter().chain((0..4).map(|i| write(100_000 + i, 4 + i))));
+    assert_eq!(done[0].completed_ns, 127_400);
+    assert_eq!(done[5].parts.0[Part::HostQueue as usize], 127_400 - 100_003);
+}
