@@ -57,7 +57,8 @@ impl Ssd {
     /// is what would begin were it idle: else a stream of one kind would keep the other kind, or collection, waiting without end.
     fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
         loop {
-            let (host, gc) = if self.interleave { (self.host_candidate(die), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
+            let (host, gc) =
+                if self.interleave { (self.host_candidate(die), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
             let view = DieView {
                 host: host.map(|candidate| HostView { ready: self.transactions[candidate.index].ready }),
                 gc: gc.map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready }),
@@ -294,6 +295,9 @@ impl Ssd {
     fn prepare_read(&mut self, index: u32) -> Ns {
         self.counters.host_reads += 1;
         let Some(ppn) = self.ftl.lookup(self.transactions[index].lpn) else {
+            if let Some(verifier) = &mut self.verifier {
+                verifier.read_nothing(self.transactions[index].lpn);
+            }
             // `ftl.unmapped_read = flash`: some page of the place where it would lie.
             return self.flash.timing.read(0);
         };
@@ -312,7 +316,7 @@ impl Ssd {
         self.transactions[index].ppn = allocated.ppn;
         self.writes_under_way[pool.index()] += 1;
         if let Some(verifier) = &mut self.verifier {
-            verifier.program(allocated.ppn, self.transactions[index].version);
+            verifier.program(self.ftl.geometry(), allocated.ppn, self.transactions[index].version);
         }
         if allocated.took_block {
             let next = self.gc.trigger(&self.ftl, pool);
@@ -331,7 +335,7 @@ impl Ssd {
             Step::Move(from, lpn) => {
                 let to = self.ftl.allocate_move(pool).ppn;
                 if let Some(verifier) = &mut self.verifier {
-                    verifier.copy(from, to);
+                    verifier.copy(self.ftl.geometry(), from, to);
                 }
                 self.gc.job_mut(pool).moving = Some((lpn, from, to));
                 let geometry = self.ftl.geometry();
