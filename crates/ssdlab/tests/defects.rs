@@ -195,3 +195,45 @@ fn arrivals_at_the_end_of_time_are_refused() {
     simulation.submit(write(1_000_000_000_000_000_000, 0)).unwrap();
     simulation.finish().unwrap();
 }
+
+#[test]
+fn a_gate_between_the_jobs_of_one_plane_does_not_wait_for_another_plane() {
+    let mut config = filled(one_die());
+    config.device.planes_per_die = 2;
+    config.device.copyback = true;
+    config.ftl.pool = PoolScope::Plane;
+    config.gc.soft = 3.0;
+    config.gc.scope = Scope::Plane;
+    config.gc.priority = Priority::Host;
+    // As in "between two jobs the host operations that wait go first" of timelines.rs, on each of two planes, one of them a little later. When
+    // the first job of the one ends and another is to follow, a read waits for the job of the other.
+    let on_plane = |plane: u64, at: u64| {
+        let ranks = [0, 1, 2, 4, 5].into_iter().enumerate();
+        ranks.map(move |(i, rank)| write(at + 1_000_000 * i as u64, 2 * rank + plane)).collect::<Vec<_>>()
+    };
+    let mut requests = [on_plane(0, 0), on_plane(1, 310_000), vec![read(4_700_000, 2 * 9 + 1)]].concat();
+    requests.sort_by_key(|request| request.arrival_ns);
+    let mut simulation = simulation(&config);
+    for request in requests {
+        simulation.submit(request).unwrap();
+    }
+    // The first plane's job ends at 4,612,400 + 225,000 + 225,000 (the other plane's move was ready earlier) + 1,500,000.
+    simulation.run_until(6_562_400).unwrap();
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.jobs, counters.gates), (1, 0));
+}
+
+#[test]
+fn a_write_that_waits_for_a_chip_goes_to_another_one_that_ends_its_work() {
+    let mut config = filled(one_die());
+    config.device.channels = 2;
+    config.device.chips_per_channel = 2;
+    config.ftl.allocation = Allocation::Dynamic;
+    config.scheduler.write_queue = 1;
+    // Chips 2 and 3 are on the second channel and read pages 1 and 3. The writes go to chip 0, to chip 1 (which waits for the bus), to chip 0
+    // again, and the last finds chip 1 the least loaded and its queue full: until chip 2 has nothing to do.
+    let reads = [read(0, 1), read(0, 3)];
+    let done = play(&config, reads.into_iter().chain((0..4).map(|i| write(100_000 + i, 4 + i))));
+    assert_eq!(done[0].completed_ns, 127_400);
+    assert_eq!(done[5].parts.0[Part::HostQueue as usize], 127_400 - 100_003);
+}

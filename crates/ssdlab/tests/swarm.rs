@@ -4,10 +4,12 @@ mod common;
 
 use common::{random_config, random_requests};
 use ssdlab::config::Config;
-use ssdlab::request::Request;
+use ssdlab::config::UnmappedRead;
+use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::RunResult;
+use ssdlab::units::{ChannelId, Lpn};
 
 /// Runs the requests and returns the result, with every invariant checked at every event.
 fn run(config: &Config, requests: &[Request], every_stage: bool) -> Result<RunResult, String> {
@@ -19,7 +21,55 @@ fn run(config: &Config, requests: &[Request], every_stage: bool) -> Result<RunRe
     for request in requests {
         simulation.submit(*request).map_err(|e| e.to_string())?;
     }
+    let had_data: Vec<bool> = pages(&simulation).map(|lpn| simulation.ssd().ftl().lookup(lpn).is_some()).collect();
+    simulation.run_to_idle().map_err(|e| e.to_string())?;
+    agrees(&simulation, config, requests, had_data)?;
     simulation.finish().map_err(|e| e.to_string())
+}
+
+fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
+    (0..simulation.ssd().ftl().geometry().exported_pages).map(Lpn)
+}
+
+/// What follows from the requests alone, whatever the drive did: which pages hold data, and how often flash was used for the host.
+fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut has_data: Vec<bool>) -> Result<(), String> {
+    let page = u64::from(config.device.page_bytes);
+    let (mut read_pages, mut written_pages) = (0, 0);
+    for request in requests {
+        let end = request.offset + request.length;
+        let touched = (request.offset / page) as usize..end.div_ceil(page) as usize;
+        match request.kind {
+            RequestKind::Read => read_pages += touched.len() as u64,
+            RequestKind::Write => {
+                written_pages += touched.len() as u64;
+                has_data[touched].fill(true);
+            }
+            RequestKind::Trim => (request.offset.div_ceil(page)..end / page).for_each(|lpn| has_data[lpn as usize] = false),
+            RequestKind::Flush => {}
+        }
+    }
+    let ssd = simulation.ssd();
+    if let Some(lpn) = pages(simulation).find(|&lpn| ssd.ftl().lookup(lpn).is_some() != has_data[lpn.index()]) {
+        return Err(format!("page {lpn} should hold data: {}", has_data[lpn.index()]));
+    }
+    let counters = ssd.counters();
+    let without_flash =
+        counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
+    let counted = (counters.host_programs, counters.host_reads + without_flash);
+    if counted != (written_pages, read_pages + counters.rmw_reads) {
+        return Err(format!("{written_pages} pages were written and {read_pages} read: {counters:?}"));
+    }
+    let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
+    if counters.jobs != counters.erases || erased < counters.erases || counters.stale_moves > counters.pages_moved {
+        return Err(format!("{erased} erases on blocks: {counters:?}"));
+    }
+    let (now, geometry) = (simulation.now(), ssd.ftl().geometry());
+    let chips = (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, now) / u64::from(geometry.dies_per_chip.get()));
+    let buses = (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), now));
+    match chips.chain(buses).chain([ssd.gc_active_ns(now) / u64::from(geometry.pools.count.get())]).find(|&busy| busy > now) {
+        Some(busy) => Err(format!("busy for {busy} of {now} ns")),
+        None => Ok(()),
+    }
 }
 
 fn cases() -> u64 {

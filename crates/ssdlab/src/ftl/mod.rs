@@ -352,8 +352,10 @@ impl Ftl {
     }
 
     fn check_blocks(&self) -> Result<(), String> {
+        let pages = self.geometry.pages_per_block.get();
         for pool in (0..self.geometry.pools.count.get()).map(PoolId) {
             let mut listed = 0;
+            let mut closed = 0;
             for block in self.blocks.free_blocks(pool) {
                 listed += 1;
                 if self.blocks.state(block) != BlockState::Free || self.blocks.programmed(block) != 0 {
@@ -365,10 +367,23 @@ impl Ftl {
             }
             for valid in 0..=self.geometry.pages_per_block.get() {
                 for block in self.blocks.closed_blocks(pool, valid) {
+                    closed += 1;
                     if self.blocks.valid(block) != valid || self.blocks.state(block) != BlockState::Closed {
                         return Err(format!("block {block} is listed under {valid} valid pages and has {}", self.blocks.valid(block)));
                     }
+                    if self.blocks.programmed(block) != pages {
+                        return Err(format!("block {block} is closed with {} pages programmed", self.blocks.programmed(block)));
+                    }
                 }
+            }
+            let all: Vec<_> = (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index)).collect();
+            let of = |state| all.iter().filter(|&&block| self.blocks.state(block) == state).count();
+            if (of(BlockState::Free), of(BlockState::Closed)) != (listed as usize, closed) || of(BlockState::Victim) > 1 {
+                return Err(format!("pool {pool} lists {listed} free and {closed} closed blocks and has others, or more than one victim"));
+            }
+            let valid: u32 = all.iter().map(|&block| self.blocks.valid(block)).sum();
+            if valid != self.blocks.valid_in_pool(pool) {
+                return Err(format!("pool {pool} counts {} valid pages and has {valid}", self.blocks.valid_in_pool(pool)));
             }
         }
         Ok(())

@@ -256,15 +256,18 @@ impl Collector {
         self.next_in_turn(turn)
     }
 
-    /// The dies that belong to the turn of `pool`.
-    pub fn dies_of_turn(&self, geometry: &Geometry, pool: PoolId) -> std::ops::Range<u32> {
+    /// The pools that belong to the turn of `pool`.
+    pub fn pools_of_turn(&self, geometry: &Geometry, pool: PoolId) -> std::ops::Range<u32> {
         let die = geometry.die_of_pool(pool);
-        match self.scope {
+        let dies = match self.scope {
             Scope::Device => 0..geometry.dies,
             Scope::Channel => geometry.dies_of_channel(geometry.channel_of_die(die)),
             Scope::Chip => geometry.dies_of_chip(geometry.chip_of_die(die)),
-            _ => die.0..die.0 + 1,
-        }
+            Scope::Die => die.0..die.0 + 1,
+            Scope::Plane | Scope::Block | Scope::None => return pool.0..pool.0 + 1,
+        };
+        let per_die = geometry.pools.per_die.get();
+        dies.start * per_die..dies.end * per_die
     }
 
     /// Pools with an active job, and pools that wait, for the watchdog's report.

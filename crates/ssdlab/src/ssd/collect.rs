@@ -99,13 +99,11 @@ impl Ssd {
             let head = self.sched.head(line);
             may && head != NONE && self.transactions[head].ready.1 < gate
         };
-        self.gc.dies_of_turn(self.geometry(), pool).map(DieId).any(|die| {
-            let chip = self.geometry().chip_of_die(die);
-            self.geometry().pools_of_die(die).map(PoolId).any(|pool| {
-                waits(self.sched.line(pool, LineKind::Read), true)
-                    || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool))
-                    || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
-            })
+        self.gc.pools_of_turn(self.geometry(), pool).map(PoolId).any(|pool| {
+            let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
+            waits(self.sched.line(pool, LineKind::Read), true)
+                || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool))
+                || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
         })
     }
 }

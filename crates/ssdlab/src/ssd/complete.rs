@@ -189,6 +189,8 @@ impl Ssd {
             let front = self.unchain(transaction.lpn, index);
             if transaction.kind != TransactionKind::Trim {
                 self.sched.finished(ChipId(transaction.chip));
+                // Dynamic allocation: this may now be the chip with the fewest operations, with a place for a write that waits.
+                self.host_queue_ready |= self.sched.is_dynamic();
             }
             self.transactions.remove(index);
             self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));

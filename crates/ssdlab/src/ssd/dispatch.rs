@@ -295,6 +295,9 @@ impl Ssd {
     fn prepare_read(&mut self, index: u32) -> Ns {
         self.counters.host_reads += 1;
         let Some(ppn) = self.ftl.lookup(self.transactions[index].lpn) else {
+            if let Some(verifier) = &mut self.verifier {
+                verifier.read_nothing(self.transactions[index].lpn);
+            }
             // `ftl.unmapped_read = flash`: some page of the place where it would lie.
             return self.flash.timing.read(0);
         };
@@ -313,7 +316,7 @@ impl Ssd {
         self.transactions[index].ppn = allocated.ppn;
         self.writes_under_way[pool.index()] += 1;
         if let Some(verifier) = &mut self.verifier {
-            verifier.program(allocated.ppn, self.transactions[index].version);
+            verifier.program(self.ftl.geometry(), allocated.ppn, self.transactions[index].version);
         }
         if allocated.took_block {
             let next = self.gc.trigger(&self.ftl, pool);
@@ -332,7 +335,7 @@ impl Ssd {
             Step::Move(from, lpn) => {
                 let to = self.ftl.allocate_move(pool).ppn;
                 if let Some(verifier) = &mut self.verifier {
-                    verifier.copy(from, to);
+                    verifier.copy(self.ftl.geometry(), from, to);
                 }
                 self.gc.job_mut(pool).moving = Some((lpn, from, to));
                 let geometry = self.ftl.geometry();

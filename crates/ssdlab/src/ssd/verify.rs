@@ -14,7 +14,7 @@ const INITIAL: u32 = 0;
 /// Data versions, and the first thing found wrong.
 #[derive(Debug)]
 pub struct Verifier {
-    /// By logical page: the version last written.
+    /// By logical page: the version last written, or [`ERASED`] if it holds no data.
     latest: Vec<u32>,
     /// By physical page: the version it holds.
     content: Vec<u32>,
@@ -33,7 +33,10 @@ impl Verifier {
                 content[geometry.page(block, page).index()] = INITIAL;
             }
         }
-        Verifier { latest: vec![INITIAL; geometry.exported_pages as usize], content, version: INITIAL, every_event, wrong: None }
+        // A page without data is as good as trimmed.
+        let latest = |lpn| if ftl.lookup(lpn).is_some() { INITIAL } else { ERASED };
+        let latest = (0..geometry.exported_pages).map(|lpn| latest(Lpn(lpn))).collect();
+        Verifier { latest, content, version: INITIAL, every_event, wrong: None }
     }
 
     /// Everything is to be recounted after each event.
@@ -54,6 +57,14 @@ impl Verifier {
         }
     }
 
+    /// A page is read that has no place in flash.
+    pub fn read_nothing(&mut self, lpn: Lpn) {
+        let expected = self.latest[lpn.index()];
+        if expected != ERASED {
+            self.note(Err(format!("a read of page {lpn} finds nothing where {expected} was written last")));
+        }
+    }
+
     /// A read of a page starts.
     pub fn read(&mut self, lpn: Lpn, ppn: Ppn) {
         let (found, expected) = (self.content[ppn.index()], self.latest[lpn.index()]);
@@ -63,15 +74,18 @@ impl Verifier {
     }
 
     /// A program of a page starts.
-    pub fn program(&mut self, ppn: Ppn, version: u32) {
+    pub fn program(&mut self, geometry: &Geometry, ppn: Ppn, version: u32) {
+        if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED {
+            self.note(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
+        }
         if std::mem::replace(&mut self.content[ppn.index()], version) != ERASED {
             self.note(Err(format!("page {ppn} is programmed twice between erases")));
         }
     }
 
     /// A page move starts.
-    pub fn copy(&mut self, from: Ppn, to: Ppn) {
-        self.program(to, self.content[from.index()]);
+    pub fn copy(&mut self, geometry: &Geometry, from: Ppn, to: Ppn) {
+        self.program(geometry, to, self.content[from.index()]);
     }
 
     /// A write is in flash.
@@ -96,11 +110,10 @@ pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
     ssd.ftl.check()?;
     let Some(verifier) = &ssd.verifier else { return Ok(()) };
     for lpn in (0..ssd.geometry().exported_pages).map(Lpn) {
-        if let Some(ppn) = ssd.ftl.lookup(lpn)
-            && verifier.content[ppn.index()] != verifier.latest[lpn.index()]
-        {
-            let (found, expected) = (verifier.content[ppn.index()], verifier.latest[lpn.index()]);
-            return Err(format!("page {lpn} holds version {found} where {expected} was written last"));
+        let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);
+        let expected = verifier.latest[lpn.index()];
+        if found != expected {
+            return Err(format!("page {lpn} holds version {found} where {expected} was written last ({ERASED}: no data)"));
         }
     }
     Ok(())
