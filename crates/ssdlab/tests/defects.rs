@@ -237,3 +237,13 @@ fn a_write_that_waits_for_a_chip_goes_to_another_one_that_ends_its_work() {
     assert_eq!(done[0].completed_ns, 127_400);
     assert_eq!(done[5].parts.0[Part::HostQueue as usize], 127_400 - 100_003);
 }
+
+#[test]
+fn trims_behind_a_trim_that_waits_leave_nothing_to_do() {
+    let config = one_die();
+    // The first trim waits for the write, the others change nothing; then the page is written again, and trimmed once more.
+    let trims = [trim(10, 0), trim(20, 0), trim(30, 0)];
+    let done = play(&config, [write(0, 0)].into_iter().chain(trims).chain([read(40, 0), write(50, 0), trim(60, 0), read(70, 0)]));
+    let ends: Vec<u64> = done.iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [302_400, 302_400, 20, 30, 40, 604_800, 604_800, 70]);
+}

@@ -284,12 +284,18 @@ impl Ftl {
     /// The first logical page in `from..end` that may hold data or have operations under way: whole chunks without any are skipped.
     #[inline]
     pub fn skip_unmapped(&self, from: u32, end: u32) -> u32 {
-        let mut lpn = from;
-        let empty = |chunk: u32| self.mapped[chunk as usize] == 0 && self.pinned[chunk as usize] == 0;
-        while lpn < end && empty(lpn / MAPPED_PAGES) {
-            lpn = (lpn / MAPPED_PAGES + 1) * MAPPED_PAGES;
+        if from >= end {
+            return end;
         }
-        lpn.min(end)
+        let (first, last) = ((from / MAPPED_PAGES) as usize, end.div_ceil(MAPPED_PAGES) as usize);
+        let (mapped, pinned) = (&self.mapped[first..last], &self.pinned[first..last]);
+        // Many chunks at a time: a loop without an exit runs several times as fast, and a drive may have ten thousands of chunks.
+        let empty = |mapped: &[u16], pinned: &[u32]| {
+            mapped.iter().fold(0, |any, &count| any | count) == 0 && pinned.iter().fold(0, |any, &count| any | count) == 0
+        };
+        let many = mapped.chunks(64).zip(pinned.chunks(64)).take_while(|(mapped, pinned)| empty(mapped, pinned)).count() * 64;
+        let rest = mapped.iter().zip(pinned).skip(many).take_while(|(mapped, pinned)| **mapped == 0 && **pinned == 0).count();
+        from.max((first + many + rest) as u32 * MAPPED_PAGES).min(end)
     }
 
     /// Logical pages that hold data.

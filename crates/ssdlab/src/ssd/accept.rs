@@ -260,7 +260,7 @@ impl Ssd {
         transaction.clock = clock;
     }
 
-    /// Unmaps the pages that lie wholly inside a trim; those with operations under way follow these in their chains.
+    /// Unmaps the pages that lie wholly inside a trim; where operations are under way that it must not pass, it waits behind them.
     fn accept_trim(&mut self, now: Ns, place: u32) {
         let Request { offset, length, arrival_ns, .. } = self.requests.get(place).request;
         // Of the pages that are unmapped at once, if there are any.
@@ -271,6 +271,8 @@ impl Ssd {
         while lpn < end {
             match self.ftl.chain(Lpn(lpn)) {
                 None => self.trim_page(now, Lpn(lpn)),
+                // Trimmed already, as soon as what is older has ended: one more changes nothing, and rows of them would pile up.
+                Some((_, youngest)) if self.transactions[youngest].kind == TransactionKind::Trim => {}
                 chain => {
                     self.requests.get(place).pending += 1;
                     let mut transaction =
