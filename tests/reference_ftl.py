@@ -17,6 +17,9 @@ What the model's description leaves open is decided here, in the functions named
   the caller's choice, ``decides``.
 * ``_open_host_block``: a host write that needs a block where only the last one is free
   has garbage collected first.
+* ``_next_in_the_log``: of blocks collected in the order of their filling, one without an
+  invalid page is filled anew, as a copy at the end of the log would be.
+* ``_age``: counts blocks, not pages, closed in the pool since.
 * ``fill``, ``prefill``: evaluate no trigger (nothing is invalid), are not counted as
   host programs. ``begin`` evaluates it.
 * ``write_bytes``: a partial write reads the old page only where there is one.
@@ -25,7 +28,8 @@ What the model's description leaves open is decided here, in the functions named
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
 NOWHERE = -1
@@ -41,6 +45,9 @@ taken when the program starts. So it is in a simulated drive. The job begins at 
 moment as well, but its first move finds the die taken until the program has ended; and
 if there was no victim at the start, there may be one then.
 """
+
+
+POLICIES = ["greedy", "wear-aware", "fifo", "cost-benefit"]
 
 
 class OutOfSpace(Exception):
@@ -61,15 +68,17 @@ class Pool:
     """The block that moves fill, if the frontier is separate."""
     starved: bool = False
     """Garbage collection ended because no block had an invalid page."""
+    log: list[int] = field(default_factory=list)
+    """Every closing of a block, in order. A block may occur often; its last counts."""
 
 
 class ReferenceFtl:
-    """An untimed page-mapping FTL with greedy garbage collection.
+    """An untimed page-mapping FTL with garbage collection by any policy without chance.
 
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    partial_write``) and ``gc`` (``soft``).
+    partial_write``) and ``gc`` (``soft victim``).
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -87,6 +96,7 @@ class ReferenceFtl:
         self.frontier = _one_of(ftl, "frontier", "separate", ["separate", "shared"])
         partial = _one_of(ftl, "partial_write", "rmw", ["rmw", "program"])
         self.reads_before_partial_write = partial == "rmw"
+        self.victim = _one_of(config.get("gc", {}), "victim", "greedy", POLICIES)
 
         self.pools = self._make_pools()
         self.soft_blocks = self._soft_blocks(config.get("gc", {}).get("soft", 0.05))
@@ -110,6 +120,7 @@ class ReferenceFtl:
         self.jobs = 0
         self.rmw_reads = 0
         self.trimmed_pages = 0
+        self.victim_fallbacks = 0
 
     # Geometry
 
@@ -306,6 +317,7 @@ class ReferenceFtl:
     def _close(self, pool: Pool, block: int) -> None:
         """Ends a frontier. The next block is taken when the next page needs it."""
         self._stamp(block)
+        pool.log.append(block)
         if pool.host == block:
             pool.host = None
         else:
@@ -331,14 +343,64 @@ class ReferenceFtl:
         return len(pool.free) < self.soft_blocks or len(pool.free) <= 1
 
     def _victim(self, pool: Pool) -> int | None:
-        """The closed block with the fewest valid pages, if it has an invalid one.
-
-        Among equals, the one whose number of valid pages has not changed for longest.
-        """
+        """The policy's choice among the closed blocks with an invalid page, if any."""
         candidates = [block for block in pool.blocks if self._can_be_victim(block)]
         if not candidates:
             return None
+        if self.victim == "wear-aware":
+            return self._least_worn(pool, candidates)
+        if self.victim == "fifo":
+            return self._next_in_the_log(pool)
+        if self.victim == "cost-benefit":
+            return self._best_bargain(pool, candidates)
+        return self._greedy(candidates)
+
+    def _greedy(self, candidates: list[int]) -> int:
+        """The block with the fewest valid pages.
+
+        Among equals, the one whose number of valid pages has not changed for longest.
+        """
         return min(candidates, key=lambda b: (self.valid_pages(b), self.stamps[b]))
+
+    def _least_worn(self, pool: Pool, candidates: list[int]) -> int:
+        """Greedy among those not erased more often than the pool's average, if any."""
+        average = Fraction(sum(self.erases_of[b] for b in pool.blocks), len(pool.blocks))
+        spared = [block for block in candidates if self.erases_of[block] <= average]
+        if not spared:
+            self.victim_fallbacks += 1
+            return self._greedy(candidates)
+        return self._greedy(spared)
+
+    def _next_in_the_log(self, pool: Pool) -> int:
+        """The block closed first; one that gains nothing goes to the end of the log."""
+        while True:
+            oldest = max(self._closed(pool), key=lambda block: self._age(pool, block))
+            if self._can_be_victim(oldest):
+                return oldest
+            pool.log.append(oldest)
+
+    def _best_bargain(self, pool: Pool, candidates: list[int]) -> int:
+        """The largest (1 - u) / 2u x age; a block without valid pages before all others.
+
+        Among equals as greedy chooses.
+        """
+        empty = [block for block in candidates if self.valid_pages(block) == 0]
+        if empty:
+            return self._greedy(empty)
+        worth = {block: self._worth(pool, block) for block in candidates}
+        best = max(worth.values())
+        return self._greedy([block for block in candidates if worth[block] == best])
+
+    def _worth(self, pool: Pool, block: int) -> Fraction:
+        u = Fraction(self.valid_pages(block), self.pages_per_block)
+        return (1 - u) / (2 * u) * self._age(pool, block)
+
+    def _age(self, pool: Pool, block: int) -> int:
+        """How often a block of the pool was closed after this one."""
+        return pool.log[::-1].index(block)
+
+    def _closed(self, pool: Pool) -> list[int]:
+        return [b for b in pool.blocks if self.written[b] == self.pages_per_block]
 
     def _can_be_victim(self, block: int) -> bool:
         # Free blocks have no page written, frontiers not yet all.

@@ -115,6 +115,73 @@ def fifo_write_amplification(total_blocks: float, user_blocks: float) -> float:
     return 1.0 / (1.0 - high)
 
 
+def random_write_amplification(pages_per_block: int, total_blocks: float, user_blocks: float) -> float:
+    """Write amplification if any block with an invalid page may be collected next.
+
+    Uniform random writes, steady state, many blocks; c, T and U as for greedy
+    collection, rho = U / T. Blocks change with the writes as in a mean field: one with i
+    valid pages loses one in i of the U c writes that go around, and begins again with c
+    when it is collected. That happens J times a write, J = 1 / (c - v), v being the mean
+    number of valid pages of a victim. Blocks with all c valid pages, a share f, are born
+    as often as they lose their first page: J = T f / U, so f (c - v) = rho. Victims are
+    drawn from the others alone: v = (rho c - f c) / (1 - f). Both together give
+    f / (1 - f) = rho / (c (1 - rho)), and
+
+        A = c / (c - v) = 1 / (1 - rho + rho / c).
+
+    As c grows this is the A = 1 / (1 - rho) of victims drawn from all blocks: B. Van
+    Houdt, A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-based
+    Solid State Drives, SIGMETRICS 2013, doi:10.1145/2465529.2465543 (Random).
+    """
+    rho = user_blocks / total_blocks
+    return 1.0 / (1.0 - rho + rho / pages_per_block)
+
+
+def d_choices_write_amplification(pages_per_block: int, total_blocks: float, user_blocks: float, choices: int) -> float:
+    """Write amplification if the best of ``choices`` random blocks is collected.
+
+    The mean-field model of Van Houdt 2013, for uniform random writes. Let G_i be the share
+    of blocks with at least i valid pages, and x the collections in the time in which a
+    page is overwritten once on average. Every block that is collected with fewer than i
+    valid pages was born with c and has passed from i to i - 1:
+
+        i (G_i - G_{i+1}) = x (1 - G_i^d),   i = c, ..., 1,   G_{c+1} = 0.
+
+    Each has one root below 1, found by bisection from the top. All valid pages together,
+    the sum of the G_i, are c U / T: this sets x, which grows with them. A victim has v =
+    G_1^d + ... + G_c^d valid pages on average, and A = c / (c - v).
+
+    With one choice A = 1 / (1 - U / T); with many it tends to greedy collection's.
+    """
+    wanted = pages_per_block * user_blocks / total_blocks
+
+    def shares(x: float) -> list[float]:
+        found, above = [], 0.0
+        for valid in range(pages_per_block, 0, -1):
+            low, high = above, 1.0
+            for _ in range(60):
+                middle = (low + high) / 2.0
+                if valid * (middle - above) < x * (1.0 - middle**choices):
+                    low = middle
+                else:
+                    high = middle
+            above = low
+            found.append(above)
+        return found
+
+    low, high = 0.0, 1.0
+    while sum(shares(high)) < wanted:
+        high *= 2.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        if sum(shares(middle)) < wanted:
+            low = middle
+        else:
+            high = middle
+    valid_pages = sum(share**choices for share in shares(high))
+    return pages_per_block / (pages_per_block - valid_pages)
+
+
 def valid_pages_of_victims(pages_per_block: int, write_amplification: float) -> float:
     """The mean number v of pages that a collection must move.
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 import pytest
 
 import ssdlab
-from reference_theory import bux2011_max_throughput, greedy_write_amplification, md1_mean_wait
+from reference_theory import (
+    bux2011_max_throughput,
+    d_choices_write_amplification,
+    fifo_write_amplification,
+    greedy_write_amplification,
+    md1_mean_wait,
+    random_write_amplification,
+)
 
 ONE_DIE = {
     "device.channels": 1,
@@ -42,33 +49,80 @@ def test_reads_of_one_die_wait_as_in_an_m_d_1_queue(load: float) -> None:
     agree(f"M/D/1, load {load}: mean wait, ns", wait_ns, md1_mean_wait(load / service_ns, service_ns), rel=0.02)
 
 
-@pytest.mark.parametrize("spare", [0.07, 0.15, 0.28])
-def test_greedy_collection_amplifies_uniform_random_writes_as_published(spare: float) -> None:
-    """P. Desnoyers, Analytic Models of SSD Write Performance, ACM Trans. Storage 10(2), 2014, doi:10.1145/2577384 (greedy cleaning)."""
-    blocks, pages = 4098, 64
-    # Collection is asked for when the shared frontier has taken a free block and fewer than two are left: the threshold of one block is
-    # kept by the floor that leaves the last free block to collection. A job gives one block back, which makes two again and is enough.
-    # So when a victim is picked one block is free and one is the frontier, just taken and still empty: all others are closed, can be
-    # victims, and hold all valid pages.
-    closed = blocks - 2
-    user = closed * (1.0 - spare)
+BLOCKS, PAGES = 4098, 64
+# Collection is asked for when the shared frontier has taken a free block and fewer than two are left: the threshold of one block is kept by
+# the floor that leaves the last free block to collection. A job gives one block back, which makes two again and is enough. So when a victim
+# is picked one block is free and one is the frontier, just taken and still empty: all others are closed, can be victims, and hold all
+# valid pages.
+CLOSED = BLOCKS - 2
+
+
+def uniform_writes(spare: float, **gc: str | int) -> tuple[ssdlab.Result, float]:
+    """A run in steady state with that share of the closed blocks spare, and the blocks' worth of data it holds."""
     keys = ONE_DIE | {
-        "device.blocks_per_plane": blocks,
-        "device.pages_per_block": pages,
-        "device.overprovisioning": 1.0 - user / blocks,
+        "device.blocks_per_plane": BLOCKS,
+        "device.pages_per_block": PAGES,
+        "device.overprovisioning": 1.0 - CLOSED * (1.0 - spare) / BLOCKS,
         "ftl.frontier": "shared",
         "ftl.precondition.kind": "steady",
         "gc.soft": 1,
-        "gc.victim": "greedy",
         "workload.read_share": 0.0,
         "workload.queue_depth": 4,
     }
-    result = ssdlab.run(set=keys, requests=1_000_000, seed=1)
+    result = ssdlab.run(set=keys | {f"gc.{key}": value for key, value in gc.items()}, requests=1_000_000, seed=1)
     assert result.precondition.steady
     assert result.precondition.free_blocks_min == result.precondition.free_blocks_max == 2
-    # The exported pages are a whole number, which rounds `user` by less than a page.
-    theory = greedy_write_amplification(pages, closed, result.precondition.pages_mapped / pages)
+    # The exported pages are a whole number, which rounds the share by less than a page.
+    return result, result.precondition.pages_mapped / PAGES
+
+
+@pytest.mark.parametrize("spare", [0.07, 0.15, 0.28])
+def test_greedy_collection_amplifies_uniform_random_writes_as_published(spare: float) -> None:
+    """P. Desnoyers, Analytic Models of SSD Write Performance, ACM Trans. Storage 10(2), 2014, doi:10.1145/2577384 (greedy cleaning)."""
+    result, user = uniform_writes(spare, victim="greedy")
+    theory = greedy_write_amplification(PAGES, CLOSED, user)
     agree(f"greedy, (T - U)/T = {spare:.0%}: write amplification", result.gc.write_amplification, theory, rel=0.03)
+
+
+@pytest.mark.parametrize("spare", [0.07, 0.15, 0.28])
+def test_fifo_collection_amplifies_uniform_random_writes_as_published(spare: float) -> None:
+    """Desnoyers 2014 (LRU cleaning); Luojie and Kurkoski 2012."""
+    result, user = uniform_writes(spare, victim="fifo")
+    agree(
+        f"fifo, (T - U)/T = {spare:.0%}: write amplification",
+        result.gc.write_amplification,
+        fifo_write_amplification(CLOSED, user),
+        rel=0.03,
+    )
+
+
+@pytest.mark.parametrize("spare", [0.07, 0.15, 0.28])
+def test_random_collection_amplifies_uniform_random_writes_as_a_mean_field(spare: float) -> None:
+    """Van Houdt 2013, without the blocks that cannot be collected."""
+    result, user = uniform_writes(spare, victim="random")
+    assert result.counters.victim_fallbacks == 0
+    theory = random_write_amplification(PAGES, CLOSED, user)
+    agree(f"random, (T - U)/T = {spare:.0%}: write amplification", result.gc.write_amplification, theory, rel=0.03)
+
+
+def test_d_choices_lead_from_random_to_greedy_as_a_mean_field() -> None:
+    """Van Houdt 2013. One choice leads away from its theory: blocks without an invalid page are not collected but replaced."""
+    spare = 0.15
+    measured = []
+    for choices in (2, 3, 10, 100):
+        result, user = uniform_writes(spare, victim="d-choices", choices=choices)
+        measured.append(result.gc.write_amplification)
+        theory = d_choices_write_amplification(PAGES, CLOSED, user, choices)
+        agree(f"{choices} choices, (T - U)/T = {spare:.0%}: write amplification", measured[-1], theory, rel=0.03)
+    one = uniform_writes(spare, victim="d-choices", choices=1)[0]
+    assert one.counters.victim_fallbacks > 0
+    random, greedy = [uniform_writes(spare, victim=victim)[0].gc.write_amplification for victim in ("random", "greedy")]
+    order = [random, one.gc.write_amplification, *measured, greedy]
+    print(f"\nrandom, 1, 2, 3, 10, 100 choices, greedy: {', '.join(f'{amplification:.3f}' for amplification in order)}", end="")
+    # A hundred choices and greedy differ by less than chance does.
+    assert order[:-1] == sorted(order[:-1], reverse=True)
+    assert measured[-1] == pytest.approx(greedy, rel=0.01)
+    assert measured[-2] == pytest.approx(greedy, rel=0.05), "ten are close to greedy"
 
 
 @pytest.mark.parametrize("reads_per_write", [0, 2])

@@ -14,6 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import ssdlab
-from reference_ftl import Pool, ReferenceFtl
+from reference_ftl import POLICIES, Pool, ReferenceFtl
 
 WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
 CASES = int(WANTED or 800)
@@ -134,6 +135,7 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "scope": draw(st.sampled_from(["none", "plane", "none", "plane", "die", "chip", "channel", "device"])),
         "priority": draw(st.sampled_from(["gc", "fifo", "host"])),
+        "victim": draw(st.sampled_from(POLICIES)),
     }
 
 
@@ -210,7 +212,8 @@ def compare(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
         drive.run_until(drive.now_ns + SETTLED_NS)
         apply(reference, request)
         agree(drive, reference, f"after request {number}, {request}")
-    tally.add(case, same_counts(drive.finish(), reference))
+    victim = case.config["gc"]["victim"]
+    tally.add(case, same_counts(drive.finish(), reference) | {f"jobs of {victim}": reference.jobs})
 
 
 def range_of(case: Case, reference: ReferenceFtl, at: tuple[int, int]) -> tuple[int, int]:
@@ -256,6 +259,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "reads before partial writes": result.counters.rmw_reads,
         "trimmed pages": result.counters.trimmed_pages,
         "stale moves": result.gc.stale_moves,
+        "victims chosen by greedy instead": result.counters.victim_fallbacks,
     }
     expected = {
         "host programs": reference.host_programs,
@@ -266,6 +270,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "reads before partial writes": reference.rmw_reads,
         "trimmed pages": reference.trimmed_pages,
         "stale moves": 0,
+        "victims chosen by greedy instead": reference.victim_fallbacks,
     }
     same("counts", measured, expected, "at the end")
     return expected
@@ -364,6 +369,9 @@ def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> Non
     # Every mechanism was at work, many times a case.
     for what in ("host programs", "pages moved", "jobs", "reads before partial writes", "trimmed pages"):
         assert tally.counts[what] > 3 * tally.cases, what
+    for policy in POLICIES:
+        assert 2 * tally.counts[f"jobs of {policy}"] > tally.cases, policy
+    assert tally.counts["victims chosen by greedy instead"] > 0
 
 
 def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
@@ -375,9 +383,8 @@ def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) 
 class BreaksTiesTheOtherWay(ReferenceFtl):
     """Among equals the block that changed last."""
 
-    def _victim(self, pool: Pool) -> int | None:
-        candidates = [block for block in pool.blocks if self._can_be_victim(block)]
-        return min(candidates, key=lambda block: (self.valid_pages(block), -self.stamps[block]), default=None)
+    def _greedy(self, candidates: list[int]) -> int:
+        return min(candidates, key=lambda block: (self.valid_pages(block), -self.stamps[block]))
 
 
 class IgnoresTrims(ReferenceFtl):
@@ -417,13 +424,49 @@ class CountsThePoolsOtherwise(ReferenceFtl):
         super().__init__(config | {"ftl": ftl | {"allocation": ftl["allocation"][::-1]}}, **keys)
 
 
+class SparesTheAverageToo(ReferenceFtl):
+    """Takes only blocks worn less than average for little worn."""
+
+    def _least_worn(self, pool: Pool, candidates: list[int]) -> int:
+        average = sum(self.erases_of[block] for block in pool.blocks) / len(pool.blocks)
+        spared = [block for block in candidates if self.erases_of[block] < average]
+        return self._greedy(spared or candidates)
+
+
+class LeavesColdBlocksInFront(ReferenceFtl):
+    """Of the blocks that gain something the one closed first."""
+
+    def _next_in_the_log(self, pool: Pool) -> int:
+        candidates = [block for block in pool.blocks if self._can_be_victim(block)]
+        return max(candidates, key=lambda block: self._age(pool, block))
+
+
+class CountsAgesFromOne(ReferenceFtl):
+    """The block closed last is one block old."""
+
+    def _age(self, pool: Pool, block: int) -> int:
+        return super()._age(pool, block) + 1
+
+
+class CleansAsALogDoes(ReferenceFtl):
+    """Reads the whole block before it writes the valid pages, as a log-structured file system: (1 - u) / (1 + u) x age."""
+
+    def _worth(self, pool: Pool, block: int) -> Fraction:
+        u = Fraction(self.valid_pages(block), self.pages_per_block)
+        return (1 - u) / (1 + u) * self._age(pool, block)
+
+
 PLANTED = [
     BreaksTiesTheOtherWay,
+    CleansAsALogDoes,
+    CountsAgesFromOne,
     CountsThePoolsOtherwise,
     IgnoresTrims,
+    LeavesColdBlocksInFront,
     LetsTheLastFreeBlockBe,
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,
+    SparesTheAverageToo,
 ]
 
 

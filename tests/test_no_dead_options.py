@@ -195,6 +195,7 @@ CONTEXTS: Mapping[str, Context | Unimplemented] = {
     "gc.hard_stops": Unimplemented("all"),
     "gc.invalid_share": Unimplemented(0.5),
     "gc.victim": Context(tuple(choice["name"] for choice in KEYS["gc.victim"]["choices"])),
+    "gc.choices": Context((1, 2, 10), base={**DRIVE, "gc.victim": "d-choices"}),
     "gc.scope": Context(tuple(choice["name"] for choice in KEYS["gc.scope"]["choices"]), base={**CUBE, "gc.priority": "host"}, trace=large),
     "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}),
     "gc.suspend": Unimplemented(["erase"]),

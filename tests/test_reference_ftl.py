@@ -18,6 +18,7 @@ def config(
     pages: int = 2,
     overprovisioning: float = 0.5,
     soft: float = 2.0,
+    victim: str = "greedy",
     **ftl: str,
 ) -> dict[str, Any]:
     """A configuration; ``geometry`` is channels, chips, dies and planes."""
@@ -34,7 +35,7 @@ def config(
             "overprovisioning": overprovisioning,
         },
         "ftl": ftl,
-        "gc": {"soft": soft},
+        "gc": {"soft": soft, "victim": victim},
     }
 
 
@@ -88,6 +89,60 @@ def test_equal_victims_go_by_the_age_of_their_valid_count() -> None:
     assert ftl.free_lists() == [[1, 0]]
     # Page 3 of block 1 moved first, then page 1 of block 0.
     assert (ftl.mapping()[3], ftl.mapping()[1]) == (10, 11)
+
+
+def test_fifo_victims_go_by_the_order_of_filling() -> None:
+    # Blocks 2, then 1, then 0 lose a page, but 0 was filled first, then 1.
+    ftl = filled(victim="fifo")
+    for lpn in (4, 2, 0):
+        ftl.write(lpn)
+    assert ftl.free_lists() == [[0, 1]]
+
+
+def test_fifo_takes_a_block_that_gains_nothing_for_filled_anew() -> None:
+    # Block 0 keeps its pages: 1 is collected, though 2 is empty, and then 2.
+    ftl = filled(victim="fifo")
+    for lpn in (4, 5, 2):
+        ftl.write(lpn)
+    assert ftl.free_lists() == [[1, 2]]
+    # Block 3 was filled before block 0 was passed over.
+    assert ftl._age(ftl.pools[0], 3) == ftl._age(ftl.pools[0], 0) + 1
+
+
+def test_cost_benefit_victims_go_by_age_where_they_cost_the_same() -> None:
+    # One of two pages each is valid, which is worth half the age: 3, 2 and 1.
+    ftl = filled(victim="cost-benefit")
+    for lpn in (4, 2, 0):
+        ftl.write(lpn)
+    assert ftl.free_lists() == [[0, 1]]
+
+
+def test_cost_benefit_weighs_what_is_gained_against_age() -> None:
+    # Blocks of four pages; block 0 of age 4 has three valid pages, block 1 of age 3 two:
+    # 1/3 x 4 against 2/2 x 3, halved.
+    ftl = filled(victim="cost-benefit", blocks=9, pages=4, overprovisioning=5 / 9, soft=1)
+    for lpn in (0, 4, 5, 12):
+        ftl.write(lpn)
+    pool = ftl.pools[0]
+    assert [ftl._worth(pool, block) * 6 for block in (0, 1, 3)] == [4, 9, 1]
+    assert ftl._victim(pool) == 1
+    for lpn in (6, 7):
+        ftl.trim(lpn)
+    assert ftl._victim(pool) == 1
+
+
+def test_wear_aware_victims_are_not_worn_more_than_average() -> None:
+    # Greedy would collect 1 first, then 0.
+    ftl = filled(victim="wear-aware")
+    ftl.erases_of[1] = 1
+    for lpn in (2, 0, 4):
+        ftl.write(lpn)
+    assert (ftl.free_lists(), ftl.victim_fallbacks) == ([[0, 2]], 0)
+    ftl = filled(victim="wear-aware")
+    ftl.erases_of[:3] = [1, 1, 1]
+    for lpn in (2, 0, 4):
+        ftl.write(lpn)
+    assert (ftl.free_lists(), ftl.victim_fallbacks) == ([[1, 0]], 2)
 
 
 def test_a_shared_frontier_takes_moves_into_the_hosts_block() -> None:

@@ -11,9 +11,11 @@ import pytest
 from reference_ftl import ReferenceFtl
 from reference_theory import (
     bux2011_max_throughput,
+    d_choices_write_amplification,
     fifo_write_amplification,
     greedy_write_amplification,
     md1_mean_wait,
+    random_write_amplification,
     valid_pages_of_victims,
 )
 
@@ -203,3 +205,23 @@ def test_greedy_collection_of_the_reference_ftl(share: float) -> None:
     # average, hold about one block of valid pages.
     theory = greedy_write_amplification(pages, blocks - 4, user_pages / pages - 1)
     assert theory == pytest.approx(measured, rel=0.03)
+
+
+@pytest.mark.parametrize("spare", SHARES)
+def test_d_choices_lie_between_random_and_greedy(spare: float) -> None:
+    user = 1.0 - spare
+    choices = (1, 2, 3, 10, 30, 1000)
+    between = [d_choices_write_amplification(64, 1.0, user, d) for d in choices]
+    assert between[0] == pytest.approx(1.0 / spare)  # Van Houdt 2013, Random
+    assert between == sorted(between, reverse=True)
+    greedy = greedy_write_amplification(64, 1.0, user)
+    assert between[-1] == pytest.approx(greedy, rel=1e-3)
+    assert between[3] == pytest.approx(greedy, rel=0.05)
+
+
+def test_random_victims_by_hand_and_in_the_limit_of_large_blocks() -> None:
+    # A block of one page that is collected is always empty.
+    assert random_write_amplification(1, 1.0, 0.9) == pytest.approx(1.0)
+    # Two pages, half of all valid: 1 / (1 - 1/2 + 1/4).
+    assert random_write_amplification(2, 2.0, 1.0) == pytest.approx(4.0 / 3.0)
+    assert random_write_amplification(10**9, 1.0, 0.8) == pytest.approx(5.0)

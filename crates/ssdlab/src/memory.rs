@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 
 /// Arrays below this fit anywhere; asking the system is not worth its time.
 const SMALL_BYTES: u64 = 64 << 20;
-/// Bytes a block takes: state, counts, wear, links.
-const BLOCK_BYTES: u64 = 1 + 2 + 2 + 4 + 4 + 4;
+/// Bytes a block takes: state, counts, wear, the links of two lists, age.
+const BLOCK_BYTES: u64 = 1 + 2 + 2 + 4 + 8 + 8 + 8;
 /// Bytes a pool takes in the least: frontiers, list heads, the collector's and the scheduler's lines.
 const POOL_BYTES: u64 = 200;
 

@@ -4,6 +4,7 @@ use crate::config::{Allocation, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::untimed::{self, UntimedCounts};
+use crate::gc::victim::Picker;
 use crate::rng::Rng;
 use crate::stats::PreconditionReport;
 use crate::units::{Lpn, PoolId};
@@ -59,6 +60,7 @@ struct Preparation<'a> {
     config: &'a Config,
     ftl: Ftl,
     rng: Rng,
+    victims: Picker,
     counts: UntimedCounts,
     next_pool: u32,
     write_amplification: Option<f64>,
@@ -78,6 +80,7 @@ impl<'a> Preparation<'a> {
             config,
             ftl: Ftl::new(config),
             rng: Rng::new(seed, "precondition"),
+            victims: Picker::new(&config.gc, seed, "precondition/victim"),
             counts: UntimedCounts::default(),
             next_pool: 0,
             write_amplification: None,
@@ -102,7 +105,7 @@ impl<'a> Preparation<'a> {
 
     fn write(&mut self, lpn: Lpn) -> Result<()> {
         let pool = self.pool_for(lpn);
-        if untimed::write(&mut self.ftl, self.config.gc.victim, pool, lpn, &mut self.counts) {
+        if untimed::write(&mut self.ftl, &mut self.victims, pool, lpn, &mut self.counts) {
             return Ok(());
         }
         Err(Error::Config(format!(

@@ -115,7 +115,7 @@ impl Simulation {
     /// # Errors
     /// What opening the request log meets.
     pub fn with_drive(plan: &Plan, ftl: Ftl, precondition: PreconditionReport) -> Result<Self> {
-        let mut ssd = Ssd::new(&plan.config, ftl);
+        let mut ssd = Ssd::new(&plan.config, ftl, plan.seed);
         if plan.verify != Verify::Off {
             ssd.verify(plan.verify == Verify::Every);
         }
@@ -456,6 +456,7 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ("host_queue_waits", counters.host_queue_waits),
         ("host_first_between_jobs", counters.gates),
         ("trimmed_pages", counters.trimmed_pages),
+        ("victim_fallbacks", ssd.victim_fallbacks()),
     ];
     DeviceStats {
         pools: u64::from(geometry.pools.count.get()),

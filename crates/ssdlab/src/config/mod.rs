@@ -375,6 +375,9 @@ pub struct Gc {
     pub invalid_share: f64,
     /// Which block is collected.
     pub victim: Victim,
+    /// Random blocks of which the victim policy `d-choices` takes the best: 1 leaves it to chance, many come to the greedy choice.
+    #[schemars(range(min = 1, max = 65536))]
+    pub choices: u32,
     /// Where host operations wait while a job is active.
     pub scope: Scope,
     /// Who goes first when host and GC operations are ready for a die.
@@ -405,6 +408,8 @@ impl Default for Gc {
             hard_stops: HardStops::Writes,
             invalid_share: 0.7,
             victim: Victim::Greedy,
+            // Close to greedy: Van Houdt 2013 (src/gc/victim/d_choices.rs).
+            choices: 10,
             scope: Scope::Chip,
             priority: Priority::Gc,
             suspend: Vec::new(),
@@ -454,15 +459,15 @@ pub enum HardStops {
 pub enum Victim {
     /// The block with the fewest valid pages; among equals the one that has had that number for longest.
     Greedy,
-    /// Greedy among the blocks not worn more than average.
+    /// Greedy among the blocks not erased more often than the average of their pool.
     WearAware,
-    /// The best of d random blocks.
+    /// Of `choices` random blocks the one with the fewest valid pages.
     DChoices,
-    /// The block filled first.
+    /// The block filled first, as in a cyclic log; one without an invalid page is passed over and counts as filled anew.
     Fifo,
-    /// The best ratio of benefit and age to cost.
+    /// The largest (1 - u) / 2u x age: u is the share of valid pages, the age that since the block was filled.
     CostBenefit,
-    /// Any block.
+    /// Any block with an invalid page.
     Random,
 }
 

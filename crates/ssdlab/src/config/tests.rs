@@ -208,7 +208,6 @@ fn config_relations_between_keys() {
 fn config_what_is_not_simulated_is_refused() {
     let cases = [
         ("gc.trigger", "idle", "gc.trigger = \"idle\": not in this version; available now: \"soft\""),
-        ("gc.victim", "fifo", "gc.victim = \"fifo\": not in this version; available now: \"greedy\""),
         (
             "gc.scope",
             "block",

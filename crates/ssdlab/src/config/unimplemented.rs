@@ -33,7 +33,6 @@ pub const RULES: &[Rule] = &[
     Rule { key: "gc.hard", available: Available::Default },
     Rule { key: "gc.hard_stops", available: Available::Default },
     Rule { key: "gc.invalid_share", available: Available::Default },
-    Rule { key: "gc.victim", available: Available::Only(&["greedy"]) },
     Rule { key: "gc.scope", available: Available::AllBut(&["block"]) },
     Rule { key: "gc.suspend", available: Available::Default },
     Rule { key: "gc.pipeline", available: Available::Default },

@@ -1,11 +1,10 @@
-//! Blocks: their state, valid counts, wear, and the lists they stand in. A block stands in at most one list, its pool's free list or the
-//! list of the closed blocks with its number of valid pages, so one pair of links serves both.
+//! Blocks: their state, valid counts, wear, and the lists they stand in. A block stands in its pool's free list or in the list of the
+//! closed blocks with its number of valid pages, never in both, so one pair of links serves both. A closed block also stands in its
+//! pool's list by age, which has links of its own.
 
+use super::lists::{EMPTY, Links, List, NONE};
 use crate::geometry::Geometry;
 use crate::units::{BlockId, PoolId};
-
-/// "No block" in a link.
-const NONE: u32 = u32::MAX;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +20,6 @@ pub enum BlockState {
     Victim,
 }
 
-/// Head and tail of a list of blocks, oldest first.
-#[derive(Clone, Copy, Debug)]
-struct List {
-    head: u32,
-    tail: u32,
-}
-
-const EMPTY: List = List { head: NONE, tail: NONE };
-
 /// All blocks of the drive.
 #[derive(Clone, Debug)]
 pub struct Blocks {
@@ -41,11 +31,19 @@ pub struct Blocks {
     /// A bit a page: programmed, and since overwritten, trimmed or moved. All clear after a fill.
     invalid: Vec<u64>,
     words_per_block: usize,
-    next: Vec<u32>,
-    previous: Vec<u32>,
+    links: Links,
     free: Vec<List>,
     free_count: Vec<u32>,
     valid_in_pool: Vec<u32>,
+    /// By pool: erases of its blocks.
+    erases_in_pool: Vec<u64>,
+    /// By pool: blocks closed so far, the clock by which blocks age. Pages would age them the same way, at a cost for each program.
+    closings: Vec<u64>,
+    /// By block: the reading of that clock when it closed last.
+    closed_at: Vec<u64>,
+    /// By pool: the closed blocks, the one closed first at the head.
+    by_age: Vec<List>,
+    age_links: Links,
     /// By pool and valid count: the closed blocks, in the order in which they reached that count.
     closed: Vec<List>,
     /// A bit for each non-empty list of `closed`, by pool.
@@ -69,11 +67,15 @@ impl Blocks {
             erases: vec![0; count],
             invalid: vec![0; count * pages.div_ceil(64)],
             words_per_block: pages.div_ceil(64),
-            next: vec![NONE; count],
-            previous: vec![NONE; count],
+            links: Links::new(count),
             free: vec![EMPTY; pools as usize],
             free_count: vec![0; pools as usize],
             valid_in_pool: vec![0; pools as usize],
+            erases_in_pool: vec![0; pools as usize],
+            closings: vec![0; pools as usize],
+            closed_at: vec![0; count],
+            by_age: vec![EMPTY; pools as usize],
+            age_links: Links::new(count),
             closed: vec![EMPTY; pools as usize * (pages + 1)],
             occupied: vec![0; pools as usize * (pages + 1).div_ceil(64)],
             lists_per_pool: pages + 1,
@@ -125,23 +127,65 @@ impl Blocks {
 
     /// The pool's free blocks, the next to be taken first.
     pub fn free_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
-        self.chain(self.free[pool.index()])
+        self.links.chain(self.free[pool.index()])
     }
 
     /// The pool's closed blocks with `valid` valid pages, longest unchanged first.
     pub fn closed_blocks(&self, pool: PoolId, valid: u32) -> impl Iterator<Item = BlockId> + '_ {
-        self.chain(self.closed[pool.index() * self.lists_per_pool + valid as usize])
+        self.links.chain(self.closed[pool.index() * self.lists_per_pool + valid as usize])
     }
 
-    fn chain(&self, list: List) -> impl Iterator<Item = BlockId> + '_ {
-        let link = |block: u32| (block != NONE).then_some(BlockId(block));
-        std::iter::successors(link(list.head), move |block| link(self.next[block.index()]))
+    /// The pool's closed blocks by number of valid pages, fewest first and within a number longest unchanged first, as far as they can be
+    /// collected: each has an invalid page.
+    pub fn eligible_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+        self.eligible_levels(pool).flat_map(move |valid| self.closed_blocks(pool, valid))
+    }
+
+    /// The numbers of valid pages that blocks of the pool which can be collected have, fewest first.
+    pub fn eligible_levels(&self, pool: PoolId) -> impl Iterator<Item = u32> + '_ {
+        let words = &self.occupied[pool.index() * self.occupied_words..][..self.occupied_words];
+        let levels = words.iter().enumerate().flat_map(|(index, &word)| {
+            let without_lowest = |word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+            std::iter::successors(Some(word).filter(|&word| word != 0), without_lowest)
+                .map(move |word| index as u32 * 64 + word.trailing_zeros())
+        });
+        levels.take_while(|&valid| valid < u32::from(self.pages_per_block))
+    }
+
+    /// The block is closed and has an invalid page: collecting it gains something and disturbs nothing under way.
+    #[inline]
+    pub fn is_eligible(&self, block: BlockId) -> bool {
+        self.state(block) == BlockState::Closed && self.valid[block.index()] < self.pages_per_block
+    }
+
+    /// The pool's closed blocks, the one closed first at the front.
+    pub fn blocks_by_age(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+        self.age_links.chain(self.by_age[pool.index()])
+    }
+
+    /// The age of a closed block: how many blocks of its pool were closed after it.
+    #[inline]
+    pub fn age(&self, pool: PoolId, block: BlockId) -> u64 {
+        self.closings[pool.index()] - self.closed_at[block.index()]
+    }
+
+    /// The age of the pool's oldest closed block, 0 if there is none.
+    #[inline]
+    pub fn age_max(&self, pool: PoolId) -> u64 {
+        match self.by_age[pool.index()].head {
+            NONE => 0,
+            oldest => self.age(pool, BlockId(oldest)),
+        }
+    }
+
+    /// Erases of all blocks of the pool.
+    #[inline]
+    pub fn erases_in_pool(&self, pool: PoolId) -> u64 {
+        self.erases_in_pool[pool.index()]
     }
 
     fn push_free(&mut self, pool: PoolId, block: BlockId) {
-        let mut list = self.free[pool.index()];
-        self.push(&mut list, block);
-        self.free[pool.index()] = list;
+        self.links.push(&mut self.free[pool.index()], block);
         self.free_count[pool.index()] += 1;
         self.state[block.index()] = BlockState::Free;
     }
@@ -149,11 +193,10 @@ impl Blocks {
     /// Takes the oldest free block of the pool and opens it.
     #[inline]
     pub fn take_free(&mut self, pool: PoolId) -> BlockId {
-        let mut list = self.free[pool.index()];
+        let list = &mut self.free[pool.index()];
         assert!(list.head != NONE, "pool {pool} has no free block to take");
         let block = BlockId(list.head);
-        self.unlink(&mut list, block);
-        self.free[pool.index()] = list;
+        self.links.unlink(list, block);
         self.free_count[pool.index()] -= 1;
         self.state[block.index()] = BlockState::Open;
         block
@@ -167,9 +210,30 @@ impl Blocks {
         self.valid[index] += u16::from(valid);
         self.valid_in_pool[pool.index()] += u32::from(valid);
         if self.programmed[index] == self.pages_per_block {
-            self.state[index] = BlockState::Closed;
-            self.enlist(pool, block);
+            self.close(pool, block);
         }
+    }
+
+    #[inline]
+    fn close(&mut self, pool: PoolId, block: BlockId) {
+        self.state[block.index()] = BlockState::Closed;
+        self.enlist(pool, block);
+        self.begin_to_age(pool, block);
+    }
+
+    #[inline]
+    fn begin_to_age(&mut self, pool: PoolId, block: BlockId) {
+        self.closings[pool.index()] += 1;
+        self.closed_at[block.index()] = self.closings[pool.index()];
+        self.age_links.push(&mut self.by_age[pool.index()], block);
+    }
+
+    /// Has a closed block count as closed just now.
+    #[inline]
+    pub fn renew(&mut self, pool: PoolId, block: BlockId) {
+        assert!(self.state(block) == BlockState::Closed, "block {block} has no age: it is {:?}", self.state(block));
+        self.age_links.unlink(&mut self.by_age[pool.index()], block);
+        self.begin_to_age(pool, block);
     }
 
     /// A page of the block was overwritten, trimmed or moved.
@@ -233,6 +297,7 @@ impl Blocks {
     pub fn make_victim(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
         self.delist(pool, block);
+        self.age_links.unlink(&mut self.by_age[pool.index()], block);
         self.state[block.index()] = BlockState::Victim;
     }
 
@@ -243,6 +308,7 @@ impl Blocks {
         assert!(self.state[index] == BlockState::Victim && self.valid[index] == 0, "block {block} is erased with data in it");
         self.programmed[index] = 0;
         self.erases[index] += 1;
+        self.erases_in_pool[pool.index()] += 1;
         self.invalid[index * self.words_per_block..][..self.words_per_block].fill(0);
         self.push_free(pool, block);
     }
@@ -254,17 +320,20 @@ impl Blocks {
         self.valid[block.index()] = pages as u16;
         self.valid_in_pool[pool.index()] += pages;
         if pages == u32::from(self.pages_per_block) {
-            self.state[block.index()] = BlockState::Closed;
-            self.enlist(pool, block);
+            self.close(pool, block);
         }
         block
     }
 
-    /// Everything that cannot be recounted, for saving: programmed pages, erase counts, invalid bits, and all lists in order.
-    pub fn parts(&self) -> [Vec<u32>; 5] {
+    /// Everything that cannot be recounted, for saving: programmed pages, erase counts, invalid bits, all lists in order, and ages.
+    pub fn parts(&self) -> [Vec<u32>; 7] {
         let pools = self.free.len();
         let mut order = Vec::with_capacity(self.state.len());
+        let mut ages = vec![0; self.state.len()];
         for pool in (0..pools as u32).map(PoolId) {
+            for block in self.blocks_by_age(pool) {
+                ages[block.index()] = self.age(pool, block);
+            }
             order.extend(self.free_blocks(pool).map(|block| block.0));
             for valid in 0..self.lists_per_pool as u32 {
                 order.extend(self.closed_blocks(pool, valid).map(|block| block.0));
@@ -277,6 +346,8 @@ impl Blocks {
             self.invalid.iter().map(|&word| word as u32).collect(),
             self.invalid.iter().map(|&word| (word >> 32) as u32).collect(),
             order,
+            ages.iter().map(|&age| age as u32).collect(),
+            ages.iter().map(|&age| (age >> 32) as u32).collect(),
         ]
     }
 
@@ -310,6 +381,7 @@ impl Blocks {
             let valid = programmed.checked_sub(invalid).ok_or_else(|| format!("block {block} has more invalid than programmed pages"))?;
             blocks.valid[block.index()] = valid as u16;
             blocks.valid_in_pool[geometry.pool_of_block(block).index()] += valid;
+            blocks.erases_in_pool[geometry.pool_of_block(block).index()] += u64::from(blocks.erases[block.index()]);
             blocks.state[block.index()] = BlockState::Open;
         }
         for block in parts[4].iter().take_while(|&&block| block != NONE).map(|&block| BlockId(block)) {
@@ -324,55 +396,43 @@ impl Blocks {
                 blocks.enlist(pool, block);
             }
         }
+        blocks.restore_ages(geometry, &parts[5], &parts[6])?;
         Ok(blocks)
+    }
+
+    /// Puts the closed blocks into their order by age. Each pool's clock starts at the age of its oldest block: only differences count.
+    fn restore_ages(&mut self, geometry: &Geometry, low: &[u32], high: &[u32]) -> Result<(), String> {
+        let age = |block: BlockId| u64::from(low[block.index()]) | u64::from(high[block.index()]) << 32;
+        let mut closed: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) == BlockState::Closed).collect();
+        closed.sort_by_key(|&block| (std::cmp::Reverse(age(block)), block));
+        for block in closed {
+            let pool = geometry.pool_of_block(block);
+            let clock = &mut self.closings[pool.index()];
+            *clock = (*clock).max(age(block));
+            self.closed_at[block.index()] = *clock - age(block);
+            let list = &mut self.by_age[pool.index()];
+            if list.tail != NONE && self.closed_at[list.tail as usize] == self.closed_at[block.index()] {
+                return Err(format!("blocks {} and {block} were closed at one moment", list.tail));
+            }
+            self.age_links.push(list, block);
+        }
+        Ok(())
     }
 
     #[inline(always)]
     fn enlist(&mut self, pool: PoolId, block: BlockId) {
         let valid = usize::from(self.valid[block.index()]);
-        let at = pool.index() * self.lists_per_pool + valid;
-        let mut list = self.closed[at];
-        self.push(&mut list, block);
-        self.closed[at] = list;
+        self.links.push(&mut self.closed[pool.index() * self.lists_per_pool + valid], block);
         self.occupied[pool.index() * self.occupied_words + valid / 64] |= 1 << (valid % 64);
     }
 
     #[inline(always)]
     fn delist(&mut self, pool: PoolId, block: BlockId) {
         let valid = usize::from(self.valid[block.index()]);
-        let at = pool.index() * self.lists_per_pool + valid;
-        let mut list = self.closed[at];
-        self.unlink(&mut list, block);
-        self.closed[at] = list;
+        let list = &mut self.closed[pool.index() * self.lists_per_pool + valid];
+        self.links.unlink(list, block);
         if list.head == NONE {
             self.occupied[pool.index() * self.occupied_words + valid / 64] &= !(1 << (valid % 64));
-        }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, list: &mut List, block: BlockId) {
-        self.next[block.index()] = NONE;
-        self.previous[block.index()] = list.tail;
-        if list.tail == NONE {
-            list.head = block.0;
-        } else {
-            self.next[list.tail as usize] = block.0;
-        }
-        list.tail = block.0;
-    }
-
-    #[inline(always)]
-    fn unlink(&mut self, list: &mut List, block: BlockId) {
-        let (previous, next) = (self.previous[block.index()], self.next[block.index()]);
-        if previous == NONE {
-            list.head = next;
-        } else {
-            self.next[previous as usize] = next;
-        }
-        if next == NONE {
-            list.tail = previous;
-        } else {
-            self.previous[next as usize] = previous;
         }
     }
 }

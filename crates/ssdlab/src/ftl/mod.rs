@@ -2,6 +2,7 @@
 //! the need for collection are somebody else's business.
 
 mod blocks;
+mod lists;
 mod mapping;
 mod state;
 
@@ -310,6 +311,12 @@ impl Ftl {
         }
     }
 
+    /// Has a closed block count as closed just now: a policy passed it over.
+    #[inline]
+    pub fn renew_age(&mut self, pool: PoolId, block: BlockId) {
+        self.blocks.renew(pool, block);
+    }
+
     /// Starts collecting a block; returns the number of pages to move.
     #[inline]
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
@@ -360,6 +367,7 @@ impl Ftl {
     fn check_blocks(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
         for pool in (0..self.geometry.pools.count.get()).map(PoolId) {
+            self.check_ages(pool)?;
             let mut listed = 0;
             let mut closed = 0;
             for block in self.blocks.free_blocks(pool) {
@@ -391,6 +399,24 @@ impl Ftl {
             if valid != self.blocks.valid_in_pool(pool) {
                 return Err(format!("pool {pool} counts {} valid pages and has {valid}", self.blocks.valid_in_pool(pool)));
             }
+        }
+        Ok(())
+    }
+
+    /// Ages fall along the list, which holds exactly the closed blocks; the pool's wear is the sum of its blocks'.
+    fn check_ages(&self, pool: PoolId) -> Result<(), String> {
+        let all = || (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index));
+        let by_age: Vec<BlockId> = self.blocks.blocks_by_age(pool).collect();
+        let closed = all().filter(|&block| self.blocks.state(block) == BlockState::Closed).count();
+        if by_age.len() != closed || by_age.iter().any(|&block| self.blocks.state(block) != BlockState::Closed) {
+            return Err(format!("pool {pool} lists {} blocks by age and has {closed} closed ones", by_age.len()));
+        }
+        if let Some(pair) = by_age.windows(2).find(|pair| self.blocks.age(pool, pair[0]) <= self.blocks.age(pool, pair[1])) {
+            return Err(format!("block {} is listed as older than block {} and is not", pair[0], pair[1]));
+        }
+        let erases: u64 = all().map(|block| u64::from(self.blocks.erases()[block.index()])).sum();
+        if erases != self.blocks.erases_in_pool(pool) {
+            return Err(format!("pool {pool} counts {} erases and has {erases}", self.blocks.erases_in_pool(pool)));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A translation layer saved to a file and loaded again, so that a drive is warmed once and used often.
 //!
-//! Format: the line `ssdlab-state 1`, a line with the BLAKE3 hash of the device and translation keys that shape it, then (zstd-compressed)
+//! Format: the line `ssdlab-state 2`, a line with the BLAKE3 hash of the device and translation keys that shape it, then (zstd-compressed)
 //! little-endian 32-bit integers: each array preceded by its length. A BLAKE3 hash of these ends the stream.
 
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::units::BlockId;
 
 /// The first line of a saved state.
-const MAGIC: &str = "ssdlab-state 1";
+const MAGIC: &str = "ssdlab-state 2";
 
 /// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation and frontiers.
 pub fn shape_hash(config: &Config) -> String {

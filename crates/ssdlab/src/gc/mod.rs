@@ -6,7 +6,7 @@ pub mod victim;
 
 use std::collections::VecDeque;
 
-use crate::config::{Config, Scope, Victim};
+use crate::config::{Config, Scope};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Lpn, Ns, PlaneId, PoolId, Ppn};
@@ -62,7 +62,7 @@ pub enum Excluded {
 /// The garbage collector of one drive.
 #[derive(Clone, Debug)]
 pub struct Collector {
-    victim: Victim,
+    victims: victim::Picker,
     scope: Scope,
     jobs: Vec<Option<Job>>,
     turns: Vec<Turn>,
@@ -76,8 +76,8 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector at rest.
-    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+    /// A collector at rest. `seed`: that of the run, for policies that draw.
+    pub fn new(config: &Config, geometry: &Geometry, seed: u64) -> Self {
         let pools = geometry.pools.count.get() as usize;
         let turns = match config.gc.scope {
             Scope::Device => 1,
@@ -87,7 +87,7 @@ impl Collector {
             Scope::Plane | Scope::Block | Scope::None => pools,
         };
         Collector {
-            victim: config.gc.victim,
+            victims: victim::Picker::new(&config.gc, seed, "gc/victim"),
             scope: config.gc.scope,
             jobs: vec![None; pools],
             turns: vec![Turn::default(); turns],
@@ -96,6 +96,11 @@ impl Collector {
             stalled_count: 0,
             gated: 0,
         }
+    }
+
+    /// Picks in which the greedy choice stood in for that of the victim policy.
+    pub fn victim_fallbacks(&self) -> u64 {
+        self.victims.fallbacks()
     }
 
     /// The pool's active job.
@@ -182,7 +187,7 @@ impl Collector {
         let front = self.turns[turn].waiting.pop_front();
         assert_eq!(front, Some(pool), "jobs start in the order of their turn");
         let wanted = ftl.wants_collection(pool);
-        let victim = if wanted { victim::pick(self.victim, ftl, pool) } else { None };
+        let victim = if wanted { self.victims.pick(ftl, pool) } else { None };
         let Some(victim) = victim else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {

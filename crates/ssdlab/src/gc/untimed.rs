@@ -1,8 +1,7 @@
 //! The same translation layer and collection without a clock: for preconditioning, and as the floor under the simulator's speed.
 
-use crate::config::Victim;
 use crate::ftl::Ftl;
-use crate::gc::victim;
+use crate::gc::victim::Picker;
 use crate::units::{Lpn, PoolId};
 
 /// What untimed writes did.
@@ -19,9 +18,9 @@ pub struct UntimedCounts {
 /// Writes a page into `pool` and collects whatever that makes necessary. Returns false, with nothing written, if the pool is full of
 /// valid data.
 #[inline]
-pub fn write(ftl: &mut Ftl, policy: Victim, pool: PoolId, lpn: Lpn, counts: &mut UntimedCounts) -> bool {
+pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, lpn: Lpn, counts: &mut UntimedCounts) -> bool {
     if !ftl.can_write(pool) {
-        collect(ftl, policy, pool, counts);
+        collect(ftl, victims, pool, counts);
         if !ftl.can_write(pool) {
             return false;
         }
@@ -30,15 +29,15 @@ pub fn write(ftl: &mut Ftl, policy: Victim, pool: PoolId, lpn: Lpn, counts: &mut
     ftl.commit_write(pool, lpn, allocated.ppn);
     counts.host_programs += 1;
     if allocated.took_block {
-        collect(ftl, policy, pool, counts);
+        collect(ftl, victims, pool, counts);
     }
     true
 }
 
 /// Collects until the pool's free blocks are back at the soft threshold, or nothing is gained any more.
-pub fn collect(ftl: &mut Ftl, policy: Victim, pool: PoolId, counts: &mut UntimedCounts) {
+pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut UntimedCounts) {
     while ftl.wants_collection(pool) {
-        let Some(victim) = victim::pick(policy, ftl, pool) else { return };
+        let Some(victim) = victims.pick(ftl, pool) else { return };
         ftl.start_job(pool, victim);
         let mut from = 0;
         while let Some((page, source, lpn)) = ftl.next_move(victim, from) {
@@ -49,5 +48,48 @@ pub fn collect(ftl: &mut Ftl, policy: Victim, pool: PoolId, counts: &mut Untimed
         }
         ftl.commit_erase(pool, victim);
         counts.erases += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Victim};
+    use crate::rng::Rng;
+
+    fn overwrite(config: &Config, ftl: &mut Ftl, seed: u64) -> UntimedCounts {
+        let (mut rng, mut counts) = (Rng::new(seed, "test"), UntimedCounts::default());
+        let mut victims = Picker::new(&config.gc, seed, "test/victim");
+        for _ in 0..3000 {
+            let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_pages)) as u32);
+            let (pool, _) = ftl.geometry().home(lpn);
+            assert!(write(ftl, &mut victims, pool, lpn, &mut counts));
+        }
+        counts
+    }
+
+    #[test]
+    fn a_loaded_drive_goes_on_like_the_saved_one_whatever_the_policy() {
+        let policies = [Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random];
+        let mut ends = std::collections::BTreeSet::new();
+        for victim in policies {
+            let mut config = Config::default();
+            config.device.channels = 2;
+            config.device.blocks_per_plane = 24;
+            config.device.pages_per_block = 8;
+            config.device.overprovisioning = 0.3;
+            config.gc.victim = victim;
+            let mut ftl = Ftl::new(&config);
+            ftl.fill(ftl.geometry().exported_pages);
+            overwrite(&config, &mut ftl, 1);
+            let mut bytes = Vec::new();
+            ftl.save(&config, &mut bytes).unwrap();
+            let mut loaded = Ftl::load(&config, bytes.as_slice()).unwrap();
+            loaded.check().unwrap();
+            let counts = overwrite(&config, &mut ftl, 2);
+            assert_eq!(overwrite(&config, &mut loaded, 2), counts, "{victim:?}");
+            assert_eq!(ftl.blocks().parts(), loaded.blocks().parts(), "{victim:?}");
+            assert!(counts.erases > 0 && ends.insert(counts.pages_moved), "{victim:?}: {counts:?}");
+        }
     }
 }

@@ -134,14 +134,14 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// A drive at rest, with the state of `ftl`.
-    pub fn new(config: &Config, ftl: Ftl) -> Self {
+    /// A drive at rest, with the state of `ftl`. `seed`: that of the run.
+    pub fn new(config: &Config, ftl: Ftl, seed: u64) -> Self {
         let geometry = ftl.geometry().clone();
         let pool_is_plane = geometry.pools.planes_each.get() == 1;
         let plane_clocks = config.gc.scope == Scope::Plane && pool_is_plane && geometry.planes > geometry.dies;
         let domains = if plane_clocks { geometry.planes } else { geometry.dies };
         Ssd {
-            gc: Collector::new(config, &geometry),
+            gc: Collector::new(config, &geometry, seed),
             sched: Scheduler::new(config, &geometry),
             flash: Flash::new(config, &geometry),
             events: EventQueue::default(),
@@ -361,6 +361,11 @@ impl Ssd {
         let pools = self.geometry().pools.count.get();
         let running: Ns = (0..pools).filter_map(|pool| self.gc.job(PoolId(pool))).map(|job| now - job.started_ns).sum();
         self.counters.job_ns + running
+    }
+
+    /// Collections whose victim the greedy policy chose because the configured one named a block that could not be collected, or none.
+    pub fn victim_fallbacks(&self) -> u64 {
+        self.gc.victim_fallbacks()
     }
 
     /// The watchdog's report: nothing is due although requests are under way.

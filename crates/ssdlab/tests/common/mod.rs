@@ -80,6 +80,8 @@ pub fn random_config(rng: &mut Rng) -> Config {
     config.gc.soft = pick(rng, &[1.0, 2.0]);
     config.gc.scope = pick(rng, &[Scope::Device, Scope::Channel, Scope::Chip, Scope::Die, Scope::Plane, Scope::None]);
     config.gc.priority = pick(rng, &[Priority::Gc, Priority::Fifo, Priority::Host]);
+    config.gc.victim = pick(rng, &[Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random]);
+    config.gc.choices = pick(rng, &[1, 2, 10]);
     config.scheduler.order = pick(rng, &[Order::Fcfs, Order::FrFcfs]);
     config.scheduler.pipeline = device.cache_register && rng.chance(0.6);
     if rng.chance(0.3) {

@@ -1,5 +1,5 @@
 //! Greedy: the closed block with the fewest valid pages (lee2013 V-A, bux2011 section 3). Among equals the one that has had that
-//! number for longest, which is the least likely to lose further pages soon.
+//! number for longest, which is the least likely to lose further pages soon. Cost: a look at a bit for each number of valid pages.
 
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PoolId};
@@ -12,31 +12,17 @@ pub fn pick(ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::config::Config;
-    use crate::units::Lpn;
-
-    fn write(ftl: &mut Ftl, lpn: u32) {
-        let allocated = ftl.allocate_host(PoolId(0));
-        ftl.commit_write(PoolId(0), Lpn(lpn), allocated.ppn);
-    }
+    use crate::config::Victim::Greedy;
+    use crate::gc::victim::bench::Bench;
 
     #[test]
     fn the_fewest_valid_pages_win_and_among_equals_the_longest_unchanged() {
-        let mut config = Config::default();
-        config.device.channels = 1;
-        config.device.blocks_per_plane = 8;
-        config.device.pages_per_block = 4;
-        config.device.overprovisioning = 0.5;
-        let mut ftl = Ftl::new(&config);
-        for lpn in 0..16 {
-            write(&mut ftl, lpn);
-        }
-        assert_eq!(pick(&ftl, PoolId(0)), None, "nothing is invalid yet");
-        write(&mut ftl, 9); // block 2 loses a page
-        write(&mut ftl, 1); // block 0 loses a page later
-        assert_eq!(pick(&ftl, PoolId(0)), Some(BlockId(2)));
-        write(&mut ftl, 2);
-        assert_eq!(pick(&ftl, PoolId(0)), Some(BlockId(0)));
+        let mut bench = Bench::filled();
+        assert_eq!(bench.pick(Greedy), None, "nothing is invalid yet");
+        bench.write(&[9]); // block 2 loses a page
+        bench.write(&[1]); // block 0 loses a page later
+        assert_eq!(bench.pick(Greedy), Some(2));
+        bench.write(&[2]);
+        assert_eq!(bench.pick(Greedy), Some(0));
     }
 }

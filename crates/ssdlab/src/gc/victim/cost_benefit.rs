@@ -1,0 +1,80 @@
+//! Cost-benefit: the block with the largest (1 - u) / 2u x age, u being its share of valid pages: what is gained, over what reading and
+//! writing the rest costs, and trusted the more the longer the block has stood (A. Kawaguchi, S. Nishioka, H. Motoda, A Flash-Memory Based
+//! File System, USENIX 1995; after M. Rosenblum and J. K. Ousterhout, The Design and Implementation of a Log-Structured File System, ACM
+//! Trans. Comput. Syst. 10(1), 1992, doi:10.1145/146941.146943). The age is the number of blocks of the pool filled since this one was. Among
+//! equals the one with the fewest valid pages, and then the one that has had that number for longest.
+//!
+//! Cost: a step for each block with so few valid pages that, were it as old as the oldest, it would win.
+
+use crate::ftl::Ftl;
+use crate::units::{BlockId, PoolId};
+
+/// What a block is worth: (1 - u) / u x age as a fraction, the 2 being the same for all.
+#[derive(Clone, Copy)]
+struct Worth {
+    invalid: u32,
+    valid: u32,
+    age: u64,
+}
+
+impl Worth {
+    /// Compared by multiplying across. 2^14 pages x 2^14 pages x 2^64 fit.
+    fn exceeds(self, other: Worth) -> bool {
+        let product = |a: Worth, b: Worth| u128::from(a.invalid) * u128::from(a.age) * u128::from(b.valid);
+        product(self, other) > product(other, self)
+    }
+}
+
+/// The victim, or `None` if no closed block has an invalid page.
+#[inline]
+pub fn pick(ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
+    let (blocks, pages) = (ftl.blocks(), ftl.geometry().pages_per_block.get());
+    let age_max = blocks.age_max(pool);
+    let mut best: Option<(BlockId, Worth)> = None;
+    for valid in blocks.eligible_levels(pool) {
+        // A block without valid pages costs nothing.
+        if valid == 0 {
+            return blocks.closed_blocks(pool, 0).next();
+        }
+        let worth = |age| Worth { invalid: pages - valid, valid, age };
+        // From here on even the oldest block is worth no more.
+        if best.is_some_and(|(_, best)| !worth(age_max).exceeds(best)) {
+            break;
+        }
+        for block in blocks.closed_blocks(pool, valid) {
+            let worth = worth(blocks.age(pool, block));
+            if best.is_none_or(|(_, best)| worth.exceeds(best)) {
+                best = Some((block, worth));
+            }
+        }
+    }
+    best.map(|(block, _)| block)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Victim::{CostBenefit, Greedy};
+    use crate::gc::victim::bench::Bench;
+
+    #[test]
+    fn age_makes_up_for_valid_pages() {
+        let mut bench = Bench::filled();
+        assert_eq!(bench.pick(CostBenefit), None);
+        bench.write(&[0, 12, 13, 4]); // fills block 4; of block 0 one page of four is invalid, of block 1 one, of block 3 two
+        // Ages 4, 3 and 1: worth 1/3 x 4, 1/3 x 3 and 2/2 x 1.
+        assert_eq!((bench.pick(CostBenefit), bench.pick(Greedy)), (Some(0), Some(3)));
+        bench.trim(&[14]); // worth 3/1 x 1
+        assert_eq!(bench.pick(CostBenefit), Some(3));
+    }
+
+    #[test]
+    fn among_equals_the_fewest_valid_pages_win() {
+        let mut bench = Bench::filled();
+        bench.write(&[4, 8, 9, 0]); // worth 1/3 x 3 for block 1, 2/2 x 2 for block 2, 1/3 x 4 for block 0
+        bench.collect(0);
+        bench.write(&[5, 10, 1, 2]); // block 6 after the moves' block 5; ages of blocks 1 and 2: 4 and 3, worth 2/2 x 4 and 3/1 x 3
+        assert_eq!(bench.pick(CostBenefit), Some(2));
+        bench.trim(&[11, 6, 7, 12]);
+        assert_eq!(bench.pick(CostBenefit), Some(2), "an empty block comes before all others");
+    }
+}

@@ -1,0 +1,55 @@
+//! FIFO: the blocks of a pool are collected in the order in which they were filled, as in a cyclic log.
+//!
+//! A cyclic log copies a block without an invalid page too, and gains nothing: the copy is the same block at the log's end. Here such a
+//! block is passed over and counts as filled anew, which spares the copy and keeps the order. (Were it to stay the first, cold data would
+//! come to stand in front of all others for good.)
+//!
+//! Cost: a step for each block passed over. As the log turns, that is at most as many to a victim as there are blocks to each that can be
+//! collected; these are not fewer than the spare blocks that collection keeps neither free nor open.
+
+use crate::ftl::Ftl;
+use crate::units::{BlockId, PoolId};
+
+/// The victim, or `None` if no closed block has an invalid page.
+#[inline]
+pub fn pick(ftl: &mut Ftl, pool: PoolId) -> Option<BlockId> {
+    for _ in 0..ftl.geometry().pools.blocks_each {
+        let oldest = ftl.blocks().blocks_by_age(pool).next()?;
+        if ftl.blocks().is_eligible(oldest) {
+            return Some(oldest);
+        }
+        ftl.renew_age(pool, oldest);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Victim::Fifo;
+    use crate::gc::victim::bench::Bench;
+    use crate::units::PoolId;
+
+    #[test]
+    fn the_block_filled_first_wins_however_little_it_gains() {
+        let mut bench = Bench::filled();
+        bench.write(&[12, 13, 14, 1]); // block 3 loses three pages, block 0 one
+        assert_eq!(bench.pick(Fifo), Some(0));
+        assert_eq!(bench.collect(0), 3);
+    }
+
+    #[test]
+    fn a_block_without_invalid_pages_goes_to_the_end_of_the_log() {
+        let mut bench = Bench::filled();
+        assert_eq!(bench.pick(Fifo), None);
+        bench.write(&[8, 9, 12, 13]); // fills block 4; blocks 2 and 3 lose two pages each
+        assert_eq!(bench.pick(Fifo), Some(2));
+        let order: Vec<u32> = bench.ftl.blocks().blocks_by_age(PoolId(0)).map(|block| block.0).collect();
+        assert_eq!(order, [2, 3, 4, 0, 1]);
+        bench.collect(2);
+        bench.write(&[0]); // block 0 loses a page, but it is not the oldest any more
+        assert_eq!(bench.pick(Fifo), Some(3));
+        bench.collect(3); // the moved pages fill block 5
+        assert_eq!(bench.pick(Fifo), Some(0), "block 4 has no invalid page");
+        bench.ftl.check().unwrap();
+    }
+}
