@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from pathlib import Path
 from typing import Any
@@ -198,3 +200,32 @@ def test_tables_of_a_run_without_reads_and_writes(tmp_path: Path) -> None:
     assert result.request_counts.trim == 2
     assert "did not run" in str(result)
     assert "2 requests" in repr(result)
+
+
+def test_a_result_can_be_pickled_and_copied() -> None:
+    result = ssdlab.run(device="demo-4g", requests=100)
+    assert pickle.loads(pickle.dumps(result)).to_dict() == result.to_dict()
+    assert copy.deepcopy(result).digest == result.digest
+
+
+def test_what_only_a_trace_can_use_is_refused_without_one() -> None:
+    with pytest.raises(ssdlab.UsageError, match="time_scale: for traces only"):
+        ssdlab.run(device="demo-4g", time_scale=2.0, requests=10)
+
+
+def test_a_prefill_and_a_saved_state_are_not_both_taken() -> None:
+    with pytest.raises(ssdlab.UsageError, match="prefill and state"):
+        ssdlab.run(device="demo-4g", prefill="a.csv", state="b.state", requests=10)
+
+
+def test_a_high_priority_request_is_refused_rather_than_treated_as_any_other() -> None:
+    simulator = ssdlab.Simulator(device="demo-4g")
+    with pytest.raises(ssdlab.UsageError, match="high priority"):
+        simulator.submit(ssdlab.Request(op="write", offset=0, length=4096, high_priority=True))
+
+
+def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n1,W,99999999999999,4096\n")
+    result = ssdlab.run(device="demo-4g", trace=trace, set={"workload.range": "clip"})
+    assert "Trace: 1 requests dropped" in str(result)

@@ -75,13 +75,23 @@ class Setup:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
         if self.workload is not None and self.trace is not None:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
-        return _core.build_config(
+        if self.prefill is not None and self.state is not None:
+            raise UsageError("prefill and state were both given: a saved state is a prepared drive already")
+        config = _core.build_config(
             device=self.device,
             schemes=scheme.split("+") if scheme else [],
             workload=self.workload,
             file=self.config,
             set=[*self._shorthands(), *self.set],
         )
+        self._refuse_idle_shorthands(config)
+        return config
+
+    def _refuse_idle_shorthands(self, config: _core.Config) -> None:
+        """What only a trace can use is refused without one, rather than ignored."""
+        idle = [name for name in ("format", "unit_bytes", "time_scale", "bad_lines") if getattr(self, name) is not None]
+        if idle and json.loads(config.json())["workload"].get("trace") is None:
+            raise UsageError(f"{', '.join(idle)}: for traces only, and no trace is given")
 
     def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""

@@ -34,10 +34,12 @@ class Section(Mapping[str, Any]):
         return Section(value, f"{self._path}.{key}".lstrip(".")) if isinstance(value, dict) else value
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            for key in (name, f"{name}_ns"):
-                if key in self._data:
-                    return self[key]
+        # Copying and pickling ask for private names before there is any data.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        for key in (name, f"{name}_ns"):
+            if key in self._data:
+                return self[key]
         where = self._path or "this result"
         raise AttributeError(f"{where} has no {name}; it has {', '.join(self._data) or 'nothing'}")
 

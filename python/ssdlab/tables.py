@@ -112,9 +112,27 @@ def run_tables(result: Result) -> list[RenderableType]:
         latency_table(result),
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
+        *trace_remarks(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
     ]
+
+
+def trace_remarks(result: Result) -> list[RenderableType]:
+    """What was left out of a trace or changed in it, if anything: never silently."""
+    trace = (result.get("workload") or {}).get("trace") or {}
+    names = {
+        "bad_lines": "unreadable lines",
+        "other_devices": "requests of other devices left out",
+        "skipped": "skipped",
+        "clamped": "times moved forward",
+        "wrapped": "addresses wrapped",
+        "clipped": "requests clipped",
+        "dropped": "requests dropped",
+        "split": "requests split",
+    }
+    remarks = [f"{trace[key]:,} {name}" for key, name in names.items() if trace.get(key)]
+    return [Text(f"Trace: {', '.join(remarks)}", style="yellow")] if remarks else []
 
 
 def latency_table(result: Result) -> RenderableType:
@@ -139,7 +157,7 @@ def breakdown_table(result: Result) -> RenderableType:
 
 def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
     """A row for each scheme. Times are response times of all requests."""
-    columns = ["scheme", "mean", "p99", "p99.9", "max", "write amplification", "GC jobs", "requests/s simulated"]
+    columns = ["scheme", "mean", "p99", "p99.9", "max", "write amplification", "GC jobs", "simulator speed"]
     table = _table(columns)
     for scheme, result in runs.items():
         latency = result.get("latency_ns", {}).get("all", {})
@@ -150,7 +168,7 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
             *(_time(latency, column) for column in ("mean", "p99", "p99_9", "max")),
             number(gc["write_amplification"]) if "write_amplification" in gc else "-",
             number(gc.get("jobs", 0)),
-            f"{speed:,.0f}" if speed is not None else "-",
+            f"{speed:,.0f} requests/s" if speed is not None else "-",
         )
     return _titled("Response times by scheme", table)
 
@@ -184,7 +202,7 @@ def _gc_details(result: Result) -> str:
         gc_sentence(result),
         f"{gc['pages_moved']:,} pages moved" if "pages_moved" in gc else None,
         f"{gc['erases']:,} erases" if "erases" in gc else None,
-        f"{gc['time_share']:.1%} of the time" if "time_share" in gc else None,
+        f"{gc['time_share']:.1%} of a pool's time" if "time_share" in gc else None,
     ]
     return ", ".join(detail for detail in details if detail)
 
@@ -194,4 +212,4 @@ def _speed(result: Result) -> str:
     text = f"Simulated {duration(simulated or 0)}"
     if wall is not None:
         text += f" in {duration(wall * 1e9)}"
-    return text + (f" ({speed:,.0f} requests/s)" if speed is not None else "")
+    return text + (f" (simulator speed: {speed:,.0f} requests/s)" if speed is not None else "")

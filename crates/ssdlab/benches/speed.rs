@@ -99,10 +99,12 @@ fn plain_c_loop(ftl: &Ftl, warm: u64) -> Option<f64> {
 
 fn terabyte_drive() {
     let mut config = layers("elyasi2017", "fr-fcfs", "fio-randread");
-    config.ftl.precondition.kind = PreconditionKind::Fill;
     config.workload.read_share = 0.5;
     let plan = Plan { config, seed: 3, requests: Some(10_000), verify: Verify::Off, request_log: None, state: None };
     let start = Instant::now();
     run(&plan, &Control::default()).expect("a run");
-    println!("1 TB drive (elyasi2017), 10,000 requests from start to finish: {:.3} s (asked: under 2 s)", start.elapsed().as_secs_f64());
+    println!(
+        "1 TB drive (elyasi2017 as it ships, filled), 10,000 requests from start to finish: {:.3} s (asked: under 2 s)",
+        start.elapsed().as_secs_f64()
+    );
 }

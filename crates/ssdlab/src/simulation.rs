@@ -165,8 +165,10 @@ impl Simulation {
     pub fn submit(&mut self, request: Request) -> Result<u64> {
         let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
         if request.arrival_ns < earliest {
-            let message =
-                format!("a request for {} ns is submitted when {earliest} ns is past: submit in order of arrival", request.arrival_ns);
+            let message = format!(
+                "a request for {} ns is submitted after one for {earliest} ns, or when that is past: submit in order of arrival",
+                request.arrival_ns
+            );
             return Err(Error::Usage(message));
         }
         if request.arrival_ns > LAST_ARRIVAL {
@@ -183,6 +185,9 @@ impl Simulation {
                 request.offset,
                 self.exported_bytes()
             )));
+        }
+        if request.high_priority {
+            return Err(Error::Usage("a request of high priority: not in this version, as nothing would treat it differently".to_string()));
         }
         if request.length == 0 && request.kind != RequestKind::Flush {
             return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));

@@ -110,7 +110,8 @@ def _wrong_usage(error: Any) -> int:
     """An option or argument that the parser refused. Its own rendering takes a box of five lines to say it."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(context.get_help(), err=True)
+        # The help is on the screen already: making the error has printed it.
+        pass
     else:
         hint = f" (`{context.command_path} --help` lists the options)" if context is not None else ""
         complain(f"{error.format_message().rstrip('.')}{hint}")

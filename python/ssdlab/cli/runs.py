@@ -157,7 +157,8 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
     if as_json:
         print_json(report)
     elif comparison and not quiet:
-        print_tables([tables.comparison_table(comparison), *_where(out)])
+        remarks = [line for result in list(comparison.values())[:1] for line in tables.trace_remarks(result)]
+        print_tables([tables.comparison_table(comparison), *remarks, *_where(out)])
 
 
 def _end_comparison(batch: Batch) -> None:

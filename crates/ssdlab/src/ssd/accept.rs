@@ -42,7 +42,7 @@ impl Ssd {
                 Some(lpn) => {
                     self.host_queue[0].1 = lpn;
                     // Each page counts once, however often it is looked at in vain.
-                    let held = std::mem::replace(&mut self.held_in_host_queue, Some(lpn));
+                    let held = self.held_in_host_queue.replace(lpn);
                     self.counters.host_queue_waits += u64::from(held != Some(lpn));
                     return;
                 }
