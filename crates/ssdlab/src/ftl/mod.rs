@@ -395,6 +395,10 @@ impl Ftl {
             if (of(BlockState::Free), of(BlockState::Closed)) != (listed as usize, closed) || of(BlockState::Victim) > 1 {
                 return Err(format!("pool {pool} lists {listed} free and {closed} closed blocks and has others, or more than one victim"));
             }
+            let marked = |block| (0..pages).filter(|&page| self.blocks.is_valid(block, page)).count() as u32;
+            if let Some(&block) = all.iter().find(|&&block| marked(block) != self.blocks.valid(block)) {
+                return Err(format!("block {block} marks {} pages valid and counts {}", marked(block), self.blocks.valid(block)));
+            }
             let valid: u32 = all.iter().map(|&block| self.blocks.valid(block)).sum();
             if valid != self.blocks.valid_in_pool(pool) {
                 return Err(format!("pool {pool} counts {} valid pages and has {valid}", self.blocks.valid_in_pool(pool)));
