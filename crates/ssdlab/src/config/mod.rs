@@ -107,6 +107,13 @@ pub struct Device {
     pub die_interleave: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
     pub cache_register: bool,
+    /// Page registers of a plane. With 1, an operation that needs the register of the plane whose read or program is suspended waits.
+    #[schemars(range(min = 1, max = 2))]
+    pub page_registers: u32,
+    /// Time from the command to suspend an array operation until its die is free for others, ns. An operation that would end before is let
+    /// finish.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub suspend_ns: u64,
     /// Over-provisioning: (physical - exported) / physical bytes. Many others divide by the exported bytes.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
@@ -136,6 +143,8 @@ impl Default for Device {
             multiplane_aligned: true,
             die_interleave: true,
             cache_register: false,
+            page_registers: 2,
+            suspend_ns: 20_000,
             overprovisioning: 0.15,
         }
     }
@@ -391,9 +400,14 @@ pub struct Gc {
     /// Page moves a job may have under way at once: a number, 1 being the page register alone.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
-    /// Idle time after which an idle trigger collects, us.
+    /// For the trigger `idle`: the time without a request under way after which it collects, us.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub idle_us: u64,
+    /// For the trigger `idle`: the timeout stays `idle_us`, or is adapted to the workload, beginning there.
+    pub idle_timeout: IdleTimeout,
+    /// For the trigger `idle`: it collects until a pool has this many times T_soft free blocks.
+    #[schemars(range(min = 1.0, max = 1000000.0))]
+    pub idle_free: f64,
     /// Time of a look into the host queue at each preemption point, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub poll_ns: u64,
@@ -416,7 +430,9 @@ impl Default for Gc {
             pipeline: false,
             merge: false,
             moves_in_flight: 1,
-            idle_us: 0,
+            idle_us: 10_000,
+            idle_timeout: IdleTimeout::Fixed,
+            idle_free: 2.0,
             poll_ns: 0,
         }
     }
@@ -431,15 +447,25 @@ impl Gc {
     }
 }
 
+/// How long the trigger `idle` waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleTimeout {
+    /// Always `gc.idle_us`.
+    Fixed,
+    /// Longer after a request came while collection that it had started was under way, shorter after none did.
+    Adaptive,
+}
+
 /// What starts garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// Free blocks below the soft threshold.
     Soft,
-    /// A time without host requests.
+    /// As `soft`, and ahead of need in times without host requests.
     Idle,
-    /// A block with a large invalid share.
+    /// A block with a large invalid share; free blocks only once they are down to the reserve.
     InvalidShare,
 }
 

@@ -46,13 +46,14 @@ impl Kind {
 
     /// Whether a preset of this kind may set a key.
     ///
-    /// Trigger and thresholds of collection belong to the device, since papers give them with the drive. Where a write goes is
-    /// published both as a drive's property and as a scheme (elyasi2017's DynAlloc), so that either may set `ftl.allocation`.
+    /// The thresholds of collection belong to the device, since papers give them with the drive. What triggers it is published both with a
+    /// drive (ae2022) and as a scheme (lee2013's idle collection), and so is where a write goes (elyasi2017's DynAlloc): either may set
+    /// `gc.trigger` and `ftl.allocation`.
     pub fn may_set(self, key: &str) -> bool {
-        const BY_DEVICE: [&str; 3] = ["gc.trigger", "gc.soft", "gc.invalid_share"];
+        const BY_DEVICE: [&str; 2] = ["gc.soft", "gc.invalid_share"];
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
-            Kind::Device => in_section(&["device", "ftl"]) || BY_DEVICE.contains(&key),
+            Kind::Device => in_section(&["device", "ftl"]) || BY_DEVICE.contains(&key) || key == "gc.trigger",
             Kind::Scheme => (in_section(&["gc", "scheduler", "cache"]) && !BY_DEVICE.contains(&key)) || key == "ftl.allocation",
             Kind::Workload => in_section(&["workload"]),
         }
@@ -62,7 +63,7 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => "device, ftl, gc.trigger, gc.soft and gc.invalid_share",
-            Kind::Scheme => "gc (but not trigger, soft and invalid_share), scheduler and ftl.allocation",
+            Kind::Scheme => "gc (but not soft and invalid_share), scheduler and ftl.allocation",
             Kind::Workload => "workload",
         }
     }

@@ -39,6 +39,10 @@ pub const RULES: &[Rule] = &[
     Rule { key: "gc.merge", available: Available::Default },
     Rule { key: "gc.moves_in_flight", available: Available::Default },
     Rule { key: "gc.idle_us", available: Available::Default },
+    Rule { key: "gc.idle_timeout", available: Available::Default },
+    Rule { key: "gc.idle_free", available: Available::Default },
+    Rule { key: "device.suspend_ns", available: Available::Default },
+    Rule { key: "device.page_registers", available: Available::Default },
     Rule { key: "gc.poll_ns", available: Available::Default },
     Rule { key: "workload.high_priority_share", available: Available::Default },
 ];
