@@ -461,6 +461,9 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ("host_queue_waits", counters.host_queue_waits),
         ("host_first_between_jobs", counters.gates),
         ("trimmed_pages", counters.trimmed_pages),
+        ("redirected_writes", counters.redirected_writes),
+        ("idle_jobs", counters.idle_jobs),
+        ("idle_pauses", counters.idle_pauses),
         ("victim_fallbacks", ssd.victim_fallbacks()),
     ];
     DeviceStats {

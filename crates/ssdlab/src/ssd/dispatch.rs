@@ -1,6 +1,7 @@
 //! A die that is free begins what the arbiter decides.
 
 use super::Ssd;
+use super::idle::Idle;
 use crate::arbiter::{self, Decision};
 use crate::flash::{Grant, Op, OpKind};
 use crate::gc::Step;
@@ -21,6 +22,9 @@ struct Candidate {
 impl Ssd {
     /// Lets everything begin that can begin now.
     pub fn dispatch(&mut self, now: Ns) {
+        if self.idle.as_ref().is_some_and(Idle::is_due) {
+            self.begin_idle_time(now);
+        }
         loop {
             while let Some(channel) = self.freed.pop() {
                 self.advance_bus_line(now, channel);
@@ -160,22 +164,10 @@ impl Ssd {
     #[inline(always)]
     fn first_read(&self, pool: PoolId) -> u32 {
         let head = self.sched.head(self.sched.line(pool, LineKind::Read));
-        if head == NONE || !self.excludes_planes {
+        if head == NONE || !self.excludes_reads {
             return head;
         }
-        if !self.plane_scope_in_pool {
-            return if self.plane_excluded[pool.index()] { NONE } else { head };
-        }
-        // A pool of several planes: look for a read on another plane than the excluded one.
-        let mut index = head;
-        while index != NONE {
-            let plane = self.ftl.lookup(self.transactions[index].lpn).map(|ppn| self.plane_of_page(ppn));
-            if plane.is_none_or(|plane| !self.plane_excluded[plane.index()]) {
-                return index;
-            }
-            index = self.transactions[index].next;
-        }
-        NONE
+        self.first_read_outside(pool, head)
     }
 
     /// A write can be given a page in the pool, and no exclusion keeps it waiting.
@@ -318,9 +310,9 @@ impl Ssd {
         if let Some(verifier) = &mut self.verifier {
             verifier.program(self.ftl.geometry(), allocated.ppn, self.transactions[index].version);
         }
+        self.counters.redirected_writes += u64::from(allocated.redirected);
         if allocated.took_block {
-            let next = self.gc.trigger(&self.ftl, pool);
-            self.start_jobs(now, next);
+            self.look_at_trigger(now, pool);
         }
         self.flash.timing.program(self.ftl.geometry().split_page(allocated.ppn).1)
     }

@@ -5,6 +5,7 @@
 //! | `accept` | a request becomes page transactions, which wait in lines or for older operations on their page |
 //! | `dispatch` | a die that is free begins what the arbiter decides |
 //! | `collect` | jobs start, exclude, and end |
+//! | `idle` | collection ahead of need while no request is under way |
 //! | `complete` | stages end: transactions, then requests complete |
 //! | `clocks` | where waiting time goes |
 //! | `verify` | data versions and recounts, when asked for |
@@ -14,6 +15,7 @@ mod clocks;
 mod collect;
 mod complete;
 mod dispatch;
+mod idle;
 mod requests;
 mod verify;
 
@@ -32,6 +34,7 @@ use crate::stats::Completion;
 use crate::units::{ChannelId, DieId, Ns, PlaneId, PoolId};
 
 use clocks::{Clocks, Holder};
+use idle::Idle;
 use requests::Requests;
 use verify::Verifier;
 
@@ -76,6 +79,12 @@ pub struct Counters {
     pub gates: u64,
     /// Pages unmapped by trims.
     pub trimmed_pages: u64,
+    /// Host writes given a page of another block than the shared frontier, which a job had to itself.
+    pub redirected_writes: u64,
+    /// Jobs started by idleness.
+    pub idle_jobs: u64,
+    /// Times that such a job paused at a point because a request had come.
+    pub idle_pauses: u64,
 }
 
 /// The simulated drive.
@@ -110,6 +119,8 @@ pub struct Ssd {
     next_pool: Vec<u32>,
     /// Pools whose finished job left a gate.
     gated: Vec<PoolId>,
+    /// Where idleness is a trigger.
+    idle: Option<Idle>,
     axes: Axes,
     multiplane: bool,
     multiplane_aligned: bool,
@@ -122,6 +133,10 @@ pub struct Ssd {
     excludes_planes: bool,
     /// Exclusion may hit a plane of a pool of several.
     plane_scope_in_pool: bool,
+    /// A job works on its blocks alone.
+    block_scope: bool,
+    /// Some reads of a pool may have to wait while others need not: those of an excluded plane or block.
+    excludes_reads: bool,
     /// Programs under way by pool, where writes go by load.
     writes_under_way: Vec<u32>,
     /// Serial number of the next moment at which something becomes ready.
@@ -160,6 +175,7 @@ impl Ssd {
             jobs_on_die: vec![0; geometry.dies as usize],
             next_pool: vec![0; geometry.dies as usize],
             gated: Vec::new(),
+            idle: Idle::new(config, geometry.pools.blocks_each),
             axes: Axes::new(&config.gc),
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
@@ -170,6 +186,8 @@ impl Ssd {
             unmapped_read: config.ftl.unmapped_read,
             excludes_planes: config.gc.scope == Scope::Plane,
             plane_scope_in_pool: config.gc.scope == Scope::Plane && !pool_is_plane,
+            block_scope: config.gc.scope == Scope::Block,
+            excludes_reads: config.gc.scope == Scope::Plane || config.gc.excludes_block_reads(),
             writes_under_way: vec![0; geometry.pools.count.get() as usize],
             serial: 0,
             last_end: None,
@@ -183,9 +201,9 @@ impl Ssd {
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
-            let next = self.gc.trigger(&self.ftl, pool);
-            self.start_jobs(0, next);
+            self.look_at_trigger(0, pool);
         }
+        self.idle_from(0);
         self.dispatch(0);
     }
 
@@ -238,6 +256,7 @@ impl Ssd {
             match event {
                 Event::Slot(slot) => self.slot_event(now, slot),
                 Event::Bus(channel) => self.bus_event(now, ChannelId(channel)),
+                Event::Timer => self.timer_event(now),
             }
         }
     }
