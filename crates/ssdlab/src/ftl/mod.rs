@@ -194,7 +194,11 @@ impl Ftl {
     pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
         let state = &mut self.pools[pool.index()];
         state.owed -= 1;
-        Self::allocate(state.gc_mut(), &mut self.blocks, &self.geometry, pool)
+        let allocated = Self::allocate(state.gc_mut(), &mut self.blocks, &self.geometry, pool);
+        if allocated.took_block {
+            state.job_took(state.gc().block);
+        }
+        allocated
     }
 
     #[inline(always)]
@@ -335,10 +339,7 @@ impl Ftl {
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
-        self.pools[pool.index()].owed = moves;
-        if self.frontiers == Frontiers::Redirected {
-            self.pools[pool.index()].redirect(true);
-        }
+        self.pools[pool.index()].start_job(moves, self.geometry.pages_per_block.get(), self.frontiers);
         self.touch_moves(victim);
         moves
     }
@@ -356,11 +357,10 @@ impl Ftl {
         std::hint::black_box(sum);
     }
 
-    /// The block that the pool's jobs fill, as long as it has room.
+    /// The pool's active or last job fills or filled the block: the one that was open for it when it started, or one taken since.
     #[inline]
-    pub fn filled_by_jobs(&self, pool: PoolId) -> Option<BlockId> {
-        let frontier = self.pools[pool.index()].gc();
-        (frontier.next_page < self.geometry.pages_per_block.get()).then_some(frontier.block)
+    pub fn job_fills(&self, pool: PoolId, block: BlockId) -> bool {
+        self.pools[pool.index()].job_fills(block)
     }
 
     /// The next valid page of a victim at or after an offset, with the logical page it holds.
@@ -374,10 +374,7 @@ impl Ftl {
     /// The victim has been erased.
     #[inline]
     pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
-        self.pools[pool.index()].owed = 0;
-        if self.frontiers == Frontiers::Redirected {
-            self.pools[pool.index()].redirect(false);
-        }
+        self.pools[pool.index()].end_job(self.frontiers);
         self.blocks.erased(pool, victim);
     }
 

@@ -28,13 +28,44 @@ pub struct Pool {
     gc: u8,
     /// Pages that the active job still has to place.
     pub owed: u32,
+    /// The blocks that the active or last job fills or filled: the one that had room when it started, and one taken since. A job moves fewer
+    /// pages than a block has, so there are no more.
+    filling: [Option<BlockId>; 2],
 }
 
 impl Pool {
     /// A pool that fills nothing, of blocks of `pages` pages.
     pub fn new(pages: u32, frontiers: Frontiers) -> Self {
         let none = Frontier { block: BlockId(0), next_page: pages };
-        Pool { frontiers: [none; 2], host: 0, gc: u8::from(frontiers == Frontiers::Separate), owed: 0 }
+        Pool { frontiers: [none; 2], host: 0, gc: u8::from(frontiers == Frontiers::Separate), owed: 0, filling: [None; 2] }
+    }
+
+    /// A job with this many pages to move starts; blocks have `pages`.
+    pub fn start_job(&mut self, moves: u32, pages: u32, frontiers: Frontiers) {
+        self.owed = moves;
+        self.filling = [Some(self.gc().block).filter(|_| self.gc().next_page < pages), None];
+        if frontiers == Frontiers::Redirected {
+            self.host = 1;
+        }
+    }
+
+    /// The job has taken a block.
+    pub fn job_took(&mut self, block: BlockId) {
+        self.filling[1] = Some(block);
+    }
+
+    /// The job has ended.
+    pub fn end_job(&mut self, frontiers: Frontiers) {
+        self.owed = 0;
+        if frontiers == Frontiers::Redirected {
+            self.host = 0;
+        }
+    }
+
+    /// The active or last job fills or filled the block.
+    #[inline]
+    pub fn job_fills(&self, block: BlockId) -> bool {
+        self.filling.contains(&Some(block))
     }
 
     /// The block that host writes fill now.
@@ -65,11 +96,6 @@ impl Pool {
     #[inline(always)]
     pub fn shares(&self) -> bool {
         self.host == self.gc
-    }
-
-    /// Host writes go to another block than the shared frontier, or do again.
-    pub fn redirect(&mut self, on: bool) {
-        self.host = u8::from(on);
     }
 
     /// Host writes go to another block than the shared frontier now.

@@ -107,14 +107,14 @@ impl Ssd {
         None
     }
 
-    /// A page lies in the plane, or in one of the two blocks, that the pool's job excludes.
+    /// A page lies in the plane, or in one of the blocks, that the pool's job excludes.
     fn is_excluded(&self, pool: PoolId, job: &Job, lpn: Lpn) -> bool {
         let Some(ppn) = self.ftl.lookup(lpn) else { return false };
         if !self.block_scope {
             return self.plane_excluded[self.plane_of_page(ppn).index()];
         }
         let block = self.block_of(ppn);
-        block == job.victim || self.ftl.filled_by_jobs(pool) == Some(block)
+        block == job.victim || self.ftl.job_fills(pool, block)
     }
 
     /// The erase of a pool's job has ended.
@@ -170,11 +170,11 @@ impl Ssd {
                 || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
         })
     }
-    /// With scope `block`: a read that began to wait before `gate` waits for the block that the next job would fill too. What waited for the
-    /// victim has moved there, or to a block that is full.
+    /// With scope `block`: a read that began to wait before `gate` waited for a block that the job filled. What waited for the victim has
+    /// moved there.
     fn read_goes_first(&self, pool: PoolId, gate: u64) -> bool {
-        let Some(filled) = self.ftl.filled_by_jobs(pool) else { return false };
-        let waits = |read: &Transaction| read.ready.1 < gate && self.ftl.lookup(read.lpn).is_some_and(|ppn| self.block_of(ppn) == filled);
+        let excluded = |read: &Transaction| self.ftl.lookup(read.lpn).is_some_and(|ppn| self.ftl.job_fills(pool, self.block_of(ppn)));
+        let waits = |read: &Transaction| read.ready.1 < gate && excluded(read);
         self.first_in_line(self.sched.head(self.sched.line(pool, LineKind::Read)), waits).is_some()
     }
 }
