@@ -13,8 +13,12 @@ mod common;
 mod timeline;
 
 use ssdlab::config::Suspendable::{Erase, Program, Read};
-use ssdlab::config::{Config, HardStops, PoolScope, Priority, Scope, Suspendable};
+use ssdlab::config::{Config, HardStops, Layers, PoolScope, Priority, Scope, Suspendable};
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::Part::{Array, BusQueue, DieQueue, Gc, Transfer};
+use ssdlab::units::PoolId;
 
 use timeline::*;
 
@@ -44,10 +48,6 @@ fn fully(operations: &[Suspendable]) -> Config {
     merging(&mut config);
     pairing(&mut config);
     config
-}
-
-fn play(cases: Vec<Case>) {
-    cases.into_iter().for_each(Case::play);
 }
 
 /// Two moves and the erase, with nothing between them.
@@ -555,10 +555,7 @@ fn page_registers() {
             .stages(2_662_000, &write_at_b()),
         Case::new("an erase holds no register", preemptible(one))
             .read(1_000_000, Z, 1_147_400, gc(20_000, &READ))
-            .stages(
-                2_507_000,
-                &[page_move(0), page_move(429_800), cut(859_600, 1_000_000), host_read(1_020_000), a(1_147_400, 2_507_000)],
-            )
+            .stages(2_507_000, &[page_move(0), page_move(429_800), cut(859_600, 1_000_000), host_read(1_020_000), a(1_147_400, 2_507_000)])
             .counts(&[("suspensions", 1)]),
         Case::new("a read on the other plane suspends", two_planes())
             .read(300_000, 5, 447_400, gc(20_000, &READ))
@@ -643,7 +640,12 @@ fn hard(share: f64) -> Config {
 /// Two writes at 100,000 fill the block that the job shares with them: the second move takes another, which leaves one free block, below
 /// T_hard (0.67 x 3 = 2). Until then as without states.
 fn to_s2(case: Case) -> Case {
-    case.write(100_000, 9, 732_200, gc(329_800, &WRITE)).write(100_000, 10, 1_034_600, gc(329_800, &[&[(DieQueue, 302_400)], &WRITE[..]].concat()))
+    case.write(100_000, 9, 732_200, gc(329_800, &WRITE)).write(
+        100_000,
+        10,
+        1_034_600,
+        gc(329_800, &[&[(DieQueue, 302_400)], &WRITE[..]].concat()),
+    )
 }
 
 fn until_s2() -> Vec<Stage> {
@@ -775,7 +777,12 @@ fn s2_holds_nothing_up_where_nothing_can_be_gained() {
         c.gc.soft = 6.0;
         c.gc.hard = 1.0;
     });
-    play(vec![Case::new("a write to a full drive without invalid pages", config).beginning(&[]).write(0, 0, 302_400, WRITE).stages(302_400, &[host_write(0)])]);
+    play(vec![
+        Case::new("a write to a full drive without invalid pages", config)
+            .beginning(&[])
+            .write(0, 0, 302_400, WRITE)
+            .stages(302_400, &[host_write(0)]),
+    ]);
 }
 
 #[test]
@@ -888,7 +895,15 @@ fn several_moves_in_flight() {
             .write(255_000, Z2, 684_600, gc(127_200, &WRITE))
             .stages(
                 2_789_400,
-                &[gc_read(0), host_read(127_400), gc_read(254_800), host_write(382_200), gc_program(684_600), gc_program(987_000), erase(1_289_400)],
+                &[
+                    gc_read(0),
+                    host_read(127_400),
+                    gc_read(254_800),
+                    host_write(382_200),
+                    gc_program(684_600),
+                    gc_program(987_000),
+                    erase(1_289_400),
+                ],
             )
             .counts(&[("preemptions", 2)]),
         Case::new("one: not before the move has ended", in_flight(1, |_| ()))
@@ -1007,4 +1022,52 @@ fn two_dies_on_one_channel() {
                 ],
             ),
     ]);
+}
+
+/// Requests of one page on one die, each alone: it arrives up to 600 us after the one before has completed, long before which a job has
+/// gone on. Returns the longest response time of reads and of writes.
+fn longest_alone(scheme: &str, transfer_ps_per_byte: u64, requests: u32) -> [u64; 2] {
+    let mut config = Layers { device: Some("lee2013".into()), schemes: vec![scheme.into()], ..Layers::default() }.build().unwrap();
+    config.device.transfer_ps_per_byte = transfer_ps_per_byte;
+    (config.device.channels, config.device.planes_per_die) = (1, 1);
+    (config.device.blocks_per_plane, config.device.pages_per_block, config.device.overprovisioning) = (32, 8, 0.5);
+    (config.gc.soft, config.gc.hard) = (8.0, 0.0);
+    let plan = Plan { verify: Verify::Off, ..common::plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.take_completions();
+    let mut rng = Rng::new(1, "table v");
+    let mut longest = [0; 2];
+    for _ in 0..requests {
+        let arrival_ns = simulation.now() + rng.below(600_000);
+        let kind = if rng.chance(0.5) { RequestKind::Read } else { RequestKind::Write };
+        // A write that had to wait for a free block would not be one of S1.
+        assert!(simulation.ssd().ftl().can_write(PoolId(0)), "{scheme}: no free block");
+        simulation.submit(Request { arrival_ns, kind, offset: rng.below(128) * PAGE, length: PAGE, high_priority: false }).unwrap();
+        simulation.run_to_idle().unwrap();
+        let completions = simulation.take_completions();
+        let taken = completions[0].completed_ns - completions[0].arrival_ns;
+        let longest = &mut longest[usize::from(kind == RequestKind::Write)];
+        *longest = taken.max(*longest);
+    }
+    // S1 all the time: enough free blocks, and jobs at work for a good part of it.
+    let [_, s1, s2, s3] = simulation.ssd().state_ns(simulation.now());
+    assert_eq!((s2, s3), (0, 0), "{scheme}");
+    assert!(s1 > simulation.now() / 4, "{scheme}: jobs were at work for {s1} of {} ns", simulation.now());
+    longest
+}
+
+/// Table V, in S1. PGC: the erase and the longer of U(read) and U(write), which are array and transfer. FPGC: the suspension in place of the
+/// erase; where transfers take time one of the job's may be under way, and is not suspended.
+#[test]
+fn table_v_worst_case_response_times() {
+    let requests = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+    for (transfer_ps_per_byte, transfer_ns) in [(0, 0), (25_000, TRANSFER_NS)] {
+        let service = transfer_ns + PROGRAM_NS;
+        for (scheme, bound) in [("pgc", ERASE_NS + service), ("fpgc", SUSPEND_NS.max(transfer_ns) + service)] {
+            let [read, write] = longest_alone(scheme, transfer_ps_per_byte, requests);
+            let longest = read.max(write);
+            assert!(longest <= bound, "{scheme}, transfers of {transfer_ns} ns: {read} and {write} ns, more than {bound}");
+            assert!(longest as f64 >= 0.99 * bound as f64, "{scheme}, transfers of {transfer_ns} ns: at most {longest} ns, not {bound}");
+        }
+    }
 }

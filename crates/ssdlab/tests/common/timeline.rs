@@ -140,6 +140,12 @@ fn counter(counters: &Counters, name: &str) -> u64 {
     }
 }
 
+/// Plays cases, all of them before it fails.
+pub fn play(cases: Vec<Case>) {
+    let wrong: Vec<String> = cases.iter().flat_map(Case::play).collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
 /// A timeline. All times are relative to [`ORIGIN`].
 pub struct Case {
     name: &'static str,
@@ -202,19 +208,19 @@ impl Case {
         Case { states: Some(states), ..self }
     }
 
-    /// Plays the case, also with every stage as an event of its own.
-    pub fn play(self) {
-        for every_stage in [false, true] {
-            self.play_once(every_stage);
-        }
+    /// Plays the case, also with every stage as an event of its own. Returns what was not as expected.
+    fn play(&self) -> Vec<String> {
+        [false, true].into_iter().flat_map(|every_stage| self.play_once(every_stage)).collect()
     }
 
     fn beginning_at(&self, index: usize) -> u64 {
         if index + 1 == self.beginning.len() { WANTED } else { 400_000 * index as u64 }
     }
 
-    fn play_once(&self, every_stage: bool) {
+    fn play_once(&self, every_stage: bool) -> Option<String> {
         let name = format!("{} (every stage played: {every_stage})", self.name);
+        // Shown if the drive panics.
+        println!("{name}");
         let mut simulation = simulation(&self.config);
         simulation.ssd_mut().keep_trace();
         if every_stage {
@@ -230,9 +236,13 @@ impl Case {
             };
             simulation.submit(write).unwrap();
         }
-        self.requests.iter().for_each(|(request, _)| drop(simulation.submit(*request).unwrap()));
+        for (request, _) in &self.requests {
+            simulation.submit(*request).unwrap();
+        }
         let end = ORIGIN + self.until;
-        simulation.run_until(end).unwrap_or_else(|error| panic!("{name}: {error}"));
+        if let Err(error) = simulation.run_until(end) {
+            return Some(format!("{name}: {error}"));
+        }
 
         let mut wrong = Vec::new();
         self.compare_responses(simulation.take_completions(), &mut wrong);
@@ -244,8 +254,10 @@ impl Case {
         if states.iter().sum::<u64>() != end * pools || self.states.is_some_and(|expected| expected != states) {
             wrong.push(format!("time in the states: {states:?}, not {:?}", self.states));
         }
-        assert!(wrong.is_empty(), "{name}:\n  {}", wrong.join("\n  "));
-        simulation.finish().unwrap_or_else(|error| panic!("{name}: {error}"));
+        if let Err(error) = simulation.finish() {
+            wrong.push(error.to_string());
+        }
+        (!wrong.is_empty()).then(|| format!("{name}:\n  {}", wrong.join("\n  ")))
     }
 
     fn compare_responses(&self, mut completions: Vec<ssdlab::stats::Completion>, wrong: &mut Vec<String>) {
@@ -262,7 +274,11 @@ impl Case {
             let taken = found.completed_ns - found.arrival_ns;
             let own = (index + 1).saturating_sub(self.beginning.len());
             if taken != sums.iter().sum::<u64>() || found.parts.0 != sums {
-                wrong.push(format!("request {own} of the case took {taken}: {:?}, not {}: {sums:?}", found.parts.0, sums.iter().sum::<u64>()));
+                wrong.push(format!(
+                    "request {own} of the case took {taken}: {:?}, not {}: {sums:?}",
+                    found.parts.0,
+                    sums.iter().sum::<u64>()
+                ));
             }
         }
     }
@@ -273,7 +289,8 @@ impl Case {
         let mut expected: Vec<Stage> = beginning.chain(shifted).collect();
         found.retain(|&(_, _, end)| end <= ORIGIN + self.until);
         let relative = |stages: &[Stage]| {
-            let shift = |&(resource, start, end): &Stage| format!("{resource:?} {}..{}", start as i64 - ORIGIN as i64, end as i64 - ORIGIN as i64);
+            let shift =
+                |&(resource, start, end): &Stage| format!("{resource:?} {}..{}", start as i64 - ORIGIN as i64, end as i64 - ORIGIN as i64);
             stages.iter().map(shift).collect::<Vec<_>>().join(", ")
         };
         for stages in [&mut found, &mut expected] {
