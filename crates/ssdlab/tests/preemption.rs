@@ -81,6 +81,10 @@ fn figure_3_semi_preemption() {
             .write(300_000, Z, 732_200, gc(129_800, &WRITE))
             .stages(2_662_000, &write_at_b())
             .counts(&[("preemptions", 1), ("pages_moved", 2), ("host_programs", 6)]),
+        Case::new("a write that arrives at the very instant of B is in time", semi())
+            .write(429_800, Z, 732_200, WRITE)
+            .stages(2_662_000, &write_at_b())
+            .counts(&[("preemptions", 1)]),
         Case::new("all that wait at B go before the job goes on", semi())
             .read(300_000, Z, 557_200, gc(129_800, &READ))
             .write(310_000, Z3, 859_600, gc(119_800, &[&[(DieQueue, 127_400)], &WRITE[..]].concat()))
@@ -176,6 +180,11 @@ fn figure_5_merged_writes() {
             .write(127_401, X, 732_200, gc(302_399, &WRITE))
             .stages(2_662_000, &write_at_b())
             .counts(&[("host_programs", 6), ("pages_moved", 2)]),
+        // The page is read for it by the move, and is there at the instant at which the transfer in begins.
+        Case::new("a partial write has its page from the move, and then takes its place", merge())
+            .partial_write(10_000, X, 429_800, [&[(Gc, 15_000), (Transfer, 102_400)], &WRITE[..]].concat())
+            .stages(2_359_600, &undisturbed())
+            .counts(&[("merged_reads", 1), ("merged_writes", 1), ("host_programs", 6), ("pages_moved", 1)]),
         Case::new("a write to a page still to be moved makes its move unnecessary", merge())
             .beginning(&THREE_MOVES)
             .write(100_000, 2, 732_200, gc(329_800, &WRITE))
@@ -249,6 +258,31 @@ fn figure_6_pipelined_reads() {
                 ],
             )
             .counts(&[("pipelined_reads", 1)]),
+        // With host operations overlapping as well: each array read begins when the operation before the last has left the die.
+        Case::new(
+            "the host's reads overlap each other, and the move the last",
+            preemptible(|c| {
+                pairing(c);
+                c.scheduler.pipeline = true;
+            }),
+        )
+        .read(300_000, Z, 557_200, gc(129_800, &READ))
+        .read(310_000, Z2, 659_600, [(Gc, 119_800), (DieQueue, 25_000), (Array, 25_000), (BusQueue, 77_400), (Transfer, 102_400)])
+        .stages(
+            2_564_400,
+            &[
+                page_move(0),
+                host_read(429_800),
+                a(454_800, 479_800),
+                b(557_200, 659_600),
+                a(557_200, 582_200),
+                b(659_600, 762_000),
+                b(762_000, 864_400),
+                a(864_400, 1_064_400),
+                erase(1_064_400),
+            ],
+        )
+        .counts(&[("pipelined_reads", 1)]),
         Case::new("before the erase a read overlaps nothing", pipeline())
             .read(700_000, Z, 987_000, gc(159_600, &READ))
             .stages(2_487_000, &[page_move(0), page_move(429_800), host_read(859_600), erase(987_000)])
@@ -607,6 +641,20 @@ fn table_iii_requests_for_the_page_under_way() {
             .write(10_000, X, 327_400, gc(15_000, &WRITE))
             .stages(2_257_200, &[a(0, 25_000), host_write(25_000), page_move(327_400), erase(757_200)])
             .counts(&[("discarded_moves", 1), ("pages_moved", 1), ("host_programs", 6)]),
+        Case::new("write on a read that another write has suspended: discarded as well", fully(&all))
+            .write(2_000, Z, 324_400, gc(20_000, &WRITE))
+            .write(100_000, X, 626_800, [&[(DieQueue, 224_400)], &WRITE[..]].concat())
+            .stages(2_556_600, &[cut(0, 2_000), host_write(22_000), host_write(324_400), page_move(626_800), erase(1_056_600)])
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1), ("host_programs", 7)]),
+        // 23 us of the read remain at 324,400.
+        Case::new("read on a read that a write has suspended: it waits for it and shares", fully(&all))
+            .write(2_000, Z, 324_400, gc(20_000, &WRITE))
+            .read(100_000, X, 449_800, [(DieQueue, 224_400), (Gc, 23_000), (Transfer, 102_400)])
+            .stages(
+                2_682_000,
+                &[cut(0, 2_000), host_write(22_000), a(324_400, 347_400), rest_of_move(347_400), page_move(752_200), erase(1_182_000)],
+            )
+            .counts(&[("suspensions", 1), ("merged_reads", 1), ("pages_moved", 2)]),
         Case::new("write on a read that cannot be suspended: it takes the move's place", fully(&[Program, Erase]))
             .write(2_000, X, 429_800, gc(125_400, &WRITE))
             .stages(2_359_600, &undisturbed())
@@ -622,6 +670,22 @@ fn table_iii_requests_for_the_page_under_way() {
                 &[until_program(), cut(229_800, 300_000), host_write(320_000), a(622_400, 752_200), page_move(752_200), erase(1_182_000)],
             )
             .counts(&[("suspensions", 1), ("stale_moves", 1), ("pages_moved", 2), ("host_programs", 6)]),
+        Case::new("write on a write that another write has suspended: it goes before the rest", fully(&all))
+            .write(300_000, Z, 622_400, gc(20_000, &WRITE))
+            .write(400_000, X, 924_800, [&[(DieQueue, 222_400)], &WRITE[..]].concat())
+            .stages(
+                2_984_400,
+                &[
+                    until_program(),
+                    cut(229_800, 300_000),
+                    host_write(320_000),
+                    host_write(622_400),
+                    a(924_800, 1_054_600),
+                    page_move(1_054_600),
+                    erase(1_484_400),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("stale_moves", 1), ("pages_moved", 2), ("host_programs", 7)]),
         Case::new("write on a write that cannot be suspended: after it, so that the copy was good", fully(&[Read, Erase]))
             .write(300_000, X, 732_200, gc(129_800, &WRITE))
             .stages(2_662_000, &write_at_b())
@@ -746,6 +810,11 @@ fn in_s2_writes_that_merge_go_on() {
     play(vec![
         to_s2(Case::new("a write to the page that is being moved", one_job(merge(0.67))))
             .write(1_040_000, Y, 1_464_400, gc(122_000, &WRITE))
+            .stages(2_964_400, &[until_s2(), erase(1_464_400)])
+            .counts(&[("merged_writes", 1), ("pages_moved", 1), ("host_programs", 8)])
+            .states([BEFORE, FIRST + 1_034_600, 1_929_800, 0]),
+        to_s2(Case::new("an urgent one does not wait, so that there is no S3", one_job(merge(0.67))))
+            .urgent(1_040_000, Y, 1_464_400, gc(122_000, &WRITE))
             .stages(2_964_400, &[until_s2(), erase(1_464_400)])
             .counts(&[("merged_writes", 1), ("pages_moved", 1), ("host_programs", 8)])
             .states([BEFORE, FIRST + 1_034_600, 1_929_800, 0]),

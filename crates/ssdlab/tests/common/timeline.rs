@@ -178,6 +178,13 @@ impl Case {
         self.request(at, page, end, parts.into(), RequestKind::Write, false)
     }
 
+    /// A write of 512 bytes of a page.
+    pub fn partial_write(self, at: u64, page: u64, end: u64, parts: impl Into<Parts>) -> Self {
+        let mut case = self.write(at, page, end, parts);
+        case.requests.last_mut().expect("just added").0.length = 512;
+        case
+    }
+
     /// A write of high priority.
     pub fn urgent(self, at: u64, page: u64, end: u64, parts: impl Into<Parts>) -> Self {
         self.request(at, page, end, parts.into(), RequestKind::Write, true)
