@@ -1140,3 +1140,39 @@ fn table_v_worst_case_response_times() {
         }
     }
 }
+
+/// The fewest free blocks of a drive of 32 blocks, T_soft = 8, to which 4,000 writes come at once, looked at every 5 us.
+fn fewest_free_blocks(hard: f64, scheme: &str) -> u32 {
+    let mut config = Layers { device: Some("lee2013".into()), schemes: vec![scheme.into()], ..Layers::default() }.build().unwrap();
+    (config.device.channels, config.device.planes_per_die) = (1, 1);
+    (config.device.blocks_per_plane, config.device.pages_per_block, config.device.overprovisioning) = (32, 8, 0.5);
+    (config.gc.soft, config.gc.hard) = (8.0, hard);
+    let plan = Plan { verify: Verify::End, ..common::plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    let mut rng = Rng::new(1, "figure 13");
+    for _ in 0..4_000 {
+        let offset = rng.below(128) * PAGE;
+        simulation.submit(Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: PAGE, high_priority: false }).unwrap();
+    }
+    let mut fewest = u32::MAX;
+    while simulation.ssd().outstanding() > 0 || simulation.now() == 0 {
+        simulation.run_until(simulation.now() + 5_000).unwrap();
+        fewest = fewest.min(simulation.ssd().ftl().blocks().free_count(PoolId(0)));
+    }
+    assert!(simulation.ssd().counters().jobs > 400, "{scheme}: {} jobs", simulation.ssd().counters().jobs);
+    simulation.finish().unwrap();
+    fewest
+}
+
+/// Fig. 13: without a hard threshold preemption eats the free blocks up, but for the reserve; with one it stops there. Host writes take one
+/// block below T_hard, and the job takes one of its own before it frees one.
+#[test]
+fn figure_13_the_hard_threshold_keeps_blocks_free() {
+    for scheme in ["pgc-none", "pgc", "fpgc"] {
+        assert!(fewest_free_blocks(0.0, scheme) <= 1, "{scheme}");
+        for (hard, t_hard) in [(0.25, 2), (0.5, 4), (0.8, 6), (1.0, 8)] {
+            let fewest = fewest_free_blocks(hard, scheme);
+            assert!(fewest + 2 >= t_hard && fewest < t_hard, "{scheme}: {fewest} free blocks with T_hard = {t_hard}");
+        }
+    }
+}
