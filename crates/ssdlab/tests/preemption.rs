@@ -1049,7 +1049,7 @@ fn two_dies_on_one_channel() {
                 2_564_400,
                 &[
                     page_move(0),
-                    other_array(180_000, 205_000),
+                    array_of(1, 180_000, 205_000),
                     b(229_800, 332_200),
                     b(332_200, 434_600),
                     a(434_600, 634_600),
@@ -1058,6 +1058,31 @@ fn two_dies_on_one_channel() {
                 ],
             )
             .counts(&[("pipelined_writes", 1)]),
+        // Two other dies stand in line before it, so that x is programmed before its turn comes: nothing overlaps.
+        Case::new(
+            "the turn of a write that queues at A comes after the program",
+            preemptible(|c| {
+                c.device.chips_per_channel = 3;
+                pairing(c);
+            }),
+        )
+        .beginning(&TWO_MOVES_OF_EVERY_THIRD_PAGE)
+        .write(100_000, 27, 737_000, gc(129_800, &[&[(BusQueue, 204_800)], &WRITE[..]].concat()))
+        .read(170_000, 1, 332_200, [(Array, 25_000), (BusQueue, 34_800), (Transfer, 102_400)])
+        .read(175_000, 2, 434_600, [(Array, 25_000), (BusQueue, 132_200), (Transfer, 102_400)])
+        .stages(
+            2_666_800,
+            &[
+                page_move(0),
+                array_of(1, 170_000, 195_000),
+                array_of(2, 175_000, 200_000),
+                b(229_800, 332_200),
+                b(332_200, 434_600),
+                host_write(434_600),
+                page_move(737_000),
+                erase(1_166_800),
+            ],
+        ),
         Case::new("a write that goes first at B queues for the bus, and the job waits", two(|_| ()))
             .beginning(&TWO_MOVES_OF_EVEN_PAGES)
             .write(300_000, 18, 819_800, gc(129_800, &[&[(BusQueue, 87_600)], &WRITE[..]].concat()))
@@ -1066,7 +1091,7 @@ fn two_dies_on_one_channel() {
                 2_749_600,
                 &[
                     page_move(0),
-                    other_array(390_000, 415_000),
+                    array_of(1, 390_000, 415_000),
                     b(415_000, 517_400),
                     host_write(517_400),
                     page_move(819_800),
@@ -1081,7 +1106,7 @@ fn two_dies_on_one_channel() {
                 2_462_000,
                 &[
                     a(0, 25_000),
-                    other_array(10_000, 35_000),
+                    array_of(1, 10_000, 35_000),
                     b(25_000, 127_400),
                     b(127_400, 229_800),
                     b(229_800, 332_200),

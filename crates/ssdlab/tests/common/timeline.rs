@@ -54,6 +54,8 @@ pub const TWO_MOVES: [u64; 5] = [0, 1, 4, 8, 12];
 pub const THREE_MOVES: [u64; 5] = [0, 4, 8, 12, 13];
 /// Two are left on the first of two dies (or planes) over which pages are striped: 4 and 6 are moved.
 pub const TWO_MOVES_OF_EVEN_PAGES: [u64; 5] = [0, 2, 8, 16, 24];
+/// The same on the first of three dies: 6 and 9 are moved.
+pub const TWO_MOVES_OF_EVERY_THIRD_PAGE: [u64; 5] = [0, 3, 12, 24, 36];
 
 pub fn a(start: u64, end: u64) -> Vec<Stage> {
     vec![(Resource::Array(DieId(0)), start, end)]
@@ -63,8 +65,8 @@ pub fn b(start: u64, end: u64) -> Vec<Stage> {
     vec![(Resource::Bus(ChannelId(0)), start, end)]
 }
 
-pub fn other_array(start: u64, end: u64) -> Vec<Stage> {
-    vec![(Resource::Array(DieId(1)), start, end)]
+pub fn array_of(die: u32, start: u64, end: u64) -> Vec<Stage> {
+    vec![(Resource::Array(DieId(die)), start, end)]
 }
 
 /// A read of the host.
