@@ -150,6 +150,11 @@ impl fmt::Debug for Custom {
     }
 }
 
+/// The example of the documentation, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/victim-policies.md")]
+struct Documentation;
+
 #[cfg(test)]
 mod tests {
     use super::*;
