@@ -107,7 +107,7 @@ pub enum Excluded {
 }
 
 /// The garbage collector of one drive.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Collector {
     victims: victim::Picker,
     scope: Scope,
@@ -153,6 +153,11 @@ impl Collector {
     /// Picks in which the greedy choice stood in for that of the victim policy.
     pub fn victim_fallbacks(&self) -> u64 {
         self.victims.fallbacks()
+    }
+
+    /// The victim policy, to give it one of the user's own or to ask what became of that.
+    pub fn victims_mut(&mut self) -> &mut victim::Picker {
+        &mut self.victims
     }
 
     /// The pool's active job.

@@ -32,6 +32,7 @@ use crate::event::{Event, EventQueue};
 use crate::flash::{Flash, Trace};
 use crate::ftl::Ftl;
 use crate::gc::Collector;
+use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
 use crate::sched::{Scheduler, Transactions};
 use crate::stats::Completion;
@@ -249,6 +250,11 @@ impl Ssd {
         self.dispatch(0);
     }
 
+    /// Asks a victim policy of the user's own. For before [`Ssd::begin`].
+    pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
+        self.gc.victims_mut().ask(custom);
+    }
+
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
         self.verifier = Some(Verifier::new(&self.ftl, every_event));
@@ -428,6 +434,12 @@ impl Ssd {
     /// Collections whose victim the greedy policy chose because the configured one named a block that could not be collected, or none.
     pub fn victim_fallbacks(&self) -> u64 {
         self.gc.victim_fallbacks()
+    }
+
+    /// Why the user's own victim policy could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        self.gc.victims_mut().take_failure()
     }
 
     /// The watchdog's report: nothing is due although requests are under way.

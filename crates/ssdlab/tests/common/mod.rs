@@ -9,7 +9,7 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 
 /// A plan with every invariant checked after every event.
 pub fn plan(config: Config) -> Plan {
-    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None }
+    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None }
 }
 
 /// A simulation of `config`, ready for requests.
