@@ -344,7 +344,7 @@ class CoreRandom:
 def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
     """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
     reference = make(case.config)
-    # Up to the door of collection nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
+    # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
     by_share = case.config["gc"]["trigger"] == "invalid-share"
     kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"
     keys = keys_of(case) | {"ftl.precondition.kind": kind, "ftl.precondition.range": case.footprint}
