@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import SMALL
+from conftest import DRIVE, SMALL
 from ssdlab.batch import Job, execute
 from ssdlab.plans import Setup, value_text
 
@@ -196,7 +196,7 @@ def test_presets_and_schema() -> None:
 def test_tables_of_a_run_without_reads_and_writes(tmp_path: Path) -> None:
     trace = tmp_path / "trims.csv"
     trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,T,0,4096\n1,T,4096,4096\n")
-    result = small(requests=None, trace=trace)
+    result = small(requests=None, trace=trace, set=DRIVE)
     assert result.request_counts.trim == 2
     assert "did not run" in str(result)
     assert "2 requests" in repr(result)
@@ -211,6 +211,17 @@ def test_a_result_can_be_pickled_and_copied() -> None:
 def test_what_only_a_trace_can_use_is_refused_without_one() -> None:
     with pytest.raises(ssdlab.UsageError, match="time_scale: for traces only"):
         ssdlab.run(device="demo-4g", time_scale=2.0, requests=10)
+
+
+def test_what_does_nothing_in_this_workload_is_refused(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n")
+    with pytest.raises(ssdlab.UsageError, match=r"^workload\.read_share, workload\.footprint: for generated requests only"):
+        ssdlab.run(device="demo-4g", trace=trace, set={"workload.read_share": 0.5, "gc.soft": 0.05, "workload.footprint": 0.5})
+    with pytest.raises(ssdlab.UsageError, match=r"^workload\.skip, workload\.device: for traces only"):
+        ssdlab.run(device="demo-4g", set={"workload.skip": 3, "workload.device": "0"}, requests=10)
+    preset_and_trace = ssdlab.run(device="demo-4g", workload="lee2013-synthetic", set={"workload.trace": trace})
+    assert sum(preset_and_trace["requests"].values()) == 1
 
 
 def test_a_prefill_and_a_saved_state_are_not_both_taken() -> None:
