@@ -39,6 +39,9 @@ def test_what_a_run_does_not_have_is_absent() -> None:
     assert result.get("cache") is None
     with pytest.raises(ssdlab.UsageError, match="log_requests"):
         _ = result.requests
+    assert not hasattr(result, "requests")
+    assert getattr(result, "requests", None) is None
+    assert hasattr(small(requests=10, log_requests=True), "requests")
 
 
 def test_to_dict_is_a_copy() -> None:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["Comparison", "Result", "Section"]
+__all__ = ["Comparison", "NoRequestLogError", "Result", "Section"]
+
+
+class NoRequestLogError(UsageError, AttributeError):
+    """A run that kept no request log was asked for it. An `AttributeError` too, so that `hasattr` can be asked before."""
 
 
 class Section(Mapping[str, Any]):
@@ -83,11 +87,19 @@ class Result(Section):
         """The Parquet file with a row for each request, where logging was asked for."""
         return self._log
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "requests":  # where the property below has nothing to give, Python asks here; the entry of that name is not meant
+            raise NoRequestLogError("this run kept no request log: run it with log_requests=True (--log-requests)")
+        return super().__getattr__(name)
+
     @property
     def requests(self) -> pa.Table:
-        """Every request, a row each, as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
+        """Every request, a row each, as an Arrow table; absent if the run kept no log.
+
+        `.to_pandas()` (with pandas installed) and `polars.from_arrow(...)` go on from there.
+        """
         if self._log is None:
-            raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
+            raise AttributeError("requests")
         # Imported here because it takes longer than many a run.
         import pyarrow.parquet as pq  # noqa: PLC0415
 
