@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import _core
+from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, Interrupted
-from ssdlab.plans import Setup, whole
+from ssdlab.plans import Setup
 from ssdlab.result import Result
 
 __all__ = ["Batch", "Job", "Progress", "execute", "prepare_folder", "write_json"]

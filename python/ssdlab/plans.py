@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import _core
+from ssdlab.checks import check_paths, check_texts, whole
 from ssdlab.errors import UsageError
 from ssdlab.victims import Victim, described
 
@@ -18,17 +19,6 @@ __all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text", "whole"]
 DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
 """How many requests a generated workload has, unless the caller says."""
-
-
-LARGEST = 2**64 - 1
-"""What the core counts with."""
-
-
-def whole(name: str, value: int, least: int = 0) -> int:
-    """`value`, if the core can take it."""
-    if not least <= value <= LARGEST:
-        raise UsageError(f"{name} = {value}: expected a whole number from {least} to {LARGEST}")
-    return value
 
 
 def value_text(value: object) -> str:
@@ -73,8 +63,13 @@ class Setup:
     verify: str = "off"
     victim: Victim | None = None
 
+    def __post_init__(self) -> None:
+        check_texts({"device": self.device, "workload": self.workload, "format": self.format, "verify": self.verify})
+        check_paths({"config": self.config, "trace": self.trace, "prefill": self.prefill, "state": self.state})
+
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
+        check_texts({"scheme": scheme})
         if self.workload is not None and self.trace is not None:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
         if self.prefill is not None and self.state is not None:
