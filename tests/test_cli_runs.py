@@ -80,6 +80,17 @@ def test_tables_have_units_and_no_colour_in_a_pipe(ssdlab_command: Ssdlab) -> No
     assert done.err == ""
 
 
+def test_tables_of_a_run_begin_with_what_was_simulated(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    named = ["--device", "demo-4g", "--scheme", "npgc", "--requests", 500]
+    lines = ssdlab_command("run", *named, "--workload", "lee2013-synthetic", "--set", "gc.soft=0.06").out.splitlines()
+    assert lines[0] == "Device demo-4g, scheme npgc, workload lee2013-synthetic, gc.soft = 0.06"
+    for word in (" IOPS, reads ", " MB/s, writes ", "chips ", "channels ", "% busy"):
+        assert word in lines[1]
+    assert any("of preparation" in line for line in lines)
+    (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n")
+    assert ssdlab_command("run", "--trace", "t.csv").out.startswith("Device default, scheme default, trace t.csv\n")
+
+
 def test_quiet_says_nothing(ssdlab_command: Ssdlab) -> None:
     done = ssdlab_command(*RUN, "--requests", 500, "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")

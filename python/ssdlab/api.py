@@ -326,6 +326,7 @@ class Simulator:
     ) -> None:
         setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify, victim=victim)
         self._core = _core.Simulator(setup.plan(scheme))
+        self._title = setup.title(scheme)
 
     @property
     def now_ns(self) -> int:
@@ -381,7 +382,7 @@ class Simulator:
 
     def finish(self) -> Result:
         """Simulates what is left and returns the result. The simulator is then of no further use."""
-        return Result(json.loads(self._core.finish()))
+        return Result(json.loads(self._core.finish()), title=self._title)
 
 
 def _optional(name: str, value: int | None, least: int) -> int | None:

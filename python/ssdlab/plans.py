@@ -92,6 +92,18 @@ class Setup:
         if idle and json.loads(config.json())["workload"].get("trace") is None:
             raise UsageError(f"{', '.join(idle)}: for traces only, and no trace is given")
 
+    def title(self, scheme: str | None) -> str:
+        """What is simulated, in a line for people: device, scheme, workload and what was set by hand."""
+        trace = dict(self.set).get("workload.trace", self.trace)
+        workload = f"trace {trace}" if trace is not None else f"workload {self.workload or 'default'}"
+        parts = [f"Device {self.device or 'default'}", f"scheme {scheme or 'default'}", workload]
+        if self.config is not None:
+            parts.append(f"config {os.fspath(self.config)}")
+        if self.victim is not None:
+            parts.append(f"victim policy {described(self.victim)[1]}")
+        parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
+        return ", ".join(parts)
+
     def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""
         config = self.build(scheme)

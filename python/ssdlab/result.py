@@ -72,8 +72,11 @@ class Result(Section):
     attribute `result.requests` is the log of all requests.
     """
 
-    def __init__(self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None, title: str = ""
+    ) -> None:
         super().__init__(data)
+        self._title = title
         self._log = log
         self._keep = keep  # the folder that holds the log lives as long as the result does
 
@@ -81,6 +84,11 @@ class Result(Section):
     def request_counts(self) -> Section:
         """How many requests of each kind were completed."""
         return cast("Section", self["requests"])
+
+    @property
+    def title(self) -> str:
+        """What was simulated, in a line: device, scheme, workload and what was set by hand. Empty where it is not known."""
+        return self._title
 
     @property
     def request_log(self) -> Path | None:
