@@ -76,21 +76,13 @@ class Setup:
             raise UsageError("prefill and state were both given: a saved state is a prepared drive already")
         if self.victim is not None and "gc.victim" in dict(self.set):
             raise UsageError("victim and gc.victim were both given: the one is a policy of your own, the other a built-in one")
-        config = _core.build_config(
+        return _core.build_config(
             device=self.device,
             schemes=scheme.split("+") if scheme else [],
             workload=self.workload,
             file=self.config,
             set=[*self._shorthands(), *self.set],
         )
-        self._refuse_idle_shorthands(config)
-        return config
-
-    def _refuse_idle_shorthands(self, config: _core.Config) -> None:
-        """What only a trace can use is refused without one, rather than ignored."""
-        idle = [name for name in ("format", "unit_bytes", "time_scale", "bad_lines") if getattr(self, name) is not None]
-        if idle and json.loads(config.json())["workload"].get("trace") is None:
-            raise UsageError(f"{', '.join(idle)}: for traces only, and no trace is given")
 
     def title(self, scheme: str | None) -> str:
         """What is simulated, in a line for people: device, scheme, workload and what was set by hand."""
