@@ -321,7 +321,7 @@ impl Ssd {
         Limits {
             writes_only: false,
             plane: register.filter(|_| self.suspends.one_register).map(|ppn| self.plane_of_page(ppn)),
-            block: moved.to.filter(|_| programs).map(block),
+            block: moved.to.map(block),
         }
     }
 
