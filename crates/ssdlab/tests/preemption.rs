@@ -354,7 +354,8 @@ fn figure_6_pipelined_writes() {
                 page_move(732_200),
                 erase(1_162_000),
             ],
-        ),
+        )
+        .counts(&[("suspensions", 1)]),
     ]);
 }
 
@@ -488,36 +489,43 @@ fn figure_9_suspended_erases() {
 
 #[test]
 fn moves_put_aside_between_their_stages() {
-    // Where programs can be suspended: before each transfer (the points (*) of Fig. 2) and at A, without delay.
+    // Where programs can be suspended: before each transfer (the points (*) of Fig. 2) and at A, without delay. That counts as a suspension.
     let program = || suspending(&[Program]);
     play(vec![
         Case::new("before the transfer out", program())
             .read(10_000, Z, 152_400, gc(15_000, &READ))
-            .stages(2_487_000, &[a(0, 25_000), host_read(25_000), rest_of_move(152_400), page_move(557_200), erase(987_000)]),
-        Case::new("before the transfer in", program()).write(60_000, Z, 429_800, gc(67_400, &WRITE)).stages(
-            2_662_000,
-            &[
-                a(0, 25_000),
-                b(25_000, 127_400),
-                host_write(127_400),
-                b(429_800, 532_200),
-                a(532_200, 732_200),
-                page_move(732_200),
-                erase(1_162_000),
-            ],
-        ),
-        Case::new("at A", program()).read(180_000, Z, 357_200, gc(49_800, &READ)).stages(
-            2_487_000,
-            &[
-                a(0, 25_000),
-                b(25_000, 127_400),
-                b(127_400, 229_800),
-                host_read(229_800),
-                a(357_200, 557_200),
-                page_move(557_200),
-                erase(987_000),
-            ],
-        ),
+            .stages(2_487_000, &[a(0, 25_000), host_read(25_000), rest_of_move(152_400), page_move(557_200), erase(987_000)])
+            .counts(&[("suspensions", 1)]),
+        Case::new("before the transfer in", program())
+            .write(60_000, Z, 429_800, gc(67_400, &WRITE))
+            .stages(
+                2_662_000,
+                &[
+                    a(0, 25_000),
+                    b(25_000, 127_400),
+                    host_write(127_400),
+                    b(429_800, 532_200),
+                    a(532_200, 732_200),
+                    page_move(732_200),
+                    erase(1_162_000),
+                ],
+            )
+            .counts(&[("suspensions", 1)]),
+        Case::new("at A", program())
+            .read(180_000, Z, 357_200, gc(49_800, &READ))
+            .stages(
+                2_487_000,
+                &[
+                    a(0, 25_000),
+                    b(25_000, 127_400),
+                    b(127_400, 229_800),
+                    host_read(229_800),
+                    a(357_200, 557_200),
+                    page_move(557_200),
+                    erase(987_000),
+                ],
+            )
+            .counts(&[("suspensions", 1)]),
         Case::new("not where only other operations can be suspended", suspending(&[Read, Erase]))
             .write(60_000, Z, 732_200, gc(369_800, &WRITE))
             .stages(2_662_000, &write_at_b()),
@@ -534,7 +542,7 @@ fn moves_put_aside_between_their_stages() {
         Case::new("a move put aside is discarded when its page is written", program())
             .write(60_000, X, 429_800, gc(67_400, &WRITE))
             .stages(2_359_600, &[a(0, 25_000), b(25_000, 127_400), host_write(127_400), page_move(429_800), erase(859_600)])
-            .counts(&[("discarded_moves", 1), ("pages_moved", 1)]),
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1)]),
     ]);
 }
 
@@ -640,7 +648,7 @@ fn table_iii_requests_for_the_page_under_way() {
         Case::new("write on a read that is nearly over: discarded as well", fully(&all))
             .write(10_000, X, 327_400, gc(15_000, &WRITE))
             .stages(2_257_200, &[a(0, 25_000), host_write(25_000), page_move(327_400), erase(757_200)])
-            .counts(&[("discarded_moves", 1), ("pages_moved", 1), ("host_programs", 6)]),
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1), ("host_programs", 6)]),
         Case::new("write on a read that another write has suspended: discarded as well", fully(&all))
             .write(2_000, Z, 324_400, gc(20_000, &WRITE))
             .write(100_000, X, 626_800, [&[(DieQueue, 224_400)], &WRITE[..]].concat())
@@ -663,6 +671,16 @@ fn table_iii_requests_for_the_page_under_way() {
             .read(300_000, X, 402_400, REGISTER)
             .stages(2_359_600, &[undisturbed().concat(), b(300_000, 402_400)])
             .counts(&[("merged_reads", 1), ("pages_moved", 2)]),
+        Case::new(
+            "read on write without a cache register: not suspended either",
+            preemptible(|c| {
+                merging(c);
+                c.gc.suspend = all.to_vec();
+            }),
+        )
+        .read(300_000, X, 532_200, gc(129_800, &REGISTER))
+        .stages(2_462_000, &[page_move(0), b(429_800, 532_200), page_move(532_200), erase(962_000)])
+        .counts(&[("merged_reads", 1)]),
         Case::new("write on write: the copy is stale when its program ends", fully(&all))
             .write(300_000, X, 622_400, gc(20_000, &WRITE))
             .stages(
@@ -690,6 +708,42 @@ fn table_iii_requests_for_the_page_under_way() {
             .write(300_000, X, 732_200, gc(129_800, &WRITE))
             .stages(2_662_000, &write_at_b())
             .counts(&[("pages_moved", 2), ("host_programs", 6)]),
+    ]);
+}
+
+#[test]
+fn table_iii_where_transfers_take_no_time() {
+    // x: read until 25,000, programmed until 225,000; y until 450,000; the erase until 1,950,000.
+    let free_bus = || {
+        let mut config = fully(&[Read, Program, Erase]);
+        config.device.transfer_ps_per_byte = 0;
+        config
+    };
+    let short_move = |at| [a(at, at + READ_NS), a(at + READ_NS, at + READ_NS + PROGRAM_NS)].concat();
+    // 125,000 of the program remain at 100,000.
+    let suspended_by_write = || [a(0, 25_000), cut(25_000, 100_000), a(120_000, 320_000), a(320_000, 445_000)].concat();
+    let program = [(Array, PROGRAM_NS)];
+    play(vec![
+        Case::new("read on read: it ends with it", free_bus())
+            .read(2_000, X, 25_000, gc(23_000, &[]))
+            .stages(1_950_000, &[short_move(0), short_move(225_000), erase(450_000)])
+            .counts(&[("merged_reads", 1)]),
+        Case::new("write on read: discarded", free_bus())
+            .write(2_000, X, 222_000, gc(20_000, &program))
+            .stages(1_947_000, &[cut(0, 2_000), a(22_000, 222_000), short_move(222_000), erase(447_000)])
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1)]),
+        Case::new("read on write: from the register, at once", free_bus())
+            .read(100_000, X, 100_000, [])
+            .stages(1_950_000, &[short_move(0), short_move(225_000), erase(450_000)])
+            .counts(&[("merged_reads", 1)]),
+        Case::new("write on write: suspended, stale", free_bus())
+            .write(100_000, X, 320_000, gc(20_000, &program))
+            .stages(2_170_000, &[suspended_by_write(), short_move(445_000), erase(670_000)])
+            .counts(&[("suspensions", 1), ("stale_moves", 1), ("pages_moved", 2)]),
+        Case::new("another page: suspended", free_bus())
+            .write(100_000, Z, 320_000, gc(20_000, &program))
+            .stages(2_170_000, &[suspended_by_write(), short_move(445_000), erase(670_000)])
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
     ]);
 }
 
@@ -903,7 +957,7 @@ fn looking_at_the_queue_takes_time() {
             }),
         )
         .stages(1_953_000, &[a(0, 226_200), a(226_200, 452_400), a(452_400, 1_953_000)])
-        .counts(&[("copybacks", 2), ("pages_moved", 2)]),
+        .counts(&[("pages_moved", 2)]),
     ]);
 }
 
@@ -979,11 +1033,15 @@ fn several_moves_in_flight() {
             .read(50_000, Z, 557_200, gc(379_800, &READ))
             .stages(2_487_000, &read_at_b())
             .counts(&[("preemptions", 1)]),
-        Case::new("a read of a page in the buffer is answered at once, also during its program", in_flight(2, merging))
+        Case::new("a read of a page in the buffer is answered at once", in_flight(2, merging))
             .read(200_000, X, 200_000, [])
+            .stages(2_359_600, &two_moves())
+            .counts(&[("merged_reads", 1)]),
+        // The buffer keeps a page until its program has ended, as it does for writes of the host.
+        Case::new("also during its program", in_flight(2, merging))
             .read(400_000, X, 400_000, [])
             .stages(2_359_600, &two_moves())
-            .counts(&[("merged_reads", 2)]),
+            .counts(&[("merged_reads", 1)]),
         Case::new("a write replaces it and completes with the program", in_flight(2, merging))
             .write(200_000, X, 557_200, gc(54_800, &WRITE))
             .stages(2_359_600, &two_moves())
@@ -1058,7 +1116,7 @@ fn two_dies_on_one_channel() {
                 ],
             )
             .counts(&[("pipelined_writes", 1)]),
-        // Two other dies stand in line before it, so that x is programmed before its turn comes: nothing overlaps.
+        // Two other dies stand in line before it, so that x is programmed before its turn comes.
         Case::new(
             "the turn of a write that queues at A comes after the program",
             preemptible(|c| {
@@ -1082,7 +1140,8 @@ fn two_dies_on_one_channel() {
                 page_move(737_000),
                 erase(1_166_800),
             ],
-        ),
+        )
+        .counts(&[("pipelined_writes", 1)]),
         Case::new("a write that goes first at B queues for the bus, and the job waits", two(|_| ()))
             .beginning(&TWO_MOVES_OF_EVEN_PAGES)
             .write(300_000, 18, 819_800, gc(129_800, &[&[(BusQueue, 87_600)], &WRITE[..]].concat()))
