@@ -640,6 +640,20 @@ fn table_iii_requests_for_the_page_under_way() {
             .read(2_000, X, 127_400, gc(23_000, &REGISTER))
             .stages(2_359_600, &undisturbed())
             .counts(&[("merged_reads", 1), ("pages_moved", 2)]),
+        // From the end of its transfer out, 127,400, the move is as any other.
+        Case::new("the program of a move that a read has shared can be suspended", fully(&all))
+            .read(2_000, X, 127_400, gc(23_000, &REGISTER))
+            .write(300_000, Z, 622_400, gc(20_000, &WRITE))
+            .stages(
+                2_682_000,
+                &[until_program(), cut(229_800, 300_000), host_write(320_000), a(622_400, 752_200), page_move(752_200), erase(1_182_000)],
+            )
+            .counts(&[("merged_reads", 1), ("suspensions", 1), ("pages_moved", 2)]),
+        Case::new("and such a move can be put aside", fully(&all))
+            .read(2_000, X, 127_400, gc(23_000, &REGISTER))
+            .read(180_000, Z, 357_200, gc(49_800, &READ))
+            .stages(2_487_000, &[until_program(), host_read(229_800), a(357_200, 557_200), page_move(557_200), erase(987_000)])
+            .counts(&[("merged_reads", 1), ("suspensions", 1), ("pages_moved", 2)]),
         Case::new("write on read: the move is discarded, the next page is moved", fully(&all))
             .write(2_000, X, 324_400, gc(20_000, &WRITE))
             .stages(2_254_200, &[cut(0, 2_000), host_write(22_000), page_move(324_400), erase(754_200)])
@@ -1214,15 +1228,20 @@ fn longest_alone(scheme: &str, transfer_ps_per_byte: u64, requests: u32) -> [u64
 #[test]
 fn table_v_worst_case_response_times() {
     let requests = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+    let mut wrong = Vec::new();
     for (transfer_ps_per_byte, transfer_ns) in [(0, 0), (25_000, TRANSFER_NS)] {
         let service = transfer_ns + PROGRAM_NS;
         for (scheme, bound) in [("pgc", ERASE_NS + service), ("fpgc", SUSPEND_NS.max(transfer_ns) + service)] {
             let [read, write] = longest_alone(scheme, transfer_ps_per_byte, requests);
             let longest = read.max(write);
-            assert!(longest <= bound, "{scheme}, transfers of {transfer_ns} ns: {read} and {write} ns, more than {bound}");
-            assert!(longest as f64 >= 0.99 * bound as f64, "{scheme}, transfers of {transfer_ns} ns: at most {longest} ns, not {bound}");
+            if longest > bound || (longest as f64) < 0.99 * bound as f64 {
+                wrong.push(format!(
+                    "{scheme}, transfers of {transfer_ns} ns: {read} ns (read) and {write} ns (write), the bound is {bound}"
+                ));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The fewest free blocks of a drive of 32 blocks, T_soft = 8, to which 4,000 writes come at once, looked at every 5 us.
@@ -1259,4 +1278,49 @@ fn figure_13_the_hard_threshold_keeps_blocks_free() {
             assert!(fewest + 2 >= t_hard && fewest < t_hard, "{scheme}: {fewest} free blocks with T_hard = {t_hard}");
         }
     }
+}
+
+#[test]
+fn two_dies_that_exclude_each_other() {
+    // One chip, even pages on die 0, where 4 and 6 are moved, the others on die 1; one operation at a time.
+    let exclusive = |change: fn(&mut Config)| {
+        preemptible(|c| {
+            c.device.dies_per_chip = 2;
+            c.device.die_interleave = false;
+            change(c);
+        })
+    };
+    let other_read = |at: u64| [array_of(1, at, at + READ_NS), b(at + READ_NS, at + READ_NS + TRANSFER_NS)].concat();
+    play(vec![
+        Case::new("an operation on the other die suspends the erase", exclusive(|c| c.gc.suspend = vec![Erase]))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(1_000_000, 1, 1_147_400, gc(20_000, &READ))
+            .stages(2_507_000, &[page_move(0), page_move(429_800), cut(859_600, 1_000_000), other_read(1_020_000), a(1_147_400, 2_507_000)])
+            .counts(&[("suspensions", 1)]),
+        Case::new("at B it goes first", exclusive(|_| ()))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(300_000, 1, 557_200, gc(129_800, &READ))
+            .stages(2_487_000, &[page_move(0), other_read(429_800), page_move(557_200), erase(987_000)])
+            .counts(&[("preemptions", 1)]),
+        Case::new("it overlaps nothing, since the chip does one operation at a time", exclusive(pairing))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(300_000, 1, 557_200, gc(129_800, &READ))
+            .stages(2_487_000, &[page_move(0), other_read(429_800), page_move(557_200), erase(987_000)]),
+        Case::new("on the die of the job it does", exclusive(pairing))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(300_000, 18, 557_200, gc(129_800, &READ))
+            .stages(
+                2_462_000,
+                &[
+                    page_move(0),
+                    host_read(429_800),
+                    a(454_800, 479_800),
+                    b(557_200, 659_600),
+                    b(659_600, 762_000),
+                    a(762_000, 962_000),
+                    erase(962_000),
+                ],
+            )
+            .counts(&[("pipelined_reads", 1)]),
+    ]);
 }
