@@ -295,6 +295,12 @@ impl Flash {
         (host, gc)
     }
 
+    /// The tags of the host operations under way on the die.
+    pub fn host_tags(&self, die: DieId) -> impl Iterator<Item = u32> {
+        let tag = |slot: &Slot| (slot.stage != Stage::Empty && slot.op.host).then_some(slot.op.tag);
+        self.pair(die).map(tag).into_iter().flatten()
+    }
+
     /// The die could begin an operation of this kind now, the bus aside.
     #[inline(always)]
     pub fn can_start(&self, die: DieId, kind: OpKind, host: bool) -> bool {

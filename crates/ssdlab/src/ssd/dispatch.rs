@@ -1,6 +1,7 @@
 //! A die that is free begins what the arbiter decides.
 
 use super::Ssd;
+use super::idle::Idle;
 use crate::arbiter::{self, Decision};
 use crate::flash::{Doing, Grant, Op, OpKind, Phase};
 use crate::gc::{Move, Step};
@@ -51,6 +52,9 @@ impl GcCandidate {
 impl Ssd {
     /// Lets everything begin that can begin now.
     pub fn dispatch(&mut self, now: Ns) {
+        if self.idle.as_ref().is_some_and(Idle::is_due) {
+            self.begin_idle_time(now);
+        }
         loop {
             while let Some(channel) = self.freed.pop() {
                 self.advance_bus_line(now, channel);
@@ -478,22 +482,10 @@ impl Ssd {
         if head == NONE || self.states.holds_up(pool, LineKind::Read) {
             return NONE;
         }
-        if !self.excludes_planes && limits.plane.is_none() {
+        if !self.excludes_reads && limits.plane.is_none() {
             return head;
         }
-        if self.excludes_planes && !self.plane_scope_in_pool && self.plane_excluded[pool.index()] {
-            return NONE;
-        }
-        // A pool of several planes: look for a read on another plane than the excluded one, and with another register than the taken one.
-        let mut index = head;
-        while index != NONE {
-            let plane = self.ftl.lookup(self.transactions[index].lpn).map(|ppn| self.plane_of_page(ppn));
-            if plane.is_none_or(|plane| !self.plane_excluded[plane.index()] && limits.plane != Some(plane)) {
-                return index;
-            }
-            index = self.transactions[index].next;
-        }
-        NONE
+        self.first_read_outside(pool, head, limits.plane)
     }
 
     /// A write can be given a page in the pool, and no exclusion keeps it waiting.
@@ -667,6 +659,7 @@ impl Ssd {
         if let Some(verifier) = &mut self.verifier {
             verifier.program(self.ftl.geometry(), allocated.ppn, self.transactions[index].version);
         }
+        self.counters.redirected_writes += u64::from(allocated.redirected);
         if allocated.took_block {
             self.look_at_trigger(now, pool);
         }

@@ -13,6 +13,8 @@ use crate::units::Ns;
 pub struct Run {
     /// The effective configuration.
     pub config: Value,
+    /// The hash of the user's own victim policy's source, where there was one.
+    pub victim_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
     /// What the workload says of itself; null for nothing.
