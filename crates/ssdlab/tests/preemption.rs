@@ -468,6 +468,16 @@ fn figure_9_suspended_erases() {
                 ],
             )
             .counts(&[("suspensions", 1)]),
+        Case::new(
+            "at once, where suspending takes no time",
+            preemptible(|c| {
+                c.gc.suspend = vec![Erase];
+                c.device.suspend_ns = 0;
+            }),
+        )
+        .read(1_000_000, Z, 1_127_400, READ)
+        .stages(2_487_000, &[moves(), a(859_600, 1_000_000), host_read(1_000_000), a(1_127_400, 2_487_000)])
+        .counts(&[("suspensions", 1)]),
         // 52,600 of the remaining 1,359,600 pass until 1,200,000.
         Case::new("it can be suspended again", suspending(&[Erase]))
             .read(1_000_000, Z, 1_147_400, gc(20_000, &READ))
@@ -788,6 +798,16 @@ fn until_s2() -> Vec<Stage> {
 fn figure_7_states() {
     play(vec![
         Case::new("S0, S1, S0", hard(0.0)).stages(3_000_000, &undisturbed()).states([BEFORE + 640_400, FIRST + 2_359_600, 0, 0]),
+        Case::new(
+            "S0, S3, S0: without preemption",
+            one_job(|c| {
+                c.gc.scope = Scope::Chip;
+                c.gc.priority = Priority::Gc;
+            }),
+        )
+        .stages(3_000_000, &undisturbed())
+        .counts(&[("s3_entries", ANY)])
+        .states([BEFORE + 640_400, 0, 0, FIRST + 2_359_600]),
         // After the erase two blocks are free: S1, and another job, which moves page 11 (8, 9 and 10 have left its block).
         to_s2(Case::new("S0, S1, S2, S1, S0: a write waits in S2, a read does not", hard(0.67)))
             .write(1_100_000, 13, 3_394_200, [&[(Gc, 364_400), (DieQueue, 127_400), (Gc, 1_500_000)], &WRITE[..]].concat())
@@ -859,6 +879,41 @@ fn figure_7_states_with_suspension() {
             .stages(2_789_400, &[undisturbed().concat(), host_write(2_359_600), host_read(2_662_000)])
             .counts(&[("s3_entries", 1)])
             .states([BEFORE, 0, FIRST + 300_000 + 429_800, 2_059_600]),
+        // The read that has begun goes on to its end; the one behind it does not begin.
+        Case::new("S3 while the erase is suspended: it resumes at the next point", config())
+            .read(1_000_000, Z2, 1_147_400, gc(20_000, &READ))
+            .read(
+                1_010_000,
+                11,
+                2_936_800,
+                [&[(Gc, 10_000), (DieQueue, 127_400), (Gc, 1_359_600), (DieQueue, 302_400)], &READ[..]].concat(),
+            )
+            .urgent(1_050_000, Z, 2_809_400, [&[(DieQueue, 97_400), (Gc, 1_359_600)], &WRITE[..]].concat())
+            .stages(
+                2_936_800,
+                &[
+                    moves(),
+                    cut(859_600, 1_000_000),
+                    host_read(1_020_000),
+                    a(1_147_400, 2_507_000),
+                    host_write(2_507_000),
+                    host_read(2_809_400),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("s3_entries", 1)])
+            .states([BEFORE, 0, FIRST + 1_050_000 + 429_800, 1_457_000]),
+        Case::new(
+            "in S3 nothing merges",
+            preemptible(|c| {
+                merging(c);
+                c.gc.hard = 1.0;
+            }),
+        )
+        .urgent(10_000, Z, 2_662_000, gc(2_349_600, &WRITE))
+        .read(15_000, X, 2_789_400, gc(2_344_600, &[&[(DieQueue, 302_400)], &READ[..]].concat()))
+        .stages(2_789_400, &[undisturbed().concat(), host_write(2_359_600), host_read(2_662_000)])
+        .counts(&[("s3_entries", 1)])
+        .states([BEFORE, 0, FIRST + 10_000 + 429_800, 2_349_600]),
         Case::new("in S2 reads suspend", config())
             .read(1_000_000, Z2, 1_147_400, gc(20_000, &READ))
             .stages(2_507_000, &[moves(), cut(859_600, 1_000_000), host_read(1_020_000), a(1_147_400, 2_507_000)])
@@ -1322,5 +1377,62 @@ fn two_dies_that_exclude_each_other() {
                 ],
             )
             .counts(&[("pipelined_reads", 1)]),
+    ]);
+}
+
+#[test]
+fn several_moves_in_flight_suspended() {
+    let suspending = |merge: bool| {
+        in_flight(2, |c| {
+            c.gc.suspend = vec![Read, Program, Erase];
+            c.gc.merge = merge;
+        })
+    };
+    let reads = || [gc_read(0), gc_read(127_400)].concat();
+    play(vec![
+        // 23 us remain of R_x; that of y has been ready for longer than the program of x.
+        Case::new("a flash read", suspending(false))
+            .write(2_000, Z, 324_400, gc(20_000, &WRITE))
+            .stages(
+                2_682_000,
+                &[
+                    cut(0, 2_000),
+                    host_write(22_000),
+                    a(324_400, 347_400),
+                    b(347_400, 449_800),
+                    gc_read(449_800),
+                    gc_program(577_200),
+                    gc_program(879_600),
+                    erase(1_182_000),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
+        Case::new("a flash read of the page that is written: discarded", suspending(true))
+            .write(2_000, X, 324_400, gc(20_000, &WRITE))
+            .stages(2_254_200, &[cut(0, 2_000), host_write(22_000), gc_read(324_400), gc_program(451_800), erase(754_200)])
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1)]),
+        // W_x from 357,200: 157,200 of it remain at 400,000.
+        Case::new("a flash program", suspending(false))
+            .read(400_000, Z, 547_400, gc(20_000, &READ))
+            .stages(
+                2_507_000,
+                &[
+                    reads(),
+                    b(254_800, 357_200),
+                    cut(357_200, 400_000),
+                    host_read(420_000),
+                    a(547_400, 704_600),
+                    gc_program(704_600),
+                    erase(1_007_000),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
+        Case::new("a flash program put aside at A", suspending(false))
+            .write(300_000, Z, 659_600, gc(57_200, &WRITE))
+            .stages(
+                2_662_000,
+                &[reads(), b(254_800, 357_200), host_write(357_200), a(659_600, 859_600), gc_program(859_600), erase(1_162_000)],
+            )
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
     ]);
 }
