@@ -484,6 +484,7 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ("idle_jobs", counters.idle_jobs),
         ("idle_pauses", counters.idle_pauses),
         ("victim_fallbacks", ssd.victim_fallbacks()),
+        ("moves_put_aside", counters.moves_put_aside),
         ("reordered_moves", counters.reordered_moves),
         ("discarded_moves", counters.discarded_moves),
         ("s3_entries", counters.s3_entries),

@@ -650,6 +650,17 @@ impl Flash {
         self.slots[slot as usize].joined = true;
     }
 
+    /// The host requests that had joined the operation in a slot are done.
+    pub fn leave(&mut self, slot: u32) {
+        self.slots[slot as usize].joined = false;
+    }
+
+    /// The operation in the slot shares its die with a GC program in the array.
+    pub fn overlaps_gc_program(&self, slot: u32) -> bool {
+        let other = &self.slots[slot as usize ^ 1];
+        other.stage == Stage::Program && !other.op.host && self.slots[slot as usize].op.kind == OpKind::Program
+    }
+
     /// A host request has joined the operation in a slot.
     pub fn is_joined(&self, slot: u32) -> bool {
         self.slots[slot as usize].joined

@@ -99,8 +99,10 @@ pub struct Counters {
     pub pipelined_writes: u64,
     /// Host operations that began while a job on their die could have gone on.
     pub preemptions: u64,
-    /// GC operations suspended in the array, or put aside at a point inside a move.
+    /// GC operations suspended in the array.
     pub suspensions: u64,
+    /// Page moves put aside at a point between their stages.
+    pub moves_put_aside: u64,
     /// Page moves given up before their program, since the host had written or trimmed the page.
     pub discarded_moves: u64,
     /// Times that a high-priority write made collection run to completion.
@@ -160,6 +162,7 @@ pub struct Ssd {
     /// Two operations may share a die, or one be put aside for another.
     shares_dies: bool,
     gc_pipeline: bool,
+    several_moves: bool,
     poll_ns: Ns,
     states: States,
     /// Reads that found their page in the controller's buffer, at this instant.
@@ -224,6 +227,7 @@ impl Ssd {
             suspends: Suspends::new(config),
             shares_dies: config.scheduler.pipeline || config.gc.pipeline || config.gc.merge || !config.gc.suspend.is_empty(),
             gc_pipeline: config.gc.pipeline && config.device.cache_register,
+            several_moves: config.gc.moves_in_flight > 1,
             poll_ns: config.gc.poll_ns,
             states: States::new(config, &geometry),
             answered: Vec::new(),

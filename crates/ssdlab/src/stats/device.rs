@@ -58,7 +58,7 @@ pub struct DeviceStats {
     pub host_operations: u64,
     /// Host operations that began while a job on their die could have gone on.
     pub preemptions: u64,
-    /// GC operations suspended or put aside.
+    /// GC operations suspended in the array.
     pub suspensions: u64,
     /// Time in the states S0 to S3, summed over pools, ns.
     pub state_ns: [Ns; 4],

@@ -254,7 +254,7 @@ pub struct GcResult {
     /// Host operations that began while a job on their die could have gone on.
     #[schemars(extend("unit" = "count"))]
     pub preemptions: u64,
-    /// GC operations suspended in the array, or put aside inside a page move (lee2013 IV).
+    /// GC operations suspended in the array (lee2013 IV).
     #[schemars(extend("unit" = "count"))]
     pub suspensions: u64,
     /// Time in the states of lee2013 Fig. 7, summed over pools.
