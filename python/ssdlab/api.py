@@ -71,7 +71,7 @@ def run(
         trace: a trace file to replay instead, plain or compressed.
         format: the trace's format, where its content does not tell.
         unit_bytes: bytes of one unit of address and size, for trace formats that count in units of their own.
-        time_scale: the trace's time runs this many times faster.
+        time_scale: requests arrive this many times faster, those of a trace or generated ones.
         bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
         prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
             untimed (`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).

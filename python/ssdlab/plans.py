@@ -89,7 +89,7 @@ class Setup:
 
     def _refuse_idle_shorthands(self, config: _core.Config) -> None:
         """What only a trace can use is refused without one, rather than ignored."""
-        idle = [name for name in ("format", "unit_bytes", "time_scale", "bad_lines") if getattr(self, name) is not None]
+        idle = [name for name in ("format", "unit_bytes", "bad_lines") if getattr(self, name) is not None]
         if idle and json.loads(config.json())["workload"].get("trace") is None:
             raise UsageError(f"{', '.join(idle)}: for traces only, and no trace is given")
 

@@ -34,7 +34,7 @@ UnitBytes = Annotated[
     int | None,
     typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N"),
 ]
-TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Run the trace's time X times faster.", metavar="X")]
+TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Let requests arrive X times faster.", metavar="X")]
 BadLines = Annotated[
     int | None,
     typer.Option(
