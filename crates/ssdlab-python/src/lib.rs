@@ -6,7 +6,7 @@
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
-//! | `tools` | traces, presets, the schema |
+//! | `tools` | traces, presets, studies, the schema |
 
 mod door;
 mod errors;
@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
-    use tools::{keys, preset_text, presets, schema, trace_convert, trace_info, version, write_file};
+    use tools::{keys, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
