@@ -10,8 +10,10 @@ __all__ = [
     "Plan",
     "Simulator",
     "build_config",
+    "fit_blocks",
     "keys",
     "precondition",
+    "prefill_end",
     "preset_text",
     "presets",
     "run_many",
@@ -32,6 +34,8 @@ _Progress: TypeAlias = Callable[[list[_Snapshot]], object]
 @final
 class Config:
     def json(self) -> str: ...
+    @property
+    def exported_bytes(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
@@ -91,6 +95,7 @@ def build_config(
     file: _Path | None = None,
     set: Sequence[tuple[str, str]] = ...,
 ) -> Config: ...
+def fit_blocks(config: Config, bytes: int) -> int | None: ...
 def run_many(
     plans: Sequence[Plan],
     *,
@@ -99,6 +104,7 @@ def run_many(
     finished: Callable[[int, str | Exception], object] | None = None,
 ) -> tuple[list[Any], BaseException | None]: ...
 def precondition(plan: Plan, out: _Path, *, progress: _Progress | None = None) -> str: ...
+def prefill_end(path: _Path) -> int: ...
 def trace_info(
     path: _Path,
     *,

@@ -50,6 +50,7 @@ def run(
     time_scale: float | None = None,
     bad_lines: int | None = None,
     prefill: Path_ | None = None,
+    fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
@@ -75,6 +76,8 @@ def run(
         bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
         prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
             untimed (`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).
+        fit: `"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the
+            prefill file) addresses, or that many bytes; `result.fit` says what came of it.
         requests: stop after this many; by default the whole trace, or 100,000 generated requests.
         seed: of all random streams.
         set: single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.
@@ -97,6 +100,7 @@ def run(
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
+        fit=fit,
         requests=requests,
         seed=seed,
         set=_pairs(set),
@@ -121,6 +125,7 @@ def compare(
     time_scale: float | None = None,
     bad_lines: int | None = None,
     prefill: Path_ | None = None,
+    fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
@@ -150,6 +155,7 @@ def compare(
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
+        fit=fit,
         requests=requests,
         seed=seed,
         set=_pairs(set),

@@ -50,17 +50,21 @@ class Job:
     folder: Path | None = None
     log: Path | None = None
     keep: tempfile.TemporaryDirectory[str] | None = None
+    fitted: Mapping[str, Any] | None = None
 
     @classmethod
     def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log_requests: bool) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log."""
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log_requests and folder is None else None
         log = (folder or Path(keep.name if keep else "")) / LOG_FILE if log_requests else None
-        return cls(label=label, plan=setup.plan(scheme, log), folder=folder, log=log, keep=keep)
+        return cls(label=label, plan=setup.plan(scheme, log), folder=folder, log=log, keep=keep, fitted=setup.fitted(scheme))
 
     def result(self, text: str) -> Result:
         """The result that the core returned as `text`."""
-        return Result(json.loads(text), log=self.log, keep=self.keep)
+        data = json.loads(text)
+        if self.fitted is not None:
+            data["fit"] = dict(self.fitted)
+        return Result(data, log=self.log, keep=self.keep)
 
 
 @dataclass

@@ -112,10 +112,23 @@ def run_tables(result: Result) -> list[RenderableType]:
         latency_table(result),
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
-        *trace_remarks(result),
+        *remarks(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
     ]
+
+
+def remarks(result: Result) -> list[RenderableType]:
+    """What was done to the device or the trace so that they go together."""
+    return [*_fit_remark(result), *trace_remarks(result)]
+
+
+def _fit_remark(result: Result) -> list[RenderableType]:
+    fit = result.get("fit")
+    if not fit:
+        return []
+    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
+    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
 
 
 def trace_remarks(result: Result) -> list[RenderableType]:

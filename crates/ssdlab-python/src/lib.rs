@@ -22,11 +22,11 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use runs::{PyConfig, PyPlan, build_config, precondition, run_many};
+    use runs::{PyConfig, PyPlan, build_config, fit_blocks, precondition, run_many};
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
-    use tools::{keys, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
+    use tools::{keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

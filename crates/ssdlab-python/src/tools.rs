@@ -40,6 +40,13 @@ pub fn trace_info(
     })
 }
 
+/// Where the last range of a prefill file ends, bytes.
+#[pyfunction]
+pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
+    let ranges = guarded(|| workload::read_prefill(&path, u64::MAX))?;
+    Ok(ranges.iter().map(|(offset, size)| offset + size).max().unwrap_or(0))
+}
+
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, requests=None))]

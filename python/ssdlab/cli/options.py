@@ -45,6 +45,10 @@ Prefill = Annotated[
     Path | None,
     typer.Option(help="CSV of the ranges that held data before; written first, untimed.", metavar="FILE"),
 ]
+Fit = Annotated[
+    str | None,
+    typer.Option(help="Give the device just the blocks that the trace's addresses, or so many bytes, need.", metavar="trace|BYTES"),
+]
 Requests = Annotated[
     int | None,
     typer.Option(help="Stop after N requests (default: the whole trace, or 100,000 generated ones).", metavar="N"),
