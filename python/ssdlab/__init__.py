@@ -32,6 +32,7 @@ from ssdlab.errors import (
     UsageError,
 )
 from ssdlab.result import Comparison, Result, Section
+from ssdlab.study.api import run_study, studies, study_report
 
 __version__ = version()
 
@@ -59,6 +60,9 @@ __all__ = [
     "preset_text",
     "presets",
     "run",
+    "run_study",
+    "studies",
+    "study_report",
     "trace_convert",
     "trace_info",
 ]

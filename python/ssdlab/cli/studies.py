@@ -35,8 +35,8 @@ def list_() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="The study.", metavar="PAPER/STUDY")]) -> None:
     """Print a study's file: what is run, how, and what it is compared with."""
-    library.load(name)
-    typer.echo(library.shipped().get(name) or Path(name).read_text(encoding="utf-8"), nl=False)
+    library.load(name)  # a file is checked, and a wrong name is an error
+    typer.echo(library.text(name), nl=False)
 
 
 @app.command()
@@ -67,10 +67,9 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
         try:
             result = run_prepared(prepared, workers=jobs, progress=progress.callback)
         except Interrupted as interrupt:
-            complain(
-                f"{name}: {len(interrupt.finished)} of {len(prepared.jobs)} runs had finished, their results are in {prepared.folder}/runs"
-            )
-            raise
+            done = f"{len(interrupt.finished)} of {len(prepared.jobs)} runs had finished"
+            complain(f"{name}: interrupted: {done}, their results are in {prepared.folder}/runs")
+            raise typer.Exit(130) from interrupt
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")
     if not (json_ or quiet):

@@ -9,4 +9,5 @@
 | `running` | all runs of a study, and its result |
 | `figures` | its figure (imports matplotlib, so imported when needed) |
 | `report` | results of many studies as one page |
+| `api` | what people call |
 """

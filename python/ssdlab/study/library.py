@@ -10,7 +10,7 @@ from ssdlab.errors import UsageError
 from ssdlab.study.definition import Study, parse, read_file
 from ssdlab.study.expressions import nearest
 
-__all__ = ["find", "load", "shipped"]
+__all__ = ["find", "load", "shipped", "text"]
 
 
 @cache
@@ -19,17 +19,23 @@ def shipped() -> dict[str, str]:
     return dict(_core.studies())
 
 
-def load(name: str) -> Study:
-    """A study by its name, or by the path of a user's own TOML file."""
+def text(name: str) -> str:
+    """A study as it is written, by its name or by the path of a user's own TOML file."""
     if name.endswith(".toml"):
-        path = Path(name)
-        return parse(f"own/{path.stem}", read_file(path), path.parent)
+        return read_file(Path(name))
     if name not in shipped():
         every = ", ".join(shipped())
         raise UsageError(
             f'study "{name}": no such study{nearest(name, shipped())} (there are {every}; a file is given by a path ending in .toml)'
         )
-    return parse(name, shipped()[name], Path())
+    return shipped()[name]
+
+
+def load(name: str) -> Study:
+    """A study, checked."""
+    path = Path(name)
+    own = path.suffix == ".toml"
+    return parse(f"own/{path.stem}" if own else name, text(name), path.parent if own else Path())
 
 
 def find(names: list[str]) -> list[Study]:
