@@ -1,9 +1,11 @@
-//! The one place that answers: may a host operation go now, or a GC step? A pure function of a small view and the policy's axes.
+//! The one place that answers: may a host operation go now, or a GC step, or both as a pair? A pure function of a small view and the
+//! policy's axes. Begin here if you come from the papers.
 
 use crate::config::{Gc, Priority};
-use crate::views::DieView;
+use crate::views::{DieView, GcView, HostView, Moment};
 
-/// The axes that the arbiter looks at.
+/// The axes that the arbiter looks at. Scope, states and thresholds decide before it who is in the view at all; what the device and the axes
+/// `suspend` and `pipeline` make possible is in the view's moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axes {
     /// Who goes first when both are ready.
@@ -17,30 +19,58 @@ impl Axes {
     }
 }
 
-/// What begins on the die.
+/// What happens on the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Nothing.
     Wait,
-    /// The host operation in the view.
+    /// The host operation in the view begins.
     Host,
-    /// The GC step in the view.
+    /// The GC step in the view begins, or what was suspended resumes.
     Gc,
+    /// The move of the page that the host operation reads begins in its place (merging with reordering, lee2013 III-B).
+    MoveForHost,
+    /// The page move goes on.
+    GoOn,
+    /// The page move goes on with its program, and the host write is transferred meanwhile (lee2013 III-C).
+    Pair,
+    /// The page move is put aside for the host operation.
+    PutAside,
+    /// The GC operation in the array is suspended for the host operation (lee2013 IV).
+    Suspend,
 }
 
-/// Decides what begins on a die that is free to begin something.
+/// Decides what happens on a die.
 #[inline(always)]
 pub fn decide(view: &DieView, axes: &Axes) -> Decision {
-    match (&view.host, &view.gc) {
-        (None, None) => Decision::Wait,
-        (Some(_), None) => Decision::Host,
-        (None, Some(_)) => Decision::Gc,
+    let host_first = goes_first(view.host.as_ref(), view.gc.as_ref(), axes);
+    match view.moment {
+        Moment::B if host_first && view.host.is_some_and(|host| host.in_victim) => Decision::MoveForHost,
+        Moment::B if host_first => Decision::Host,
+        Moment::B if view.gc.is_some() => Decision::Gc,
+        Moment::B => Decision::Wait,
+        Moment::InsideMove { may_put_aside: true, .. } if host_first => Decision::PutAside,
+        Moment::InsideMove { may_pair: true, .. } if host_first => Decision::Pair,
+        Moment::InsideMove { .. } => Decision::GoOn,
+        Moment::Array { may_suspend: true } if host_first => Decision::Suspend,
+        Moment::Array { .. } => Decision::Wait,
+    }
+}
+
+/// There is a host operation, and it goes before what there is of GC.
+#[inline(always)]
+fn goes_first(host: Option<&HostView>, gc: Option<&GcView>, axes: &Axes) -> bool {
+    match (host, gc) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(host), Some(_)) if host.urgent => true,
+        // State S3: GC runs to completion (lee2013 III-D).
+        (Some(_), Some(gc)) if gc.urgent => false,
         (Some(host), Some(gc)) => match axes.priority {
-            // bux2011 section 5: CEP serves copies and erases first, RWP host reads and writes.
-            Priority::Gc => Decision::Gc,
-            Priority::Host => Decision::Host,
-            Priority::Fifo if host.ready < gc.ready => Decision::Host,
-            Priority::Fifo => Decision::Gc,
+            // bux2011 section 5: CEP serves copies and erases first, RWP host reads and writes. lee2013 III-A and ae2022 4.3: as RWP.
+            Priority::Gc => false,
+            Priority::Host => true,
+            Priority::Fifo => host.ready < gc.ready,
         },
     }
 }
@@ -48,12 +78,14 @@ pub fn decide(view: &DieView, axes: &Axes) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::views::{GcView, HostView};
+
+    const HOST: Option<HostView> = Some(HostView { ready: (1, 1), in_victim: false, urgent: false });
+    const GC: Option<GcView> = Some(GcView { ready: (1, 1), urgent: false });
 
     #[test]
     fn the_table_of_priorities() {
-        let host = |ns, serial| Some(HostView { ready: (ns, serial) });
-        let gc = |ns, serial| Some(GcView { ready: (ns, serial) });
+        let host = |ns, serial| HOST.map(|host| HostView { ready: (ns, serial), ..host });
+        let gc = |ns, serial| GC.map(|gc| GcView { ready: (ns, serial), ..gc });
         let cases = [
             (Priority::Gc, None, None, Decision::Wait),
             (Priority::Gc, host(1, 1), None, Decision::Host),
@@ -67,7 +99,45 @@ mod tests {
             (Priority::Fifo, host(5, 2), gc(5, 1), Decision::Gc),
         ];
         for (priority, host, gc, expected) in cases {
-            assert_eq!(decide(&DieView { host, gc }, &Axes { priority }), expected, "{priority:?} {host:?} {gc:?}");
+            let view = DieView { moment: Moment::B, host, gc };
+            assert_eq!(decide(&view, &Axes { priority }), expected, "{priority:?} {host:?} {gc:?}");
         }
+    }
+
+    #[test]
+    fn the_table_of_moments() {
+        let point = |may_put_aside, may_pair| Moment::InsideMove { may_put_aside, may_pair };
+        let array = |may_suspend| Moment::Array { may_suspend };
+        let reads_victim = HOST.map(|host| HostView { in_victim: true, ..host });
+        let cases = [
+            // lee2013 Fig. 3: at B the host operation is inserted; Fig. 5: or its page is moved next.
+            (Moment::B, HOST, Decision::Host),
+            (Moment::B, reads_victim, Decision::MoveForHost),
+            // Fig. 6: at A a write is pipelined, or nothing is served.
+            (point(false, true), HOST, Decision::Pair),
+            (point(false, false), HOST, Decision::GoOn),
+            (point(false, true), None, Decision::GoOn),
+            // Section IV: what can be suspended lets the host go first.
+            (point(true, false), HOST, Decision::PutAside),
+            (point(true, false), None, Decision::GoOn),
+            (array(true), HOST, Decision::Suspend),
+            (array(true), None, Decision::Wait),
+            (array(false), HOST, Decision::Wait),
+        ];
+        for (moment, host, expected) in cases {
+            assert_eq!(decide(&DieView { moment, host, gc: GC }, &Axes { priority: Priority::Host }), expected, "{moment:?} {host:?}");
+        }
+    }
+
+    #[test]
+    fn in_state_s3_nothing_comes_between_but_the_write_that_asked_for_it() {
+        let gc = GC.map(|gc| GcView { urgent: true, ..gc });
+        let urgent = HOST.map(|host| HostView { urgent: true, ..host });
+        let axes = Axes { priority: Priority::Host };
+        let decide = |moment, host| decide(&DieView { moment, host, gc }, &axes);
+        assert_eq!(decide(Moment::B, HOST), Decision::Gc);
+        assert_eq!(decide(Moment::B, urgent), Decision::Host);
+        assert_eq!(decide(Moment::InsideMove { may_put_aside: true, may_pair: true }, HOST), Decision::GoOn);
+        assert_eq!(decide(Moment::Array { may_suspend: true }, HOST), Decision::Wait);
     }
 }

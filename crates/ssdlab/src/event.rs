@@ -45,15 +45,16 @@ impl EventQueue {
         self.heap.peek().map(|Reverse(key)| (key >> 64) as Ns)
     }
 
-    /// Takes the next event if it is due at `time`.
+    /// Takes the next event, with its serial number, if it is due at `time`.
     #[inline]
-    pub fn pop_at(&mut self, time: Ns) -> Option<Event> {
+    pub fn pop_at(&mut self, time: Ns) -> Option<(u64, Event)> {
         if self.next_time() != Some(time) {
             return None;
         }
         let Reverse(key) = self.heap.pop()?;
         let payload = key as u32 & ((1 << PAYLOAD_BITS) - 1);
-        Some(if payload & 1 == 0 { Event::Slot(payload >> 1) } else { Event::Bus(payload >> 1) })
+        let event = if payload & 1 == 0 { Event::Slot(payload >> 1) } else { Event::Bus(payload >> 1) };
+        Some(((key as u64) >> PAYLOAD_BITS, event))
     }
 }
 
@@ -70,8 +71,8 @@ mod tests {
         queue.push(5, 2, Event::Slot(4));
         assert_eq!(queue.next_time(), Some(3));
         assert_eq!(queue.pop_at(5), None);
-        assert_eq!(queue.pop_at(3), Some(Event::Bus(1)));
+        assert_eq!(queue.pop_at(3), Some((2, Event::Bus(1))));
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop_at(5)).collect();
-        assert_eq!(rest, [Event::Bus(9), Event::Slot(4), Event::Slot(0)]);
+        assert_eq!(rest, [(1, Event::Bus(9)), (2, Event::Slot(4)), (3, Event::Slot(0))]);
     }
 }

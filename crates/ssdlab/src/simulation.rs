@@ -186,9 +186,6 @@ impl Simulation {
                 self.exported_bytes()
             )));
         }
-        if request.high_priority {
-            return Err(Error::Usage("a request of high priority: not in this version, as nothing would treat it differently".to_string()));
-        }
         if request.length == 0 && request.kind != RequestKind::Flush {
             return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));
         }
@@ -462,18 +459,27 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ("host_first_between_jobs", counters.gates),
         ("trimmed_pages", counters.trimmed_pages),
         ("victim_fallbacks", ssd.victim_fallbacks()),
+        ("reordered_moves", counters.reordered_moves),
+        ("discarded_moves", counters.discarded_moves),
+        ("s3_entries", counters.s3_entries),
     ];
     DeviceStats {
         pools: u64::from(geometry.pools.count.get()),
         host_programs: counters.host_programs,
         gc_programs: counters.pages_moved,
-        reads: counters.host_reads + counters.pages_moved,
+        reads: counters.host_reads + counters.gc_reads,
         erases: counters.erases,
         jobs: counters.jobs,
         pages_moved: counters.pages_moved,
         stale_moves: counters.stale_moves,
         job_ns_sum: u128::from(counters.job_ns),
         job_ns_max: counters.job_ns_max,
+        merged: [counters.merged_reads, counters.merged_writes],
+        pipelined: [counters.pipelined_reads, counters.pipelined_writes],
+        host_operations: counters.host_reads + counters.host_programs + counters.merged_reads,
+        preemptions: counters.preemptions,
+        suspensions: counters.suspensions,
+        state_ns: ssd.state_ns(end),
         gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),

@@ -445,6 +445,14 @@ impl Gc {
         // `libm` and not the system's rounding, as everywhere.
         (libm::round(blocks) as u32).max(1)
     }
+
+    /// The hard threshold T_hard in blocks, for pools of `pool_blocks`; 0: none.
+    pub fn hard_blocks(&self, pool_blocks: u32) -> u32 {
+        if self.hard == 0.0 {
+            return 0;
+        }
+        (libm::round(self.hard * f64::from(self.soft_blocks(pool_blocks))) as u32).max(1)
+    }
 }
 
 /// How long the trigger `idle` waits.

@@ -30,21 +30,11 @@ pub enum Available {
 /// Every restriction of this version.
 pub const RULES: &[Rule] = &[
     Rule { key: "gc.trigger", available: Available::Only(&["soft"]) },
-    Rule { key: "gc.hard", available: Available::Default },
-    Rule { key: "gc.hard_stops", available: Available::Default },
     Rule { key: "gc.invalid_share", available: Available::Default },
     Rule { key: "gc.scope", available: Available::AllBut(&["block"]) },
-    Rule { key: "gc.suspend", available: Available::Default },
-    Rule { key: "gc.pipeline", available: Available::Default },
-    Rule { key: "gc.merge", available: Available::Default },
-    Rule { key: "gc.moves_in_flight", available: Available::Default },
     Rule { key: "gc.idle_us", available: Available::Default },
     Rule { key: "gc.idle_timeout", available: Available::Default },
     Rule { key: "gc.idle_free", available: Available::Default },
-    Rule { key: "device.suspend_ns", available: Available::Default },
-    Rule { key: "device.page_registers", available: Available::Default },
-    Rule { key: "gc.poll_ns", available: Available::Default },
-    Rule { key: "workload.high_priority_share", available: Available::Default },
 ];
 
 /// One message for each value of a complete, checked tree that this version does not simulate.

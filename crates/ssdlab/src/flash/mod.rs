@@ -3,6 +3,10 @@
 //! A die has two operation slots. Without a cache register only one is ever used; with one, the second lets an operation of the same kind
 //! use the array while the first is on the bus. A program does not claim its die while it waits for the bus: the die only stands in the
 //! bus's line, and decides what to do when its turn comes.
+//!
+//! Beside its slots a die has a shelf for one GC operation that was suspended (lee2013 IV-B: two commands are never suspended at once).
+//! A GC operation stops at the preemption points that the configured axes make worth a look; it is *held* there until somebody says whether
+//! it goes on.
 
 mod timing;
 mod trace;
@@ -12,7 +16,7 @@ pub use trace::{Interval, Resource, Trace};
 
 use std::collections::VecDeque;
 
-use crate::config::Config;
+use crate::config::{Config, Suspendable};
 use crate::event::{Event, EventQueue};
 use crate::geometry::Geometry;
 use crate::units::{ChannelId, DieId, Ns};
@@ -30,6 +34,8 @@ pub enum OpKind {
     Move,
     /// Read and program inside one plane, no transfer.
     CopybackMove,
+    /// Transfer out of a page that a page move holds in its register (lee2013 Table III).
+    RegisterRead,
 }
 
 /// Where an operation is.
@@ -48,6 +54,14 @@ enum Stage {
     /// A program whose data are in the cache register while the array is at work.
     WaitArray,
     Program,
+    /// An erase that can be suspended.
+    Erase,
+    /// At a preemption point: before its transfer out, before its transfer in, before its program.
+    HeldOut,
+    HeldIn,
+    HeldProgram,
+    /// Told to suspend its array stage.
+    Suspending,
 }
 
 /// An operation to start.
@@ -79,6 +93,49 @@ struct Slot {
     since: Ns,
     /// When the last transfer ended.
     transferred_at: Ns,
+    /// When the array stage under way ends.
+    due: Ns,
+    /// Of an array stage that is or was suspended: the stage, and its time left, ns.
+    suspended: Stage,
+    left: Ns,
+    /// A host request has joined it: it is no longer GC's to put aside.
+    joined: bool,
+}
+
+/// Where a GC operation is, as far as others care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The array reads, for at least this long, ns.
+    Read(Ns),
+    /// Read; the transfer out has not begun.
+    BeforeOut,
+    /// The transfer out is under way.
+    Out,
+    /// The transfer in has not begun.
+    BeforeIn,
+    /// The transfer in began at this time, ns, and has not ended.
+    In(Ns),
+    /// The transfer in has ended; the program has not begun.
+    BeforeProgram,
+    /// The array programs, for at least this long, ns.
+    Program(Ns),
+    /// The array erases, for at least this long, ns.
+    Erase(Ns),
+    /// It is being suspended, or nobody can get between its stages.
+    Closed,
+}
+
+/// What a die is doing, for whoever decides what begins on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Nothing.
+    Nothing,
+    /// A GC operation, in this slot, is at a preemption point, where it stays until told.
+    Held(u32),
+    /// A GC operation alone, in this slot.
+    Gc(u32),
+    /// Anything else.
+    Other,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -106,6 +163,8 @@ pub enum Progress {
     TransferEnded(u32),
     /// It is over. If it ended with a transfer, that transfer's page has this number.
     Ended(Option<u32>),
+    /// It is on the shelf of its die.
+    Suspended,
 }
 
 /// The line of a bus moved on.
@@ -134,8 +193,19 @@ pub struct Flash {
     chip_ops: Vec<u32>,
     interleave: bool,
     pipeline: bool,
-    /// Channels with one die and no pipelining: whoever holds the die holds the bus.
+    gc_pipeline: bool,
+    /// Pages in a register can be read from there while the array is at work.
+    register_reads: bool,
+    /// Page moves stop before their program, and before their transfers.
+    stop_before_program: bool,
+    stop_before_transfers: bool,
+    /// GC operations may be suspended or paired: they are played stage by stage.
+    staged: bool,
+    /// Channels with one die where nothing overlaps: whoever holds the die holds the bus.
     solo: bool,
+    suspend_ns: Ns,
+    /// By die: the operation that was suspended.
+    shelf: Vec<Option<Slot>>,
     dies_per_chip: u32,
     channel_of_die: Vec<u32>,
     /// Every stage as an interval on its resource, when asked for.
@@ -149,12 +219,34 @@ const IDLE: Slot = Slot {
     transferred: 0,
     since: 0,
     transferred_at: 0,
+    due: 0,
+    suspended: Stage::Empty,
+    left: 0,
+    joined: false,
 };
+
+/// Transfers of an operation of one page.
+const fn transfers(kind: OpKind) -> Ns {
+    match kind {
+        OpKind::Erase | OpKind::CopybackMove => 0,
+        OpKind::Read | OpKind::Program | OpKind::RegisterRead => 1,
+        OpKind::Move => 2,
+    }
+}
+
+/// The page of a move in this stage is in its register for longer than its transfer out.
+fn register_holds(stage: Stage) -> bool {
+    matches!(stage, Stage::Out | Stage::HeldIn | Stage::WaitBusIn | Stage::In | Stage::HeldProgram | Stage::Program)
+}
 
 impl Flash {
     /// All dies idle.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
-        let pipeline = config.scheduler.pipeline && config.device.cache_register;
+        let cache_register = config.device.cache_register;
+        let pipeline = config.scheduler.pipeline && cache_register;
+        let gc_pipeline = config.gc.pipeline && cache_register;
+        let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
+        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty();
         Flash {
             timing: Timing::new(&config.device),
             slots: vec![IDLE; 2 * geometry.dies as usize],
@@ -165,7 +257,14 @@ impl Flash {
             chip_ops: vec![0; geometry.chips as usize],
             interleave: config.device.die_interleave,
             pipeline,
-            solo: geometry.dies_per_channel.get() == 1 && !pipeline,
+            gc_pipeline,
+            register_reads: config.gc.merge && cache_register,
+            stop_before_program: gc_pipeline || suspends_programs,
+            stop_before_transfers: suspends_programs,
+            staged,
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged,
+            suspend_ns: config.device.suspend_ns,
+            shelf: vec![None; geometry.dies as usize],
             dies_per_chip: config.device.dies_per_chip,
             channel_of_die: (0..geometry.dies).map(|die| geometry.channel_of_die(DieId(die)).0).collect(),
             trace: None,
@@ -202,24 +301,28 @@ impl Flash {
         if self.idle(die) {
             return self.interleave || self.chip_ops[die.index() / self.dies_per_chip as usize] == 0;
         }
-        self.pipeline && host && self.can_overlap(die, kind)
+        self.can_overlap(die, kind, host)
     }
 
     /// The cache register: an operation on the bus and one of the same kind in the array.
-    fn can_overlap(&self, die: DieId, kind: OpKind) -> bool {
+    fn can_overlap(&self, die: DieId, kind: OpKind, host: bool) -> bool {
         let [a, b] = self.pair(die);
         let running = match (a.stage, b.stage) {
             (_, Stage::Empty) => a,
             (Stage::Empty, _) => b,
             _ => return false,
         };
-        running.op.host
-            && running.op.kind == kind
-            && match kind {
-                OpKind::Read => matches!(running.stage, Stage::WaitBusOut | Stage::Out),
-                OpKind::Program => running.stage == Stage::Program,
-                _ => false,
-            }
+        let reads_out = running.op.kind == OpKind::Read && matches!(running.stage, Stage::WaitBusOut | Stage::Out);
+        match (running.op.host, host, kind) {
+            (true, true, OpKind::Read) => self.pipeline && reads_out,
+            (true, true, OpKind::Program) => self.pipeline && running.op.kind == kind && running.stage == Stage::Program,
+            // Preemption point B: the move's read overlaps the transfer of the host read (lee2013 Fig. 6).
+            (true, false, OpKind::Read | OpKind::Move | OpKind::CopybackMove) => self.gc_pipeline && reads_out,
+            // Preemption point A: the transfer of the host write overlaps the move's program.
+            (false, true, OpKind::Program) => self.gc_pipeline && running.stage == Stage::Program,
+            (false, true, OpKind::RegisterRead) => self.register_reads && register_holds(running.stage),
+            _ => false,
+        }
     }
 
     /// A transfer could begin on the die's channel now.
@@ -257,22 +360,30 @@ impl Flash {
         let slot = &mut self.slots[index as usize];
         self.serial += 1;
         let serial = self.serial;
-        *slot = Slot { stage: Stage::Whole, op, serial, transferred: 0, since: now, transferred_at: now };
-        let transfers = match op.kind {
-            OpKind::Erase | OpKind::CopybackMove => 0,
-            OpKind::Read | OpKind::Program => 1,
-            OpKind::Move => 2,
-        };
-        if transfers == 0 || self.solo && op.pages == 1 {
+        *slot = Slot { stage: Stage::Whole, op, serial, since: now, transferred_at: now, ..IDLE };
+        let transfers = transfers(op.kind);
+        if transfers == 0 && !self.staged || self.solo && op.pages == 1 {
             events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(index));
             self.trace_whole(now, die, op);
-        } else if op.kind == OpKind::Program {
-            self.begin_transfer(now, index, events);
-        } else {
-            slot.stage = Stage::Read;
-            events.push(now + op.read_ns, serial, Event::Slot(index));
+            return index;
+        }
+        match op.kind {
+            OpKind::Program => _ = self.ask_for_granted_bus(now, index, Stage::WaitBusIn, events),
+            OpKind::RegisterRead => _ = self.ask_for_bus(now, index, Stage::WaitBusOut, events),
+            OpKind::Erase => self.begin_array(now, index, Stage::Erase, op.write_ns, events),
+            OpKind::Read | OpKind::Move | OpKind::CopybackMove => self.begin_array(now, index, Stage::Read, op.read_ns, events),
         }
         index
+    }
+
+    /// An array stage of a slot begins, for `ns`.
+    #[inline]
+    fn begin_array(&mut self, now: Ns, index: u32, stage: Stage, ns: Ns, events: &mut EventQueue) {
+        let slot = &mut self.slots[index as usize];
+        slot.stage = stage;
+        slot.since = now;
+        slot.due = now + ns;
+        events.push(slot.due, slot.serial, Event::Slot(index));
     }
 
     /// The operation in a slot.
@@ -307,10 +418,7 @@ impl Flash {
 
     /// The array phase of a slot's program begins.
     fn begin_program(&mut self, now: Ns, index: u32, events: &mut EventQueue) {
-        let slot = &mut self.slots[index as usize];
-        slot.stage = Stage::Program;
-        slot.since = now;
-        events.push(now + slot.op.write_ns, slot.serial, Event::Slot(index));
+        self.begin_array(now, index, Stage::Program, self.slots[index as usize].op.write_ns, events);
     }
 
     fn begin_transfer(&mut self, now: Ns, index: u32, events: &mut EventQueue) {
@@ -326,6 +434,18 @@ impl Flash {
         events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
     }
 
+    /// Begins a transfer on an idle bus, the line aside: its front is the caller. Else waits for it.
+    fn ask_for_granted_bus(&mut self, now: Ns, index: u32, waiting: Stage, events: &mut EventQueue) -> bool {
+        self.slots[index as usize].stage = waiting;
+        let bus = &mut self.buses[self.channel_of_die[index as usize / 2] as usize];
+        if bus.current.is_none() {
+            self.begin_transfer(now, index, events);
+            return true;
+        }
+        bus.waiting.push_back(Waiter::Slot(index));
+        false
+    }
+
     /// Asks for the bus: begins at once on an idle bus without a line. Returns true if the transfer has begun.
     fn ask_for_bus(&mut self, now: Ns, index: u32, waiting: Stage, events: &mut EventQueue) -> bool {
         self.slots[index as usize].stage = waiting;
@@ -339,6 +459,13 @@ impl Flash {
         }
     }
 
+    /// An event of a slot is due that was scheduled for another operation, or before its operation was suspended.
+    #[inline(always)]
+    pub fn is_stale(&self, index: u32, serial: u64) -> bool {
+        let slot = &self.slots[index as usize];
+        slot.stage == Stage::Empty || slot.serial != serial
+    }
+
     /// The array phase (or the whole operation) of a slot has ended. The second value tells a slot of the same die whose transfer or array
     /// phase could begin because of it.
     #[inline]
@@ -348,14 +475,17 @@ impl Flash {
         match stage {
             Stage::Whole => {
                 let op = self.slots[index as usize].op;
-                let transfers = match op.kind {
-                    OpKind::Erase | OpKind::CopybackMove => 0,
-                    OpKind::Read | OpKind::Program => 1,
-                    OpKind::Move => 2,
-                };
-                self.buses[self.channel_of_die[index as usize / 2] as usize].busy_ns += transfers * self.timing.transfer_ns;
+                self.buses[self.channel_of_die[index as usize / 2] as usize].busy_ns += transfers(op.kind) * self.timing.transfer_ns;
                 self.empty(now, index);
                 (Progress::Ended(None), None)
+            }
+            Stage::Erase => {
+                self.empty(now, index);
+                (Progress::Ended(None), None)
+            }
+            Stage::Suspending => {
+                self.shelve(now, index);
+                (Progress::Suspended, None)
             }
             Stage::Program => {
                 self.empty(now, index);
@@ -366,16 +496,33 @@ impl Flash {
                 });
                 (Progress::Ended(None), begun)
             }
+            Stage::Read if self.slots[index as usize].op.kind == OpKind::CopybackMove => {
+                if self.stop_before_program {
+                    self.slots[index as usize].stage = Stage::HeldProgram;
+                } else {
+                    self.begin_program(now, index, events);
+                }
+                (Progress::ReadEnded, None)
+            }
             Stage::Read => {
                 if matches!(self.slots[index as usize ^ 1].stage, Stage::WaitBusOut | Stage::Out) {
                     self.slots[index as usize].stage = Stage::WaitRegister;
                     return (Progress::ReadEnded, None);
                 }
-                let begun = self.ask_for_bus(now, index, Stage::WaitBusOut, events).then_some(Begun::Transfer(index));
+                let begun = self.ask_or_hold(now, index, Stage::WaitBusOut, Stage::HeldOut, events).then_some(Begun::Transfer(index));
                 (Progress::ReadEnded, begun)
             }
             stage => unreachable!("an array event in stage {stage:?}"),
         }
+    }
+
+    /// Asks for the bus, unless the operation stops at this point.
+    fn ask_or_hold(&mut self, now: Ns, index: u32, waiting: Stage, held: Stage, events: &mut EventQueue) -> bool {
+        if self.stop_before_transfers && !self.slots[index as usize].op.host {
+            self.slots[index as usize].stage = held;
+            return false;
+        }
+        self.ask_for_bus(now, index, waiting, events)
     }
 
     /// The transfer on a channel has ended. Returns the slot, what it meant, and what else of that die began.
@@ -398,18 +545,26 @@ impl Flash {
             (Stage::Out, OpKind::Read) => {
                 self.empty(now, index);
                 let other = index ^ 1;
-                let begun =
-                    self.slots[other as usize].stage == Stage::WaitRegister && self.ask_for_bus(now, other, Stage::WaitBusOut, events);
+                let begun = self.slots[other as usize].stage == Stage::WaitRegister
+                    && self.ask_or_hold(now, other, Stage::WaitBusOut, Stage::HeldOut, events);
                 (Progress::Ended(Some(page)), begun.then_some(Begun::Transfer(other)))
+            }
+            (Stage::Out, OpKind::RegisterRead) => {
+                self.empty(now, index);
+                (Progress::Ended(Some(page)), None)
             }
             (Stage::Out, OpKind::Move) => {
                 slot.transferred = 0;
-                let begun = self.ask_for_bus(now, index, Stage::WaitBusIn, events);
+                let begun = self.ask_or_hold(now, index, Stage::WaitBusIn, Stage::HeldIn, events);
                 (Progress::TransferEnded(page), begun.then_some(Begun::Transfer(index)))
             }
             (Stage::In, _) => {
+                let held = self.stop_before_program && !slot.op.host;
                 if self.slots[index as usize ^ 1].stage == Stage::Program {
                     self.slots[index as usize].stage = Stage::WaitArray;
+                    (Progress::TransferEnded(page), None)
+                } else if held {
+                    self.slots[index as usize].stage = Stage::HeldProgram;
                     (Progress::TransferEnded(page), None)
                 } else {
                     self.begin_program(now, index, events);
@@ -437,6 +592,153 @@ impl Flash {
                 Grant::Die(DieId(die))
             }
         })
+    }
+
+    /// What the die is doing.
+    #[inline]
+    pub fn doing(&self, die: DieId) -> Doing {
+        let [a, b] = self.pair(die);
+        if a.stage == Stage::Empty && b.stage == Stage::Empty {
+            return Doing::Nothing;
+        }
+        let gc = |slot: &Slot| slot.stage != Stage::Empty && !slot.op.host;
+        let (index, slot) = match (gc(a), gc(b)) {
+            (true, _) => (2 * die.0, a),
+            (_, true) => (2 * die.0 + 1, b),
+            _ => return Doing::Other,
+        };
+        match slot.stage {
+            Stage::HeldOut | Stage::HeldIn | Stage::HeldProgram => Doing::Held(index),
+            _ if self.is_alone(index) => Doing::Gc(index),
+            _ => Doing::Other,
+        }
+    }
+
+    /// The die's other slot is empty.
+    pub fn is_alone(&self, slot: u32) -> bool {
+        self.slots[slot as usize ^ 1].stage == Stage::Empty
+    }
+
+    /// Where the GC operation in a slot is.
+    pub fn phase(&self, slot: u32, now: Ns) -> Phase {
+        let slot = &self.slots[slot as usize];
+        Self::phase_of(slot, slot.due.saturating_sub(now))
+    }
+
+    fn phase_of(slot: &Slot, left: Ns) -> Phase {
+        match slot.stage {
+            Stage::Read => Phase::Read(left),
+            Stage::WaitRegister | Stage::WaitBusOut | Stage::HeldOut => Phase::BeforeOut,
+            Stage::Out => Phase::Out,
+            Stage::HeldIn | Stage::WaitBusIn => Phase::BeforeIn,
+            Stage::In => Phase::In(slot.since),
+            Stage::HeldProgram | Stage::WaitArray => Phase::BeforeProgram,
+            Stage::Program => Phase::Program(left),
+            Stage::Erase => Phase::Erase(left),
+            Stage::Suspending | Stage::Whole | Stage::Empty => Phase::Closed,
+        }
+    }
+
+    /// A host request joins the operation in a slot, which is no longer put aside or suspended from now on.
+    pub fn join(&mut self, slot: u32) {
+        self.slots[slot as usize].joined = true;
+    }
+
+    /// A host request has joined the operation in a slot.
+    pub fn is_joined(&self, slot: u32) -> bool {
+        self.slots[slot as usize].joined
+    }
+
+    /// The slot of the die with a GC operation of this tag, if it is in one.
+    pub fn slot_of_gc(&self, die: DieId, tag: u32) -> Option<u32> {
+        (2 * die.0..2 * die.0 + 2).find(|&index| {
+            let slot = &self.slots[index as usize];
+            slot.stage != Stage::Empty && !slot.op.host && slot.op.tag == tag
+        })
+    }
+
+    /// The operation's transfer is under way (and it does not wait for the bus).
+    pub fn is_transferring(&self, slot: u32) -> bool {
+        matches!(self.slots[slot as usize].stage, Stage::In | Stage::Out)
+    }
+
+    /// Sets the array time of a program that has not begun, ns.
+    pub fn set_write_ns(&mut self, slot: u32, ns: Ns) {
+        self.slots[slot as usize].op.write_ns = ns;
+    }
+
+    /// A held operation goes on. Returns what has begun.
+    pub fn go_on(&mut self, now: Ns, slot: u32, events: &mut EventQueue) -> Option<Begun> {
+        match self.slots[slot as usize].stage {
+            Stage::HeldOut => self.ask_for_bus(now, slot, Stage::WaitBusOut, events).then_some(Begun::Transfer(slot)),
+            Stage::HeldIn => self.ask_for_bus(now, slot, Stage::WaitBusIn, events).then_some(Begun::Transfer(slot)),
+            Stage::HeldProgram => {
+                self.begin_program(now, slot, events);
+                Some(Begun::Program(slot))
+            }
+            stage => unreachable!("an operation in stage {stage:?} is not held"),
+        }
+    }
+
+    /// Puts a held operation on its die's shelf, at once.
+    pub fn put_aside(&mut self, now: Ns, slot: u32) {
+        self.shelve(now, slot);
+    }
+
+    /// Tells an array stage to suspend: the operation is on the shelf `suspend_ns` later.
+    pub fn suspend(&mut self, now: Ns, index: u32, events: &mut EventQueue) {
+        self.serial += 1;
+        let slot = &mut self.slots[index as usize];
+        // The event of its end is stale from now on.
+        slot.serial = self.serial;
+        slot.left = slot.due - now;
+        slot.suspended = std::mem::replace(&mut slot.stage, Stage::Suspending);
+        events.push(now + self.suspend_ns, slot.serial, Event::Slot(index));
+    }
+
+    /// Moves an operation from its slot to the die's shelf.
+    fn shelve(&mut self, now: Ns, index: u32) {
+        let mut slot = self.slots[index as usize];
+        if slot.stage == Stage::Suspending {
+            slot.stage = slot.suspended;
+        }
+        let shelf = &mut self.shelf[index as usize / 2];
+        assert!(shelf.is_none(), "one operation of a die is suspended at a time");
+        *shelf = Some(slot);
+        self.empty(now, index);
+    }
+
+    /// The operation on the die's shelf: its tag, and where it stopped.
+    #[inline]
+    pub fn shelved(&self, die: DieId) -> Option<(u32, Phase)> {
+        self.shelf[die.index()].as_ref().map(|slot| (slot.op.tag, Self::phase_of(slot, slot.left)))
+    }
+
+    /// Takes the operation from the shelf of an idle die. It goes on where it stopped: in its array stage, or held at its point.
+    pub fn resume(&mut self, now: Ns, die: DieId, events: &mut EventQueue) -> u32 {
+        let slot = self.shelf[die.index()].take().expect("an operation is suspended");
+        assert!(self.idle(die));
+        self.die_busy[die.index()].1 = now;
+        if !self.interleave {
+            self.chip_ops[die.index() / self.dies_per_chip as usize] += 1;
+        }
+        self.serial += 1;
+        let index = 2 * die.0;
+        self.slots[index as usize] = Slot { serial: self.serial, since: now, ..slot };
+        if matches!(slot.stage, Stage::Read | Stage::Program | Stage::Erase) {
+            self.begin_array(now, index, slot.stage, slot.left, events);
+        }
+        index
+    }
+
+    /// Drops the operation on the die's shelf.
+    pub fn drop_shelved(&mut self, die: DieId) {
+        self.shelf[die.index()] = None;
+    }
+
+    /// Drops a held operation.
+    pub fn drop_held(&mut self, now: Ns, slot: u32) {
+        self.empty(now, slot);
     }
 
     /// No transfer is under way on the die's channel; its line may not be empty.
@@ -484,7 +786,7 @@ impl Flash {
             return 0;
         }
         let (from, transfers) = match slot.op.kind {
-            OpKind::Erase | OpKind::CopybackMove => return 0,
+            OpKind::Erase | OpKind::CopybackMove | OpKind::RegisterRead => return 0,
             OpKind::Read => (slot.op.read_ns, 1),
             OpKind::Program => (0, 1),
             OpKind::Move => (slot.op.read_ns, 2),
@@ -515,6 +817,7 @@ impl Flash {
             at += ns;
         };
         match op.kind {
+            OpKind::RegisterRead => unreachable!("it is never played in one piece"),
             OpKind::Erase => push(array, op.write_ns),
             OpKind::CopybackMove => push(array, op.read_ns + op.write_ns),
             OpKind::Read => {

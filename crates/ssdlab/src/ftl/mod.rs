@@ -161,10 +161,15 @@ impl Ftl {
         if next == self.geometry.pages_per_block.get() { 0 } else { next }
     }
 
-    /// The plane of the block that the pool's next host write goes to.
-    pub fn next_write_plane(&self, pool: PoolId) -> PlaneId {
+    /// The block that the pool's next host write goes to.
+    pub fn next_write_block(&self, pool: PoolId) -> BlockId {
         let next = self.blocks.free_blocks(pool).next().filter(|_| self.frontier_full(pool));
-        self.geometry.plane_of_block(next.unwrap_or(self.pools[pool.index()].host.block))
+        next.unwrap_or(self.pools[pool.index()].host.block)
+    }
+
+    /// The plane of that block.
+    pub fn next_write_plane(&self, pool: PoolId) -> PlaneId {
+        self.geometry.plane_of_block(self.next_write_block(pool))
     }
 
     /// The page for a host write. Only where [`Ftl::can_write`].

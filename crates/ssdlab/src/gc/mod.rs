@@ -14,10 +14,51 @@ use crate::units::{BlockId, Lpn, Ns, PlaneId, PoolId, Ppn};
 /// The next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Move a page: where it lies, and what it holds.
-    Move(Ppn, Lpn),
+    /// Move a page, its data staying in the register.
+    Move(Move),
+    /// Read a page into the controller's buffer.
+    Read(Move),
+    /// Program a page from the controller's buffer.
+    Program(Move),
     /// Erase the victim.
     Erase,
+}
+
+/// "No transaction" in a move: as in the slab.
+const NOBODY: u32 = u32::MAX;
+
+/// When something became ready, ns, and the serial number of that moment.
+type Ready = (Ns, u64);
+
+/// The move of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Where it lies.
+    pub from: Ppn,
+    /// Where it goes to, once that is chosen.
+    pub to: Option<Ppn>,
+    /// The first of the host reads that have joined it, which are linked like a line.
+    pub readers: u32,
+    /// The host write that has taken its place.
+    pub writer: u32,
+}
+
+impl Move {
+    /// The move of a page that lies at `from`.
+    pub fn new(lpn: Lpn, from: Ppn) -> Self {
+        Move { lpn, from, to: None, readers: NOBODY, writer: NOBODY }
+    }
+}
+
+/// The moves of a job that go through the controller's buffer.
+#[derive(Clone, Debug, Default)]
+struct Flight {
+    /// For each move that may begin: since when.
+    free: VecDeque<Ready>,
+    /// Moves whose page is in the buffer, and since when.
+    buffered: VecDeque<(Move, Ready)>,
 }
 
 /// The collection of one block.
@@ -33,8 +74,8 @@ pub struct Job {
     pub ready: (Ns, u64),
     /// An operation of the job is under way.
     pub busy: bool,
-    /// The page move under way: what, from where, to where. `None` during the erase.
-    pub moving: Option<(Lpn, Ppn, Ppn)>,
+    /// The move whose operation is under way or suspended. `None` during the erase.
+    pub moving: Option<Move>,
     /// Host operations inside the scope that were running when the job started have not all ended (ae2022's GC-pending state).
     pub pending: bool,
 }
@@ -64,7 +105,10 @@ pub enum Excluded {
 pub struct Collector {
     victims: victim::Picker,
     scope: Scope,
+    moves_in_flight: u32,
     jobs: Vec<Option<Job>>,
+    /// By pool; used where more than one move may be in flight.
+    flights: Vec<Flight>,
     turns: Vec<Turn>,
     /// The pool waits for a turn or has one.
     queued: Vec<bool>,
@@ -89,7 +133,9 @@ impl Collector {
         Collector {
             victims: victim::Picker::new(&config.gc, seed, "gc/victim"),
             scope: config.gc.scope,
+            moves_in_flight: config.gc.moves_in_flight,
             jobs: vec![None; pools],
+            flights: vec![Flight::default(); pools],
             turns: vec![Turn::default(); turns],
             queued: vec![false; pools],
             stalled: vec![false; pools],
@@ -196,7 +242,12 @@ impl Collector {
             }
             return false;
         };
-        ftl.start_job(pool, victim);
+        let moves = ftl.start_job(pool, victim);
+        if self.moves_in_flight > 1 {
+            let free = &mut self.flights[pool.index()].free;
+            free.clear();
+            free.extend((0..moves.min(self.moves_in_flight)).map(|_| (now, serial)));
+        }
         self.turns[turn].active = Some(pool);
         self.jobs[pool.index()] =
             Some(Job { victim, cursor: 0, started_ns: now, ready: (now, serial), busy: false, moving: None, pending: true });
@@ -206,20 +257,121 @@ impl Collector {
     /// The next step of the pool's job.
     #[inline(always)]
     pub fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+        if self.moves_in_flight > 1 {
+            return self.next_step_in_flight(ftl, pool);
+        }
         let job = self.jobs[pool.index()].as_mut().expect("the pool has an active job");
         match ftl.next_move(job.victim, job.cursor) {
-            Some((page, ppn, lpn)) => {
+            Some((page, from, lpn)) => {
                 job.cursor = page + 1;
-                Step::Move(ppn, lpn)
+                Step::Move(Move::new(lpn, from))
             }
             None => Step::Erase,
         }
     }
 
-    /// True if the next step of the pool's job is the erase.
-    #[inline]
-    pub fn erase_is_next(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        self.job(pool).is_some_and(|job| ftl.next_move(job.victim, job.cursor).is_none())
+    /// Of the page that could be read and the page that could be programmed, the one that became ready first.
+    fn next_step_in_flight(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+        if self.next_is_program(ftl, pool) {
+            let (moved, _) = self.flights[pool.index()].buffered.pop_front().expect("a page is in the buffer");
+            return Step::Program(moved);
+        }
+        match self.next_page(ftl, pool) {
+            Some((page, from, lpn)) => {
+                self.job_mut(pool).cursor = page + 1;
+                self.flights[pool.index()].free.pop_front();
+                Step::Read(Move::new(lpn, from))
+            }
+            None => Step::Erase,
+        }
+    }
+
+    /// The next page to be read, if a move may begin.
+    fn next_page(&self, ftl: &Ftl, pool: PoolId) -> Option<(u32, Ppn, Lpn)> {
+        let (job, flight) = (self.job(pool)?, &self.flights[pool.index()]);
+        flight.free.front()?;
+        let mut next = ftl.next_move(job.victim, job.cursor);
+        // One that went ahead of its turn is valid until its move ends.
+        while let Some((page, _, lpn)) = next
+            && flight.buffered.iter().any(|(moved, _)| moved.lpn == lpn)
+        {
+            next = ftl.next_move(job.victim, page + 1);
+        }
+        next
+    }
+
+    /// The next step of the pool's job is a flash program, which needs the bus to begin.
+    pub fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        if self.moves_in_flight == 1 {
+            return false;
+        }
+        let flight = &self.flights[pool.index()];
+        let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
+        flight.buffered.front().is_some_and(|(_, ready)| read.is_none_or(|read| ready < read))
+    }
+
+    /// The next step of the pool's job is the erase.
+    pub fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        let flight = &self.flights[pool.index()];
+        let job = self.job(pool).expect("the pool has an active job");
+        flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
+    }
+
+    /// The step that moves this page of the victim ahead of its turn, if one more move may begin.
+    pub fn move_ahead(&mut self, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+        let moved = Move::new(lpn, from);
+        if self.moves_in_flight == 1 {
+            return Step::Move(moved);
+        }
+        self.flights[pool.index()].free.pop_front();
+        Step::Read(moved)
+    }
+
+    /// One more move of the pool's job may begin.
+    pub fn may_move(&self, pool: PoolId) -> bool {
+        self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
+    }
+
+    /// The move of a page that is in the controller's buffer.
+    pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
+        self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
+    }
+
+    /// The page of the move under way is in the controller's buffer.
+    pub fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+        let job = self.job_mut(pool);
+        job.busy = false;
+        let moved = job.moving.take().expect("a page was read");
+        self.flights[pool.index()].buffered.push_back((moved, ready));
+        self.find_ready(ftl, pool, ready);
+    }
+
+    /// The move under way has ended, or is not needed any more.
+    #[inline(always)]
+    pub fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+        let job = self.job_mut(pool);
+        job.busy = false;
+        job.moving = None;
+        job.ready = ready;
+        if self.moves_in_flight > 1 {
+            self.flights[pool.index()].free.push_back(ready);
+            self.find_ready(ftl, pool, ready);
+        }
+    }
+
+    /// Since when the next of several moves in flight, or else the erase, is ready.
+    fn find_ready(&mut self, ftl: &Ftl, pool: PoolId, now: Ready) {
+        let flight = &self.flights[pool.index()];
+        let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
+        let program = flight.buffered.front().map(|(_, ready)| ready);
+        let ready = read.into_iter().chain(program).min().copied().unwrap_or(now);
+        self.job_mut(pool).ready = ready;
+    }
+
+    /// The pool wants collection, and something may be gained by it.
+    #[inline(always)]
+    pub fn is_wanted(&self, pool: PoolId) -> bool {
+        self.queued[pool.index()] || self.jobs[pool.index()].is_some()
     }
 
     /// The erase has ended. Puts the pool back in its turn if it wants more, and returns the finished job.

@@ -38,6 +38,8 @@ pub struct Scheduler {
     /// Transactions waiting on each die, and (dynamic allocation) chip: nothing to look for where there are none.
     waiting: Vec<u32>,
     waiting_on_chip: Vec<u32>,
+    /// By line: writes of high priority in it.
+    high_priority: Vec<u32>,
     pools: u32,
     /// Writes wait by chip.
     dynamic: bool,
@@ -65,6 +67,7 @@ impl Scheduler {
             lines: vec![Line { head: NONE, tail: NONE }; 2 * pools as usize + geometry.chips as usize],
             waiting: vec![0; geometry.dies as usize],
             waiting_on_chip: vec![0; geometry.chips as usize],
+            high_priority: vec![0; 2 * pools as usize + geometry.chips as usize],
             pools,
             dynamic,
             accepted: vec![[0; 2]; geometry.chips as usize],
@@ -124,6 +127,12 @@ impl Scheduler {
         self.load[chip.index()]
     }
 
+    /// Writes of high priority that wait in the pool's line.
+    #[inline]
+    pub fn high_priority_waiting(&self, pool: PoolId) -> u32 {
+        self.high_priority[self.line(pool, LineKind::Write).0 as usize]
+    }
+
     /// Writes go before reads on this chip (fr-fcfs with a filled write queue).
     #[inline]
     pub fn writes_first(&self, chip: ChipId) -> bool {
@@ -152,8 +161,10 @@ impl Scheduler {
 
     #[inline(always)]
     fn append(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
+        self.high_priority[line.0 as usize] += u32::from(transactions[index].high_priority);
         let line = &mut self.lines[line.0 as usize];
         transactions[index].next = NONE;
+        transactions[index].in_line = true;
         transactions[index].previous = line.tail;
         if line.tail == NONE {
             line.head = index;
@@ -180,6 +191,8 @@ impl Scheduler {
     #[inline(always)]
     fn unlink(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
         let (previous, next) = (transactions[index].previous, transactions[index].next);
+        transactions[index].in_line = false;
+        self.high_priority[line.0 as usize] -= u32::from(transactions[index].high_priority);
         let line = &mut self.lines[line.0 as usize];
         if previous == NONE {
             line.head = next;

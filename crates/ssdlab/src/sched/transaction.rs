@@ -31,6 +31,10 @@ pub struct Transaction {
     pub kind: TransactionKind,
     /// It is waiting in a line or running; if not, it waits for older operations on its page.
     pub active: bool,
+    /// It stands in a line.
+    pub in_line: bool,
+    /// Its request is a high-priority write (lee2013 III-D).
+    pub high_priority: bool,
     /// Its logical page.
     pub lpn: Lpn,
     /// Its request's index in the slab.

@@ -109,6 +109,8 @@ impl Ssd {
         Transaction {
             kind,
             active: false,
+            in_line: false,
+            high_priority: kind == TransactionKind::Write && self.requests.get(place).request.high_priority,
             lpn,
             request: place,
             pool: PoolId(0),
@@ -247,9 +249,15 @@ impl Ssd {
         let die = geometry.die_of_pool(pool);
         self.transactions[index].pool = pool;
         self.start_waiting(now, index, serial, self.domain_of_pool(pool));
+        if self.try_join(now, index) {
+            return;
+        }
         let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
         self.sched.push(&mut self.transactions, die, line, index);
         self.dirty.insert(die);
+        if self.transactions[index].high_priority && write {
+            self.high_priority_waits(now, pool, index);
+        }
     }
 
     fn start_waiting(&mut self, now: Ns, index: u32, serial: u64, domain: u32) {
@@ -297,6 +305,7 @@ impl Ssd {
             verifier.trimmed(lpn);
         }
         let next = self.gc.gain_appeared(&self.ftl, pool);
+        self.note_state(now, pool);
         self.start_jobs(now, next);
     }
 

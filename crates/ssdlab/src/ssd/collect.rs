@@ -10,11 +10,20 @@ impl Ssd {
     pub(super) fn start_jobs(&mut self, now: Ns, mut next: Option<PoolId>) {
         while let Some(pool) = next {
             let serial = self.next_serial();
-            if self.gc.start(&mut self.ftl, pool, now, serial) {
+            let started = self.gc.start(&mut self.ftl, pool, now, serial);
+            self.note_state(now, pool);
+            if started {
                 return self.job_started(now, pool);
             }
             next = self.gc.after_job(self.ftl.geometry(), pool);
         }
+    }
+
+    /// Something happened after which the pool's trigger is looked at.
+    pub(super) fn look_at_trigger(&mut self, now: Ns, pool: PoolId) {
+        let next = self.gc.trigger(&self.ftl, pool);
+        self.note_state(now, pool);
+        self.start_jobs(now, next);
     }
 
     fn job_started(&mut self, now: Ns, pool: PoolId) {
@@ -62,8 +71,9 @@ impl Ssd {
         let excludes = self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
         self.set_exclusion(now, pool, false);
         self.jobs_on_die[die.index()] -= 1;
-        let gate = excludes.then_some(self.serial + 1);
+        let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
         let job = self.gc.finish(&self.ftl, pool, gate);
+        self.note_state(now, pool);
         let ns = now - job.started_ns;
         self.counters.jobs += 1;
         self.counters.job_ns += ns;
@@ -100,9 +110,12 @@ impl Ssd {
             may && head != NONE && self.transactions[head].ready.1 < gate
         };
         self.gc.pools_of_turn(self.geometry(), pool).map(PoolId).any(|pool| {
+            if self.states.is_urgent(pool) {
+                return self.ftl.can_write(pool);
+            }
             let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
-            waits(self.sched.line(pool, LineKind::Read), true)
-                || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool))
+            waits(self.sched.line(pool, LineKind::Read), !self.states.holds_up(pool, LineKind::Read))
+                || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool) && !self.states.holds_up(pool, LineKind::Write))
                 || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
         })
     }

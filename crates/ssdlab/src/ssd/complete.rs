@@ -1,7 +1,7 @@
 //! Stages end: transactions, then requests complete.
 
 use super::Ssd;
-use crate::flash::{Begun, OpKind, Progress};
+use crate::flash::{Begun, OpKind, Phase, Progress};
 use crate::sched::{NONE, TransactionKind};
 use crate::stats::Part;
 use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, Ppn};
@@ -18,14 +18,15 @@ impl Ssd {
                 if op.host {
                     self.account_all(op.tag, Part::Array, now);
                 }
-                // With a cache register another read may use the array now.
-                if self.pipeline {
+                // With a cache register another read may use the array now; a page move may stand at a point.
+                if self.shares_dies {
                     self.dirty.insert(die);
                 }
             }
+            Progress::Suspended => self.die_freed(now, die),
             Progress::Ended(_) => {
                 if !op.host {
-                    self.gc_operation_ended(now, die, PoolId(op.tag));
+                    self.gc_operation_ended(now, die, PoolId(op.tag), op.kind);
                 } else if op.kind == OpKind::Read {
                     self.transactions[op.tag].account_split(Part::Array, now - self.flash.timing.transfer_ns, Part::Transfer, now);
                     self.host_page_read(now, op.tag);
@@ -61,21 +62,25 @@ impl Ssd {
                     self.host_page_read(now, index);
                 }
             }
-            Progress::TransferEnded(_) => {}
+            Progress::TransferEnded(_) => self.gc_transfer_ended(now, slot, PoolId(op.tag)),
+            Progress::Ended(_) if !op.host => {
+                self.gc_operation_ended(now, die, PoolId(op.tag), op.kind);
+                self.die_freed(now, die);
+            }
             Progress::Ended(_) => {
                 self.transactions[op.tag].account(Part::Transfer, now);
                 self.host_page_read(now, op.tag);
                 self.die_freed(now, die);
             }
-            Progress::ReadEnded => unreachable!("reads end in the array"),
+            Progress::ReadEnded | Progress::Suspended => unreachable!("reads end and are suspended in the array"),
         }
         self.begun(now, begun);
-        if self.pipeline {
+        if self.shares_dies {
             self.dirty.insert(die);
         }
     }
 
-    fn begun(&mut self, now: Ns, begun: Option<Begun>) {
+    pub(super) fn begun(&mut self, now: Ns, begun: Option<Begun>) {
         match begun {
             Some(Begun::Transfer(slot)) => self.transfer_begun(now, slot),
             Some(Begun::Program(slot)) => self.program_begun(now, slot),
@@ -87,9 +92,39 @@ impl Ssd {
     pub(super) fn transfer_begun(&mut self, now: Ns, slot: u32) {
         let op = *self.flash.op(slot);
         if op.host {
-            let page = if op.kind == OpKind::Read { 0 } else { self.flash.transferred(slot) };
+            let page = if op.kind == OpKind::Program { self.flash.transferred(slot) } else { 0 };
             let index = self.nth(op.tag, page);
             self.transactions[index].account(Part::BusQueue, now);
+        } else {
+            self.gc_transfer_begun(now, slot, PoolId(op.tag));
+        }
+    }
+
+    /// A transfer of a page move begins: that in needs a page to go to, and is the last moment at which a host write can take its place.
+    fn gc_transfer_begun(&mut self, now: Ns, slot: u32, pool: PoolId) {
+        let moved = self.gc.job(pool).and_then(|job| job.moving).expect("a page is being moved");
+        if self.flash.phase(slot, now) == Phase::Out {
+            return self.readers_wait_no_more(now, moved.readers);
+        }
+        self.join_waiting(now, pool);
+        if moved.to.is_none() {
+            let ns = self.place_move(now, pool) + self.poll_ns;
+            self.flash.set_write_ns(slot, ns);
+        }
+        let writer = self.gc.job(pool).and_then(|job| job.moving).map_or(NONE, |moved| moved.writer);
+        if writer != NONE {
+            self.stop_waiting(now, writer);
+        }
+    }
+
+    fn gc_transfer_ended(&mut self, now: Ns, slot: u32, pool: PoolId) {
+        let moved = self.gc.job_mut(pool).moving.as_mut().expect("a page is being moved");
+        if matches!(self.flash.phase(slot, now), Phase::BeforeIn | Phase::In(_)) {
+            let readers = std::mem::replace(&mut moved.readers, NONE);
+            self.readers_served(now, readers);
+        } else if moved.writer != NONE {
+            let writer = moved.writer;
+            self.transactions[writer].account(Part::Transfer, now);
         }
     }
 
@@ -131,7 +166,7 @@ impl Ssd {
         }
     }
 
-    fn host_page_read(&mut self, now: Ns, index: u32) {
+    pub(super) fn host_page_read(&mut self, now: Ns, index: u32) {
         if self.transactions[index].kind == TransactionKind::ReadForWrite {
             self.transactions[index].kind = TransactionKind::Write;
             self.line_up(now, index);
@@ -144,21 +179,25 @@ impl Ssd {
         let mut index = first;
         while index != NONE {
             let next = self.transactions[index].next;
-            let transaction = &self.transactions[index];
-            let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
-            let old = self.ftl.commit_write(pool, lpn, ppn);
-            self.counters.host_programs += 1;
-            self.writes_under_way[pool.index()] -= 1;
-            if let Some(verifier) = &mut self.verifier {
-                verifier.written(lpn, version);
-            }
-            if self.sched.is_dynamic() {
-                self.room_appeared(old);
-            }
-            self.look_for_gain(now, pool, old);
-            self.finish_transaction(now, index);
+            self.host_page_programmed(now, index);
             index = next;
         }
+    }
+
+    fn host_page_programmed(&mut self, now: Ns, index: u32) {
+        let transaction = &self.transactions[index];
+        let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
+        let old = self.ftl.commit_write(pool, lpn, ppn);
+        self.counters.host_programs += 1;
+        self.writes_under_way[pool.index()] -= 1;
+        if let Some(verifier) = &mut self.verifier {
+            verifier.written(lpn, version);
+        }
+        if self.sched.is_dynamic() {
+            self.room_appeared(old);
+        }
+        self.look_for_gain(now, pool, old);
+        self.finish_transaction(now, index);
     }
 
     /// Dynamic allocation: a page at `old` became invalid, so that its pool may have room for a write that waits.
@@ -178,6 +217,7 @@ impl Ssd {
         let old_pool = old.map(|ppn| self.geometry().pool_of_page(ppn));
         for pool in std::iter::once(pool).chain(old_pool) {
             let next = self.gc.gain_appeared(&self.ftl, pool);
+            self.note_state(now, pool);
             self.start_jobs(now, next);
         }
     }
@@ -241,27 +281,51 @@ impl Ssd {
         }
     }
 
-    fn gc_operation_ended(&mut self, now: Ns, die: DieId, pool: PoolId) {
-        let job = *self.gc.job(pool).expect("a job had an operation under way");
-        match job.moving {
-            Some((lpn, from, to)) => {
-                let current = self.ftl.commit_move(pool, lpn, from, to);
-                self.counters.pages_moved += 1;
-                self.counters.stale_moves += u64::from(!current);
-                let serial = self.next_serial();
-                let job = self.gc.job_mut(pool);
-                job.busy = false;
-                job.ready = (now, serial);
-                self.dirty.insert(die);
-            }
-            None => {
-                if let Some(verifier) = &mut self.verifier {
-                    verifier.erased(self.ftl.geometry(), job.victim);
-                }
-                self.ftl.commit_erase(pool, job.victim);
-                self.counters.erases += 1;
-                self.job_ended(now, pool);
-            }
+    fn gc_operation_ended(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
+        match kind {
+            OpKind::Erase => self.victim_erased(now, pool),
+            OpKind::Read => self.page_buffered(now, pool),
+            _ => self.page_moved(now, pool),
         }
+        self.dirty.insert(die);
+    }
+
+    /// The page of a move is in the controller's buffer.
+    fn page_buffered(&mut self, now: Ns, pool: PoolId) {
+        let serial = self.next_serial();
+        let moved = self.gc.job_mut(pool).moving.as_mut().expect("a page was read");
+        let readers = std::mem::replace(&mut moved.readers, NONE);
+        self.gc.read_ended(&self.ftl, pool, (now, serial));
+        self.readers_served(now, readers);
+    }
+
+    /// The program of a page move has ended.
+    fn page_moved(&mut self, now: Ns, pool: PoolId) {
+        let moved = self.gc.job(pool).and_then(|job| job.moving).expect("a page was moved");
+        let to = moved.to.expect("it was programmed somewhere");
+        let serial = self.next_serial();
+        if moved.writer == NONE {
+            let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
+            self.counters.pages_moved += 1;
+            self.counters.stale_moves += u64::from(!current);
+            self.gc.move_ended(&self.ftl, pool, (now, serial));
+            return;
+        }
+        let transaction = &mut self.transactions[moved.writer];
+        transaction.account(Part::Array, now);
+        transaction.ppn = to;
+        transaction.pool = pool;
+        self.gc.move_ended(&self.ftl, pool, (now, serial));
+        self.host_page_programmed(now, moved.writer);
+    }
+
+    fn victim_erased(&mut self, now: Ns, pool: PoolId) {
+        let victim = self.gc.job(pool).expect("a job had an operation under way").victim;
+        if let Some(verifier) = &mut self.verifier {
+            verifier.erased(self.ftl.geometry(), victim);
+        }
+        self.ftl.commit_erase(pool, victim);
+        self.counters.erases += 1;
+        self.job_ended(now, pool);
     }
 }

@@ -2,12 +2,12 @@
 
 use super::Ssd;
 use crate::arbiter::{self, Decision};
-use crate::flash::{Grant, Op, OpKind};
-use crate::gc::Step;
+use crate::flash::{Doing, Grant, Op, OpKind, Phase};
+use crate::gc::{Move, Step};
 use crate::sched::{LineKind, NONE, TransactionKind};
 use crate::stats::Part;
-use crate::units::{ChipId, DieId, Ns, PoolId};
-use crate::views::{DieView, GcView, HostView};
+use crate::units::{BlockId, ChipId, DieId, Ns, PlaneId, PoolId};
+use crate::views::{DieView, GcView, HostView, Moment};
 
 /// The host operation that would go next on a die.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,36 @@ struct Candidate {
     line: LineKind,
     /// The pool whose page it reads or takes.
     pool: PoolId,
+    /// It goes by way of the move of its page.
+    by_move: bool,
+}
+
+/// What the GC operation that is under way or suspended on a die leaves to host operations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    /// Only writes.
+    writes_only: bool,
+    /// Not what needs the register of this plane.
+    plane: Option<PlaneId>,
+    /// Nor a write to this block, whose pages are programmed in order.
+    block: Option<BlockId>,
+}
+
+/// The GC step that would go next on a die.
+#[derive(Clone, Copy, Debug)]
+enum GcCandidate {
+    /// The next step of the pool's job.
+    Step(PoolId),
+    /// What was suspended on this die, of the pool.
+    Resume(DieId, PoolId),
+}
+
+impl GcCandidate {
+    fn pool(self) -> PoolId {
+        match self {
+            GcCandidate::Step(pool) | GcCandidate::Resume(_, pool) => pool,
+        }
+    }
 }
 
 impl Ssd {
@@ -24,6 +54,9 @@ impl Ssd {
         loop {
             while let Some(channel) = self.freed.pop() {
                 self.advance_bus_line(now, channel);
+            }
+            if !self.answered.is_empty() {
+                self.answer_buffered(now);
             }
             if let Some(die) = self.dirty.pop() {
                 self.dispatch_die(now, die, false);
@@ -53,64 +86,290 @@ impl Ssd {
         }
     }
 
-    /// Begins operations on a die. `granted`: it is the die's turn on the bus. A die at work begins an operation that can overlap only if that
-    /// is what would begin were it idle: else a stream of one kind would keep the other kind, or collection, waiting without end.
+    /// Begins operations on a die. `granted`: it is the die's turn on the bus.
     fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
         loop {
-            let (host, gc) =
-                if self.interleave { (self.host_candidate(die), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
-            let view = DieView {
-                host: host.map(|candidate| HostView { ready: self.transactions[candidate.index].ready }),
-                gc: gc.map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready }),
+            let die = self.working_die(die);
+            let begun = match self.flash.doing(die) {
+                Doing::Nothing => self.at_b(now, die, granted),
+                _ if !self.shares_dies => false,
+                Doing::Held(slot) => self.inside_move(now, die, slot),
+                Doing::Gc(slot) => self.read_register(now, die) || self.during_gc(now, die, slot),
+                // A die at work begins an operation that can overlap only if that is what would begin were it idle: else a stream of one kind
+                // would keep the other kind, or collection, waiting without end.
+                Doing::Other => self.at_b(now, die, granted),
             };
-            match (arbiter::decide(&view, &self.axes), host, gc) {
-                (Decision::Host, Some(candidate), _) => {
-                    let die = self.geometry().die_of_pool(candidate.pool);
-                    let kind = if candidate.line == LineKind::Read { OpKind::Read } else { OpKind::Program };
-                    if self.pipeline && !self.flash.can_start(die, kind, true) {
-                        return;
-                    }
-                    let bus = if granted { self.flash.bus_idle(die) } else { self.flash.bus_free(die) };
-                    if candidate.line == LineKind::Write && !bus {
-                        self.stand_in_bus_line(now, die);
-                        return;
-                    }
-                    self.start_host(now, die, candidate);
-                }
-                (Decision::Gc, _, Some(pool)) => {
-                    let die = self.geometry().die_of_pool(pool);
-                    if self.pipeline && !self.flash.can_start(die, OpKind::Move, false) {
-                        return;
-                    }
-                    self.start_gc(now, die, pool);
-                }
-                _ => return,
-            }
-            if !self.pipeline {
+            if !begun || !self.shares_dies {
                 return;
             }
         }
     }
 
+    /// The die whose operation decides what may begin on this one: where the dies of a chip exclude each other, the one that has one.
+    #[inline(always)]
+    fn working_die(&self, die: DieId) -> DieId {
+        if self.interleave {
+            return die;
+        }
+        let mut dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId);
+        dies.find(|&die| !self.flash.idle(die)).unwrap_or(die)
+    }
+
+    fn view(&self, moment: Moment, host: Option<Candidate>, gc: Option<PoolId>) -> DieView {
+        DieView {
+            moment,
+            host: host.map(|candidate| HostView {
+                ready: self.transactions[candidate.index].ready,
+                in_victim: candidate.by_move,
+                urgent: self.states.is_urgent(candidate.pool),
+            }),
+            gc: gc.map(|pool| GcView {
+                ready: self.gc.job(pool).expect("a candidate has a job").ready,
+                urgent: self.states.is_urgent(pool),
+            }),
+        }
+    }
+
+    /// Point B, or a die whose operation another may overlap. Returns true if something has begun.
+    fn at_b(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
+        let limits = self.limits_of_shelf(die);
+        let (host, gc) =
+            if self.interleave { (self.host_candidate(die, limits), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
+        let view = self.view(Moment::B, host, gc.map(GcCandidate::pool));
+        match (arbiter::decide(&view, &self.axes), host, gc) {
+            (Decision::Host, Some(candidate), gc) => self.begin_host(now, candidate, granted, gc.is_some()),
+            (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate),
+            (Decision::Gc, _, Some(GcCandidate::Step(pool))) => self.begin_gc(now, pool, granted),
+            (Decision::Gc, _, Some(GcCandidate::Resume(die, pool))) => self.resume(now, die, pool),
+            _ => false,
+        }
+    }
+
+    fn begin_host(&mut self, now: Ns, candidate: Candidate, granted: bool, preempts: bool) -> bool {
+        let die = self.geometry().die_of_pool(candidate.pool);
+        let kind = if candidate.line == LineKind::Read { OpKind::Read } else { OpKind::Program };
+        if !self.flash.can_start(die, kind, true) {
+            return false;
+        }
+        if candidate.line == LineKind::Write && !self.bus_is_there(die, granted) {
+            self.stand_in_bus_line(now, die);
+            return false;
+        }
+        self.counters.preemptions += u64::from(preempts);
+        self.start_host(now, die, candidate, kind);
+        true
+    }
+
+    fn bus_is_there(&self, die: DieId, granted: bool) -> bool {
+        if granted { self.flash.bus_idle(die) } else { self.flash.bus_free(die) }
+    }
+
+    fn begin_gc(&mut self, now: Ns, pool: PoolId, granted: bool) -> bool {
+        let die = self.geometry().die_of_pool(pool);
+        let program = self.gc.next_is_program(&self.ftl, pool);
+        let kind = if program { OpKind::Program } else { self.kind_of_next_step(pool) };
+        if !self.flash.can_start(die, kind, false) {
+            return false;
+        }
+        if program && !self.bus_is_there(die, granted) {
+            self.stand_in_bus_line(now, die);
+            return false;
+        }
+        let step = self.gc.next_step(&self.ftl, pool);
+        self.start_gc(now, die, pool, step);
+        true
+    }
+
+    /// Whether the next step, which does not begin with the bus, is a read or the erase: only a read may overlap.
+    fn kind_of_next_step(&self, pool: PoolId) -> OpKind {
+        if self.shares_dies && self.gc.next_is_erase(&self.ftl, pool) { OpKind::Erase } else { OpKind::Move }
+    }
+
+    /// The move of the page that a waiting host operation is for begins in its place, and takes it in.
+    fn move_for_host(&mut self, now: Ns, candidate: Candidate) -> bool {
+        let (pool, lpn) = (candidate.pool, self.transactions[candidate.index].lpn);
+        let die = self.geometry().die_of_pool(pool);
+        if !self.flash.can_start(die, OpKind::Move, false) {
+            return false;
+        }
+        let from = self.ftl.lookup(lpn).expect("a page in the victim has a place");
+        let step = self.gc.move_ahead(pool, lpn, from);
+        self.counters.reordered_moves += 1;
+        self.start_gc(now, die, pool, step);
+        true
+    }
+
+    /// What was suspended goes on, unless its page is not needed any more.
+    fn resume(&mut self, now: Ns, die: DieId, pool: PoolId) -> bool {
+        if !self.flash.can_start(die, OpKind::Erase, false) {
+            return false;
+        }
+        let (_, phase) = self.flash.shelved(die).expect("a candidate is suspended");
+        if self.is_unneeded(pool, phase) {
+            self.flash.drop_shelved(die);
+            self.discard_move(now, pool);
+        } else {
+            self.flash.resume(now, die, &mut self.events);
+        }
+        self.update_clocks(die, now);
+        true
+    }
+
+    /// The page of the pool's move has another place by now, and its program has not begun.
+    fn is_unneeded(&self, pool: PoolId, phase: Phase) -> bool {
+        let moving = self.gc.job(pool).and_then(|job| job.moving);
+        let before_target = matches!(phase, Phase::Read(_) | Phase::BeforeOut | Phase::BeforeIn);
+        before_target && moving.is_some_and(|moved| moved.to.is_none() && moved.writer == NONE && self.ftl.lookup(moved.lpn) != Some(moved.from))
+    }
+
+    fn discard_move(&mut self, now: Ns, pool: PoolId) {
+        self.counters.discarded_moves += 1;
+        let serial = self.next_serial();
+        self.gc.move_ended(&self.ftl, pool, (now, serial));
+    }
+
+    /// A page move stands at a point between its stages.
+    fn inside_move(&mut self, now: Ns, die: DieId, slot: u32) -> bool {
+        let (pool, phase) = (PoolId(self.flash.op(slot).tag), self.flash.phase(slot, now));
+        let free = self.flash.is_alone(slot) && !self.flash.is_joined(slot);
+        if free && self.is_unneeded(pool, phase) {
+            self.flash.drop_held(now, slot);
+            self.discard_move(now, pool);
+            self.update_clocks(die, now);
+            return true;
+        }
+        let may_put_aside = free && self.suspends.program;
+        let may_pair = self.flash.is_alone(slot) && self.gc_pipeline && !self.suspends.program && phase == Phase::BeforeProgram;
+        let host = match (may_put_aside, may_pair) {
+            (true, _) => self.host_beside(die, self.limits_beside(pool, phase)),
+            (_, true) => self.host_candidate(die, Limits { writes_only: true, ..Limits::default() }),
+            _ => None,
+        };
+        let view = self.view(Moment::InsideMove { may_put_aside, may_pair }, host, Some(pool));
+        match (arbiter::decide(&view, &self.axes), host) {
+            (Decision::PutAside, _) => {
+                self.counters.suspensions += 1;
+                self.flash.put_aside(now, slot);
+                self.update_clocks(die, now);
+            }
+            (Decision::Pair, Some(write)) => {
+                self.go_on(now, slot);
+                let index = write.index;
+                self.start_host(now, die, write, OpKind::Program);
+                self.counters.pipelined_writes += self.pages_of(index);
+            }
+            _ => self.go_on(now, slot),
+        }
+        true
+    }
+
+    fn go_on(&mut self, now: Ns, slot: u32) {
+        let begun = self.flash.go_on(now, slot, &mut self.events);
+        self.begun(now, begun);
+    }
+
+    fn pages_of(&self, mut index: u32) -> u64 {
+        let mut pages = 0;
+        while index != NONE {
+            pages += 1;
+            index = self.transactions[index].next;
+        }
+        pages
+    }
+
+    /// A host operation that could go first if what GC does on the die were suspended.
+    fn host_beside(&mut self, die: DieId, limits: Limits) -> Option<Candidate> {
+        if self.interleave { self.host_candidate(die, limits) } else { self.host_of_chip(die, limits) }
+    }
+
+    /// The array of the die is at work for GC, or its transfer is under way.
+    fn during_gc(&mut self, now: Ns, die: DieId, slot: u32) -> bool {
+        if !self.suspends.any() || self.flash.is_joined(slot) {
+            return false;
+        }
+        let (pool, phase) = (PoolId(self.flash.op(slot).tag), self.flash.phase(slot, now));
+        let left = match phase {
+            Phase::Read(left) if self.suspends.read => left,
+            Phase::Program(left) if self.suspends.program => left,
+            Phase::Erase(left) if self.suspends.erase => left,
+            _ => return false,
+        };
+        let may_suspend = left > self.suspends.ns;
+        let host = self.host_beside(die, self.limits_beside(pool, phase));
+        let view = self.view(Moment::Array { may_suspend }, host, Some(pool));
+        if arbiter::decide(&view, &self.axes) != Decision::Suspend {
+            return false;
+        }
+        self.counters.suspensions += 1;
+        self.flash.suspend(now, slot, &mut self.events);
+        false
+    }
+
+    /// A read of the page that a move holds in its register is answered from there.
+    fn read_register(&mut self, now: Ns, die: DieId) -> bool {
+        if !self.merge || !self.flash.can_start(die, OpKind::RegisterRead, true) {
+            return false;
+        }
+        let Some((pool, index)) = self.register_reader(die) else { return false };
+        self.start_host(now, die, Candidate { index, line: LineKind::Read, pool, by_move: false }, OpKind::RegisterRead);
+        true
+    }
+
+    /// What a GC operation of the pool in this phase leaves to host operations while it is suspended.
+    fn limits_beside(&self, pool: PoolId, phase: Phase) -> Limits {
+        let Some(moved) = self.gc.job(pool).and_then(|job| job.moving) else { return Limits::default() };
+        let block = |ppn| self.geometry().split_page(ppn).0;
+        let programs = matches!(phase, Phase::BeforeProgram | Phase::Program(_));
+        let register = if programs { moved.to } else { Some(moved.from) };
+        Limits {
+            writes_only: false,
+            plane: register.filter(|_| self.suspends.one_register).map(|ppn| self.plane_of_page(ppn)),
+            block: moved.to.filter(|_| programs).map(block),
+        }
+    }
+
+    #[inline(always)]
+    fn limits_of_shelf(&self, die: DieId) -> Limits {
+        if !self.suspends.any() {
+            return Limits::default();
+        }
+        match self.flash.shelved(die) {
+            Some((tag, phase)) => self.limits_beside(PoolId(tag), phase),
+            None => Limits::default(),
+        }
+    }
+
     /// Where the dies of a chip exclude each other, the chip chooses among the operations of all of them as a die does among its own. Begins
     /// to look after `die`, so that dies take turns where nothing else decides.
-    fn candidates_of_chip(&mut self, die: DieId) -> (Option<Candidate>, Option<PoolId>) {
-        let chip = self.geometry().chip_of_die(die);
-        let dies = self.geometry().dies_of_chip(chip);
-        let (mut host, mut gc) = (None, None);
+    fn candidates_of_chip(&mut self, die: DieId) -> (Option<Candidate>, Option<GcCandidate>) {
+        let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
+        let mut gc = None;
         for die in (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId) {
-            let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].ready.1);
-            host = match (host, self.host_candidate(die)) {
-                (Some(best), Some(other)) if !self.sched.goes_before(key(&other), key(&best), chip) => Some(best),
-                (best, other) => other.or(best),
+            let key = |candidate: GcCandidate, ssd: &Self| {
+                (!ssd.states.is_urgent(candidate.pool()), ssd.gc.job(candidate.pool()).map(|job| job.ready))
             };
-            let ready = |pool: PoolId, ssd: &Self| ssd.gc.job(pool).map(|job| job.ready);
             gc = match (gc, self.gc_candidate(die)) {
-                (Some(best), Some(other)) if ready(best, self) <= ready(other, self) => Some(best),
+                (Some(best), Some(other)) if key(best, self) <= key(other, self) => Some(best),
                 (best, other) => other.or(best),
             };
         }
-        (host, gc)
+        (self.host_of_chip(die, Limits::default()), gc)
+    }
+
+    /// The host operation that goes first on any die of a chip. `limits` are those of `die`; each other die has its own.
+    fn host_of_chip(&mut self, of: DieId, limits: Limits) -> Option<Candidate> {
+        let chip = self.geometry().chip_of_die(of);
+        let dies = self.geometry().dies_of_chip(chip);
+        let mut host = None;
+        for die in (of.0 + 1..dies.end).chain(dies.start..=of.0).map(DieId) {
+            let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].ready.1);
+            let limits = if die == of && self.flash.shelved(die).is_none() { limits } else { self.limits_of_shelf(die) };
+            host = match (host, self.host_candidate(die, limits)) {
+                (Some(best), Some(other)) if !self.sched.goes_before(key(&other), key(&best), chip) => Some(best),
+                (best, other) => other.or(best),
+            };
+        }
+        host
     }
 
     fn stand_in_bus_line(&mut self, now: Ns, die: DieId) {
@@ -121,56 +380,115 @@ impl Ssd {
         }
     }
 
-    /// The host operation that goes first among those that could begin on the die, or (where host operations may overlap) once it is idle.
+    /// The host operation that goes first among those that could begin on the die once nothing but overlapping operations is in its way.
     #[inline]
-    fn host_candidate(&self, die: DieId) -> Option<Candidate> {
+    fn host_candidate(&self, die: DieId, limits: Limits) -> Option<Candidate> {
         let chip = self.ftl.geometry().chip_of_die(die);
         if !self.sched.any_waiting(die, chip) || self.excluded_by[die.index()].is_some() {
             return None;
         }
-        if !self.pipeline && !self.flash.can_start(die, OpKind::Read, true) {
-            return None;
-        }
         let mut best: Option<(Candidate, u64)> = None;
-        let mut consider = |candidate: Candidate| {
-            if candidate.index == NONE {
+        let mut consider = |index: u32, line: LineKind, pool: PoolId| {
+            if index == NONE {
                 return;
             }
-            let serial = self.transactions[candidate.index].ready.1;
-            let better = best.is_none_or(|(other, than)| self.sched.goes_before((candidate.line, serial), (other.line, than), chip));
-            if better {
-                best = Some((candidate, serial));
+            let serial = self.transactions[index].ready.1;
+            if best.is_none_or(|(other, than)| self.sched.goes_before((line, serial), (other.line, than), chip)) {
+                best = Some((Candidate { index, line, pool, by_move: false }, serial));
             }
         };
         for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
-            consider(Candidate { index: self.first_read(pool), line: LineKind::Read, pool });
-            if !self.sched.is_dynamic() && self.may_write(pool) {
-                consider(Candidate { index: self.sched.head(self.sched.line(pool, LineKind::Write)), line: LineKind::Write, pool });
+            if self.states.is_urgent(pool) {
+                if let Some(candidate) = self.urgent_candidate(pool, limits) {
+                    return Some(candidate);
+                }
+                continue;
+            }
+            if !limits.writes_only {
+                consider(self.first_read(pool, limits), LineKind::Read, pool);
+            }
+            if !self.sched.is_dynamic() && self.may_write(pool, limits) {
+                consider(self.sched.head(self.sched.line(pool, LineKind::Write)), LineKind::Write, pool);
             }
         }
         if self.sched.is_dynamic()
-            && let Some(pool) = self.pool_with_room(die)
+            && let Some(pool) = self.pool_with_room(die, limits)
         {
-            consider(Candidate { index: self.sched.head(self.sched.chip_line(chip)), line: LineKind::Write, pool });
+            consider(self.sched.head(self.sched.chip_line(chip)), LineKind::Write, pool);
         }
-        best.map(|(candidate, _)| candidate)
+        let best = best.map(|(candidate, _)| candidate);
+        if self.merge && !limits.writes_only { self.by_move(die, best) } else { best }
+    }
+
+    /// State S3: after the job the write for which it was entered goes next.
+    fn urgent_candidate(&self, pool: PoolId, limits: Limits) -> Option<Candidate> {
+        let goes = self.gc.job(pool).is_none() && self.ftl.can_write(pool) && self.is_within(pool, limits);
+        goes.then(|| Candidate { index: self.states.urgent_write(pool), line: LineKind::Write, pool, by_move: false })
+    }
+
+    /// Reordering (lee2013 III-B, Fig. 5): a read of a page that a job has still to move goes by way of its move; so does a write that would
+    /// have to wait otherwise.
+    fn by_move(&self, die: DieId, best: Option<Candidate>) -> Option<Candidate> {
+        if self.jobs_on_die[die.index()] == 0 || self.flash.shelved(die).is_some() {
+            return best;
+        }
+        if let Some(candidate) = best {
+            let by_move = candidate.line == LineKind::Read && self.is_to_be_moved(candidate.pool, candidate.index);
+            return Some(Candidate { by_move, ..candidate });
+        }
+        let pools = self.ftl.geometry().pools_of_die(die).map(PoolId);
+        pools.filter(|&pool| self.states.holds_up(pool, LineKind::Write)).find_map(|pool| self.held_up_write(pool))
+    }
+
+    /// The page lies in the victim of the pool's job, whose next step could be to move it.
+    fn is_to_be_moved(&self, pool: PoolId, index: u32) -> bool {
+        let Some(job) = self.gc.job(pool) else { return false };
+        let place = self.ftl.lookup(self.transactions[index].lpn);
+        let in_victim = place.is_some_and(|ppn| self.geometry().split_page(ppn).0 == job.victim);
+        in_victim && !job.busy && !job.pending && self.gc.may_move(pool)
+    }
+
+    /// State S2: the oldest waiting write to a page that the job has still to move.
+    fn held_up_write(&self, pool: PoolId) -> Option<Candidate> {
+        let victim = self.gc.job(pool)?.victim;
+        let head = self.sched.head(self.sched.line(pool, LineKind::Write));
+        if head == NONE || self.sched.is_dynamic() || self.states.is_urgent(pool) {
+            return None;
+        }
+        let pages = std::iter::successors(self.ftl.next_move(victim, 0), |&(page, ..)| self.ftl.next_move(victim, page + 1));
+        let writes = pages.filter_map(|(_, _, lpn)| self.ftl.chain(lpn)).map(|(oldest, _)| oldest).filter(|&index| {
+            let transaction = &self.transactions[index];
+            transaction.in_line && transaction.kind == TransactionKind::Write && self.is_to_be_moved(pool, index)
+        });
+        let index = writes.min_by_key(|&index| self.transactions[index].ready.1)?;
+        Some(Candidate { index, line: LineKind::Write, pool, by_move: true })
+    }
+
+    /// A write to the pool needs neither the register nor the block of what is suspended.
+    #[inline(always)]
+    fn is_within(&self, pool: PoolId, limits: Limits) -> bool {
+        limits.block.is_none_or(|block| block != self.ftl.next_write_block(pool))
+            && limits.plane.is_none_or(|plane| plane != self.ftl.next_write_plane(pool))
     }
 
     /// The first read of a pool's line that no exclusion keeps waiting.
     #[inline(always)]
-    fn first_read(&self, pool: PoolId) -> u32 {
+    fn first_read(&self, pool: PoolId, limits: Limits) -> u32 {
         let head = self.sched.head(self.sched.line(pool, LineKind::Read));
-        if head == NONE || !self.excludes_planes {
+        if head == NONE || self.states.holds_up(pool, LineKind::Read) {
+            return NONE;
+        }
+        if !self.excludes_planes && limits.plane.is_none() {
             return head;
         }
-        if !self.plane_scope_in_pool {
-            return if self.plane_excluded[pool.index()] { NONE } else { head };
+        if self.excludes_planes && !self.plane_scope_in_pool && self.plane_excluded[pool.index()] {
+            return NONE;
         }
-        // A pool of several planes: look for a read on another plane than the excluded one.
+        // A pool of several planes: look for a read on another plane than the excluded one, and with another register than the taken one.
         let mut index = head;
         while index != NONE {
             let plane = self.ftl.lookup(self.transactions[index].lpn).map(|ppn| self.plane_of_page(ppn));
-            if plane.is_none_or(|plane| !self.plane_excluded[plane.index()]) {
+            if plane.is_none_or(|plane| !self.plane_excluded[plane.index()] && limits.plane != Some(plane)) {
                 return index;
             }
             index = self.transactions[index].next;
@@ -180,67 +498,87 @@ impl Ssd {
 
     /// A write can be given a page in the pool, and no exclusion keeps it waiting.
     #[inline(always)]
-    fn may_write(&self, pool: PoolId) -> bool {
-        self.ftl.can_write(pool) && (!self.excludes_planes || !self.plane_excluded[self.ftl.next_write_plane(pool).index()])
+    fn may_write(&self, pool: PoolId, limits: Limits) -> bool {
+        self.ftl.can_write(pool)
+            && !self.states.holds_up(pool, LineKind::Write)
+            && self.is_within(pool, limits)
+            && (!self.excludes_planes || !self.plane_excluded[self.ftl.next_write_plane(pool).index()])
     }
 
     /// Dynamic allocation: the die's pool that takes the next write, in turn among those with room.
-    fn pool_with_room(&self, die: DieId) -> Option<PoolId> {
+    fn pool_with_room(&self, die: DieId, limits: Limits) -> Option<PoolId> {
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
-        (0..count).map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count)).find(|&pool| self.takes_any_write(pool))
+        (0..count).map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count)).find(|&pool| self.takes_any_write(pool) && self.is_within(pool, limits))
     }
 
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
     pub(super) fn takes_any_write(&self, pool: PoolId) -> bool {
-        self.may_write(pool) && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
+        self.may_write(pool, Limits::default()) && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
     }
 
-    /// The pool of the die whose job's step became ready first. A die on which host operations may overlap is asked also while it is at work.
+    /// What was suspended on the die, or the step of a job of it that became ready first.
     #[inline]
-    fn gc_candidate(&mut self, die: DieId) -> Option<PoolId> {
-        if self.jobs_on_die[die.index()] == 0 || !self.pipeline && !self.flash.can_start(die, OpKind::Move, false) {
+    fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
+        if self.jobs_on_die[die.index()] == 0 {
             return None;
         }
-        let mut best: Option<((Ns, u64), PoolId)> = None;
+        if let Some((tag, _)) = self.flash.shelved(die) {
+            return Some(GcCandidate::Resume(die, PoolId(tag)));
+        }
+        let mut best: Option<((bool, (Ns, u64)), PoolId)> = None;
         for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
             if let Some(job) = self.gc.job(pool)
                 && !job.busy
-                && best.is_none_or(|(ready, _)| job.ready < ready)
+                && best.is_none_or(|(key, _)| (!self.states.is_urgent(pool), job.ready) < key)
                 && !(job.pending && self.still_pending(pool))
             {
-                best = Some((self.gc.job(pool)?.ready, pool));
+                best = Some(((!self.states.is_urgent(pool), self.gc.job(pool)?.ready), pool));
             }
         }
-        best.map(|(_, pool)| pool)
+        best.map(|(_, pool)| GcCandidate::Step(pool))
     }
 
     /// Takes a host operation out of its line, with those that can join it on other planes, and starts it.
-    fn start_host(&mut self, now: Ns, die: DieId, candidate: Candidate) {
+    fn start_host(&mut self, now: Ns, die: DieId, candidate: Candidate, kind: OpKind) {
         let overlaps = !self.flash.idle(die);
-        let read = candidate.line == LineKind::Read;
+        let kind = if kind == OpKind::Read && self.merge && self.is_in_shelved_register(die, candidate.index) {
+            OpKind::RegisterRead
+        } else {
+            kind
+        };
         let first = self.take_from_line(now, die, candidate);
-        let pages = 1 + if self.multiplane { self.join_planes(now, die, candidate, first) } else { 0 };
+        let joins = self.multiplane && kind != OpKind::RegisterRead;
+        let pages = 1 + if joins { self.join_planes(now, die, candidate, first) } else { 0 };
         let (mut read_ns, mut write_ns) = (0, 0);
         let mut index = first;
         while index != NONE {
-            let ns = if read { self.prepare_read(index) } else { self.prepare_program(now, index) };
-            let longest = if read { &mut read_ns } else { &mut write_ns };
-            *longest = ns.max(*longest);
+            match kind {
+                OpKind::Program => write_ns = self.prepare_program(now, index).max(write_ns),
+                OpKind::RegisterRead => self.prepare_register_read(index),
+                _ => read_ns = self.prepare_read(index).max(read_ns),
+            }
             index = self.transactions[index].next;
         }
-        let kind = if read { OpKind::Read } else { OpKind::Program };
         let slot = self.flash.start(now, die, Op { kind, host: true, pages, read_ns, write_ns, tag: first }, &mut self.events);
         self.counters.multiplane_ops += u64::from(pages > 1);
         self.counters.overlapped_ops += u64::from(overlaps);
-        if !read && !self.flash.is_whole(slot) {
+        if self.flash.is_transferring(slot) {
             self.transfer_begun(now, slot);
         }
         self.update_clocks(die, now);
     }
 
+    fn prepare_register_read(&mut self, index: u32) {
+        self.counters.merged_reads += 1;
+        let Some(ppn) = self.ftl.lookup(self.transactions[index].lpn) else { return };
+        if let Some(verifier) = &mut self.verifier {
+            verifier.read(self.transactions[index].lpn, ppn);
+        }
+    }
+
     fn take_from_line(&mut self, now: Ns, die: DieId, candidate: Candidate) -> u32 {
-        let Candidate { index, line, pool } = candidate;
+        let Candidate { index, line, pool, .. } = candidate;
         let chip = ChipId(self.transactions[index].chip);
         if line == LineKind::Write && self.sched.is_dynamic() {
             self.sched.remove_on_chip(&mut self.transactions, chip, index);
@@ -253,32 +591,42 @@ impl Ssd {
             self.sched.release(chip, line);
             self.host_queue_ready = true;
         }
+        self.stop_waiting(now, index);
+        self.transactions[index].pool = pool;
+        self.transactions[index].next = NONE;
+        if line == LineKind::Write && self.states.is_urgent(pool) {
+            self.leave_s3(now, pool);
+        }
+        index
+    }
+
+    /// A transaction has waited until now: its wait clocks say for what.
+    pub(super) fn stop_waiting(&mut self, now: Ns, index: u32) {
         let shown = self.clocks.read(self.transactions[index].domain, now);
         let transaction = &mut self.transactions[index];
         for (part, (shown, noted)) in [Part::Gc, Part::DieQueue, Part::BusQueue].into_iter().zip(shown.iter().zip(transaction.clock)) {
             transaction.parts.add(part, shown - noted);
         }
         transaction.mark = now;
-        transaction.pool = pool;
-        transaction.next = NONE;
-        index
     }
 
     /// Adds the first operations of the same kind on the die's other planes to a multi-plane operation. Returns how many.
     fn join_planes(&mut self, now: Ns, die: DieId, first: Candidate, head: u32) -> u32 {
         let offset = self.ftl.next_offset(first.pool);
+        let limits = self.limits_of_shelf(die);
         let (mut joined, mut last) = (0, head);
         for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
             let index = match first.line {
-                LineKind::Read => self.first_read(pool),
-                LineKind::Write if !self.may_write(pool) || self.multiplane_aligned && self.ftl.next_offset(pool) != offset => NONE,
+                _ if self.states.is_urgent(pool) => NONE,
+                LineKind::Read => self.first_read(pool, limits),
+                LineKind::Write if !self.may_write(pool, limits) || self.multiplane_aligned && self.ftl.next_offset(pool) != offset => NONE,
                 LineKind::Write if self.sched.is_dynamic() => self.dynamic_partner(die, pool),
                 LineKind::Write => self.sched.head(self.sched.line(pool, LineKind::Write)),
             };
             if index == NONE {
                 continue;
             }
-            let next = self.take_from_line(now, die, Candidate { index, line: first.line, pool });
+            let next = self.take_from_line(now, die, Candidate { index, line: first.line, pool, by_move: false });
             self.transactions[last].next = next;
             last = next;
             joined += 1;
@@ -312,6 +660,7 @@ impl Ssd {
     /// A write is given its page when it starts. Returns its array time.
     fn prepare_program(&mut self, now: Ns, index: u32) -> Ns {
         let pool = self.transactions[index].pool;
+        self.check_hard_threshold(pool, index);
         let allocated = self.ftl.allocate_host(pool);
         self.transactions[index].ppn = allocated.ppn;
         self.writes_under_way[pool.index()] += 1;
@@ -319,42 +668,86 @@ impl Ssd {
             verifier.program(self.ftl.geometry(), allocated.ppn, self.transactions[index].version);
         }
         if allocated.took_block {
-            let next = self.gc.trigger(&self.ftl, pool);
-            self.start_jobs(now, next);
+            self.look_at_trigger(now, pool);
         }
         self.flash.timing.program(self.ftl.geometry().split_page(allocated.ppn).1)
     }
 
-    /// Starts the next step of a pool's job.
-    fn start_gc(&mut self, now: Ns, die: DieId, pool: PoolId) {
-        let op = match self.gc.next_step(&self.ftl, pool) {
-            Step::Erase => {
-                self.gc.job_mut(pool).moving = None;
-                Op { kind: OpKind::Erase, host: false, pages: 1, read_ns: 0, write_ns: self.flash.timing.erase_ns, tag: pool.0 }
+    /// Starts a step of a pool's job.
+    fn start_gc(&mut self, now: Ns, die: DieId, pool: PoolId, step: Step) {
+        let poll = self.poll_ns;
+        let op = |kind, read_ns, write_ns| Op { kind, host: false, pages: 1, read_ns, write_ns, tag: pool.0 };
+        let op = match step {
+            Step::Erase => op(OpKind::Erase, 0, self.flash.timing.erase_ns + poll),
+            Step::Move(moved) => {
+                let (kind, moved, write_ns) = self.prepare_move(now, pool, moved);
+                self.gc.job_mut(pool).moving = Some(moved);
+                op(kind, self.move_read_ns(moved) + poll, write_ns + poll)
             }
-            Step::Move(from, lpn) => {
-                let to = self.ftl.allocate_move(pool).ppn;
-                if let Some(verifier) = &mut self.verifier {
-                    verifier.copy(self.ftl.geometry(), from, to);
+            Step::Read(moved) => {
+                self.gc.job_mut(pool).moving = Some(moved);
+                op(OpKind::Read, self.move_read_ns(moved) + poll, 0)
+            }
+            Step::Program(moved) => {
+                let unneeded = moved.writer == NONE && self.ftl.lookup(moved.lpn) != Some(moved.from);
+                self.gc.job_mut(pool).moving = Some(moved);
+                if unneeded {
+                    return self.discard_move(now, pool);
                 }
-                self.gc.job_mut(pool).moving = Some((lpn, from, to));
-                let geometry = self.ftl.geometry();
-                let (from, to) = (geometry.split_page(from), geometry.split_page(to));
-                let copyback = self.copyback && geometry.plane_of_block(from.0) == geometry.plane_of_block(to.0);
-                let kind = if copyback { OpKind::CopybackMove } else { OpKind::Move };
-                self.counters.copybacks += u64::from(copyback);
-                Op {
-                    kind,
-                    host: false,
-                    pages: 1,
-                    read_ns: self.flash.timing.read(from.1),
-                    write_ns: self.flash.timing.program(to.1),
-                    tag: pool.0,
-                }
+                let write_ns = self.place_move(now, pool);
+                op(OpKind::Program, 0, write_ns + poll)
             }
         };
+        if matches!(step, Step::Erase) {
+            self.gc.job_mut(pool).moving = None;
+        }
+        self.counters.gc_reads += u64::from(op.read_ns > 0);
+        self.counters.pipelined_reads += u64::from(op.read_ns > 0 && !self.flash.idle(die));
         self.gc.job_mut(pool).busy = true;
-        self.flash.start(now, die, op, &mut self.events);
+        let slot = self.flash.start(now, die, op, &mut self.events);
+        self.join_waiting(now, pool);
+        if self.flash.is_transferring(slot) {
+            self.transfer_begun(now, slot);
+        }
         self.update_clocks(die, now);
+    }
+
+    fn move_read_ns(&self, moved: Move) -> Ns {
+        self.flash.timing.read(self.geometry().split_page(moved.from).1)
+    }
+
+    /// How a page is moved, and, unless host operations may come between its read and its program, where to.
+    fn prepare_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (OpKind, Move, Ns) {
+        if !self.copyback && (self.suspends.read || self.suspends.program) {
+            return (OpKind::Move, moved, 0);
+        }
+        self.gc.job_mut(pool).moving = Some(moved);
+        let write_ns = self.place_move(now, pool);
+        let moved = self.gc.job(pool).and_then(|job| job.moving).expect("just set");
+        let geometry = self.ftl.geometry();
+        let plane = |ppn| geometry.plane_of_block(geometry.split_page(ppn).0);
+        let copyback = self.copyback && moved.to.map(plane) == Some(plane(moved.from));
+        self.counters.copybacks += u64::from(copyback);
+        (if copyback { OpKind::CopybackMove } else { OpKind::Move }, moved, write_ns)
+    }
+
+    /// Chooses the page to which the pool's move goes. Returns its array time.
+    pub(super) fn place_move(&mut self, now: Ns, pool: PoolId) -> Ns {
+        let allocated = self.ftl.allocate_move(pool);
+        let to = allocated.ppn;
+        let job = self.gc.job_mut(pool);
+        let moved = job.moving.as_mut().expect("a page is being moved");
+        moved.to = Some(to);
+        let moved = *moved;
+        if let Some(verifier) = &mut self.verifier {
+            match moved.writer {
+                NONE => verifier.copy(self.ftl.geometry(), moved.from, to),
+                writer => verifier.program(self.ftl.geometry(), to, self.transactions[writer].version),
+            }
+        }
+        if allocated.took_block {
+            self.note_state(now, pool);
+        }
+        self.flash.timing.program(self.ftl.geometry().split_page(to).1)
     }
 }

@@ -6,6 +6,8 @@
 //! | `dispatch` | a die that is free begins what the arbiter decides |
 //! | `collect` | jobs start, exclude, and end |
 //! | `complete` | stages end: transactions, then requests complete |
+//! | `merge` | host operations join page moves |
+//! | `states` | what a pool allows while it has too little free space |
 //! | `clocks` | where waiting time goes |
 //! | `verify` | data versions and recounts, when asked for |
 
@@ -14,13 +16,15 @@ mod clocks;
 mod collect;
 mod complete;
 mod dispatch;
+mod merge;
 mod requests;
+mod states;
 mod verify;
 
 use std::collections::VecDeque;
 
 use crate::arbiter::Axes;
-use crate::config::{Config, PartialWrite, Scope, UnmappedRead};
+use crate::config::{Config, PartialWrite, Priority, Scope, Suspendable, UnmappedRead};
 use crate::error::{Error, Result};
 use crate::event::{Event, EventQueue};
 use crate::flash::{Flash, Trace};
@@ -33,6 +37,7 @@ use crate::units::{ChannelId, DieId, Ns, PlaneId, PoolId};
 
 use clocks::{Clocks, Holder};
 use requests::Requests;
+use states::States;
 use verify::Verifier;
 
 /// What the mechanisms of a drive did, in counts.
@@ -76,6 +81,26 @@ pub struct Counters {
     pub gates: u64,
     /// Pages unmapped by trims.
     pub trimmed_pages: u64,
+    /// Flash reads of page moves.
+    pub gc_reads: u64,
+    /// Host reads answered by a page move: by its transfer, from its register or from the buffer.
+    pub merged_reads: u64,
+    /// Host writes that took the place of a page move.
+    pub merged_writes: u64,
+    /// Page moves that went ahead of their turn because a host operation joins them.
+    pub reordered_moves: u64,
+    /// Host reads whose transfer a page move's read overlapped.
+    pub pipelined_reads: u64,
+    /// Host writes whose transfer overlapped a page move's program.
+    pub pipelined_writes: u64,
+    /// Host operations that began while a job on their die could have gone on.
+    pub preemptions: u64,
+    /// GC operations suspended in the array, or put aside at a point inside a move.
+    pub suspensions: u64,
+    /// Page moves given up before their program, since the host had written or trimmed the page.
+    pub discarded_moves: u64,
+    /// Times that a high-priority write made collection run to completion.
+    pub s3_entries: u64,
 }
 
 /// The simulated drive.
@@ -115,9 +140,18 @@ pub struct Ssd {
     multiplane_aligned: bool,
     copyback: bool,
     interleave: bool,
-    pipeline: bool,
     skip_partial_read: bool,
     unmapped_read: UnmappedRead,
+    /// Host operations join page moves.
+    merge: bool,
+    suspends: Suspends,
+    /// Two operations may share a die, or one be put aside for another.
+    shares_dies: bool,
+    gc_pipeline: bool,
+    poll_ns: Ns,
+    states: States,
+    /// Reads that found their page in the controller's buffer, at this instant.
+    answered: Vec<u32>,
     /// Exclusion is by plane.
     excludes_planes: bool,
     /// Exclusion may hit a plane of a pool of several.
@@ -163,11 +197,19 @@ impl Ssd {
             axes: Axes::new(&config.gc),
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
-            copyback: config.device.copyback,
+            // Merging needs the page's data on the bus (lee2013 III-B), and several moves in flight need the controller's buffer.
+            copyback: config.device.copyback && !config.gc.merge && config.gc.moves_in_flight == 1,
             interleave: config.device.die_interleave,
-            pipeline: config.scheduler.pipeline,
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
+            // Where host operations wait until the job has ended there is nothing to join.
+            merge: config.gc.merge && (config.gc.scope == Scope::None || config.gc.scope == Scope::Block && config.gc.priority == Priority::Host),
+            suspends: Suspends::new(config),
+            shares_dies: config.scheduler.pipeline || config.gc.pipeline || config.gc.merge || !config.gc.suspend.is_empty(),
+            gc_pipeline: config.gc.pipeline && config.device.cache_register,
+            poll_ns: config.gc.poll_ns,
+            states: States::new(config, &geometry),
+            answered: Vec::new(),
             excludes_planes: config.gc.scope == Scope::Plane,
             plane_scope_in_pool: config.gc.scope == Scope::Plane && !pool_is_plane,
             writes_under_way: vec![0; geometry.pools.count.get() as usize],
@@ -183,8 +225,7 @@ impl Ssd {
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
-            let next = self.gc.trigger(&self.ftl, pool);
-            self.start_jobs(0, next);
+            self.look_at_trigger(0, pool);
         }
         self.dispatch(0);
     }
@@ -236,8 +277,9 @@ impl Ssd {
     pub fn handle_events(&mut self, now: Ns) {
         while let Some(event) = self.events.pop_at(now) {
             match event {
-                Event::Slot(slot) => self.slot_event(now, slot),
-                Event::Bus(channel) => self.bus_event(now, ChannelId(channel)),
+                (serial, Event::Slot(slot)) if self.flash.is_stale(slot, serial) => {}
+                (_, Event::Slot(slot)) => self.slot_event(now, slot),
+                (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
             }
         }
     }
@@ -391,6 +433,33 @@ impl Ssd {
     fn plane_of_page(&self, ppn: crate::units::Ppn) -> PlaneId {
         let geometry = self.geometry();
         geometry.plane_of_block(geometry.split_page(ppn).0)
+    }
+}
+
+/// Which GC operations can be suspended, and what that takes.
+#[derive(Clone, Copy, Debug)]
+struct Suspends {
+    read: bool,
+    program: bool,
+    erase: bool,
+    ns: Ns,
+    one_register: bool,
+}
+
+impl Suspends {
+    fn new(config: &Config) -> Self {
+        let has = |kind| config.gc.suspend.contains(&kind);
+        Suspends {
+            read: has(Suspendable::Read),
+            program: has(Suspendable::Program),
+            erase: has(Suspendable::Erase),
+            ns: config.device.suspend_ns,
+            one_register: config.device.page_registers == 1,
+        }
+    }
+
+    fn any(&self) -> bool {
+        self.read || self.program || self.erase
     }
 }
 

@@ -88,6 +88,11 @@ impl Verifier {
         self.program(geometry, to, self.content[from.index()]);
     }
 
+    /// A host write takes the place of a page move that is under way to this page.
+    pub fn replace(&mut self, ppn: Ppn, version: u32) {
+        self.content[ppn.index()] = version;
+    }
+
     /// A write is in flash.
     pub fn written(&mut self, lpn: Lpn, version: u32) {
         self.latest[lpn.index()] = version;

@@ -48,6 +48,18 @@ pub struct DeviceStats {
     pub job_ns_sum: u128,
     /// The longest of these, ns.
     pub job_ns_max: Ns,
+    /// Host reads and writes that page moves took in.
+    pub merged: [u64; 2],
+    /// Host reads and writes whose transfer overlapped a page move's array time.
+    pub pipelined: [u64; 2],
+    /// Host reads and writes of pages: flash operations, and those that page moves took in.
+    pub host_operations: u64,
+    /// Host operations that began while a job on their die could have gone on.
+    pub preemptions: u64,
+    /// GC operations suspended or put aside.
+    pub suspensions: u64,
+    /// Time in the states S0 to S3, summed over pools, ns.
+    pub state_ns: [Ns; 4],
     /// Time with a job active, summed over pools, ns.
     pub gc_active_pool_ns: u128,
     /// By chip: time in which its dies held an operation, averaged over its dies (rounded down), ns.

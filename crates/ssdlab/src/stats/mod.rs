@@ -18,7 +18,7 @@ pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
-    Utilisation, Wear,
+    Shared, StateTimes, Utilisation, Wear,
 };
 
 use crate::request::RequestKind;

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 9] = [
+        let groups: [(&str, &[&str], &str); 11] = [
             ("", &[""], "version config seed digest simulated_ns wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -86,7 +86,9 @@ mod tests {
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share"),
-            ("gc.", &[""], "duration_ns.mean duration_ns.max"),
+            ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions"),
+            ("gc.", &["merged.", "pipelined."], "read write read_share write_share"),
+            ("gc.state_ns.", &[""], "s0 s1 s2 s3"),
             ("", &["wear."], "mean std max"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),

@@ -243,6 +243,18 @@ pub struct GcResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
+    /// Host operations that became one with a page move (lee2013 III-B).
+    pub merged: Shared,
+    /// Host operations whose transfer a page move of the same kind overlapped (lee2013 III-C).
+    pub pipelined: Shared,
+    /// Host operations that began while a job on their die could have gone on.
+    #[schemars(extend("unit" = "count"))]
+    pub preemptions: u64,
+    /// GC operations suspended in the array, or put aside inside a page move (lee2013 IV).
+    #[schemars(extend("unit" = "count"))]
+    pub suspensions: u64,
+    /// Time in the states of lee2013 Fig. 7, summed over pools.
+    pub state_ns: StateTimes,
     /// How long jobs took, from their start to the end of their erase. Absent without jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Duration>,
@@ -250,6 +262,49 @@ pub struct GcResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub time_share: Option<f64>,
+}
+
+/// Host operations that share something with page moves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shared {
+    /// Page reads.
+    #[schemars(extend("unit" = "count"))]
+    pub read: u64,
+    /// Page writes.
+    #[schemars(extend("unit" = "count"))]
+    pub write: u64,
+    /// Page reads as a share of all page reads and writes of the host (lee2013 Table IX). Absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub read_share: Option<f64>,
+    /// Page writes as a share of all page reads and writes of the host (lee2013 Table IX). Absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub write_share: Option<f64>,
+}
+
+impl Shared {
+    fn of([read, write]: [u64; 2], operations: u64) -> Self {
+        let share = |count: u64| ratio(count.into(), operations.into());
+        Shared { read, write, read_share: share(read), write_share: share(write) }
+    }
+}
+
+/// Time in the states of lee2013 Fig. 7, summed over pools: together the simulated time times the pools.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateTimes {
+    /// S0: no collection is wanted.
+    #[schemars(extend("unit" = "ns"))]
+    pub s0: Ns,
+    /// S1: it is wanted or under way, and all host operations are allowed.
+    #[schemars(extend("unit" = "ns"))]
+    pub s1: Ns,
+    /// S2: the same with fewer than T_hard free blocks, where host writes wait.
+    #[schemars(extend("unit" = "ns"))]
+    pub s2: Ns,
+    /// S3: collection runs to completion.
+    #[schemars(extend("unit" = "ns"))]
+    pub s3: Ns,
 }
 
 /// How long GC jobs took.
@@ -399,6 +454,16 @@ impl GcResult {
             stale_moves: device.stale_moves,
             erases: device.erases,
             write_amplification: ratio(programs, device.host_programs.into()),
+            merged: Shared::of(device.merged, device.host_operations),
+            pipelined: Shared::of(device.pipelined, device.host_operations),
+            preemptions: device.preemptions,
+            suspensions: device.suspensions,
+            state_ns: StateTimes {
+                s0: device.state_ns[0],
+                s1: device.state_ns[1],
+                s2: device.state_ns[2],
+                s3: device.state_ns[3],
+            },
             duration_ns: ratio(device.job_ns_sum, device.jobs.into()).map(duration),
             time_share: ratio(device.gc_active_pool_ns, u128::from(simulated_ns) * u128::from(device.pools)),
         }

@@ -1,0 +1,170 @@
+//! Host operations join page moves (lee2013 III-B, Fig. 5, and Table III).
+//!
+//! A read joins a move whose transfer out has not begun, and ends with it; later it can be answered from the register. A write joins a move
+//! whose transfer in has not begun, whose data it replaces. With several moves in flight the page may be in the controller's buffer.
+
+use super::Ssd;
+use crate::flash::{OpKind, Phase};
+use crate::gc::Move;
+use crate::sched::{LineKind, NONE, TransactionKind};
+use crate::stats::Part;
+use crate::units::{ChipId, DieId, Ns, PoolId, Ppn};
+
+/// How a host operation joins a move.
+#[derive(Clone, Copy, Debug)]
+enum Joining {
+    /// Its page is in the controller's buffer.
+    Buffered,
+    /// The operation of the move in this slot.
+    Slot(u32),
+}
+
+impl Ssd {
+    /// A host operation that is about to wait in its pool's line joins a move of its page, if it can.
+    pub(super) fn try_join(&mut self, now: Ns, index: u32) -> bool {
+        if !self.merge {
+            return false;
+        }
+        let Some(joining) = self.joining(now, index) else { return false };
+        self.join(index, joining);
+        true
+    }
+
+    /// How the operation could join a move, if it can.
+    fn joining(&mut self, now: Ns, index: u32) -> Option<Joining> {
+        let (pool, lpn) = (self.transactions[index].pool, self.transactions[index].lpn);
+        let write = self.transactions[index].kind == TransactionKind::Write;
+        // With dynamic allocation the place of a write is not known before it begins.
+        if self.gc.job(pool).is_none() || self.states.is_urgent(pool) || write && self.sched.is_dynamic() {
+            return None;
+        }
+        if self.gc.buffered_mut(pool, lpn).is_some() {
+            return Some(Joining::Buffered);
+        }
+        let moved = self.gc.job(pool)?.moving.filter(|moved| moved.lpn == lpn && moved.writer == NONE)?;
+        let slot = self.flash.slot_of_gc(self.geometry().die_of_pool(pool), pool.0)?;
+        let phase = self.flash.phase(slot, now);
+        let from_array = matches!(self.flash.op(slot).kind, OpKind::Move | OpKind::Read);
+        let joins = if write { self.takes_writer(phase, now) } else { from_array && matches!(phase, Phase::Read(_) | Phase::BeforeOut) };
+        (joins && (write || moved.to.is_none() || from_array)).then_some(Joining::Slot(slot))
+    }
+
+    /// A move in this phase could still carry a host write. A write during a read that can be suspended makes the move unnecessary instead.
+    fn takes_writer(&self, phase: Phase, now: Ns) -> bool {
+        match phase {
+            Phase::Read(_) => !self.suspends.read,
+            Phase::BeforeOut | Phase::Out | Phase::BeforeIn => true,
+            Phase::In(since) => since == now,
+            _ => false,
+        }
+    }
+
+    fn join(&mut self, index: u32, joining: Joining) {
+        let pool = self.transactions[index].pool;
+        let write = self.transactions[index].kind == TransactionKind::Write;
+        let moved = match joining {
+            Joining::Buffered => self.gc.buffered_mut(pool, self.transactions[index].lpn).expect("it is in the buffer"),
+            Joining::Slot(slot) => {
+                self.flash.join(slot);
+                self.gc.job_mut(pool).moving.as_mut().expect("it is being moved")
+            }
+        };
+        let (from, to) = (moved.from, moved.to);
+        if write {
+            moved.writer = index;
+            self.write_joined(pool, to, index);
+        } else {
+            match joining {
+                Joining::Buffered => self.answered.push(index),
+                Joining::Slot(_) => self.transactions[index].next = std::mem::replace(&mut moved.readers, index),
+            }
+            self.counters.merged_reads += 1;
+            if let Some(verifier) = &mut self.verifier {
+                verifier.read(self.transactions[index].lpn, from);
+            }
+        }
+        if self.transactions[index].kind != TransactionKind::ReadForWrite {
+            let line = if write { LineKind::Write } else { LineKind::Read };
+            self.sched.release(ChipId(self.transactions[index].chip), line);
+            self.host_queue_ready = true;
+        }
+    }
+
+    fn write_joined(&mut self, pool: PoolId, to: Option<Ppn>, index: u32) {
+        self.counters.merged_writes += 1;
+        // As if it had begun: it is counted out when its program ends.
+        self.writes_under_way[pool.index()] += 1;
+        if let (Some(to), Some(verifier)) = (to, &mut self.verifier) {
+            verifier.replace(to, self.transactions[index].version);
+        }
+    }
+
+    /// The move of a page begins, or its transfer in: host operations on this page that wait in lines join it if they can.
+    pub(super) fn join_waiting(&mut self, now: Ns, pool: PoolId) {
+        if !self.merge {
+            return;
+        }
+        let Some(moved) = self.gc.job(pool).and_then(|job| job.moving) else { return };
+        let mut index = self.ftl.chain(moved.lpn).map_or(NONE, |(oldest, _)| oldest);
+        while index != NONE && self.transactions[index].active {
+            if self.transactions[index].in_line
+                && self.transactions[index].pool == pool
+                && let Some(joining) = self.joining(now, index)
+            {
+                let write = self.transactions[index].kind == TransactionKind::Write;
+                let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
+                let die = self.geometry().die_of_pool(pool);
+                self.sched.remove(&mut self.transactions, die, line, index);
+                self.join(index, joining);
+            }
+            index = self.transactions[index].next_on_page;
+        }
+    }
+
+    /// The transfer out of a move begins: until now its reads waited for collection.
+    pub(super) fn readers_wait_no_more(&mut self, now: Ns, mut index: u32) {
+        while index != NONE {
+            self.stop_waiting(now, index);
+            index = self.transactions[index].next;
+        }
+    }
+
+    /// The transfer out of a move has ended: the reads that have joined it are done.
+    pub(super) fn readers_served(&mut self, now: Ns, mut index: u32) {
+        while index != NONE {
+            let next = self.transactions[index].next;
+            self.transactions[index].account(Part::Transfer, now);
+            self.host_page_read(now, index);
+            index = next;
+        }
+    }
+
+    /// Reads that found their page in the controller's buffer.
+    pub(super) fn answer_buffered(&mut self, now: Ns) {
+        while let Some(index) = self.answered.pop() {
+            self.stop_waiting(now, index);
+            self.host_page_read(now, index);
+        }
+    }
+
+    /// A waiting read of a page that the move on this die holds in its register, past the transfer that it could have shared.
+    pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, u32)> {
+        self.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
+            let moved = self.gc.job(pool)?.moving?;
+            let mut index = self.ftl.chain(moved.lpn)?.0;
+            while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
+                index = self.transactions[index].next_on_page;
+            }
+            let found = index != NONE && self.transactions[index].active && self.transactions[index].kind != TransactionKind::Write;
+            (found && !self.states.holds_up(pool, LineKind::Read)).then_some((pool, index))
+        })
+    }
+
+    /// The page of a read is in the register of a move that was suspended on its die.
+    pub(super) fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
+        let Some((tag, phase)) = self.flash.shelved(die) else { return false };
+        let moving = self.gc.job(PoolId(tag)).and_then(|job| job.moving);
+        matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_))
+            && moving.is_some_and(|moved: Move| moved.lpn == self.transactions[index].lpn)
+    }
+}
