@@ -110,7 +110,6 @@ def settings(**values: object) -> list[str]:
         (settings(workload__request_size="table"), ["workload.size_table", "[[4, 3], [64, 1]]"]),
         (settings(workload__flows="[{read_shar = 1}]"), ["workload.flows[0].read_shar", "read_share"]),
         (settings(workload__request_kb=1048576, device__blocks_per_plane=64), ["workload.request_kb", "footprint"]),
-        (settings(gc__scope="block"), ["gc.scope", "not in this version", "plane"]),
         (["--set", "=1"], ["KEY=VALUE"]),
         (["--requests", "-5"], ["requests = -5", "from 1"]),
         (["--requests", "99999999999999999999"], ["requests = 99999999999999999999", "18446744073709551615"]),

@@ -6,7 +6,7 @@ r = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", re
 r.latency.read.p99, r.gc.write_amplification
 """
 
-from ssdlab._core import Completion, version
+from ssdlab._core import Candidates, Completion, version
 from ssdlab.api import (
     Request,
     Simulator,
@@ -26,6 +26,7 @@ from ssdlab.errors import (
     FileError,
     InternalError,
     Interrupted,
+    PolicyError,
     SimulationError,
     StoppedError,
     TraceError,
@@ -33,10 +34,12 @@ from ssdlab.errors import (
 )
 from ssdlab.result import Comparison, Result, Section
 from ssdlab.study.api import run_study, studies, study_report
+from ssdlab.victims import VictimPolicy
 
 __version__ = version()
 
 __all__ = [
+    "Candidates",
     "Comparison",
     "Completion",
     "ConfigError",
@@ -44,6 +47,7 @@ __all__ = [
     "FileError",
     "InternalError",
     "Interrupted",
+    "PolicyError",
     "Request",
     "Result",
     "Section",
@@ -52,6 +56,7 @@ __all__ = [
     "StoppedError",
     "TraceError",
     "UsageError",
+    "VictimPolicy",
     "__version__",
     "compare",
     "config_keys",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 __all__ = [
+    "Candidates",
     "Completion",
     "Config",
     "Plan",
@@ -50,9 +51,26 @@ class Plan:
         verify: str = "off",
         request_log: _Path | None = None,
         state: _Path | None = None,
+        victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
     ) -> Plan: ...
     @property
     def config(self) -> Config: ...
+
+@final
+class Candidates:
+    @property
+    def pool(self) -> int: ...
+    @property
+    def pages_per_block(self) -> int: ...
+    @property
+    def blocks(self) -> memoryview[int]: ...
+    @property
+    def valid_pages(self) -> memoryview[int]: ...
+    @property
+    def erases(self) -> memoryview[int]: ...
+    @property
+    def ages(self) -> memoryview[int]: ...
+    def __len__(self) -> int: ...
 
 @final
 class Completion:

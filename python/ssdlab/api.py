@@ -14,6 +14,7 @@ from ssdlab.batch import Job, execute, prepare_folder, write_json
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, value_text, whole
 from ssdlab.result import Comparison, Result
+from ssdlab.victims import Victim
 
 __all__ = [
     "COMPARISON_FILE",
@@ -57,6 +58,7 @@ def run(
     config: Path_ | None = None,
     state: Path_ | None = None,
     verify: Verify = "off",
+    victim: Victim | None = None,
     log_requests: bool = False,
     out: Path_ | None = None,
 ) -> Result:
@@ -84,6 +86,7 @@ def run(
         config: a TOML file of configuration keys.
         state: a device state saved by `precondition`, to begin with.
         verify: `"end"` checks all invariants after the run, `"every"` after every event (for small devices).
+        victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
         log_requests: keep a row for each request (`result.requests`).
         out: a folder for `result.json` and, if asked for, `requests.parquet`.
 
@@ -107,6 +110,7 @@ def run(
         config=config,
         state=state,
         verify=verify,
+        victim=victim,
     )
     folder = None if out is None else Path(out)
     batch = execute([Job.prepare("run", setup, scheme, folder=folder, log_requests=log_requests)])
@@ -132,6 +136,7 @@ def compare(
     config: Path_ | None = None,
     state: Path_ | None = None,
     verify: Verify = "off",
+    victim: Victim | None = None,
     log_requests: bool = False,
     out: Path_ | None = None,
     jobs: int | None = None,
@@ -162,6 +167,7 @@ def compare(
         config=config,
         state=state,
         verify=verify,
+        victim=victim,
     )
     folder = None if out is None else Path(out)
     batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests), workers=jobs)
@@ -198,13 +204,14 @@ def precondition(
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
     config: Path_ | None = None,
+    victim: Victim | None = None,
 ) -> dict[str, Any]:
     """Prepares a device as `ftl.precondition` says and saves its state to the file `out`, for `run(state=...)`.
 
     Returns:
         The report: how it was done and what came of it.
     """
-    setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=_pairs(set), config=config)
+    setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=_pairs(set), config=config, victim=victim)
     return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), out)))
 
 
@@ -313,8 +320,9 @@ class Simulator:
         config: Path_ | None = None,
         state: Path_ | None = None,
         verify: Verify = "off",
+        victim: Victim | None = None,
     ) -> None:
-        setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify)
+        setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify, victim=victim)
         self._core = _core.Simulator(setup.plan(scheme))
 
     @property

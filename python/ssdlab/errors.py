@@ -15,6 +15,7 @@ __all__ = [
     "FileError",
     "InternalError",
     "Interrupted",
+    "PolicyError",
     "SimulationError",
     "StoppedError",
     "TraceError",
@@ -53,6 +54,10 @@ class TraceError(Error):
 
 class SimulationError(Error):
     """The simulation cannot go on: a defect or an impossible situation, with what waits for what."""
+
+
+class PolicyError(Error):
+    """A victim policy of the user's own that raised an error, which is the `__cause__`, or returned what names no block."""
 
 
 class StoppedError(Error):

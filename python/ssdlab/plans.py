@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from ssdlab import _core
 from ssdlab.errors import ConfigError, UsageError
+from ssdlab.victims import Victim, described
 
 __all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text", "whole"]
 
@@ -114,6 +115,7 @@ class Setup:
     set: tuple[tuple[str, str], ...] = ()
     state: str | os.PathLike[str] | None = None
     verify: str = "off"
+    victim: Victim | None = None
 
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
@@ -121,6 +123,8 @@ class Setup:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
         if self.prefill is not None and self.state is not None:
             raise UsageError("prefill and state were both given: a saved state is a prepared drive already")
+        if self.victim is not None and "gc.victim" in dict(self.set):
+            raise UsageError("victim and gc.victim were both given: the one is a policy of your own, the other a built-in one")
         config = self._layers(scheme, ())
         self._refuse_idle_shorthands(config)
         if self.fit is None:
@@ -170,6 +174,7 @@ class Setup:
             verify=self.verify,
             request_log=request_log,
             state=self.state,
+            victim=None if self.victim is None else described(self.victim),
         )
 
     def _shorthands(self) -> list[tuple[str, str]]:

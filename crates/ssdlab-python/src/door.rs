@@ -1,15 +1,19 @@
 //! The one way from Python to long work: it happens in worker threads without the GIL, while the calling thread stays awake for
-//! Ctrl-C and progress.
+//! Ctrl-C and progress. What the work wants of Python (a policy written there) is done by the calling thread as well: Ctrl-C reaches it
+//! there, and of several runs at once only one is in Python at a time.
 
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use ssdlab::error::Error;
+use ssdlab::gc::victim::Failure as Reason;
 use ssdlab::simulation::Control;
 
 use crate::errors::{Failure, guarded};
@@ -21,27 +25,89 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Worker threads get the stack that a main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Starts a worker thread.
-pub fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let spawned = thread::Builder::new().name("ssdlab".into()).stack_size(STACK_BYTES).spawn(work);
+/// Something to be done in Python for a worker thread. Returns what is no error but a wish to stop: Ctrl-C, `sys.exit()`.
+type Errand = Box<dyn FnOnce(Python<'_>) -> Option<PyErr> + Send>;
+
+/// What worker threads send to the thread that waits for them.
+pub enum Message<M> {
+    /// Something to be done there.
+    Errand(Errand),
+    /// Something to be known.
+    Report(M),
+}
+
+thread_local! {
+    /// In a worker thread: the way to the thread that waits for it.
+    static CALLER: OnceCell<Box<dyn Fn(Errand)>> = const { OnceCell::new() };
+}
+
+/// Does a piece of work in Python, from wherever the simulation runs.
+///
+/// # Errors
+/// Those of the work; that the run is to stop, if the calling thread does not do anything for it any more.
+pub fn in_python<T: Send + 'static>(work: impl FnOnce(Python<'_>) -> Result<T, Reason> + Send + 'static) -> Result<T, Reason> {
+    CALLER.with(|caller| {
+        let Some(send) = caller.get() else { return Python::attach(work) };
+        let (sender, receiver) = channel();
+        send(Box::new(move |py| {
+            let outcome = work(py);
+            let raised = outcome.as_ref().err().and_then(|reason| reason.downcast_ref::<PyErr>());
+            let stop = raised.filter(|raised| !raised.is_instance_of::<PyException>(py)).map(|raised| raised.clone_ref(py));
+            // The worker waits for it.
+            let _ = sender.send(outcome);
+            stop
+        }));
+        // An errand that is dropped takes its sender with it.
+        receiver.recv().unwrap_or_else(|_| Err("the run is to stop".into()))
+    })
+}
+
+/// Starts a worker thread, whose messages go to `sender`.
+pub fn spawn<M: Send + 'static>(
+    sender: Sender<Message<M>>,
+    work: impl FnOnce(&Sender<Message<M>>) + Send + 'static,
+) -> Result<(), Failure> {
+    let body = move || {
+        let errands = sender.clone();
+        CALLER.with(|caller| {
+            // If the receiver is gone, so is the errand.
+            let _ = caller.set(Box::new(move |errand| drop(errands.send(Message::Errand(errand)))));
+        });
+        work(&sender);
+    };
+    let spawned = thread::Builder::new().name("ssdlab".into()).stack_size(STACK_BYTES).spawn(body);
     spawned.map(drop).map_err(|reason| Failure::Core(Error::Simulation(format!("cannot start a thread: {reason}"))))
 }
 
-/// Receives messages of worker threads until `on` breaks. `on` is called with each message, and with `None` every now and then;
+/// Receives messages of worker threads until `on` breaks. `on` is called with each report, and with `None` every now and then;
 /// its second argument says whether the work has been asked to stop. A signal, or an error of `on`, calls `cancel` and is
-/// returned at the end; a second signal, or a long silence after the first, ends the wait at once.
+/// returned at the end; a second signal, or a long silence after the first, ends the wait at once. Errands are done as long as nothing
+/// has been asked to stop.
 pub fn attend<M: Send>(
     py: Python<'_>,
-    inbox: &Mutex<Receiver<M>>,
+    inbox: &Mutex<Receiver<Message<M>>>,
     cancel: impl Fn(),
     mut on: impl FnMut(Option<M>, bool) -> PyResult<ControlFlow<()>>,
 ) -> Option<PyErr> {
     let mut interrupt: Option<(PyErr, Instant)> = None;
+    let mut shown = Instant::now();
     loop {
         let message = py.detach(|| inbox.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(POLL));
+        let stopping = interrupt.is_some();
         let step = match message {
-            Ok(message) => on(Some(message), interrupt.is_some()),
-            Err(RecvTimeoutError::Timeout) => on(None, interrupt.is_some()),
+            Ok(Message::Report(report)) => on(Some(report), stopping),
+            // Dropped: that ends the work which waits for it.
+            Ok(Message::Errand(_)) if stopping => Ok(ControlFlow::Continue(())),
+            Ok(Message::Errand(errand)) => match errand(py) {
+                Some(stop) => Err(stop),
+                // Many errands leave no time for a timeout.
+                None if shown.elapsed() > POLL => {
+                    shown = Instant::now();
+                    on(None, stopping)
+                }
+                None => Ok(ControlFlow::Continue(())),
+            },
+            Err(RecvTimeoutError::Timeout) => on(None, stopping),
             Err(RecvTimeoutError::Disconnected) => Ok(ControlFlow::Break(())),
         };
         let reason = match step {
@@ -71,9 +137,9 @@ pub fn call<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, receiver) = channel();
     let worker_control = Arc::clone(&control);
-    spawn(move || {
+    spawn(sender, move |sender| {
         // The receiver is gone only if the caller no longer waits.
-        let _ = sender.send(guarded(|| work(&worker_control)));
+        let _ = sender.send(Message::Report(guarded(|| work(&worker_control))));
     })?;
     let mut outcome = None;
     let interrupt = attend(

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
+use pyo3::exceptions::PyException;
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use ssdlab::error::Error;
@@ -11,6 +12,7 @@ use ssdlab::error::Error;
 import_exception!(ssdlab.errors, ConfigError);
 import_exception!(ssdlab.errors, FileError);
 import_exception!(ssdlab.errors, InternalError);
+import_exception!(ssdlab.errors, PolicyError);
 import_exception!(ssdlab.errors, SimulationError);
 import_exception!(ssdlab.errors, StoppedError);
 import_exception!(ssdlab.errors, TraceError);
@@ -50,9 +52,25 @@ fn exception(error: &Error) -> PyErr {
         Error::Usage(_) => UsageError::new_err(message),
         Error::Trace(_) => TraceError::new_err(message),
         Error::Simulation(_) => SimulationError::new_err(message),
+        Error::Policy { reason, .. } => policy_error(message, reason.as_ref()),
         Error::Interrupted => StoppedError::new_err("stopped before its end"),
         Error::Io { path, source, .. } => FileError::new_err((message, source.raw_os_error(), path.display().to_string())),
     }
+}
+
+/// The error for a policy that could not choose. What it raised in Python is the cause; what no `Exception` is (Ctrl-C, `sys.exit`) is
+/// not an error of the policy, and stays what it is.
+fn policy_error(message: String, reason: &(dyn std::error::Error + Send + Sync + 'static)) -> PyErr {
+    let error = PolicyError::new_err(message);
+    let Some(raised) = reason.downcast_ref::<PyErr>() else { return error };
+    Python::attach(|py| {
+        let raised = raised.clone_ref(py);
+        if !raised.is_instance_of::<PyException>(py) {
+            return raised;
+        }
+        error.set_cause(py, Some(raised));
+        error
+    })
 }
 
 thread_local! {

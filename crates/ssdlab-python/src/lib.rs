@@ -7,12 +7,14 @@
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
 //! | `tools` | traces, presets, studies, the schema |
+//! | `victims` | victim policies written in Python |
 
 mod door;
 mod errors;
 mod runs;
 mod simulator;
 mod tools;
+mod victims;
 
 use pyo3::prelude::*;
 
@@ -27,6 +29,9 @@ mod _core {
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
     use tools::{keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
+
+    #[pymodule_export]
+    use victims::PyCandidates;
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

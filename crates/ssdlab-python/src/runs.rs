@@ -12,8 +12,9 @@ use ssdlab::config::layers::Layers;
 use ssdlab::error::Error;
 use ssdlab::simulation::{self, Control, Plan, Verify};
 
-use crate::door::{self, Snapshot, attend};
+use crate::door::{self, Message, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
+use crate::victims;
 
 /// A complete, checked configuration.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]
@@ -76,7 +77,7 @@ pub struct PyPlan(pub Plan);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None))]
+    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None))]
     fn new(
         config: &PyConfig,
         seed: u64,
@@ -84,6 +85,7 @@ impl PyPlan {
         verify: &str,
         request_log: Option<PathBuf>,
         state: Option<PathBuf>,
+        victim: Option<victims::Given>,
     ) -> PyResult<Self> {
         let verify = match verify {
             "off" => Verify::Off,
@@ -94,7 +96,7 @@ impl PyPlan {
                 return Err(Failure::Core(Error::Usage(message)).into());
             }
         };
-        Ok(PyPlan(Plan { config: config.0.clone(), seed, requests, verify, request_log, state }))
+        Ok(PyPlan(Plan { config: config.0.clone(), seed, requests, verify, request_log, state, victim: victim.map(victims::custom) }))
     }
 
     /// The configuration.
@@ -122,7 +124,7 @@ impl Batch {
     }
 
     /// A worker's life: takes the next plan until none is left.
-    fn work(&self, sender: &Sender<(usize, Outcome)>) {
+    fn work(&self, sender: &Sender<Message<(usize, Outcome)>>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some((plan, control)) = self.plans.get(index).zip(self.controls.get(index)) else { return };
@@ -131,7 +133,7 @@ impl Batch {
             }
             let outcome = guarded(|| json(&simulation::run(plan, control)?));
             // The receiver is gone only if the caller no longer waits.
-            let _ = sender.send((index, outcome));
+            let _ = sender.send(Message::Report((index, outcome)));
         }
     }
 
@@ -163,7 +165,7 @@ pub fn run_many(
     let (sender, receiver) = channel();
     for _ in 0..jobs.clamp(1, plans.len().max(1)) {
         let (batch, sender) = (Arc::clone(&batch), sender.clone());
-        door::spawn(move || batch.work(&sender))?;
+        door::spawn(sender, move |sender| batch.work(sender))?;
     }
     drop(sender); // so that the inbox closes when the last worker has ended
     let interrupt = attend(

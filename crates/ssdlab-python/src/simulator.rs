@@ -116,25 +116,32 @@ impl PySimulator {
         door::call(py, Arc::clone(&self.control), None, move |_| {
             let mut slot = simulation.try_lock().map_err(|_| busy())?;
             let result = work(&mut slot);
-            if matches!(result, Err(Error::Simulation(_) | Error::Interrupted)) {
-                *slot = None;
-            }
+            give_up(&mut slot, &result);
             result
         })
     }
 }
 
 fn busy() -> Error {
-    Error::Usage("this simulator is in use by another thread, or ended with an error".into())
+    Error::Usage("this simulator is in use, by another thread or by the call that this one is part of".into())
 }
 
 fn over() -> Error {
-    Error::Usage("this simulator has finished".into())
+    Error::Usage("this simulator has finished, or ended with an error".into())
 }
 
 fn locked<T>(simulation: &Mutex<Option<Simulation>>, work: impl FnOnce(&mut Simulation) -> Result<T>) -> Result<T> {
     let mut slot = simulation.try_lock().map_err(|_| busy())?;
-    work(slot.as_mut().ok_or_else(over)?)
+    let result = work(slot.as_mut().ok_or_else(over)?);
+    give_up(&mut slot, &result);
+    result
+}
+
+/// After an error in the midst of a step there is nothing to go on with.
+fn give_up<T>(slot: &mut Option<Simulation>, result: &Result<T>) {
+    if matches!(result, Err(Error::Simulation(_) | Error::Policy { .. } | Error::Interrupted)) {
+        *slot = None;
+    }
 }
 
 #[pymethods]

@@ -25,7 +25,7 @@ fn main() {
     let mut config = layers("lee2013", "npgc", "uniform-4k-write");
     config.ftl.precondition.kind = PreconditionKind::Steady;
     println!("4 KB uniform random writes, lee2013 drive, npgc, steady state, {WRITES} writes a turn, best of {TURNS} turns");
-    let (ftl, report) = precondition::prepare(&config, None, 1, &|| false).expect("a steady drive");
+    let (ftl, report) = precondition::prepare(&config, None, None, 1, &|| false).expect("a steady drive");
     println!(
         "  preconditioned: write amplification {:.3} after {} overwrites",
         report.write_amplification.unwrap_or(1.0),
@@ -69,7 +69,8 @@ fn untimed_replay(config: &Config, mut ftl: Ftl) -> f64 {
 }
 
 fn timed_simulation(config: &Config, ftl: Ftl, report: PreconditionReport) -> f64 {
-    let plan = Plan { config: config.clone(), seed: 2, requests: Some(WRITES), verify: Verify::Off, request_log: None, state: None };
+    let plan =
+        Plan { config: config.clone(), seed: 2, requests: Some(WRITES), verify: Verify::Off, request_log: None, state: None, victim: None };
     let exported = ftl.geometry().exported_bytes();
     let mut source = workload::open(&config.workload, exported, plan.seed, plan.requests).expect("a generator");
     let mut simulation = Simulation::with_drive(&plan, ftl, report).expect("a drive");
@@ -100,7 +101,7 @@ fn plain_c_loop(ftl: &Ftl, warm: u64) -> Option<f64> {
 fn terabyte_drive() {
     let mut config = layers("elyasi2017", "fr-fcfs", "fio-randread");
     config.workload.read_share = 0.5;
-    let plan = Plan { config, seed: 3, requests: Some(10_000), verify: Verify::Off, request_log: None, state: None };
+    let plan = Plan { config, seed: 3, requests: Some(10_000), verify: Verify::Off, request_log: None, state: None, victim: None };
     let start = Instant::now();
     run(&plan, &Control::default()).expect("a run");
     println!(

@@ -28,6 +28,15 @@ pub enum Error {
     /// The simulation cannot go on: a defect or an impossible situation, with what waits for what.
     #[error("{0}")]
     Simulation(String),
+    /// A policy of the user's own that could not choose.
+    #[error("victim policy {policy}: {reason}")]
+    Policy {
+        /// What it is called.
+        policy: String,
+        /// Why it could not.
+        #[source]
+        reason: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The caller asked to stop (Ctrl-C).
     #[error("interrupted")]
     Interrupted,

@@ -15,9 +15,11 @@ pub enum Event {
     Slot(u32),
     /// The transfer on this channel ends.
     Bus(u32),
+    /// A time that was waited for has come.
+    Timer,
 }
 
-/// Bits of the payload in a key: a kind and an index.
+/// Bits of the payload in a key: an index above a kind, which is 0 for slots (there are most of them), 01 for buses, 11 for timers.
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.
@@ -33,7 +35,8 @@ impl EventQueue {
     pub fn push(&mut self, time: Ns, serial: u64, event: Event) {
         let payload = match event {
             Event::Slot(index) => index << 1,
-            Event::Bus(index) => index << 1 | 1,
+            Event::Bus(index) => index << 2 | 0b01,
+            Event::Timer => 0b11,
         };
         assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
@@ -53,7 +56,11 @@ impl EventQueue {
         }
         let Reverse(key) = self.heap.pop()?;
         let payload = key as u32 & ((1 << PAYLOAD_BITS) - 1);
-        let event = if payload & 1 == 0 { Event::Slot(payload >> 1) } else { Event::Bus(payload >> 1) };
+        let event = match payload & 0b11 {
+            0b01 => Event::Bus(payload >> 2),
+            0b11 => Event::Timer,
+            _ => Event::Slot(payload >> 1),
+        };
         Some(((key as u64) >> PAYLOAD_BITS, event))
     }
 }
@@ -68,11 +75,12 @@ mod tests {
         queue.push(5, 3, Event::Slot(0));
         queue.push(3, 2, Event::Bus(1));
         queue.push(5, 1, Event::Bus(9));
-        queue.push(5, 2, Event::Slot(4));
+        queue.push(5, 2, Event::Slot(5));
+        queue.push(5, 0, Event::Timer);
         assert_eq!(queue.next_time(), Some(3));
         assert_eq!(queue.pop_at(5), None);
         assert_eq!(queue.pop_at(3), Some((2, Event::Bus(1))));
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop_at(5)).collect();
-        assert_eq!(rest, [(1, Event::Bus(9)), (2, Event::Slot(4)), (3, Event::Slot(0))]);
+        assert_eq!(rest, [(0, Event::Timer), (1, Event::Bus(9)), (2, Event::Slot(5)), (3, Event::Slot(0))]);
     }
 }

@@ -4,7 +4,7 @@ use crate::config::{Allocation, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::untimed::{self, UntimedCounts};
-use crate::gc::victim::Picker;
+use crate::gc::victim::{CustomVictim, Picker};
 use crate::rng::Rng;
 use crate::stats::PreconditionReport;
 use crate::units::{Lpn, PoolId};
@@ -14,17 +14,22 @@ const STEADY: f64 = 0.01;
 /// Windows after which overwriting ends even if write amplification still drifts.
 const MAX_WINDOWS: u32 = 64;
 
-/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `cancelled` is asked now and then.
+/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `victim`: a policy of the
+/// user's own, for the collection that overwriting makes necessary. `cancelled` is asked now and then.
 ///
 /// # Errors
-/// [`Error::Interrupted`], or [`Error::Config`] when the data do not fit.
+/// [`Error::Interrupted`], [`Error::Config`] when the data do not fit, or [`Error::Policy`].
 pub fn prepare(
     config: &Config,
     ranges: Option<&[(u64, u64)]>,
+    victim: Option<&CustomVictim>,
     seed: u64,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(Ftl, PreconditionReport)> {
     let mut preparation = Preparation::new(config, seed, cancelled);
+    if let Some(victim) = victim {
+        preparation.victims.ask(victim);
+    }
     let kind = config.ftl.precondition.kind;
     match (kind, ranges) {
         (PreconditionKind::None, _) => {}
@@ -105,7 +110,11 @@ impl<'a> Preparation<'a> {
 
     fn write(&mut self, lpn: Lpn) -> Result<()> {
         let pool = self.pool_for(lpn);
-        if untimed::write(&mut self.ftl, &mut self.victims, pool, lpn, &mut self.counts) {
+        let written = untimed::write(&mut self.ftl, &mut self.victims, pool, lpn, &mut self.counts);
+        if let Some(failure) = self.victims.take_failure() {
+            return Err(failure);
+        }
+        if written {
             return Ok(());
         }
         Err(Error::Config(format!(

@@ -11,6 +11,7 @@ use crate::config::{Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::files::WholeFile;
 use crate::ftl::Ftl;
+use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
 use crate::memory;
 use crate::precondition;
@@ -47,6 +48,8 @@ pub struct Plan {
     pub request_log: Option<PathBuf>,
     /// Begin with this saved state in place of preconditioning.
     pub state: Option<PathBuf>,
+    /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
+    pub victim: Option<CustomVictim>,
 }
 
 /// A run's line to the outside: progress out, cancellation in. Shared between threads.
@@ -71,6 +74,8 @@ impl Control {
     }
 }
 
+/// What the result's configuration says of a victim policy of the user's own.
+const CUSTOM: &str = "custom";
 /// How many steps of the clock pass between looks at [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
 /// The last instant at which a request may arrive: what follows it must not overflow.
@@ -118,6 +123,9 @@ impl Simulation {
         let mut ssd = Ssd::new(&plan.config, ftl, plan.seed);
         if plan.verify != Verify::Off {
             ssd.verify(plan.verify == Verify::Every);
+        }
+        if let Some(victim) = &plan.victim {
+            ssd.use_victim_policy(victim);
         }
         Ok(Simulation {
             plan: plan.clone(),
@@ -197,9 +205,9 @@ impl Simulation {
     /// Simulates up to and including the time `until`.
     ///
     /// # Errors
-    /// What the request log or verify mode meets.
+    /// What the request log or verify mode meets; [`Error::Policy`].
     pub fn run_until(&mut self, until: Ns) -> Result<()> {
-        self.begin();
+        self.begin()?;
         while self.next_time().is_some_and(|time| time <= until) {
             self.step()?;
         }
@@ -238,8 +246,13 @@ impl Simulation {
             self.ssd.check()?;
         }
         let device = device_stats(&self.ssd, self.now);
+        let mut config = self.plan.config.to_value();
+        if self.plan.victim.is_some() {
+            config["gc"]["victim"] = CUSTOM.into();
+        }
         let run = Run {
-            config: self.plan.config.to_value(),
+            config,
+            victim_source: self.plan.victim.map(|victim| victim.source_hash().to_string()),
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),
@@ -258,7 +271,7 @@ impl Simulation {
     }
 
     fn step_or_stuck(&mut self) -> Result<()> {
-        self.begin();
+        self.begin()?;
         if self.next_time().is_none() {
             return Err(self.ssd.stuck(self.now));
         }
@@ -266,10 +279,18 @@ impl Simulation {
     }
 
     /// Starts the clock. Apart from [`Simulation::new`], so that what watches the drive can be set up before.
-    fn begin(&mut self) {
+    fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
             self.ssd.begin();
         }
+        self.policy_could_choose()
+    }
+
+    /// The user's own victim policy, if there is one, has named what it was asked for. Asked after each step and not by the drive itself:
+    /// there the greedy choice stands in until the run ends here.
+    #[inline]
+    fn policy_could_choose(&mut self) -> Result<()> {
+        self.ssd.take_policy_failure().map_or(Ok(()), Err)
     }
 
     /// One instant: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at the same instant
@@ -293,6 +314,7 @@ impl Simulation {
             self.ssd.accept(time, index, request);
         }
         self.ssd.dispatch(time);
+        self.policy_could_choose()?;
         self.collect_completions()
     }
 
@@ -428,7 +450,7 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Ftl, PreconditionReport)> 
         }
         _ => None,
     };
-    precondition::prepare(&plan.config, ranges.as_deref(), plan.seed, &|| control.cancelled())
+    precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), plan.seed, &|| control.cancelled())
 }
 
 fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
@@ -458,7 +480,11 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ("host_queue_waits", counters.host_queue_waits),
         ("host_first_between_jobs", counters.gates),
         ("trimmed_pages", counters.trimmed_pages),
+        ("redirected_writes", counters.redirected_writes),
+        ("idle_jobs", counters.idle_jobs),
+        ("idle_pauses", counters.idle_pauses),
         ("victim_fallbacks", ssd.victim_fallbacks()),
+        ("moves_put_aside", counters.moves_put_aside),
         ("reordered_moves", counters.reordered_moves),
         ("discarded_moves", counters.discarded_moves),
         ("s3_entries", counters.s3_entries),

@@ -13,7 +13,8 @@ use ssdlab::units::{ChannelId, Lpn};
 
 /// Runs the requests and returns the result, with every invariant checked at every event.
 fn run(config: &Config, requests: &[Request], every_stage: bool) -> Result<RunResult, String> {
-    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::Every, request_log: None, state: None };
+    let plan =
+        Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
     if every_stage {
         simulation.ssd_mut().play_every_stage();

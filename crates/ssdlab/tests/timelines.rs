@@ -4,7 +4,7 @@
 mod common;
 
 use common::{one_die, simulation};
-use ssdlab::config::{Config, Frontier, Layers, Order, PoolScope, PreconditionKind};
+use ssdlab::config::{Config, Frontier, Layers, Order, PoolScope, PreconditionKind, Trigger};
 use ssdlab::flash::{OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::stats::Part;
@@ -356,6 +356,7 @@ fn a_job_of_30_percent_valid_pages_on_the_ae2022_drive() {
     config.device.planes_per_die = 1;
     config.device.blocks_per_plane = 16;
     config.device.overprovisioning = 0.5;
+    config.gc.trigger = Trigger::Soft;
     config.gc.soft = 7.0;
     config.ftl.precondition.kind = PreconditionKind::Fill;
     for (valid, moves_ns) in [(38, 9_690_000), (39, 9_945_000)] {

@@ -17,7 +17,7 @@ pub struct Capacity {
     pub page_bytes: u64,
     /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the pools.
     pub exported_pages: u64,
-    /// Blocks of a pool that are being filled at any time: 1 with a shared frontier, else 2.
+    /// Blocks of a pool that are being filled at any time: 1 with a shared frontier from which no write is redirected, else 2.
     pub frontiers: u64,
 }
 
@@ -45,7 +45,7 @@ impl Capacity {
             pages_per_block: device.pages_per_block.into(),
             page_bytes: device.page_bytes.into(),
             exported_pages: exported - exported % pools,
-            frontiers: if config.ftl.frontier == Frontier::Shared { 1 } else { 2 },
+            frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
         };
         if capacity.exported_pages == 0 {
             let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";

@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn config_refused_keys_have_a_reason() {
         let keys: Vec<_> = super::reasons().iter().map(|(key, _)| *key).collect();
-        assert!(keys.contains(&"gc.hard") && keys.contains(&"gc.trigger"));
+        assert!(keys.contains(&"gc.hard") && keys.contains(&"gc.merge"));
         assert!(!keys.contains(&"gc.scope"), "scope has values to choose from");
     }
 }

@@ -48,6 +48,13 @@ pub struct Config {
     pub workload: Workload,
 }
 
+impl Config {
+    /// While a job is active, host writes are given pages of another block than the shared frontier that the job fills (ae2022 section 4.2).
+    pub fn redirects_writes(&self) -> bool {
+        self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block
+    }
+}
+
 /// The drive's flash: geometry, timing, abilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -401,7 +408,7 @@ pub struct Gc {
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
     /// For the trigger `idle`: the time without a request under way after which it collects, us.
-    #[schemars(range(min = 0, max = 1000000000_u64))]
+    #[schemars(range(min = 1, max = 1000000000_u64))]
     pub idle_us: u64,
     /// For the trigger `idle`: the timeout stays `idle_us`, or is adapted to the workload, beginning there.
     pub idle_timeout: IdleTimeout,
@@ -439,6 +446,30 @@ impl Default for Gc {
 }
 
 impl Gc {
+    /// Host reads of the blocks that a job works on wait: not with priority for the host (ae2022 section 4.3: "the DTQ accepts only regular
+    /// read requests while GC is being applied to the same block").
+    pub fn excludes_block_reads(&self) -> bool {
+        self.scope == Scope::Block && self.priority != Priority::Host
+    }
+
+    /// Invalid pages with which a block of `pages` pages starts collection: the least number that exceeds the share `invalid_share`, where
+    /// that is the trigger; else more than a block has.
+    pub fn invalid_pages_wanted(&self, pages: u32) -> u32 {
+        let share = self.invalid_share * f64::from(pages);
+        let (nearest, below) = (libm::round(share), libm::floor(share));
+        match self.trigger {
+            // A share such as 0.29 of 100 pages is 29 of them, whatever the product is rounded to.
+            Trigger::InvalidShare if (share - nearest).abs() < 1e-6 => nearest as u32 + 1,
+            Trigger::InvalidShare => below as u32 + 1,
+            Trigger::Soft | Trigger::Idle => pages + 1,
+        }
+    }
+
+    /// Free blocks that the trigger `idle` works for: `idle_free` x T_soft, rounded to the nearest block.
+    pub fn idle_blocks(&self, pool_blocks: u32) -> u32 {
+        libm::round(self.idle_free * f64::from(self.soft_blocks(pool_blocks))) as u32
+    }
+
     /// The soft threshold T_soft in blocks, for pools of `pool_blocks`.
     pub fn soft_blocks(&self, pool_blocks: u32) -> u32 {
         let blocks = if self.soft < 1.0 { self.soft * f64::from(pool_blocks) } else { self.soft };

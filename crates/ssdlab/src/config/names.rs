@@ -4,14 +4,8 @@ use super::node::{Node, root};
 
 /// Keys and sections of the published interface that later versions bring. One that has arrived must leave this list
 /// (a test asserts it).
-const PLANNED: &[&str] = &[
-    "device.ispp_steps",
-    "scheduler.read_bypass",
-    "scheduler.write_bypass",
-    "scheduler.write_pausing",
-    "cache",
-    "array",
-];
+const PLANNED: &[&str] =
+    &["device.ispp_steps", "scheduler.read_bypass", "scheduler.write_bypass", "scheduler.write_pausing", "cache", "array"];
 
 /// The message for a key or section that does not exist.
 pub(super) fn unknown(path: &str) -> String {

@@ -207,20 +207,12 @@ fn config_relations_between_keys() {
 #[test]
 fn config_what_is_not_simulated_is_refused() {
     let cases = [
-        ("gc.trigger", "idle", "gc.trigger = \"idle\": not in this version; available now: \"soft\""),
-        (
-            "gc.scope",
-            "block",
-            "gc.scope = \"block\": not in this version; available now: \"device\", \"channel\", \"chip\", \"die\", \"plane\", \"none\"",
-        ),
         ("gc.suspend", "[erase]", "gc.suspend = [\"erase\"]: not in this version; leave it at []"),
         ("gc.pipeline", "true", "gc.pipeline = true: not in this version; leave it at false"),
         ("gc.merge", "true", "gc.merge = true: not in this version; leave it at false"),
         ("gc.moves_in_flight", "4", "gc.moves_in_flight = 4: not in this version; leave it at 1"),
         ("gc.hard", "0.2", "gc.hard = 0.2: not in this version; leave it at 0"),
         ("gc.hard_stops", "all", "gc.hard_stops = \"all\": not in this version; leave it at \"writes\""),
-        ("gc.invalid_share", "0.5", "gc.invalid_share = 0.5: not in this version; leave it at 0.7"),
-        ("gc.idle_us", "5", "gc.idle_us = 5: not in this version; leave it at 0"),
         ("gc.poll_ns", "600", "gc.poll_ns = 600: not in this version; leave it at 0"),
         ("workload.high_priority_share", "0.1", "workload.high_priority_share = 0.1: not in this version; leave it at 0"),
         (

@@ -29,12 +29,6 @@ pub enum Available {
 
 /// Every restriction of this version.
 pub const RULES: &[Rule] = &[
-    Rule { key: "gc.trigger", available: Available::Only(&["soft"]) },
-    Rule { key: "gc.invalid_share", available: Available::Default },
-    Rule { key: "gc.scope", available: Available::AllBut(&["block"]) },
-    Rule { key: "gc.idle_us", available: Available::Default },
-    Rule { key: "gc.idle_timeout", available: Available::Default },
-    Rule { key: "gc.idle_free", available: Available::Default },
 ];
 
 /// One message for each value of a complete, checked tree that this version does not simulate.

@@ -116,9 +116,10 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     if spare < needed {
         let given = config.device.overprovisioning;
         let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
+        let with = if config.redirects_writes() { " with gc.scope = \"block\"" } else { "" };
         messages.push(format!(
-            "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool; ftl.frontier = {frontier} needs at \
-             least {needed}{}",
+            "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool; ftl.frontier = {frontier}{with} needs \
+             at least {needed}{}",
             raise(capacity, needed)
         ));
     } else {

@@ -295,6 +295,12 @@ impl Flash {
         (host, gc)
     }
 
+    /// The tags of the host operations under way on the die.
+    pub fn host_tags(&self, die: DieId) -> impl Iterator<Item = u32> {
+        let tag = |slot: &Slot| (slot.stage != Stage::Empty && slot.op.host).then_some(slot.op.tag);
+        self.pair(die).map(tag).into_iter().flatten()
+    }
+
     /// The die could begin an operation of this kind now, the bus aside.
     #[inline(always)]
     pub fn can_start(&self, die: DieId, kind: OpKind, host: bool) -> bool {
@@ -642,6 +648,17 @@ impl Flash {
     /// A host request joins the operation in a slot, which is no longer put aside or suspended from now on.
     pub fn join(&mut self, slot: u32) {
         self.slots[slot as usize].joined = true;
+    }
+
+    /// The host requests that had joined the operation in a slot are done.
+    pub fn leave(&mut self, slot: u32) {
+        self.slots[slot as usize].joined = false;
+    }
+
+    /// The operation in the slot shares its die with a GC program in the array.
+    pub fn overlaps_gc_program(&self, slot: u32) -> bool {
+        let other = &self.slots[slot as usize ^ 1];
+        other.stage == Stage::Program && !other.op.host && self.slots[slot as usize].op.kind == OpKind::Program
     }
 
     /// A host request has joined the operation in a slot.

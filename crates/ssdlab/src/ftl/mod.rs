@@ -1,40 +1,24 @@
-//! The flash translation layer: where a page is, which block takes the next one, what is worn how much. It knows no time; loads and
-//! the need for collection are somebody else's business.
+//! The flash translation layer: where a page is, which block takes the next one, what is worn how much, which pool is short of blocks. It knows
+//! no time; loads are somebody else's business.
 
 mod blocks;
 mod lists;
 mod mapping;
+mod pool;
 mod state;
 
 pub use blocks::BlockState;
 
 use blocks::Blocks;
 use mapping::Mapping;
+use pool::{Frontier, Frontiers, Pool};
 
-use crate::config::{self, Config};
+use crate::config::{Config, Trigger};
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 
 /// Free blocks of a pool that host writes leave alone, so that a job always finds a place for the pages it moves.
 pub const RESERVE: u32 = 1;
-
-/// A block being filled.
-#[derive(Clone, Copy, Debug)]
-struct Frontier {
-    block: BlockId,
-    /// The next page to be programmed; a full (or no) block has the number of pages a block here.
-    next_page: u32,
-}
-
-/// What the allocation of blocks is about, of one pool.
-#[derive(Clone, Copy, Debug)]
-struct Pool {
-    host: Frontier,
-    /// With a shared frontier this one stays unused.
-    gc: Frontier,
-    /// Pages that the active job still has to place.
-    owed: u32,
-}
 
 /// A page given to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +27,8 @@ pub struct Allocated {
     pub ppn: Ppn,
     /// The frontier took a free block for it: the moment at which triggers are evaluated.
     pub took_block: bool,
+    /// A host write's page lies in another block than the shared frontier, which a job has to itself (ae2022 section 4.2).
+    pub redirected: bool,
 }
 
 /// The translation layer of one drive.
@@ -52,9 +38,13 @@ pub struct Ftl {
     map: Mapping,
     blocks: Blocks,
     pools: Vec<Pool>,
-    shared_frontier: bool,
+    frontiers: Frontiers,
     /// Soft threshold T_soft in blocks.
     soft: u32,
+    /// A pool with fewer free blocks wants collection.
+    wanted_free: u32,
+    /// A pool wants collection too while it has a closed block with this many invalid pages; more than a block has: never.
+    wanted_invalid: u32,
     /// By 4096 logical pages: how many hold data, so that trimming what is trimmed already costs nothing.
     mapped: Vec<u16>,
     /// By the same chunks: how many are pinned.
@@ -69,17 +59,23 @@ impl Ftl {
     pub fn new(config: &Config) -> Self {
         let geometry = Geometry::new(config);
         let pages = geometry.pages_per_block.get();
-        let none = Frontier { block: BlockId(0), next_page: pages };
-        Ftl {
+        let frontiers = Frontiers::new(config);
+        let mut ftl = Ftl {
             map: Mapping::new(&geometry),
             blocks: Blocks::new(&geometry),
-            pools: vec![Pool { host: none, gc: none, owed: 0 }; geometry.pools.count.get() as usize],
-            shared_frontier: config.ftl.frontier == config::Frontier::Shared,
+            pools: vec![Pool::new(pages, frontiers); geometry.pools.count.get() as usize],
+            frontiers,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
+            wanted_free: RESERVE + 1,
+            wanted_invalid: config.gc.invalid_pages_wanted(pages),
             mapped: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
             pinned: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
             geometry,
+        };
+        if config.gc.trigger != Trigger::InvalidShare {
+            ftl.want_free(ftl.soft);
         }
+        ftl
     }
 
     /// The drive's shape.
@@ -128,43 +124,60 @@ impl Ftl {
         self.soft
     }
 
-    /// Free blocks are below the soft threshold, or down to the reserve.
+    /// Free blocks are below the threshold (T_soft, or what [`Ftl::want_free`] set), or down to the reserve, or a block has a larger
+    /// invalid share than the trigger allows.
     #[inline(always)]
     pub fn wants_collection(&self, pool: PoolId) -> bool {
-        let free = self.blocks.free_count(pool);
-        free < self.soft || free <= RESERVE
+        self.blocks.free_count(pool) < self.wanted_free || self.has_invalid_block(pool)
+    }
+
+    #[inline(always)]
+    fn has_invalid_block(&self, pool: PoolId) -> bool {
+        let pages = self.geometry.pages_per_block.get();
+        self.wanted_invalid <= pages
+            && self.blocks.fewest_valid(pool).is_some_and(|block| pages - self.blocks.valid(block) >= self.wanted_invalid)
+    }
+
+    /// The pool has fewer free blocks than the soft threshold, or is down to the reserve.
+    pub fn is_short(&self, pool: PoolId) -> bool {
+        self.blocks.free_count(pool) < self.soft.max(RESERVE + 1)
+    }
+
+    /// From now on pools with fewer than `blocks` free blocks want collection; those that are down to the reserve always do.
+    pub fn want_free(&mut self, blocks: u32) {
+        self.wanted_free = blocks.max(RESERVE + 1);
     }
 
     /// A host write to the pool can be given a page without touching what collection needs.
     #[inline(always)]
     pub fn can_write(&self, pool: PoolId) -> bool {
         let state = &self.pools[pool.index()];
-        let room = self.geometry.pages_per_block.get() - state.host.next_page;
+        let room = self.geometry.pages_per_block.get() - state.host().next_page;
         let free = self.blocks.free_count(pool);
         if room == 0 {
             return free > RESERVE;
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
-        !self.shared_frontier || free > 0 || room > state.owed
+        !state.shares() || free > 0 || room > state.owed
     }
 
     /// True if the pool's host frontier is full: the next write takes a free block.
     #[inline]
     pub fn frontier_full(&self, pool: PoolId) -> bool {
-        self.pools[pool.index()].host.next_page == self.geometry.pages_per_block.get()
+        self.pools[pool.index()].host().next_page == self.geometry.pages_per_block.get()
     }
 
     /// The page offset that the pool's next host write will have (0 if it opens a block).
     #[inline]
     pub fn next_offset(&self, pool: PoolId) -> u32 {
-        let next = self.pools[pool.index()].host.next_page;
+        let next = self.pools[pool.index()].host().next_page;
         if next == self.geometry.pages_per_block.get() { 0 } else { next }
     }
 
     /// The block that the pool's next host write goes to.
     pub fn next_write_block(&self, pool: PoolId) -> BlockId {
         let next = self.blocks.free_blocks(pool).next().filter(|_| self.frontier_full(pool));
-        next.unwrap_or(self.pools[pool.index()].host.block)
+        next.unwrap_or(self.pools[pool.index()].host().block)
     }
 
     /// The plane of that block.
@@ -176,8 +189,9 @@ impl Ftl {
     #[inline(always)]
     pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
         assert!(self.can_write(pool));
-        let frontier = &mut self.pools[pool.index()].host;
-        Self::allocate(frontier, &mut self.blocks, &self.geometry, pool)
+        let state = &mut self.pools[pool.index()];
+        let redirected = state.is_redirected();
+        Allocated { redirected, ..Self::allocate(state.host_mut(), &mut self.blocks, &self.geometry, pool) }
     }
 
     /// The page for a page move of the pool's active job.
@@ -185,8 +199,11 @@ impl Ftl {
     pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
         let state = &mut self.pools[pool.index()];
         state.owed -= 1;
-        let frontier = if self.shared_frontier { &mut state.host } else { &mut state.gc };
-        Self::allocate(frontier, &mut self.blocks, &self.geometry, pool)
+        let allocated = Self::allocate(state.gc_mut(), &mut self.blocks, &self.geometry, pool);
+        if allocated.took_block {
+            state.job_took(state.gc().block);
+        }
+        allocated
     }
 
     #[inline(always)]
@@ -197,7 +214,7 @@ impl Ftl {
         }
         let ppn = geometry.page(frontier.block, frontier.next_page);
         frontier.next_page += 1;
-        Allocated { ppn, took_block }
+        Allocated { ppn, took_block, redirected: false }
     }
 
     /// The pool can keep one more page of data for good: what collection needs to turn around stays free. With static allocation this
@@ -210,7 +227,7 @@ impl Ftl {
     /// The valid pages a pool may hold: all but the reserve, the frontiers and half a block, so that there is always a page to gain.
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
-        let spare = RESERVE + if self.shared_frontier { 1 } else { 2 };
+        let spare = RESERVE + self.frontiers.count();
         let pages = self.geometry.pages_per_block.get();
         (self.geometry.pools.blocks_each - spare) * pages + pages / 2
     }
@@ -239,7 +256,7 @@ impl Ftl {
             while left > 0 {
                 let now = left.min(per_block);
                 let block = self.blocks.fill_block(pool, now);
-                self.pools[pool.index()].host = Frontier { block, next_page: now };
+                *self.pools[pool.index()].host_mut() = Frontier { block, next_page: now };
                 left -= now;
             }
         }
@@ -327,7 +344,7 @@ impl Ftl {
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
-        self.pools[pool.index()].owed = moves;
+        self.pools[pool.index()].start_job(moves, self.geometry.pages_per_block.get(), self.frontiers);
         self.touch_moves(victim);
         moves
     }
@@ -345,6 +362,12 @@ impl Ftl {
         std::hint::black_box(sum);
     }
 
+    /// The pool's active or last job fills or filled the block: the one that was open for it when it started, or one taken since.
+    #[inline]
+    pub fn job_fills(&self, pool: PoolId, block: BlockId) -> bool {
+        self.pools[pool.index()].job_fills(block)
+    }
+
     /// The next valid page of a victim at or after an offset, with the logical page it holds.
     #[inline(always)]
     pub fn next_move(&self, victim: BlockId, from: u32) -> Option<(u32, Ppn, Lpn)> {
@@ -356,7 +379,7 @@ impl Ftl {
     /// The victim has been erased.
     #[inline]
     pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
-        self.pools[pool.index()].owed = 0;
+        self.pools[pool.index()].end_job(self.frontiers);
         self.blocks.erased(pool, victim);
     }
 

@@ -5,9 +5,10 @@
 
 use std::io::{Read, Write};
 
+use super::Ftl;
 use super::blocks::Blocks;
 use super::mapping::Mapping;
-use super::{Frontier, Ftl, Pool};
+use super::pool::{Frontier, Frontiers, Pool};
 use crate::config::Config;
 use crate::units::BlockId;
 
@@ -46,7 +47,7 @@ impl Ftl {
         let (forward, backward, filled) = self.map.parts();
         encoder.array(forward)?;
         encoder.array(backward)?;
-        let pools: Vec<u32> = self.pools.iter().flat_map(|p| [p.host.block.0, p.host.next_page, p.gc.block.0, p.gc.next_page]).collect();
+        let pools: Vec<u32> = self.pools.iter().flat_map(|p| p.frontiers).flat_map(|f| [f.block.0, f.next_page]).collect();
         encoder.array(&pools)?;
         encoder.array(&[filled])?;
         for array in self.blocks.parts() {
@@ -55,6 +56,16 @@ impl Ftl {
         let hash = encoder.hash.finalize();
         encoder.inner.write_all(hash.as_bytes())?;
         encoder.inner.finish()?.flush()
+    }
+
+    /// A second block left open by redirected writes would stay so for ever where there is no redirecting.
+    fn every_open_block_is_used(&self) -> Result<(), String> {
+        let pages = self.geometry.pages_per_block.get();
+        let unused = |pool: &Pool| self.frontiers == Frontiers::Shared && pool.frontiers[1].next_page < pages;
+        match self.pools.iter().any(unused) {
+            true => Err("the state was saved with blocks open for redirected writes, which only gc.scope = \"block\" has".to_string()),
+            false => Ok(()),
+        }
     }
 
     /// Reads a state saved under a configuration of the same shape. Thresholds and policies may differ.
@@ -86,8 +97,9 @@ impl Ftl {
         ftl.map = Mapping::from_parts(forward, backward, filled);
         for (pool, stored) in ftl.pools.iter_mut().zip(pools.chunks_exact(4)) {
             let frontier = |block, next_page| Frontier { block: BlockId(block), next_page };
-            *pool = Pool { host: frontier(stored[0], stored[1]), gc: frontier(stored[2], stored[3]), owed: 0 };
+            pool.frontiers = [frontier(stored[0], stored[1]), frontier(stored[2], stored[3])];
         }
+        ftl.every_open_block_is_used()?;
         let lengths: Vec<usize> = ftl.blocks.parts().iter().map(Vec::len).collect();
         let arrays = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;

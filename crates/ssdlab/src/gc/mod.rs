@@ -78,6 +78,12 @@ pub struct Job {
     pub moving: Option<Move>,
     /// Host operations inside the scope that were running when the job started have not all ended (ae2022's GC-pending state).
     pub pending: bool,
+    /// Idleness started it: the pool was not short of free blocks.
+    pub ahead: bool,
+    /// It waits at its next point until the drive is idle again, or the pool short of free blocks.
+    pub paused: bool,
+    /// It has reached that point, and has been counted.
+    pub pause_seen: bool,
 }
 
 /// The pools of which only one may have an active job at a time: those within one instance of the scope.
@@ -101,7 +107,7 @@ pub enum Excluded {
 }
 
 /// The garbage collector of one drive.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Collector {
     victims: victim::Picker,
     scope: Scope,
@@ -147,6 +153,11 @@ impl Collector {
     /// Picks in which the greedy choice stood in for that of the victim policy.
     pub fn victim_fallbacks(&self) -> u64 {
         self.victims.fallbacks()
+    }
+
+    /// The victim policy, to give it one of the user's own or to ask what became of that.
+    pub fn victims_mut(&mut self) -> &mut victim::Picker {
+        &mut self.victims
     }
 
     /// The pool's active job.
@@ -249,8 +260,18 @@ impl Collector {
             free.extend((0..moves.min(self.moves_in_flight)).map(|_| (now, serial)));
         }
         self.turns[turn].active = Some(pool);
-        self.jobs[pool.index()] =
-            Some(Job { victim, cursor: 0, started_ns: now, ready: (now, serial), busy: false, moving: None, pending: true });
+        self.jobs[pool.index()] = Some(Job {
+            victim,
+            cursor: 0,
+            started_ns: now,
+            ready: (now, serial),
+            busy: false,
+            moving: None,
+            pending: true,
+            ahead: false,
+            paused: false,
+            pause_seen: false,
+        });
         true
     }
 

@@ -18,6 +18,9 @@ impl Ssd {
         if data {
             self.last_end = Some(request.offset + request.length);
         }
+        if self.idle.is_some() {
+            self.end_idle_time();
+        }
         // The request itself counts as pending until all of its pages are in.
         let place = self.requests.insert(Active { request, index, sequential, pending: 1, parts: Parts::default(), last: (0, Lpn(0)) });
         match request.kind {
@@ -325,6 +328,9 @@ impl Ssd {
         }
         let Active { request, index, sequential, parts, .. } = *active;
         self.requests.remove(place);
+        if self.idle.is_some() && self.requests.len() == 0 {
+            self.idle_from(now);
+        }
         self.completions.push(Completion {
             index,
             kind: request.kind,

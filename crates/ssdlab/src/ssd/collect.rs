@@ -1,11 +1,21 @@
 //! Jobs start, exclude host operations from their scope, and end.
 
 use super::Ssd;
-use crate::gc::Excluded;
-use crate::sched::{LineKind, NONE};
-use crate::units::{DieId, Ns, PlaneId, PoolId};
+use crate::gc::{Excluded, Job};
+use crate::sched::{LineKind, NONE, Transaction};
+use crate::units::{BlockId, DieId, Lpn, Ns, PlaneId, PoolId};
 
 impl Ssd {
+    /// Evaluates the trigger of a pool.
+    pub(super) fn look_at_trigger(&mut self, now: Ns, pool: PoolId) {
+        if self.idle.is_some() {
+            self.resume_if_short(pool);
+        }
+        let next = self.gc.trigger(&self.ftl, pool);
+        self.note_state(now, pool);
+        self.start_jobs(now, next);
+    }
+
     /// Starts the job of a pool whose turn it is; where nothing is to be gained, that of the next.
     pub(super) fn start_jobs(&mut self, now: Ns, mut next: Option<PoolId>) {
         while let Some(pool) = next {
@@ -19,16 +29,12 @@ impl Ssd {
         }
     }
 
-    /// Something happened after which the pool's trigger is looked at.
-    pub(super) fn look_at_trigger(&mut self, now: Ns, pool: PoolId) {
-        let next = self.gc.trigger(&self.ftl, pool);
-        self.note_state(now, pool);
-        self.start_jobs(now, next);
-    }
-
     fn job_started(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         self.jobs_on_die[die.index()] += 1;
+        if self.idle.is_some() {
+            self.job_started_ahead(pool);
+        }
         self.set_exclusion(now, pool, true);
         self.dirty.insert(die);
     }
@@ -54,21 +60,76 @@ impl Ssd {
         self.dirty.insert(die);
     }
 
-    /// Host operations that ran inside the job's scope when it started have not all ended: they finish first (MODEL section 3). For scopes
-    /// within a die there is nothing to ask, the die being free.
+    /// Host operations that ran inside the job's scope when it started have not all ended: they finish first (MODEL section 3). For a plane
+    /// there is nothing to ask, the die being free. A job that pauses counts as pending too.
     pub(super) fn still_pending(&mut self, pool: PoolId) -> bool {
+        if self.pauses_here(pool) {
+            return true;
+        }
         let pending = match self.gc.excluded(self.ftl.geometry(), pool) {
             Excluded::Dies(first, end) => (first..end).any(|die| self.flash.holders(DieId(die)).0),
+            Excluded::Nothing if self.block_scope => self.victim_in_use(pool),
             _ => false,
         };
         self.gc.job_mut(pool).pending = pending;
         pending
     }
 
+    /// Host operations are under way on the victim of a pool's job.
+    fn victim_in_use(&self, pool: PoolId) -> bool {
+        let victim = self.gc.job(pool).expect("a job that starts").victim;
+        let uses = |first| {
+            let next = |&index: &u32| Some(self.transactions[index].next).filter(|&next| next != NONE);
+            std::iter::successors(Some(first), next).any(|index| self.block_of(self.transactions[index].ppn) == victim)
+        };
+        self.flash.host_tags(self.geometry().die_of_pool(pool)).any(uses)
+    }
+
+    fn block_of(&self, ppn: crate::units::Ppn) -> BlockId {
+        self.geometry().split_page(ppn).0
+    }
+
+    /// The first read from `index` on in the line of a pool that no exclusion of a plane or of blocks keeps waiting, and that does not need the
+    /// register of this plane.
+    pub(super) fn first_read_outside(&self, pool: PoolId, index: u32, register: Option<PlaneId>) -> u32 {
+        let job = self.gc.job(pool).filter(|_| self.excludes_reads);
+        match (job, register) {
+            (None, None) => index,
+            (Some(_), None) if !self.block_scope && !self.plane_scope_in_pool => NONE,
+            _ => {
+                let needs_register = |lpn| register.is_some() && self.ftl.lookup(lpn).map(|ppn| self.plane_of_page(ppn)) == register;
+                let goes = |read: &Transaction| !job.is_some_and(|job| self.is_excluded(pool, job, read.lpn)) && !needs_register(read.lpn);
+                self.first_in_line(index, goes).unwrap_or(NONE)
+            }
+        }
+    }
+
+    /// The first transaction from `index` on in its line that is wanted.
+    fn first_in_line(&self, mut index: u32, wanted: impl Fn(&Transaction) -> bool) -> Option<u32> {
+        while index != NONE {
+            let transaction = &self.transactions[index];
+            if wanted(transaction) {
+                return Some(index);
+            }
+            index = transaction.next;
+        }
+        None
+    }
+
+    /// A page lies in the plane, or in one of the blocks, that the pool's job excludes.
+    fn is_excluded(&self, pool: PoolId, job: &Job, lpn: Lpn) -> bool {
+        let Some(ppn) = self.ftl.lookup(lpn) else { return false };
+        if !self.block_scope {
+            return self.plane_excluded[self.plane_of_page(ppn).index()];
+        }
+        let block = self.block_of(ppn);
+        block == job.victim || self.ftl.job_fills(pool, block)
+    }
+
     /// The erase of a pool's job has ended.
     pub(super) fn job_ended(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
-        let excludes = self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
+        let excludes = self.excludes_reads || self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
         self.set_exclusion(now, pool, false);
         self.jobs_on_die[die.index()] -= 1;
         let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
@@ -105,6 +166,9 @@ impl Ssd {
 
     /// A host operation that began to wait before `gate` is still waiting in the turn of `pool`, and not for a free block.
     fn somebody_goes_first(&self, pool: PoolId, gate: u64) -> bool {
+        if self.block_scope {
+            return self.read_goes_first(pool, gate);
+        }
         let waits = |line, may: bool| {
             let head = self.sched.head(line);
             may && head != NONE && self.transactions[head].ready.1 < gate
@@ -118,5 +182,12 @@ impl Ssd {
                 || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool) && !self.states.holds_up(pool, LineKind::Write))
                 || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
         })
+    }
+    /// With scope `block`: a read that began to wait before `gate` waited for a block that the job filled. What waited for the victim has
+    /// moved there.
+    fn read_goes_first(&self, pool: PoolId, gate: u64) -> bool {
+        let excluded = |read: &Transaction| self.ftl.lookup(read.lpn).is_some_and(|ppn| self.ftl.job_fills(pool, self.block_of(ppn)));
+        let waits = |read: &Transaction| read.ready.1 < gate && excluded(read);
+        self.first_in_line(self.sched.head(self.sched.line(pool, LineKind::Read)), waits).is_some()
     }
 }

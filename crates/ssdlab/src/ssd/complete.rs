@@ -42,7 +42,9 @@ impl Ssd {
             }
             Progress::TransferEnded(_) => unreachable!("transfers end on the bus"),
         }
-        self.begun(now, begun);
+        // What could begin only now waited behind the operation that has ended.
+        let behind = if op.host { Part::DieQueue } else { Part::Gc };
+        self.begun(now, begun, behind);
     }
 
     /// A transfer has ended.
@@ -74,16 +76,17 @@ impl Ssd {
             }
             Progress::ReadEnded | Progress::Suspended => unreachable!("reads end and are suspended in the array"),
         }
-        self.begun(now, begun);
+        self.begun(now, begun, Part::DieQueue);
         if self.shares_dies {
             self.dirty.insert(die);
         }
     }
 
-    pub(super) fn begun(&mut self, now: Ns, begun: Option<Begun>) {
+    /// `behind`: what a program that begins has waited for since its transfer ended.
+    pub(super) fn begun(&mut self, now: Ns, begun: Option<Begun>, behind: Part) {
         match begun {
             Some(Begun::Transfer(slot)) => self.transfer_begun(now, slot),
-            Some(Begun::Program(slot)) => self.program_begun(now, slot),
+            Some(Begun::Program(slot)) => self.program_begun(now, slot, behind),
             None => {}
         }
     }
@@ -95,6 +98,7 @@ impl Ssd {
             let page = if op.kind == OpKind::Program { self.flash.transferred(slot) } else { 0 };
             let index = self.nth(op.tag, page);
             self.transactions[index].account(Part::BusQueue, now);
+            self.counters.pipelined_writes += u64::from(self.gc_pipeline && self.flash.overlaps_gc_program(slot));
         } else {
             self.gc_transfer_begun(now, slot, PoolId(op.tag));
         }
@@ -121,6 +125,9 @@ impl Ssd {
         let moved = self.gc.job_mut(pool).moving.as_mut().expect("a page is being moved");
         if matches!(self.flash.phase(slot, now), Phase::BeforeIn | Phase::In(_)) {
             let readers = std::mem::replace(&mut moved.readers, NONE);
+            if moved.writer == NONE {
+                self.flash.leave(slot);
+            }
             self.readers_served(now, readers);
         } else if moved.writer != NONE {
             let writer = moved.writer;
@@ -129,7 +136,7 @@ impl Ssd {
     }
 
     /// The array phase of a program begins. Until now its pages waited for each other's transfers, and together for the program ahead.
-    fn program_begun(&mut self, now: Ns, slot: u32) {
+    fn program_begun(&mut self, now: Ns, slot: u32, behind: Part) {
         let op = *self.flash.op(slot);
         if !op.host {
             return;
@@ -138,7 +145,7 @@ impl Ssd {
         let mut index = op.tag;
         while index != NONE {
             self.transactions[index].account(Part::BusQueue, last_transfer);
-            self.transactions[index].account(Part::DieQueue, now);
+            self.transactions[index].account(behind, now);
             index = self.transactions[index].next;
         }
     }
@@ -285,7 +292,7 @@ impl Ssd {
         match kind {
             OpKind::Erase => self.victim_erased(now, pool),
             OpKind::Read => self.page_buffered(now, pool),
-            _ => self.page_moved(now, pool),
+            _ => self.page_moved(now, pool, kind),
         }
         self.dirty.insert(die);
     }
@@ -300,10 +307,11 @@ impl Ssd {
     }
 
     /// The program of a page move has ended.
-    fn page_moved(&mut self, now: Ns, pool: PoolId) {
+    fn page_moved(&mut self, now: Ns, pool: PoolId, kind: OpKind) {
         let moved = self.gc.job(pool).and_then(|job| job.moving).expect("a page was moved");
         let to = moved.to.expect("it was programmed somewhere");
         let serial = self.next_serial();
+        self.counters.copybacks += u64::from(kind == OpKind::CopybackMove);
         if moved.writer == NONE {
             let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
             self.counters.pages_moved += 1;

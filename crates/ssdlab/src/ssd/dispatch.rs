@@ -1,6 +1,7 @@
 //! A die that is free begins what the arbiter decides.
 
 use super::Ssd;
+use super::idle::Idle;
 use crate::arbiter::{self, Decision};
 use crate::flash::{Doing, Grant, Op, OpKind, Phase};
 use crate::gc::{Move, Step};
@@ -51,6 +52,9 @@ impl GcCandidate {
 impl Ssd {
     /// Lets everything begin that can begin now.
     pub fn dispatch(&mut self, now: Ns) {
+        if self.idle.as_ref().is_some_and(Idle::is_due) {
+            self.begin_idle_time(now);
+        }
         loop {
             while let Some(channel) = self.freed.pop() {
                 self.advance_bus_line(now, channel);
@@ -189,6 +193,9 @@ impl Ssd {
     fn move_for_host(&mut self, now: Ns, candidate: Candidate) -> bool {
         let (pool, lpn) = (candidate.pool, self.transactions[candidate.index].lpn);
         let die = self.geometry().die_of_pool(pool);
+        if self.flash.shelved(die).is_some() {
+            return self.resume(now, die, pool);
+        }
         if !self.flash.can_start(die, OpKind::Move, false) {
             return false;
         }
@@ -210,6 +217,7 @@ impl Ssd {
             self.discard_move(now, pool);
         } else {
             self.flash.resume(now, die, &mut self.events);
+            self.join_waiting(now, pool);
         }
         self.update_clocks(die, now);
         true
@@ -248,15 +256,13 @@ impl Ssd {
         let view = self.view(Moment::InsideMove { may_put_aside, may_pair }, host, Some(pool));
         match (arbiter::decide(&view, &self.axes), host) {
             (Decision::PutAside, _) => {
-                self.counters.suspensions += 1;
+                self.counters.moves_put_aside += 1;
                 self.flash.put_aside(now, slot);
                 self.update_clocks(die, now);
             }
             (Decision::Pair, Some(write)) => {
                 self.go_on(now, slot);
-                let index = write.index;
                 self.start_host(now, die, write, OpKind::Program);
-                self.counters.pipelined_writes += self.pages_of(index);
             }
             _ => self.go_on(now, slot),
         }
@@ -265,16 +271,7 @@ impl Ssd {
 
     fn go_on(&mut self, now: Ns, slot: u32) {
         let begun = self.flash.go_on(now, slot, &mut self.events);
-        self.begun(now, begun);
-    }
-
-    fn pages_of(&self, mut index: u32) -> u64 {
-        let mut pages = 0;
-        while index != NONE {
-            pages += 1;
-            index = self.transactions[index].next;
-        }
-        pages
+        self.begun(now, begun, Part::DieQueue);
     }
 
     /// A host operation that could go first if what GC does on the die were suspended.
@@ -429,15 +426,30 @@ impl Ssd {
     /// Reordering (lee2013 III-B, Fig. 5): a read of a page that a job has still to move goes by way of its move; so does a write that would
     /// have to wait otherwise.
     fn by_move(&self, die: DieId, best: Option<Candidate>) -> Option<Candidate> {
-        if self.jobs_on_die[die.index()] == 0 || self.flash.shelved(die).is_some() {
+        if self.jobs_on_die[die.index()] == 0 {
             return best;
         }
+        let shelved = self.flash.shelved(die);
         if let Some(candidate) = best {
-            let by_move = candidate.line == LineKind::Read && self.is_to_be_moved(candidate.pool, candidate.index);
+            let by_move = candidate.line == LineKind::Read
+                && match shelved {
+                    Some((tag, Phase::Read(_))) => PoolId(tag) == candidate.pool && self.is_being_moved(candidate.pool, candidate.index),
+                    Some(_) => false,
+                    None => self.is_to_be_moved(candidate.pool, candidate.index),
+                };
             return Some(Candidate { by_move, ..candidate });
+        }
+        if shelved.is_some() {
+            return None;
         }
         let pools = self.ftl.geometry().pools_of_die(die).map(PoolId);
         pools.filter(|&pool| self.states.holds_up(pool, LineKind::Write)).find_map(|pool| self.held_up_write(pool))
+    }
+
+    /// The page is the one of the move that is under way or suspended.
+    fn is_being_moved(&self, pool: PoolId, index: u32) -> bool {
+        let moving = self.gc.job(pool).and_then(|job| job.moving);
+        moving.is_some_and(|moved| moved.lpn == self.transactions[index].lpn)
     }
 
     /// The page lies in the victim of the pool's job, whose next step could be to move it.
@@ -478,22 +490,10 @@ impl Ssd {
         if head == NONE || self.states.holds_up(pool, LineKind::Read) {
             return NONE;
         }
-        if !self.excludes_planes && limits.plane.is_none() {
+        if !self.excludes_reads && limits.plane.is_none() {
             return head;
         }
-        if self.excludes_planes && !self.plane_scope_in_pool && self.plane_excluded[pool.index()] {
-            return NONE;
-        }
-        // A pool of several planes: look for a read on another plane than the excluded one, and with another register than the taken one.
-        let mut index = head;
-        while index != NONE {
-            let plane = self.ftl.lookup(self.transactions[index].lpn).map(|ppn| self.plane_of_page(ppn));
-            if plane.is_none_or(|plane| !self.plane_excluded[plane.index()] && limits.plane != Some(plane)) {
-                return index;
-            }
-            index = self.transactions[index].next;
-        }
-        NONE
+        self.first_read_outside(pool, head, limits.plane)
     }
 
     /// A write can be given a page in the pool, and no exclusion keeps it waiting.
@@ -667,6 +667,7 @@ impl Ssd {
         if let Some(verifier) = &mut self.verifier {
             verifier.program(self.ftl.geometry(), allocated.ppn, self.transactions[index].version);
         }
+        self.counters.redirected_writes += u64::from(allocated.redirected);
         if allocated.took_block {
             self.look_at_trigger(now, pool);
         }
@@ -727,7 +728,6 @@ impl Ssd {
         let geometry = self.ftl.geometry();
         let plane = |ppn| geometry.plane_of_block(geometry.split_page(ppn).0);
         let copyback = self.copyback && moved.to.map(plane) == Some(plane(moved.from));
-        self.counters.copybacks += u64::from(copyback);
         (if copyback { OpKind::CopybackMove } else { OpKind::Move }, moved, write_ns)
     }
 

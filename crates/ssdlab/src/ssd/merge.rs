@@ -15,6 +15,8 @@ use crate::units::{ChipId, DieId, Ns, PoolId, Ppn};
 enum Joining {
     /// Its page is in the controller's buffer.
     Buffered,
+    /// The same, and its program is under way.
+    Programming,
     /// The operation of the move in this slot.
     Slot(u32),
 }
@@ -42,11 +44,15 @@ impl Ssd {
             return Some(Joining::Buffered);
         }
         let moved = self.gc.job(pool)?.moving.filter(|moved| moved.lpn == lpn && moved.writer == NONE)?;
+        if !write && self.several_moves && moved.to.is_some() {
+            // Its program is under way; the buffer has it until that ends.
+            return Some(Joining::Programming);
+        }
         let slot = self.flash.slot_of_gc(self.geometry().die_of_pool(pool), pool.0)?;
         let phase = self.flash.phase(slot, now);
         let from_array = matches!(self.flash.op(slot).kind, OpKind::Move | OpKind::Read);
         let joins = if write { self.takes_writer(phase, now) } else { from_array && matches!(phase, Phase::Read(_) | Phase::BeforeOut) };
-        (joins && (write || moved.to.is_none() || from_array)).then_some(Joining::Slot(slot))
+        joins.then_some(Joining::Slot(slot))
     }
 
     /// A move in this phase could still carry a host write. A write during a read that can be suspended makes the move unnecessary instead.
@@ -64,6 +70,7 @@ impl Ssd {
         let write = self.transactions[index].kind == TransactionKind::Write;
         let moved = match joining {
             Joining::Buffered => self.gc.buffered_mut(pool, self.transactions[index].lpn).expect("it is in the buffer"),
+            Joining::Programming => self.gc.job_mut(pool).moving.as_mut().expect("it is being moved"),
             Joining::Slot(slot) => {
                 self.flash.join(slot);
                 self.gc.job_mut(pool).moving.as_mut().expect("it is being moved")
@@ -75,7 +82,7 @@ impl Ssd {
             self.write_joined(pool, to, index);
         } else {
             match joining {
-                Joining::Buffered => self.answered.push(index),
+                Joining::Buffered | Joining::Programming => self.answered.push(index),
                 Joining::Slot(_) => self.transactions[index].next = std::mem::replace(&mut moved.readers, index),
             }
             self.counters.merged_reads += 1;
@@ -155,7 +162,7 @@ impl Ssd {
             while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
                 index = self.transactions[index].next_on_page;
             }
-            let found = index != NONE && self.transactions[index].active && self.transactions[index].kind != TransactionKind::Write;
+            let found = !self.several_moves && index != NONE && self.transactions[index].active && self.transactions[index].kind != TransactionKind::Write;
             (found && !self.states.holds_up(pool, LineKind::Read)).then_some((pool, index))
         })
     }

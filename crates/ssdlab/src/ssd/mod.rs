@@ -5,6 +5,7 @@
 //! | `accept` | a request becomes page transactions, which wait in lines or for older operations on their page |
 //! | `dispatch` | a die that is free begins what the arbiter decides |
 //! | `collect` | jobs start, exclude, and end |
+//! | `idle` | collection ahead of need while no request is under way |
 //! | `complete` | stages end: transactions, then requests complete |
 //! | `merge` | host operations join page moves |
 //! | `states` | what a pool allows while it has too little free space |
@@ -16,6 +17,7 @@ mod clocks;
 mod collect;
 mod complete;
 mod dispatch;
+mod idle;
 mod merge;
 mod requests;
 mod states;
@@ -30,12 +32,14 @@ use crate::event::{Event, EventQueue};
 use crate::flash::{Flash, Trace};
 use crate::ftl::Ftl;
 use crate::gc::Collector;
+use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
 use crate::sched::{Scheduler, Transactions};
 use crate::stats::Completion;
 use crate::units::{ChannelId, DieId, Ns, PlaneId, PoolId};
 
 use clocks::{Clocks, Holder};
+use idle::Idle;
 use requests::Requests;
 use states::States;
 use verify::Verifier;
@@ -95,12 +99,20 @@ pub struct Counters {
     pub pipelined_writes: u64,
     /// Host operations that began while a job on their die could have gone on.
     pub preemptions: u64,
-    /// GC operations suspended in the array, or put aside at a point inside a move.
+    /// GC operations suspended in the array.
     pub suspensions: u64,
+    /// Page moves put aside at a point between their stages.
+    pub moves_put_aside: u64,
     /// Page moves given up before their program, since the host had written or trimmed the page.
     pub discarded_moves: u64,
     /// Times that a high-priority write made collection run to completion.
     pub s3_entries: u64,
+    /// Host writes given a page of another block than the shared frontier, which a job had to itself.
+    pub redirected_writes: u64,
+    /// Jobs started by idleness.
+    pub idle_jobs: u64,
+    /// Times that such a job paused at a point because a request had come.
+    pub idle_pauses: u64,
 }
 
 /// The simulated drive.
@@ -135,6 +147,8 @@ pub struct Ssd {
     next_pool: Vec<u32>,
     /// Pools whose finished job left a gate.
     gated: Vec<PoolId>,
+    /// Where idleness is a trigger.
+    idle: Option<Idle>,
     axes: Axes,
     multiplane: bool,
     multiplane_aligned: bool,
@@ -148,6 +162,7 @@ pub struct Ssd {
     /// Two operations may share a die, or one be put aside for another.
     shares_dies: bool,
     gc_pipeline: bool,
+    several_moves: bool,
     poll_ns: Ns,
     states: States,
     /// Reads that found their page in the controller's buffer, at this instant.
@@ -156,6 +171,10 @@ pub struct Ssd {
     excludes_planes: bool,
     /// Exclusion may hit a plane of a pool of several.
     plane_scope_in_pool: bool,
+    /// A job works on its blocks alone.
+    block_scope: bool,
+    /// Some reads of a pool may have to wait while others need not: those of an excluded plane or block.
+    excludes_reads: bool,
     /// Programs under way by pool, where writes go by load.
     writes_under_way: Vec<u32>,
     /// Serial number of the next moment at which something becomes ready.
@@ -194,6 +213,7 @@ impl Ssd {
             jobs_on_die: vec![0; geometry.dies as usize],
             next_pool: vec![0; geometry.dies as usize],
             gated: Vec::new(),
+            idle: Idle::new(config, geometry.pools.blocks_each),
             axes: Axes::new(&config.gc),
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
@@ -207,11 +227,14 @@ impl Ssd {
             suspends: Suspends::new(config),
             shares_dies: config.scheduler.pipeline || config.gc.pipeline || config.gc.merge || !config.gc.suspend.is_empty(),
             gc_pipeline: config.gc.pipeline && config.device.cache_register,
+            several_moves: config.gc.moves_in_flight > 1,
             poll_ns: config.gc.poll_ns,
             states: States::new(config, &geometry),
             answered: Vec::new(),
             excludes_planes: config.gc.scope == Scope::Plane,
             plane_scope_in_pool: config.gc.scope == Scope::Plane && !pool_is_plane,
+            block_scope: config.gc.scope == Scope::Block,
+            excludes_reads: config.gc.scope == Scope::Plane || config.gc.excludes_block_reads(),
             writes_under_way: vec![0; geometry.pools.count.get() as usize],
             serial: 0,
             last_end: None,
@@ -227,7 +250,13 @@ impl Ssd {
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
             self.look_at_trigger(0, pool);
         }
+        self.idle_from(0);
         self.dispatch(0);
+    }
+
+    /// Asks a victim policy of the user's own. For before [`Ssd::begin`].
+    pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
+        self.gc.victims_mut().ask(custom);
     }
 
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
@@ -280,6 +309,7 @@ impl Ssd {
                 (serial, Event::Slot(slot)) if self.flash.is_stale(slot, serial) => {}
                 (_, Event::Slot(slot)) => self.slot_event(now, slot),
                 (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
+                (_, Event::Timer) => self.timer_event(now),
             }
         }
     }
@@ -408,6 +438,12 @@ impl Ssd {
     /// Collections whose victim the greedy policy chose because the configured one named a block that could not be collected, or none.
     pub fn victim_fallbacks(&self) -> u64 {
         self.gc.victim_fallbacks()
+    }
+
+    /// Why the user's own victim policy could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        self.gc.victims_mut().take_failure()
     }
 
     /// The watchdog's report: nothing is due although requests are under way.

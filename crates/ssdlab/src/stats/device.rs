@@ -13,6 +13,8 @@ use crate::units::Ns;
 pub struct Run {
     /// The effective configuration.
     pub config: Value,
+    /// The hash of the user's own victim policy's source, where there was one.
+    pub victim_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
     /// What the workload says of itself; null for nothing.
@@ -56,7 +58,7 @@ pub struct DeviceStats {
     pub host_operations: u64,
     /// Host operations that began while a job on their die could have gone on.
     pub preemptions: u64,
-    /// GC operations suspended or put aside.
+    /// GC operations suspended in the array.
     pub suspensions: u64,
     /// Time in the states S0 to S3, summed over pools, ns.
     pub state_ns: [Ns; 4],

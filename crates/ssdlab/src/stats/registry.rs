@@ -85,7 +85,7 @@ mod tests {
                 "count mean std variance cv min p50 p90 p95 p99 p99_9 p99_99 max",
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
-            ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share"),
+            ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions"),
             ("gc.", &["merged.", "pipelined."], "read write read_share write_share"),
             ("gc.state_ns.", &[""], "s0 s1 s2 s3"),

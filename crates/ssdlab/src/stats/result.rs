@@ -227,6 +227,10 @@ pub struct Bandwidth {
 /// Garbage collection during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GcResult {
+    /// BLAKE3 over the source of the victim policy, where that was the user's own (`config.gc.victim` is `custom`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "hexadecimal"))]
+    pub victim_source: Option<String>,
     /// Jobs completed: a victim emptied, erased and returned to its pool.
     #[schemars(extend("unit" = "count"))]
     pub jobs: u64,
@@ -250,7 +254,7 @@ pub struct GcResult {
     /// Host operations that began while a job on their die could have gone on.
     #[schemars(extend("unit" = "count"))]
     pub preemptions: u64,
-    /// GC operations suspended in the array, or put aside inside a page move (lee2013 IV).
+    /// GC operations suspended in the array (lee2013 IV).
     #[schemars(extend("unit" = "count"))]
     pub suspensions: u64,
     /// Time in the states of lee2013 Fig. 7, summed over pools.
@@ -429,7 +433,7 @@ impl RunResult {
             breakdown_ns: requests.breakdown_ns,
             iops: per_second(served),
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
-            gc: GcResult::of(&device, run.simulated_ns),
+            gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, run.simulated_ns) },
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),
@@ -449,6 +453,7 @@ impl GcResult {
         let programs = u128::from(device.host_programs) + u128::from(device.gc_programs);
         let duration = |mean| Duration { mean, max: device.job_ns_max };
         GcResult {
+            victim_source: None,
             jobs: device.jobs,
             pages_moved: device.pages_moved,
             stale_moves: device.stale_moves,
@@ -495,7 +500,15 @@ mod tests {
     use crate::request::RequestKind;
 
     fn run(simulated_ns: Ns) -> Run {
-        Run { config: json!({"gc": {"soft": 0.05}}), seed: 42, workload: Value::Null, precondition: None, simulated_ns, wall_s: 0.5 }
+        Run {
+            config: json!({"gc": {"soft": 0.05}}),
+            victim_source: None,
+            seed: 42,
+            workload: Value::Null,
+            precondition: None,
+            simulated_ns,
+            wall_s: 0.5,
+        }
     }
 
     fn requests() -> RequestStats {

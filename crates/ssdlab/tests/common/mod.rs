@@ -9,7 +9,7 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 
 /// A plan with every invariant checked after every event.
 pub fn plan(config: Config) -> Plan {
-    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None }
+    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None }
 }
 
 /// A simulation of `config`, ready for requests.
@@ -78,7 +78,13 @@ pub fn random_config(rng: &mut Rng) -> Config {
     // Three spare blocks and the threshold, at the least.
     device.overprovisioning = (4.5 + 3.0 * rng.unit()) / blocks;
     config.gc.soft = pick(rng, &[1.0, 2.0]);
-    config.gc.scope = pick(rng, &[Scope::Device, Scope::Channel, Scope::Chip, Scope::Die, Scope::Plane, Scope::None]);
+    config.gc.scope =
+        pick(rng, &[Scope::Device, Scope::Channel, Scope::Chip, Scope::Die, Scope::Plane, Scope::Block, Scope::Block, Scope::None]);
+    config.gc.trigger = pick(rng, &[Trigger::Soft, Trigger::Soft, Trigger::Idle, Trigger::InvalidShare]);
+    config.gc.invalid_share = pick(rng, &[0.0, 0.3, 0.7, 1.0]);
+    config.gc.idle_us = pick(rng, &[1, 50, 300]);
+    config.gc.idle_timeout = pick(rng, &[IdleTimeout::Fixed, IdleTimeout::Adaptive]);
+    config.gc.idle_free = pick(rng, &[1.0, 1.5, 3.0, 100.0]);
     config.gc.priority = pick(rng, &[Priority::Gc, Priority::Fifo, Priority::Host]);
     config.gc.victim = pick(rng, &[Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random]);
     config.gc.choices = pick(rng, &[1, 2, 10]);

@@ -1,8 +1,10 @@
 //! Which block is collected. One policy, one file: add the file, a variant of [`crate::config::Victim`] and a line in [`Picker::pick`].
+//! A user's own policy ([`VictimPolicy`]) needs none of this: it comes with the plan of a run.
 //!
 //! A block can be collected if it is closed and has an invalid page: it is *eligible*. A policy may name any block of the pool.
 
 mod cost_benefit;
+mod custom;
 mod d_choices;
 mod fifo;
 mod greedy;
@@ -12,24 +14,39 @@ mod wear_aware;
 #[cfg(test)]
 mod bench;
 
+pub use custom::{Candidate, Candidates, CustomVictim, Failure, VictimPolicy};
+
 use crate::config::{Gc, Victim};
+use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::rng::Rng;
 use crate::units::{BlockId, PoolId};
+use custom::Custom;
 
 /// A victim policy at work: what it was told, and what it remembers from pick to pick.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Picker {
-    policy: Victim,
+    policy: Policy,
     choices: u32,
     rng: Rng,
     fallbacks: u64,
 }
 
+#[derive(Debug)]
+enum Policy {
+    BuiltIn(Victim),
+    Custom(Custom),
+}
+
 impl Picker {
     /// The configured policy. `stream`: the purpose under which it draws random numbers, if it does.
     pub fn new(gc: &Gc, seed: u64, stream: &str) -> Self {
-        Picker { policy: gc.victim, choices: gc.choices, rng: Rng::new(seed, stream), fallbacks: 0 }
+        Picker { policy: Policy::BuiltIn(gc.victim), choices: gc.choices, rng: Rng::new(seed, stream), fallbacks: 0 }
+    }
+
+    /// Asks a policy of the user's own in place of the configured one.
+    pub fn ask(&mut self, custom: &CustomVictim) {
+        self.policy = Policy::Custom(custom.make());
     }
 
     /// The pool's next victim: an eligible block, or `None` if there is none. If the policy names a block that is not eligible, or none, it
@@ -37,13 +54,14 @@ impl Picker {
     #[inline]
     pub fn pick(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BlockId> {
         let greedy = greedy::pick(ftl, pool)?;
-        let named = match self.policy {
-            Victim::Greedy => return Some(greedy),
-            Victim::WearAware => wear_aware::pick(ftl, pool),
-            Victim::DChoices => d_choices::pick(ftl, pool, self.choices, &mut self.rng),
-            Victim::Fifo => fifo::pick(ftl, pool),
-            Victim::CostBenefit => cost_benefit::pick(ftl, pool),
-            Victim::Random => random::pick(ftl, pool, &mut self.rng),
+        let named = match &mut self.policy {
+            Policy::BuiltIn(Victim::Greedy) => return Some(greedy),
+            Policy::BuiltIn(Victim::WearAware) => wear_aware::pick(ftl, pool),
+            Policy::BuiltIn(Victim::DChoices) => d_choices::pick(ftl, pool, self.choices, &mut self.rng),
+            Policy::BuiltIn(Victim::Fifo) => fifo::pick(ftl, pool),
+            Policy::BuiltIn(Victim::CostBenefit) => cost_benefit::pick(ftl, pool),
+            Policy::BuiltIn(Victim::Random) => random::pick(ftl, pool, &mut self.rng),
+            Policy::Custom(custom) => custom.pick(ftl, pool),
         };
         let eligible = named.filter(|&block| ftl.geometry().pool_of_block(block) == pool && ftl.blocks().is_eligible(block));
         self.fallbacks += u64::from(eligible.is_none());
@@ -53,6 +71,15 @@ impl Picker {
     /// Picks in which the greedy choice stood in for the policy's.
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks
+    }
+
+    /// Why the user's own policy could not choose, once it could not.
+    #[inline]
+    pub fn take_failure(&mut self) -> Option<Error> {
+        match &mut self.policy {
+            Policy::BuiltIn(_) => None,
+            Policy::Custom(custom) => custom.take_failure(),
+        }
     }
 }
 

@@ -1,0 +1,133 @@
+//! The blocks that a pool is filling, and who fills which.
+//!
+//! | frontiers | host writes | page moves |
+//! |---|---|---|
+//! | separate | 0 | 1 |
+//! | shared | 0 | 0 |
+//! | shared, redirecting | 0; 1 while a job is active | 0 |
+
+use crate::config::{Config, Frontier as Sharing};
+use crate::units::BlockId;
+
+/// A block being filled.
+#[derive(Clone, Copy, Debug)]
+pub struct Frontier {
+    /// The block.
+    pub block: BlockId,
+    /// The next page to be programmed; a full (or no) block has the number of pages a block here.
+    pub next_page: u32,
+}
+
+/// What the allocation of blocks is about, of one pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Pool {
+    /// The blocks being filled; with a shared frontier that is not redirected the second stays unused.
+    pub frontiers: [Frontier; 2],
+    /// Whose turn it is in `frontiers`.
+    host: u8,
+    gc: u8,
+    /// Pages that the active job still has to place.
+    pub owed: u32,
+    /// The blocks that the active or last job fills or filled: the one that had room when it started, and one taken since. A job moves fewer
+    /// pages than a block has, so there are no more.
+    filling: [Option<BlockId>; 2],
+}
+
+impl Pool {
+    /// A pool that fills nothing, of blocks of `pages` pages.
+    pub fn new(pages: u32, frontiers: Frontiers) -> Self {
+        let none = Frontier { block: BlockId(0), next_page: pages };
+        Pool { frontiers: [none; 2], host: 0, gc: u8::from(frontiers == Frontiers::Separate), owed: 0, filling: [None; 2] }
+    }
+
+    /// A job with this many pages to move starts; blocks have `pages`.
+    pub fn start_job(&mut self, moves: u32, pages: u32, frontiers: Frontiers) {
+        self.owed = moves;
+        self.filling = [Some(self.gc().block).filter(|_| self.gc().next_page < pages), None];
+        if frontiers == Frontiers::Redirected {
+            self.host = 1;
+        }
+    }
+
+    /// The job has taken a block.
+    pub fn job_took(&mut self, block: BlockId) {
+        self.filling[1] = Some(block);
+    }
+
+    /// The job has ended.
+    pub fn end_job(&mut self, frontiers: Frontiers) {
+        self.owed = 0;
+        if frontiers == Frontiers::Redirected {
+            self.host = 0;
+        }
+    }
+
+    /// The active or last job fills or filled the block.
+    #[inline]
+    pub fn job_fills(&self, block: BlockId) -> bool {
+        self.filling.contains(&Some(block))
+    }
+
+    /// The block that host writes fill now.
+    #[inline(always)]
+    pub fn host(&self) -> &Frontier {
+        &self.frontiers[usize::from(self.host)]
+    }
+
+    /// The same, to fill.
+    #[inline(always)]
+    pub fn host_mut(&mut self) -> &mut Frontier {
+        &mut self.frontiers[usize::from(self.host)]
+    }
+
+    /// The block that the pool's jobs fill.
+    #[inline(always)]
+    pub fn gc(&self) -> &Frontier {
+        &self.frontiers[usize::from(self.gc)]
+    }
+
+    /// The same, to fill.
+    #[inline(always)]
+    pub fn gc_mut(&mut self) -> &mut Frontier {
+        &mut self.frontiers[usize::from(self.gc)]
+    }
+
+    /// Host writes and page moves fill one block now.
+    #[inline(always)]
+    pub fn shares(&self) -> bool {
+        self.host == self.gc
+    }
+
+    /// Host writes go to another block than the shared frontier now.
+    #[inline(always)]
+    pub fn is_redirected(&self) -> bool {
+        self.host > self.gc
+    }
+}
+
+/// Who fills which block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frontiers {
+    /// Host writes and page moves one together.
+    Shared,
+    /// The same, but while a job is active it has that block to itself, and host writes fill another.
+    Redirected,
+    /// A block each.
+    Separate,
+}
+
+impl Frontiers {
+    /// Those of a configuration.
+    pub fn new(config: &Config) -> Self {
+        match config.ftl.frontier {
+            Sharing::Separate => Frontiers::Separate,
+            Sharing::Shared if config.redirects_writes() => Frontiers::Redirected,
+            Sharing::Shared => Frontiers::Shared,
+        }
+    }
+
+    /// Blocks of a pool that may be open at a time.
+    pub fn count(self) -> u32 {
+        if self == Frontiers::Shared { 1 } else { 2 }
+    }
+}

@@ -1,0 +1,242 @@
+//! A policy of the user's own. It is asked once for each job, so what it costs is the user's affair; the built-in policies know nothing of
+//! it. `docs/victim-policies.md` shows one.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::ftl::Ftl;
+use crate::units::{BlockId, PoolId};
+
+/// Why a policy cannot choose: whatever error says it. It ends the run.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// A victim policy of the user's own.
+pub trait VictimPolicy: Send {
+    /// Names the block to be collected. Called once for each job that starts, those of preconditioning included, with at least one
+    /// candidate. If the block is no candidate, or for `None`, the greedy choice is collected (`counters.victim_fallbacks` counts it).
+    ///
+    /// A run repeats if the choice depends on nothing but the candidates before and now.
+    ///
+    /// # Errors
+    /// Whatever makes it impossible to go on: the run ends with it.
+    fn pick(&mut self, candidates: &Candidates<'_>) -> Result<Option<BlockId>, Failure>;
+}
+
+/// A block that can be collected: it is closed and has an invalid page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its number in the drive.
+    pub block: BlockId,
+    /// Its pages that hold data: fewer than [`Candidates::pages_per_block`].
+    pub valid_pages: u32,
+    /// How often it was erased.
+    pub erases: u32,
+    /// How many blocks of its pool were filled after it.
+    pub age: u64,
+}
+
+/// The blocks that a job may collect, and what there is to know of them: a view, from which nothing is copied.
+#[derive(Clone, Copy)]
+pub struct Candidates<'a> {
+    ftl: &'a Ftl,
+    pool: PoolId,
+}
+
+impl<'a> Candidates<'a> {
+    pub(super) fn new(ftl: &'a Ftl, pool: PoolId) -> Self {
+        Candidates { ftl, pool }
+    }
+
+    /// The pool that collects.
+    pub fn pool(&self) -> PoolId {
+        self.pool
+    }
+
+    /// Pages of every block of the drive.
+    pub fn pages_per_block(&self) -> u32 {
+        self.ftl.geometry().pages_per_block.get()
+    }
+
+    /// The candidates, fewest valid pages first and among equals the one first that has had that number for longest. So the first is the
+    /// greedy choice.
+    pub fn iter(&self) -> impl Iterator<Item = Candidate> + 'a {
+        let (blocks, pool) = (self.ftl.blocks(), self.pool);
+        blocks.eligible_blocks(pool).map(move |block| Candidate {
+            block,
+            valid_pages: blocks.valid(block),
+            erases: blocks.erases()[block.index()],
+            age: blocks.age(pool, block),
+        })
+    }
+}
+
+/// A policy of the user's own as a plan carries it: what it is called, where it comes from, and how to make one.
+#[derive(Clone)]
+pub struct CustomVictim {
+    name: String,
+    source_hash: String,
+    make: Arc<dyn Fn() -> Box<dyn VictimPolicy> + Send + Sync>,
+}
+
+impl CustomVictim {
+    /// `name`: for messages. `source`: what tells this policy from others, its source text or a name with a version; results have its hash.
+    /// `make`: makes one, anew for preconditioning and for the run, so that a run from a saved state is the same as one that prepared the
+    /// drive itself.
+    pub fn new<P: VictimPolicy + 'static>(name: &str, source: &str, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        CustomVictim {
+            name: name.to_string(),
+            source_hash: blake3::hash(source.as_bytes()).to_hex().to_string(),
+            make: Arc::new(move || Box::new(make())),
+        }
+    }
+
+    /// BLAKE3 over the source, hexadecimal.
+    pub fn source_hash(&self) -> &str {
+        &self.source_hash
+    }
+
+    pub(super) fn make(&self) -> Custom {
+        Custom { name: self.name.clone(), policy: (self.make)(), failure: None }
+    }
+}
+
+impl fmt::Debug for CustomVictim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomVictim").field("name", &self.name).field("source_hash", &self.source_hash).finish_non_exhaustive()
+    }
+}
+
+/// A policy of the user's own at work.
+pub(super) struct Custom {
+    name: String,
+    policy: Box<dyn VictimPolicy>,
+    /// Why it could not choose. It is not asked again: the run is about to end.
+    failure: Option<Failure>,
+}
+
+impl Custom {
+    /// The block that the policy names, if that is a block of the drive.
+    pub fn pick(&mut self, ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
+        if self.failure.is_some() {
+            return None;
+        }
+        match self.policy.pick(&Candidates::new(ftl, pool)) {
+            Ok(named) => {
+                let blocks = ftl.geometry().blocks;
+                if let Some(block) = named.filter(|block| block.0 >= blocks) {
+                    self.failure = Some(format!("named block {block}; the drive's blocks are 0 to {}", blocks - 1).into());
+                    return None;
+                }
+                named
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                None
+            }
+        }
+    }
+
+    /// Why the policy could not choose, if it could not.
+    pub fn take_failure(&mut self) -> Option<crate::error::Error> {
+        let reason = self.failure.take()?;
+        Some(crate::error::Error::Policy { policy: self.name.clone(), reason })
+    }
+}
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Custom").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The example of the documentation, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/victim-policies.md")]
+struct Documentation;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gc::victim::bench::Bench;
+
+    /// Does what a closure says.
+    struct Says<F>(F);
+
+    impl<F: FnMut(&Candidates<'_>) -> Result<Option<BlockId>, Failure> + Send> VictimPolicy for Says<F> {
+        fn pick(&mut self, candidates: &Candidates<'_>) -> Result<Option<BlockId>, Failure> {
+            (self.0)(candidates)
+        }
+    }
+
+    /// The drive of the tests with something to collect: of block 2 two pages are valid, of block 0 three.
+    fn bench() -> Bench {
+        let mut bench = Bench::filled();
+        bench.write(&[8, 9, 0]);
+        bench
+    }
+
+    /// What is collected where the policy says `named`, how often greedy stood in, and what went wrong.
+    fn picked(named: Option<u32>) -> (Option<u32>, u64, Option<String>) {
+        let mut bench = bench();
+        let custom = CustomVictim::new("ours", "ours 1", move || Says(move |_: &Candidates<'_>| Ok(named.map(BlockId))));
+        let mut picker = bench.picker(crate::config::Victim::Greedy);
+        picker.ask(&custom);
+        let block = picker.pick(&mut bench.ftl, PoolId(0)).map(|block| block.0);
+        (block, picker.fallbacks(), picker.take_failure().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn the_policy_sees_the_candidates_and_is_obeyed() {
+        let mut bench = bench();
+        bench.collect(2);
+        bench.write(&[4, 5]);
+        let seen: Vec<_> = Candidates::new(&bench.ftl, PoolId(0)).iter().collect();
+        let candidate = |block, valid_pages, erases, age| Candidate { block: BlockId(block), valid_pages, erases, age };
+        assert_eq!(seen, [candidate(1, 2, 0, 3), candidate(0, 3, 0, 4)]);
+        assert_eq!(picked(Some(0)), (Some(0), 0, None));
+    }
+
+    #[test]
+    fn what_cannot_be_collected_gives_the_greedy_choice() {
+        assert_eq!(picked(None), (Some(2), 1, None));
+        assert_eq!(picked(Some(1)), (Some(2), 1, None), "all its pages are valid");
+        assert_eq!(picked(Some(7)), (Some(2), 1, None), "it is free");
+    }
+
+    #[test]
+    fn a_block_that_the_drive_does_not_have_is_an_error() {
+        let message = "victim policy ours: named block 8; the drive's blocks are 0 to 7";
+        assert_eq!(picked(Some(8)), (Some(2), 1, Some(message.to_string())));
+    }
+
+    #[test]
+    fn a_policy_that_failed_is_not_asked_again() {
+        let mut bench = bench();
+        let asked = Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let counted = Arc::clone(&asked);
+        let custom = CustomVictim::new("ours", "ours 1", move || {
+            let asked = Arc::clone(&counted);
+            Says(move |_: &Candidates<'_>| {
+                asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                Err("no idea".into())
+            })
+        });
+        let mut picker = bench.picker(crate::config::Victim::Greedy);
+        picker.ask(&custom);
+        for _ in 0..2 {
+            assert_eq!(picker.pick(&mut bench.ftl, PoolId(0)), Some(BlockId(2)));
+        }
+        assert_eq!(asked.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!(picker.take_failure().unwrap().to_string(), "victim policy ours: no idea");
+        assert_eq!(picker.take_failure().map(|error| error.to_string()), None);
+    }
+
+    #[test]
+    fn the_hash_tells_sources_apart() {
+        let hash = |source| CustomVictim::new("ours", source, || Says(|_: &Candidates<'_>| Ok(None))).source_hash().to_string();
+        assert_eq!(hash("a"), hash("a"));
+        assert_ne!(hash("a"), hash("b"));
+        assert_eq!(hash("a").len(), 64);
+    }
+}
