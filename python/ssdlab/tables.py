@@ -229,7 +229,7 @@ def significant(value: float, *, sign: bool = False) -> str:
     """A number to about three significant digits, never in powers of ten unless it is tiny."""
     size = abs(value)
     plus = "+" if sign else ""
-    if size >= 100 or value == 0:
+    if size >= 100 or size < 1e-9:
         return f"{value:{plus},.0f}"
     if size < 0.01:
         return f"{value:{plus}.1g}"

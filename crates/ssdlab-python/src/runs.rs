@@ -7,8 +7,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use ssdlab::config::{Capacity, Config};
 use ssdlab::config::layers::Layers;
+use ssdlab::config::{Capacity, Config};
 use ssdlab::error::Error;
 use ssdlab::simulation::{self, Control, Plan, Verify};
 
