@@ -15,17 +15,24 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# A drive and a workload so small that a run takes a blink, and garbage collection runs.
-SMALL = {
+# A drive so small that a run takes a blink, and a workload under which it collects.
+DRIVE = {
     "device.channels": 2,
     "device.blocks_per_plane": 32,
     "device.pages_per_block": 16,
     "device.overprovisioning": 0.25,
     "gc.soft": 0.1,
-    "workload.read_share": 0.3,
-    "workload.interarrival_us": 2000,
 }
-SMALL_OPTIONS = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+SMALL = DRIVE | {"workload.read_share": 0.3, "workload.interarrival_us": 2000}
+
+
+def options(values: Mapping[str, object]) -> list[str]:
+    """Settings as they are given on the command line."""
+    return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
+
+
+DRIVE_OPTIONS = options(DRIVE)  # beside a trace
+SMALL_OPTIONS = options(SMALL)
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class ReferenceFtl:
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    partial_write``) and ``gc`` (``soft victim``).
+    partial_write``) and ``gc`` (``soft victim trigger invalid_share``).
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -96,6 +96,9 @@ class ReferenceFtl:
         self.frontier = _one_of(ftl, "frontier", "separate", ["separate", "shared"])
         partial = _one_of(ftl, "partial_write", "rmw", ["rmw", "program"])
         self.reads_before_partial_write = partial == "rmw"
+        gc = config.get("gc", {})
+        self.trigger = _one_of(gc, "trigger", "soft", ["soft", "invalid-share"])
+        self.invalid_share = Fraction(str(gc.get("invalid_share", 0.7)))
         self.victim = _one_of(config.get("gc", {}), "victim", "greedy", POLICIES)
 
         self.pools = self._make_pools()
@@ -273,13 +276,16 @@ class ReferenceFtl:
         pool = self.pools[self.pool_of(lpn)]
         took_a_block = self._open_host_block(pool)
         first_victim = None
-        if took_a_block and self.decides == "started" and self._wants_collection(pool):
-            first_victim = self._victim(pool)
+        decides = took_a_block
+        if took_a_block and self.decides == "started":
+            # What the page makes invalid where it lay before does not count yet.
+            decides = self._wants_collection(pool)
+            first_victim = self._victim(pool) if decides else None
         self._program(pool, lpn, self._host_block(pool))
         self.host_programs += 1
         if first_victim is not None:
             self._run_job(pool, first_victim)
-        if took_a_block or pool.starved:
+        if decides or pool.starved:
             self._collect(pool)
 
     def _open_host_block(self, pool: Pool) -> bool:
@@ -340,7 +346,15 @@ class ReferenceFtl:
             self._run_job(pool, victim)
 
     def _wants_collection(self, pool: Pool) -> bool:
-        return len(pool.free) < self.soft_blocks or len(pool.free) <= 1
+        return self._trigger_fires(pool) or len(pool.free) <= 1
+
+    def _trigger_fires(self, pool: Pool) -> bool:
+        if self.trigger == "invalid-share":
+            return any(self._invalid_share(b) > self.invalid_share for b in self._closed(pool))
+        return len(pool.free) < self.soft_blocks
+
+    def _invalid_share(self, block: int) -> Fraction:
+        return Fraction(self.pages_per_block - self.valid_pages(block), self.pages_per_block)
 
     def _victim(self, pool: Pool) -> int | None:
         """The policy's choice among the closed blocks with an invalid page, if any."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import SMALL
+from conftest import DRIVE, SMALL
 from ssdlab.batch import Job, execute
 from ssdlab.plans import Setup, value_text
 
@@ -39,6 +39,9 @@ def test_what_a_run_does_not_have_is_absent() -> None:
     assert result.get("cache") is None
     with pytest.raises(ssdlab.UsageError, match="log_requests"):
         _ = result.requests
+    assert not hasattr(result, "requests")
+    assert getattr(result, "requests", None) is None
+    assert hasattr(small(requests=10, log_requests=True), "requests")
 
 
 def test_to_dict_is_a_copy() -> None:
@@ -196,7 +199,7 @@ def test_presets_and_schema() -> None:
 def test_tables_of_a_run_without_reads_and_writes(tmp_path: Path) -> None:
     trace = tmp_path / "trims.csv"
     trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,T,0,4096\n1,T,4096,4096\n")
-    result = small(requests=None, trace=trace)
+    result = small(requests=None, trace=trace, set=DRIVE)
     assert result.request_counts.trim == 2
     assert "did not run" in str(result)
     assert "2 requests" in repr(result)
@@ -218,6 +221,17 @@ def test_generated_requests_arrive_faster_too() -> None:
     assert plain.simulated_ns == pytest.approx(16 * fast.simulated_ns, rel=0.01)
 
 
+def test_what_does_nothing_in_this_workload_is_refused(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n")
+    with pytest.raises(ssdlab.UsageError, match=r"^workload\.read_share, workload\.footprint: for generated requests only"):
+        ssdlab.run(device="demo-4g", trace=trace, set={"workload.read_share": 0.5, "gc.soft": 0.05, "workload.footprint": 0.5})
+    with pytest.raises(ssdlab.UsageError, match=r"^workload\.skip, workload\.device: for traces only"):
+        ssdlab.run(device="demo-4g", set={"workload.skip": 3, "workload.device": "0"}, requests=10)
+    preset_and_trace = ssdlab.run(device="demo-4g", workload="lee2013-synthetic", set={"workload.trace": trace})
+    assert sum(preset_and_trace["requests"].values()) == 1
+
+
 def test_a_prefill_and_a_saved_state_are_not_both_taken() -> None:
     with pytest.raises(ssdlab.UsageError, match="prefill and state"):
         ssdlab.run(device="demo-4g", prefill="a.csv", state="b.state", requests=10)
@@ -234,3 +248,73 @@ def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:
     trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n1,W,99999999999999,4096\n")
     result = ssdlab.run(device="demo-4g", trace=trace, set={"workload.range": "clip"})
     assert "Trace: 1 requests dropped" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scheme": ["npgc"]}, "scheme = ['npgc']: expected a text"),
+        ({"device": 5}, "device = 5: expected a text"),
+        ({"workload": Path("x.toml")}, "workload = "),
+        ({"set": ["gc.soft=1"]}, "set = ['gc.soft=1']: expected a mapping"),
+        ({"set": {5: 1}}, "set = {5: 1}: expected a mapping"),
+        ({"requests": "5"}, "requests = '5': expected a whole number from 1"),
+        ({"requests": 5.0}, "requests = 5.0: expected a whole number from 1"),
+        ({"requests": True}, "requests = True: expected a whole number from 1"),
+        ({"seed": None}, "seed = None: expected a whole number from 0"),
+        ({"verify": True}, "verify = True: expected a text"),
+        ({"trace": 5}, "trace = 5: expected a path"),
+        ({"trace": b"x.csv"}, "trace = b'x.csv': expected a path"),
+        ({"config": 5}, "config = 5: expected a path"),
+        ({"prefill": 5}, "prefill = 5: expected a path"),
+        ({"state": 5}, "state = 5: expected a path"),
+        ({"out": 5}, "out = 5: expected a path"),
+        ({"log_requests": "no"}, "log_requests = 'no': expected True or False"),
+        ({"unit_bytes": "many"}, "workload.unit_bytes"),
+    ],
+)
+def test_arguments_of_a_wrong_type(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ssdlab.Error) as caught:
+        ssdlab.run(**arguments)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ssdlab.UsageError | ssdlab.ConfigError)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ssdlab.compare(schemes="npgc"),
+        lambda: ssdlab.compare(schemes=5),  # type: ignore[arg-type]
+        lambda: ssdlab.compare(schemes=[5]),  # type: ignore[list-item]
+        lambda: ssdlab.compare(schemes=["npgc"], jobs="2"),  # type: ignore[arg-type]
+        lambda: ssdlab.precondition(5, set=DRIVE),  # type: ignore[arg-type]
+        lambda: ssdlab.trace_info(5),  # type: ignore[arg-type]
+        lambda: ssdlab.trace_info("x.csv", device=5),  # type: ignore[arg-type]
+        lambda: ssdlab.trace_convert("x.csv", 5),  # type: ignore[arg-type]
+        lambda: ssdlab.trace_convert("x.csv", "y.csv", bad_lines=None),  # type: ignore[arg-type]
+        lambda: ssdlab.presets(5),  # type: ignore[arg-type]
+        lambda: ssdlab.preset_text("device", 5),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_a_wrong_type_to_other_functions(call: Any) -> None:
+    with pytest.raises(ssdlab.UsageError, match="expected"):
+        call()
+
+
+def test_arguments_of_a_wrong_type_to_a_simulator() -> None:
+    sim = ssdlab.Simulator(set=DRIVE)
+    calls: list[Any] = [
+        lambda: sim.run_until(1e6),  # type: ignore[arg-type]
+        lambda: sim.run_until("5"),  # type: ignore[arg-type]
+        lambda: sim.free_blocks(-1),
+        lambda: sim.free_blocks(2**40),
+        lambda: sim.free_blocks(None),  # type: ignore[arg-type]
+        lambda: sim.submit("read"),  # type: ignore[arg-type]
+        lambda: sim.submit(ssdlab.Request(op=5, length=4096)),  # type: ignore[arg-type]
+        lambda: sim.submit(ssdlab.Request(op="read", offset=0.5, length=4096)),  # type: ignore[arg-type]
+        lambda: sim.submit(ssdlab.Request(op="read", length="4096")),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises(ssdlab.UsageError):
+            call()
+    assert len(sim.free_blocks(0)) > 0

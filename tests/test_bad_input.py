@@ -23,11 +23,12 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import ROOT, SMALL, SMALL_OPTIONS, Ended, Ssdlab, fill
+from conftest import DRIVE_OPTIONS, ROOT, SMALL, SMALL_OPTIONS, Ended, Ssdlab, fill
 from ssdlab.cli import main
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 RUN = ["run", *SMALL_OPTIONS]
+REPLAY = ["run", *DRIVE_OPTIONS]
 FOREVER = str(10**12)
 GARBAGE = bytes(range(256)) * 64
 Fails = Callable[..., str]
@@ -169,7 +170,7 @@ def test_configuration_files(fails: Fails, tmp_path: Path, text: bytes, code: in
 @pytest.mark.parametrize("option", ["--trace", "--config", "--prefill", "--state"])
 def test_a_folder_given_as_a_file(fails: Fails, tmp_path: Path, option: str) -> None:
     (tmp_path / "folder").mkdir()
-    fails(1, [*RUN, option, "folder", "--requests", 10], "folder: cannot read", "directory")
+    fails(1, [*REPLAY, option, "folder", "--requests", 10], "folder: cannot read", "directory")
 
 
 @pytest.mark.parametrize("option", ["--trace", "--config", "--prefill", "--state"])
@@ -177,7 +178,7 @@ def test_a_file_that_may_not_be_read(fails: Fails, tmp_path: Path, option: str) 
     if os.geteuid() == 0:
         pytest.skip("root may read everything")
     write(tmp_path / "secret", "").chmod(0)
-    fails(1, [*RUN, option, "secret", "--requests", 10], "secret: cannot read", "Permission denied")
+    fails(1, [*REPLAY, option, "secret", "--requests", 10], "secret: cannot read", "Permission denied")
 
 
 @pytest.mark.parametrize(
@@ -225,9 +226,9 @@ def test_places_that_cannot_be_used(fails: Fails, tmp_path: Path, command: list[
 def test_lines_of_a_trace(fails: Fails, ssdlab_command: Ssdlab, tmp_path: Path, text: str, words: list[str]) -> None:
     write(tmp_path / "t.csv", HEADER + text)
     if not words:  # a last line without its end is a line
-        assert ssdlab_command(*RUN, "--trace", "t.csv", "--quiet").code == 0
+        assert ssdlab_command(*REPLAY, "--trace", "t.csv", "--quiet").code == 0
         return
-    fails(1, [*RUN, "--trace", "t.csv", "--out", "results"], *words)
+    fails(1, [*REPLAY, "--trace", "t.csv", "--out", "results"], *words)
     fails(1, ["trace", "convert", "t.csv", "out.parquet"], *words)
 
 
@@ -258,7 +259,7 @@ def test_truncated_compressed_traces(fails: Fails, tmp_path: Path, ending: str, 
     whole = PACKERS[ending](tmp_path, text)
     name = write(tmp_path / f"cut.{ending}", whole[: int(len(whole) * share)]).name
     word = "Parquet" if ending == "parquet" else "cut short"
-    fails(1, [*RUN, "--trace", name, "--out", "results"], name, word)
+    fails(1, [*REPLAY, "--trace", name, "--out", "results"], name, word)
     fails(1, ["trace", "info", name], name, word)
     fails(1, ["trace", "convert", name, "out.csv"], name, word)
 
@@ -269,7 +270,7 @@ def test_truncated_compressed_traces(fails: Fails, tmp_path: Path, ending: str, 
 @pytest.mark.parametrize("option", ["--trace", "--prefill"])
 def test_garbage_as_a_trace_or_a_prefill_file(fails: Fails, tmp_path: Path, content: bytes, option: str) -> None:
     write(tmp_path / "garbage", content)
-    fails(1, [*RUN, option, "garbage", "--requests", 10, "--out", "results"], "garbage")
+    fails(1, [*REPLAY, option, "garbage", "--requests", 10, "--out", "results"], "garbage")
 
 
 @pytest.mark.parametrize(
@@ -293,7 +294,7 @@ BEYOND = HEADER + "0,W,0,4096\n100000,W,1000000000000,8192\n200000,R,30000000000
 
 def test_a_trace_larger_than_the_drive_by_range_policy(fails: Fails, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     write(tmp_path / "t.csv", BEYOND)
-    command = [*RUN, "--trace", "t.csv"]
+    command = [*REPLAY, "--trace", "t.csv"]
     fails(1, [*command, "--out", "results"], "t.csv:3", "1000000000000", '"wrap"', '"clip"', '"compact"')
     for policy, counted in (("wrap", "wrapped"), ("clip", "dropped")):
         done = ssdlab_command(*command, "--set", f"workload.range={policy}", "--json").json()
@@ -309,7 +310,7 @@ def test_a_trace_larger_than_the_drive_by_range_policy(fails: Fails, ssdlab_comm
 
 def test_a_time_that_goes_back_by_policy(fails: Fails, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     write(tmp_path / "t.csv", HEADER + "0,W,0,4096\n9000,W,4096,4096\n5000,R,0,4096\n")
-    command = [*RUN, "--trace", "t.csv"]
+    command = [*REPLAY, "--trace", "t.csv"]
     words = ("t.csv:4", "4000000 ns earlier", '"sort"', '"clamp"')
     fails(1, [*command, "--out", "results"], *words)
     fails(1, ["trace", "convert", "t.csv", "out.csv"], *words)
@@ -545,7 +546,7 @@ def endless(tmp_path: Path) -> Iterator[str]:
         ["trace", "info", "endless.csv"],
         ["trace", "convert", "endless.csv", "out.csv", "--time-order", "sort"],
         ["trace", "convert", "endless.csv", "out.parquet", "--time-order", "clamp"],
-        [*RUN, "--trace", "endless.csv", "--set", "workload.time_order=sort", "--log-requests", "--out", "results"],
+        [*REPLAY, "--trace", "endless.csv", "--set", "workload.time_order=sort", "--log-requests", "--out", "results"],
     ],
     ids=["info", "convert and sort", "convert", "run and sort"],
 )

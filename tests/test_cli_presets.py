@@ -6,7 +6,9 @@ import tomllib
 
 import pytest
 
+import ssdlab
 from conftest import Ssdlab
+from ssdlab.plans import Setup, value_text
 
 
 @pytest.mark.parametrize(
@@ -23,23 +25,43 @@ def test_list_and_show(ssdlab_command: Ssdlab, what: str, names: list[str]) -> N
         assert tomllib.loads(shown.out)
 
 
-def test_list_policies(ssdlab_command: Ssdlab) -> None:
+def policies(ssdlab_command: Ssdlab) -> dict[str, set[str]]:
+    """What `list policies` lists: values by key."""
     done = ssdlab_command("list", "policies")
     assert done.code == 0, done.err
-    policies: dict[str, set[str]] = {}
+    listed: dict[str, set[str]] = {}
     key = ""
     for line in done.out.splitlines():
         if line.startswith("  "):
-            values = line.split() if "CWDP" in line else line.split()[:1]
-            policies[key] |= set(values)
+            listed[key] |= set(line.split() if "CWDP" in line else line.split()[:1])
         else:
             key = line.split(":")[0]
-            policies[key] = set()
-    assert "greedy" in policies["gc.victim"]
-    assert {"chip", "none"} <= policies["gc.scope"]
-    assert policies["gc.suspend"] == {"read", "program", "erase"}
-    assert {"CWDP", "PDWC", "dynamic"} <= policies["ftl.allocation"]
-    assert "soft" in policies["ftl.precondition.kind"]
+            listed[key] = set()
+    return listed
+
+
+def test_list_policies(ssdlab_command: Ssdlab) -> None:
+    listed = policies(ssdlab_command)
+    assert "greedy" in listed["gc.victim"]
+    assert {"chip", "none"} <= listed["gc.scope"]
+    assert "gc.suspend" in listed
+    assert {"CWDP", "PDWC", "dynamic"} <= listed["ftl.allocation"]
+    assert "soft" in listed["ftl.precondition.kind"]
+
+
+def test_list_policies_has_what_this_version_simulates(ssdlab_command: Ssdlab) -> None:
+    """A value is listed exactly if the configuration is not refused for it."""
+    keys = ssdlab.config_keys()
+    for key, names in policies(ssdlab_command).items():
+        for choice in keys[key]["choices"]:
+            value = [choice["name"]] if keys[key]["kind"] == "list" else choice["name"]
+            try:
+                Setup(set=((key, value_text(value)),)).build(None)
+                refused = False
+            except ssdlab.ConfigError as error:
+                refused = "not in this version" in str(error)
+            assert choice["available"] is not refused, (key, choice)
+            assert (choice["name"] in names) is not refused, (key, choice)
 
 
 def test_show_suggests_the_nearest_name(ssdlab_command: Ssdlab) -> None:

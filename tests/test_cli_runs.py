@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab, fill
+from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, Ssdlab, fill
 
 RUN = ["run", *SMALL_OPTIONS]
+REPLAY = ["run", *DRIVE_OPTIONS]
 COMPARE = ["compare", *SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "rwp"]
 
 
@@ -79,6 +80,17 @@ def test_tables_have_units_and_no_colour_in_a_pipe(ssdlab_command: Ssdlab) -> No
     assert done.err == ""
 
 
+def test_tables_of_a_run_begin_with_what_was_simulated(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    named = ["--device", "demo-4g", "--scheme", "npgc", "--requests", 500]
+    lines = ssdlab_command("run", *named, "--workload", "lee2013-synthetic", "--set", "gc.soft=0.06").out.splitlines()
+    assert lines[0] == "Device demo-4g, scheme npgc, workload lee2013-synthetic, gc.soft = 0.06"
+    for word in (" IOPS, reads ", " MB/s, writes ", "chips ", "channels ", "% busy"):
+        assert word in lines[1]
+    assert any("of preparation" in line for line in lines)
+    (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n")
+    assert ssdlab_command("run", "--trace", "t.csv").out.startswith("Device default, scheme default, trace t.csv\n")
+
+
 def test_quiet_says_nothing(ssdlab_command: Ssdlab) -> None:
     done = ssdlab_command(*RUN, "--requests", 500, "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
@@ -102,7 +114,7 @@ def test_a_failing_run_leaves_no_result_of_an_earlier_one(ssdlab_command: Ssdlab
     assert ssdlab_command(*RUN, "--requests", 500, "--out", "results").code == 0
     bad = tmp_path / "bad.csv"
     bad.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n1,R,zero,4096\n")
-    line = ssdlab_command(*RUN, "--trace", bad, "--out", "results").failed(1)
+    line = ssdlab_command(*REPLAY, "--trace", bad, "--out", "results").failed(1)
     assert "bad.csv" in line
     assert "3" in line
     assert not list((tmp_path / "results").glob("*")) if (tmp_path / "results").exists() else True
@@ -182,18 +194,18 @@ def test_compare_refuses_nothing_and_twice(ssdlab_command: Ssdlab) -> None:
 def test_bad_traces_are_one_clear_line(ssdlab_command: Ssdlab, tmp_path: Path, text: str) -> None:
     trace = tmp_path / "trace.csv"
     trace.write_text(text)
-    done = ssdlab_command(*RUN, "--trace", trace, "--out", "results")
+    done = ssdlab_command(*REPLAY, "--trace", trace, "--out", "results")
     assert done.code in (1, 2)
     assert done.failed(done.code)
     assert not list(tmp_path.rglob("result.json"))
 
 
 def test_files_that_cannot_be_read(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    assert "missing.csv" in ssdlab_command(*RUN, "--trace", "missing.csv").failed(1)
+    assert "missing.csv" in ssdlab_command(*REPLAY, "--trace", "missing.csv").failed(1)
     assert "missing.toml" in ssdlab_command(*RUN, "--config", "missing.toml").failed(1)
     truncated = tmp_path / "cut.csv.gz"
     truncated.write_bytes(b"\x1f\x8b\x08\x00")
-    assert "cut.csv.gz" in ssdlab_command(*RUN, "--trace", truncated).failed(1)
+    assert "cut.csv.gz" in ssdlab_command(*REPLAY, "--trace", truncated).failed(1)
 
 
 def test_config_file_below_single_keys(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

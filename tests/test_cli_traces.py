@@ -83,3 +83,16 @@ def test_convert_of_a_bad_trace_leaves_no_file(ssdlab_command: Ssdlab, bad: Path
     target = tmp_path / "converted.parquet"
     assert "6" in ssdlab_command("trace", "convert", bad, target).failed(1)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_info_has_units_and_names_devices(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    header = "timestamp_us,op,offset_bytes,size_bytes,device\n"
+    (tmp_path / "t.csv").write_text(header + "0,R,0,4096,sda\n5,W,0,4096,sdb\n1000000,W,0,8192,sdb\n")
+    lines = [" ".join(line.split()) for line in ssdlab_command("trace", "info", "t.csv").out.splitlines()]
+    for line in ("mean write 6.000 KB", "read share 33.3%", "span 1.000 s", "arrival rate 3.000 /s", "max end 8,192 bytes"):
+        assert line in lines
+    assert "devices sda (1 requests)" in lines
+    assert "sdb (2 requests)" in lines
+    many = "".join(f"{index},R,0,4096,disk{index}\n" for index in range(25))
+    (tmp_path / "many.csv").write_text(header + many)
+    assert "and 5 more" in ssdlab_command("trace", "info", "many.csv").out

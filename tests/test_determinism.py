@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import ROOT, SMALL, SMALL_OPTIONS, Ssdlab
+from conftest import DRIVE, ROOT, SMALL, SMALL_OPTIONS, Ssdlab
 
-WALL_CLOCK = ("wall_s", "requests_per_s")
+WALL_CLOCK = ("prepare_s", "wall_s", "requests_per_s")
 """The only figures of a result in real time."""
 
 TRACE = ROOT / "traces" / "mariadb_oltp_write_only_paced"
@@ -65,7 +65,7 @@ def closed_loop(_: Path) -> ssdlab.Result:
 
 def open_loop_with_trims(folder: Path) -> ssdlab.Result:
     (folder / "trims.csv").write_text(TRIMS)
-    return ssdlab.run(trace=folder / "trims.csv", set=SMALL, scheme="npgc")
+    return ssdlab.run(trace=folder / "trims.csv", set=DRIVE, scheme="npgc")
 
 
 def shipped_trace(_: Path) -> ssdlab.Result:

@@ -90,10 +90,12 @@ def cases(draw: st.DrawFn) -> Case:
     pools = pools_of(device, pools_by)
     blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
     gc = draw(collectors())
-    gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=1 if ftl["frontier"] == "shared" else 2))
+    # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
+    frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
+    gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers))
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
     # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
-    alone = gc["scope"] not in ("none", "plane")
+    alone = gc["scope"] not in ("none", "plane", "block")
     return Case(
         config={"device": device, "ftl": ftl, "gc": gc, "scheduler": draw(schedulers(device))},
         precondition=draw(st.sampled_from(["fill", "fill", "ranges", "none"])),
@@ -133,9 +135,11 @@ def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
 @st.composite
 def collectors(draw: st.DrawFn) -> dict[str, Any]:
     return {
-        "scope": draw(st.sampled_from(["none", "plane", "none", "plane", "die", "chip", "channel", "device"])),
+        "scope": draw(st.sampled_from(["none", "plane", "none", "plane", "block", "die", "chip", "channel", "device"])),
         "priority": draw(st.sampled_from(["gc", "fifo", "host"])),
         "victim": draw(st.sampled_from(POLICIES)),
+        "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share"])),
+        "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),
     }
 
 
@@ -340,7 +344,9 @@ class CoreRandom:
 def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
     """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
     reference = make(case.config)
-    kind = "soft" if case.seed % 4 == 0 else "steady"
+    # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
+    by_share = case.config["gc"]["trigger"] == "invalid-share"
+    kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"
     keys = keys_of(case) | {"ftl.precondition.kind": kind, "ftl.precondition.range": case.footprint}
     drive = ssdlab.Simulator(set=keys, seed=1)
     after = ssdlab.Simulator(set=keys, seed=1).finish().precondition
@@ -409,6 +415,15 @@ class LetsTheLastFreeBlockBe(ReferenceFtl):
         return len(pool.free) < self.soft_blocks or not pool.free
 
 
+class CollectsAtTheShareItself(ReferenceFtl):
+    """Takes a block whose invalid share is as large as allowed for one that exceeds it."""
+
+    def _trigger_fires(self, pool: Pool) -> bool:
+        if self.trigger != "invalid-share":
+            return super()._trigger_fires(pool)
+        return any(self._invalid_share(b) >= self.invalid_share > 0 for b in self._closed(pool))
+
+
 class ReadsWholePagesToo(ReferenceFtl):
     """Takes some whole pages for parts."""
 
@@ -459,6 +474,7 @@ class CleansAsALogDoes(ReferenceFtl):
 PLANTED = [
     BreaksTiesTheOtherWay,
     CleansAsALogDoes,
+    CollectsAtTheShareItself,
     CountsAgesFromOne,
     CountsThePoolsOtherwise,
     IgnoresTrims,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import SMALL
+from conftest import DRIVE, SMALL
 from ssdlab import tables
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
@@ -58,7 +58,7 @@ def check(result: ssdlab.Result) -> None:
 def test_figures_of_one_sided_workloads(name: str, kind: str, tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     trace.write_text(HEADER + "\n".join(LINES[name]) + "\n")
-    result = ssdlab.run(trace=trace, set={**SMALL, "ftl.precondition.kind": kind}, verify="end")
+    result = ssdlab.run(trace=trace, set={**DRIVE, "ftl.precondition.kind": kind}, verify="end")
     check(result)
     assert sum(result["requests"].to_dict().values()) == len(LINES[name])
 

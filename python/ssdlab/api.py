@@ -11,8 +11,9 @@ from typing import Any, Literal, cast
 
 from ssdlab import _core
 from ssdlab.batch import Job, execute, prepare_folder, write_json
+from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
 from ssdlab.errors import UsageError
-from ssdlab.plans import DEFAULT_SEED, Setup, value_text, whole
+from ssdlab.plans import DEFAULT_SEED, Setup, value_text
 from ssdlab.result import Comparison, Result
 from ssdlab.victims import Victim
 
@@ -112,8 +113,8 @@ def run(
         verify=verify,
         victim=victim,
     )
-    folder = None if out is None else Path(out)
-    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log_requests=log_requests)])
+    folder = None if out is None else Path(path("out", out))
+    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log_requests=truth("log_requests", log_requests))])
     batch.raise_failure()
     return batch.finished["run"]
 
@@ -169,7 +170,7 @@ def compare(
         verify=verify,
         victim=victim,
     )
-    folder = None if out is None else Path(out)
+    folder = None if out is None else Path(path("out", out))
     batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests), workers=jobs)
     comparison = Comparison(batch.finished)
     if folder is not None and comparison:
@@ -180,8 +181,8 @@ def compare(
 
 def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool) -> list[Job]:
     """A job for each scheme; with a folder, each in a folder of its own below that."""
-    if isinstance(schemes, str):
-        raise UsageError("schemes is a list of names")
+    schemes = texts("schemes", schemes)
+    truth("log_requests", log_requests)
     if not schemes:
         raise UsageError("nothing to compare: name at least one scheme")
     names = [_folder_name(scheme) for scheme in schemes]
@@ -212,7 +213,7 @@ def precondition(
         The report: how it was done and what came of it.
     """
     setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=_pairs(set), config=config, victim=victim)
-    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), out)))
+    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), path("out", out))))
 
 
 def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None) -> dict[str, Any]:
@@ -224,6 +225,8 @@ def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None
         unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
         device: only requests of this device, as the trace names it.
     """
+    check_paths({"path": path})
+    check_texts({"format": format, "device": device})
     return cast(
         "dict[str, Any]",
         json.loads(_core.trace_info(path, format=format, unit_bytes=_optional("unit_bytes", unit_bytes, 1), device=device)),
@@ -253,6 +256,8 @@ def trace_convert(
     Returns:
         A report: what was written and what was left out.
     """
+    check_paths({"source": source, "target": target})
+    check_texts({"format": format, "device": device, "time_order": time_order})
     report = _core.trace_convert(
         source,
         target,
@@ -268,12 +273,12 @@ def trace_convert(
 
 def presets(kind: Kind) -> dict[str, str]:
     """The presets of a kind: a sentence for each name."""
-    return {name: description for name, description, _source in _core.presets(kind)}
+    return {name: description for name, description, _source in _core.presets(text("kind", kind))}
 
 
 def preset_text(kind: Kind, name: str) -> str:
     """A preset as it is written, in TOML, with the sources of its values."""
-    return _core.preset_text(kind, name)
+    return _core.preset_text(text("kind", kind), text("name", name))
 
 
 def config_schema() -> dict[str, Any]:
@@ -282,7 +287,10 @@ def config_schema() -> dict[str, Any]:
 
 
 def config_keys() -> dict[str, dict[str, Any]]:
-    """Every configuration key: description, kind, default, and range or choices where it has them."""
+    """Every configuration key: description, kind, default, and range or choices where it has them.
+
+    A choice that this version refuses has `available` false.
+    """
     return {key["name"]: key for key in json.loads(_core.keys())}
 
 
@@ -324,6 +332,7 @@ class Simulator:
     ) -> None:
         setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify, victim=victim)
         self._core = _core.Simulator(setup.plan(scheme))
+        self._title = setup.title(scheme)
 
     @property
     def now_ns(self) -> int:
@@ -335,11 +344,14 @@ class Simulator:
 
         Arrivals must not lie before those already handed in, nor in the simulated past.
         """
+        if not isinstance(request, Request):
+            raise UsageError(f"{request!r}: expected a Request")
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
         try:
             return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
-        except OverflowError as error:
-            raise UsageError(f"{request}: offset, length and arrival_ns are whole numbers from 0 to 2^64 - 1") from error
+        except (OverflowError, TypeError) as error:
+            message = f"{request}: op is a text, high_priority true or false, the others are whole numbers from 0 to 2^64 - 1"
+            raise UsageError(message) from error
 
     def run_until(self, until_ns: int) -> None:
         """Simulates up to and including the instant `until_ns`."""
@@ -372,11 +384,11 @@ class Simulator:
         Args:
             pool: a plane or, with `ftl.pool = "die"`, a die; from 0.
         """
-        return self._core.free_blocks(pool)
+        return self._core.free_blocks(whole("pool", pool))
 
     def finish(self) -> Result:
         """Simulates what is left and returns the result. The simulator is then of no further use."""
-        return Result(json.loads(self._core.finish()))
+        return Result(json.loads(self._core.finish()), title=self._title)
 
 
 def _optional(name: str, value: int | None, least: int) -> int | None:
@@ -384,7 +396,7 @@ def _optional(name: str, value: int | None, least: int) -> int | None:
 
 
 def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
-    return tuple((key, value_text(value)) for key, value in (values or {}).items())
+    return () if values is None else tuple((key, value_text(value)) for key, value in mapping("set", values).items())
 
 
 def _folder_name(scheme: str) -> str:

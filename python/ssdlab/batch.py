@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import _core
+from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, Interrupted
-from ssdlab.plans import Setup, whole
+from ssdlab.plans import Setup
 from ssdlab.result import Result
 
 __all__ = ["Batch", "Job", "Progress", "execute", "prepare_folder", "write_json"]
@@ -51,20 +52,29 @@ class Job:
     log: Path | None = None
     keep: tempfile.TemporaryDirectory[str] | None = None
     fitted: Mapping[str, Any] | None = None
+    title: str = ""
 
     @classmethod
     def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log_requests: bool) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log."""
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log_requests and folder is None else None
         log = (folder or Path(keep.name if keep else "")) / LOG_FILE if log_requests else None
-        return cls(label=label, plan=setup.plan(scheme, log), folder=folder, log=log, keep=keep, fitted=setup.fitted(scheme))
+        return cls(
+            label=label,
+            plan=setup.plan(scheme, log),
+            folder=folder,
+            log=log,
+            keep=keep,
+            fitted=setup.fitted(scheme),
+            title=setup.title(scheme),
+        )
 
     def result(self, text: str) -> Result:
         """The result that the core returned as `text`."""
         data = json.loads(text)
         if self.fitted is not None:
             data["fit"] = dict(self.fitted)
-        return Result(data, log=self.log, keep=self.keep)
+        return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 
 @dataclass

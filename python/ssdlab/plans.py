@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ssdlab import _core
+from ssdlab.checks import check_paths, check_texts, whole
 from ssdlab.errors import ConfigError, UsageError
 from ssdlab.victims import Victim, described
 
@@ -23,16 +24,6 @@ DEFAULT_REQUESTS = 100_000
 
 BLOCKS_KEY = "device.blocks_per_plane"
 FIT_TO_TRACE = "trace"
-
-LARGEST = 2**64 - 1
-"""What the core counts with."""
-
-
-def whole(name: str, value: int, least: int = 0) -> int:
-    """`value`, if the core can take it."""
-    if not least <= value <= LARGEST:
-        raise UsageError(f"{name} = {value}: expected a whole number from {least} to {LARGEST}")
-    return value
 
 
 def value_text(value: object) -> str:
@@ -117,8 +108,13 @@ class Setup:
     verify: str = "off"
     victim: Victim | None = None
 
+    def __post_init__(self) -> None:
+        check_texts({"device": self.device, "workload": self.workload, "format": self.format, "verify": self.verify})
+        check_paths({"config": self.config, "trace": self.trace, "prefill": self.prefill, "state": self.state})
+
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
+        check_texts({"scheme": scheme})
         if self.workload is not None and self.trace is not None:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
         if self.prefill is not None and self.state is not None:
@@ -126,7 +122,6 @@ class Setup:
         if self.victim is not None and "gc.victim" in dict(self.set):
             raise UsageError("victim and gc.victim were both given: the one is a policy of your own, the other a built-in one")
         config = self._layers(scheme, ())
-        self._refuse_idle_shorthands(config)
         if self.fit is None:
             return config
         blocks = fitted_blocks(config, self.fit)
@@ -158,11 +153,17 @@ class Setup:
             "exported_bytes": after.exported_bytes,
         }
 
-    def _refuse_idle_shorthands(self, config: _core.Config) -> None:
-        """What only a trace can use is refused without one, rather than ignored."""
-        idle = [name for name in ("format", "unit_bytes", "bad_lines") if getattr(self, name) is not None]
-        if idle and _tree(config)["workload"].get("trace") is None:
-            raise UsageError(f"{', '.join(idle)}: for traces only, and no trace is given")
+    def title(self, scheme: str | None) -> str:
+        """What is simulated, in a line for people: device, scheme, workload and what was set by hand."""
+        trace = dict(self.set).get("workload.trace", self.trace)
+        workload = f"trace {trace}" if trace is not None else f"workload {self.workload or 'default'}"
+        parts = [f"Device {self.device or 'default'}", f"scheme {scheme or 'default'}", workload]
+        if self.config is not None:
+            parts.append(f"config {os.fspath(self.config)}")
+        if self.victim is not None:
+            parts.append(f"victim policy {described(self.victim)[1]}")
+        parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
+        return ", ".join(parts)
 
     def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""

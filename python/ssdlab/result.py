@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["Comparison", "Result", "Section"]
+__all__ = ["Comparison", "NoRequestLogError", "Result", "Section"]
+
+
+class NoRequestLogError(UsageError, AttributeError):
+    """A run that kept no request log was asked for it. An `AttributeError` too, so that `hasattr` can be asked before."""
 
 
 class Section(Mapping[str, Any]):
@@ -68,8 +72,11 @@ class Result(Section):
     attribute `result.requests` is the log of all requests.
     """
 
-    def __init__(self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None, title: str = ""
+    ) -> None:
         super().__init__(data)
+        self._title = title
         self._log = log
         self._keep = keep  # the folder that holds the log lives as long as the result does
 
@@ -79,15 +86,28 @@ class Result(Section):
         return cast("Section", self["requests"])
 
     @property
+    def title(self) -> str:
+        """What was simulated, in a line: device, scheme, workload and what was set by hand. Empty where it is not known."""
+        return self._title
+
+    @property
     def request_log(self) -> Path | None:
         """The Parquet file with a row for each request, where logging was asked for."""
         return self._log
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "requests":  # where the property below has nothing to give, Python asks here; the entry of that name is not meant
+            raise NoRequestLogError("this run kept no request log: run it with log_requests=True (--log-requests)")
+        return super().__getattr__(name)
+
     @property
     def requests(self) -> pa.Table:
-        """Every request, a row each, as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
+        """Every request, a row each, as an Arrow table; absent if the run kept no log.
+
+        `.to_pandas()` (with pandas installed) and `polars.from_arrow(...)` go on from there.
+        """
         if self._log is None:
-            raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
+            raise AttributeError("requests")
         # Imported here because it takes longer than many a run.
         import pyarrow.parquet as pq  # noqa: PLC0415
 

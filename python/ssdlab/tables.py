@@ -19,6 +19,12 @@ __all__ = ["as_text", "comparison_table", "duration", "headline", "number", "rep
 WIDTH_OF_TEXT = 160
 """Where there is no terminal to fit into: wide enough for every table."""
 
+UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KB", "_bytes": "bytes", "_share": "%"}
+"""Ends of names, and the units that they stand for."""
+
+DEVICES_SHOWN = 20
+"""So many devices of a trace are named."""
+
 SMALLEST_GIB = 2**30 // 100
 """Sizes from here on are given in GiB as well."""
 
@@ -55,10 +61,12 @@ def number(value: object) -> str:
 
 def quantity(key: str, value: object) -> str:
     """A number in the unit that the end of its name says."""
+    for ending, unit in UNITS.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and key.endswith(ending):
+            size = f" ({value / 2**30:,.2f} GiB)" if unit == "bytes" and value >= SMALLEST_GIB else ""
+            return f"{value:.1%}" if unit == "%" else f"{number(value)} {unit}{size}"
     if isinstance(value, int | float) and key.endswith("_ns"):
         return duration(value)
-    if isinstance(value, int | float) and key.endswith("_bytes") and value >= SMALLEST_GIB:
-        return f"{value:,} ({value / 2**30:,.2f} GiB)"
     return number(value)
 
 
@@ -82,7 +90,8 @@ def _table(columns: Sequence[str]) -> Table:
 def _titled(title: str, table: Table) -> RenderableType:
     """Title and table; rich's own titles are broken to the width of the table, and its cells cut off on a narrow terminal."""
     for column in table.columns:
-        column.min_width = max(map(len, [*str(column.header).split(), *map(str, column.cells)]), default=0)
+        lines = [line for cell in column.cells for line in str(cell).splitlines()]
+        column.min_width = max(map(len, [*str(column.header).split(), *lines]), default=0)
     return Group(Text(title, style="bold", no_wrap=True, overflow="ignore"), table, "")
 
 
@@ -109,6 +118,7 @@ def gc_sentence(result: Result) -> str:
 def run_tables(result: Result) -> list[RenderableType]:
     """What `ssdlab run` prints."""
     return [
+        *_header(result),
         latency_table(result),
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
@@ -129,6 +139,27 @@ def _fit_remark(result: Result) -> list[RenderableType]:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
     return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+
+
+def _header(result: Result) -> list[RenderableType]:
+    """What was simulated, and how fast and how busy the drive was."""
+    title = getattr(result, "title", "")
+    lines = [Text(title, style="bold")] if title else []
+    return [*lines, Text(_throughput(result)), ""]
+
+
+def _throughput(result: Result) -> str:
+    iops, bandwidth, utilisation = (result.get(key) for key in ("iops", "bandwidth_mb_s", "utilisation"))
+    parts = [f"{iops:,.0f} IOPS"] if iops is not None else ["no time passed"]
+    if bandwidth:
+        parts += [f"{verb} {bandwidth[kind]:,.1f} MB/s" for kind, verb in (("read", "reads"), ("write", "writes"))]
+    if utilisation:
+        parts += [f"{name} {_mean(utilisation[name]):.1%} busy" for name in ("chips", "channels")]
+    return ", ".join(parts)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def trace_remarks(result: Result) -> list[RenderableType]:
@@ -187,7 +218,7 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
-    """Any report: a row for each figure, nested names joined by blanks; of a list its length."""
+    """Any report: a row for each figure, nested names joined by blanks, units with the values; of other lists than devices the length."""
     table = _table(["", "value"])
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
@@ -236,13 +267,25 @@ def significant(value: float, *, sign: bool = False) -> str:
     return f"{value:{plus}.{1 if size >= 10 else 2 if size >= 1 else 3}f}"
 
 
-def _figures(report: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str, object]]:
+def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Iterable[tuple[str, str, object]]:
+    """Label, name (whose end is the unit) and value of each figure. `unit`: the end of the name of the group."""
     for key, value in report.items():
-        name = f"{prefix} {key.replace('_', ' ')}".strip()
+        end = next((end for end in UNITS if key.endswith(end)), "")
+        # A share is called one; other units stand with the value.
+        label = f"{prefix} {(key if end == '_share' else key.removesuffix(end)).replace('_', ' ')}".strip()
         if isinstance(value, Mapping):
-            yield from _figures(value, name)
+            yield from _figures(value, label, end)
+        elif key == "devices":
+            yield label, key, _devices(value)
         else:
-            yield name, key, len(value) if isinstance(value, list) else value
+            yield label, key + unit, len(value) if isinstance(value, list) else value
+
+
+def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
+    """The devices of a trace with their requests, one a line."""
+    lines = [f"{device['name']} ({device['requests']:,} requests)" for device in devices[:DEVICES_SHOWN]]
+    more = len(devices) - DEVICES_SHOWN
+    return "\n".join([*lines, f"and {more:,} more (--json has all)"] if more > 0 else lines)
 
 
 def _time(row: Mapping[str, Any], key: str) -> str:
@@ -267,4 +310,7 @@ def _speed(result: Result) -> str:
     text = f"Simulated {duration(simulated or 0)}"
     if wall is not None:
         text += f" in {duration(wall * 1e9)}"
+    prepared = result.get("prepare_s")
+    if prepared is not None:
+        text += f", after {duration(prepared * 1e9)} of preparation"
     return text + (f" (simulator speed: {speed:,.0f} requests/s)" if speed is not None else "")

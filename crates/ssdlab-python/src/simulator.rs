@@ -226,14 +226,14 @@ impl PySimulator {
     }
 
     /// The free blocks of a pool, the next to be taken first; frontiers are not among them.
-    fn free_blocks(&self, pool: u32) -> PyResult<Vec<u32>> {
+    fn free_blocks(&self, pool: u64) -> PyResult<Vec<u32>> {
         self.with(|simulation| {
             let ftl = simulation.ssd().ftl();
             let pools = ftl.geometry().pools.count.get();
-            if pool >= pools {
+            if pool >= u64::from(pools) {
                 return Err(Error::Usage(format!("pool = {pool}: the drive has {pools} pools, numbered from 0")));
             }
-            Ok(ftl.blocks().free_blocks(PoolId(pool)).map(|block| block.0).collect())
+            Ok(ftl.blocks().free_blocks(PoolId(pool as u32)).map(|block| block.0).collect())
         })
     }
 

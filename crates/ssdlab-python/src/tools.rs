@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json as value};
 use ssdlab::config::presets::{self as core_presets, Kind};
-use ssdlab::config::schema::{self as core_schema, KeyInfo};
+use ssdlab::config::schema::{self as core_schema, Choice, KeyInfo};
 use ssdlab::config::{TimeOrder, TraceFormat};
 use ssdlab::error::Error;
 use ssdlab::files::write_whole;
@@ -124,7 +124,11 @@ pub fn keys() -> PyResult<String> {
 }
 
 fn key_json(key: &KeyInfo) -> Value {
-    let choices: Vec<_> = key.choices.iter().map(|choice| value!({ "name": choice.name, "description": choice.description })).collect();
+    let choice = |choice: &Choice| {
+        let available = !key.refused.contains(&choice.name);
+        value!({ "name": choice.name, "description": choice.description, "available": available })
+    };
+    let choices: Vec<_> = key.choices.iter().map(choice).collect();
     let mut value = value!({ "name": key.name, "description": key.description, "kind": key.kind.name(), "optional": key.optional, "default": key.default });
     let extras = [
         ("minimum", key.minimum.map(Value::from)),

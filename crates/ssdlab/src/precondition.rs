@@ -157,9 +157,7 @@ impl<'a> Preparation<'a> {
         loop {
             let lpn = Lpn(self.rng.below(pages) as u32);
             let pool = self.pool_for(lpn);
-            // The next free block taken would leave fewer than the threshold, or only the reserve.
-            let left = self.ftl.blocks().free_count(pool).saturating_sub(1);
-            if self.ftl.frontier_full(pool) && (left < self.ftl.soft_blocks() || left <= crate::ftl::RESERVE) {
+            if self.ftl.frontier_full(pool) && self.ftl.wants_collection_after_one_block(pool) {
                 return Ok(());
             }
             let allocated = self.ftl.allocate_host(pool);

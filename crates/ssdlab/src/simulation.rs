@@ -97,6 +97,7 @@ pub struct Simulation {
     completions: Vec<Completion>,
     /// Completions for the caller of [`Simulation::take_completions`], if it wants them.
     kept: Option<Vec<Completion>>,
+    prepare_s: f64,
     started: Instant,
     begun: bool,
     rounds_at_now: u32,
@@ -111,8 +112,10 @@ impl Simulation {
     /// What preconditioning, loading the state or opening the request log meets.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         control.phase.store(0, Ordering::Relaxed);
+        let began = wall_clock();
         let (ftl, precondition) = prepare(plan, control)?;
-        Self::with_drive(plan, ftl, precondition)
+        let prepare_s = began.elapsed().as_secs_f64();
+        Ok(Simulation { prepare_s, ..Self::with_drive(plan, ftl, precondition)? })
     }
 
     /// The same with a drive that is prepared already, for comparisons that begin with one state.
@@ -138,6 +141,7 @@ impl Simulation {
             completed: 0,
             completions: Vec::new(),
             kept: None,
+            prepare_s: 0.0,
             started: wall_clock(),
             begun: false,
             rounds_at_now: 0,
@@ -257,6 +261,7 @@ impl Simulation {
             workload,
             precondition: Some(self.precondition),
             simulated_ns: self.now,
+            prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
         Ok(RunResult::assemble(run, self.recorder.finish()?, device, self.ssd.ftl().blocks().erases()))
@@ -379,8 +384,8 @@ impl Simulation {
     }
 }
 
-/// The one place of the core that knows real time: for `wall_s`, which no simulated figure depends on.
-#[expect(clippy::disallowed_methods, reason = "how long a run took is the only figure in real time")]
+/// The one place of the core that knows real time: for `prepare_s` and `wall_s`, which no simulated figure depends on.
+#[expect(clippy::disallowed_methods, reason = "how long preparing and running took are the only figures in real time")]
 fn wall_clock() -> Instant {
     Instant::now()
 }

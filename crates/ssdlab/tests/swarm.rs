@@ -56,11 +56,15 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     let counters = ssd.counters();
     let without_flash =
         counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
-    let counted = (counters.host_programs, counters.host_reads + without_flash);
+    let counted = (counters.host_programs, counters.host_reads + counters.merged_reads + without_flash);
     if counted != (written_pages, read_pages + counters.rmw_reads) {
         return Err(format!("{written_pages} pages were written and {read_pages} read: {counters:?}"));
     }
     let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
+    let states: u64 = ssd.state_ns(simulation.now()).iter().sum();
+    if states != simulation.now() * u64::from(ssd.ftl().geometry().pools.count.get()) {
+        return Err(format!("the times in the states add up to {states} ns, not to the pools' {} ns each", simulation.now()));
+    }
     if counters.jobs != counters.erases || erased < counters.erases || counters.stale_moves > counters.pages_moved {
         return Err(format!("{erased} erases on blocks: {counters:?}"));
     }
@@ -99,6 +103,18 @@ fn random_drives_keep_every_invariant() {
         }
         *fired.entry("jobs".into()).or_default() += result.gc.jobs;
         *fired.entry("stale_moves".into()).or_default() += result.gc.stale_moves;
+        let gc = &result.gc;
+        let more = [
+            ("merged_reads", gc.merged.read),
+            ("merged_writes", gc.merged.write),
+            ("pipelined_reads", gc.pipelined.read),
+            ("pipelined_writes", gc.pipelined.write),
+            ("preemptions", gc.preemptions),
+            ("suspensions", gc.suspensions),
+            ("s2_ns", gc.state_ns.s2),
+            ("s3_ns", gc.state_ns.s3),
+        ];
+        more.into_iter().for_each(|(name, count)| *fired.entry(name.into()).or_default() += count);
     }
     println!("{fired:?}");
     for (name, count) in fired {

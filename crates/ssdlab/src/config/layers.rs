@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use super::node::{Node, Shape, join, root};
 use super::presets::{self, Kind};
 use super::validate::all_or;
-use super::{Config, Problem, check, overrides, text};
+use super::{Config, Problem, check, overrides, text, workload_rules};
 
 /// What a user asks for. Whatever is not given has the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,16 +44,22 @@ impl Layers {
     ///
     /// # Errors
     /// [`Error::Config`] with one line for each problem found, each naming its layer and, in a file, the line; [`Error::Io`] if a
-    /// preset file cannot be read.
+    /// preset file cannot be read; [`Error::Usage`] for keys set by hand that do nothing in this workload.
     pub fn build(&self) -> Result<Config> {
         let mut messages = Vec::new();
         let layers = self.layers(&mut messages)?;
         all_or(messages)?;
+        let by_hand = layers.last().into_iter().flat_map(|layer| &layer.values).filter(|(_, value)| !value.is_null());
+        let by_hand: Vec<String> = by_hand.map(|(key, _)| key.clone()).collect();
         let mut tree = serde_json::to_value(Config::default()).expect("a configuration is a JSON object");
         for (key, value) in layers.into_iter().flat_map(|layer| layer.values) {
             put(&mut tree, &key, value);
         }
-        Config::from_value(tree)
+        let config = Config::from_value(tree)?;
+        match workload_rules::without_effect(by_hand.iter().map(String::as_str), config.workload.trace.as_deref()) {
+            Some(message) => Err(Error::Usage(message)),
+            None => Ok(config),
+        }
     }
 
     fn layers(&self, messages: &mut Vec<String>) -> Result<Vec<Layer>> {

@@ -340,7 +340,7 @@ pub enum UnmappedRead {
 pub struct Precondition {
     /// `none`: erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
     /// `soft` and `steady`: the fill (or the ranges, where `prefill` is given), then random overwriting of `range` until the next write
-    /// to some pool would cross its soft threshold, or until write amplification is steady.
+    /// to some pool would start collection (with the trigger `soft`: cross the soft threshold), or until write amplification is steady.
     pub kind: PreconditionKind,
     /// A CSV file `offset_bytes,size_bytes` with the ranges that held data.
     pub prefill: Option<String>,

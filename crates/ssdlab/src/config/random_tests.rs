@@ -59,7 +59,7 @@ fn any_setting() -> impl Strategy<Value = (String, Value)> {
 
 fn holds_what_it_promises(result: crate::error::Result<Config>) -> std::result::Result<(), TestCaseError> {
     match result {
-        Err(Error::Config(message)) => prop_assert!(!message.is_empty()),
+        Err(Error::Config(message) | Error::Usage(message)) => prop_assert!(!message.is_empty()),
         Err(other) => prop_assert!(false, "{other}"),
         Ok(config) => {
             prop_assert!(validate(&config).is_ok());

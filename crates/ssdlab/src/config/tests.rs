@@ -395,3 +395,22 @@ fn config_one_number_has_one_form() {
     assert_eq!(Config::from_json("{}").expect("all defaults"), Config::default());
     assert!(validate(&Config::default()).is_ok());
 }
+
+#[test]
+fn config_keys_without_effect_are_refused_by_hand_only() {
+    let message = |layers: &Layers| match layers.build() {
+        Err(crate::error::Error::Usage(message)) => message,
+        other => panic!("{other:?}"),
+    };
+    assert!(
+        message(&set(&[("workload.trace", "a.csv"), ("workload.read_share", "0.5")])).starts_with("workload.read_share: for generated")
+    );
+    assert!(message(&set(&[("workload.skip", "5")])).starts_with("workload.skip: for traces only"));
+    // Cleared is not set.
+    assert!(set(&[("workload.device", "null")]).build().is_ok());
+    // What a trace replaces, and what waits for one.
+    let replaced = Layers { workload: Some("lee2013-synthetic".into()), ..set(&[("workload.trace", "a.csv"), ("workload.skip", "5")]) };
+    assert!(replaced.build().is_ok());
+    let text = "[workload]\nskip = 5\nread_share = 0.5\n".to_string();
+    assert!(Layers { file: Some(("my.toml".into(), text)), ..Layers::default() }.build().is_ok());
+}

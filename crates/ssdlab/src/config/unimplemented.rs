@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::check::{flow_key, show};
-use super::node::{Shape, root};
+use super::node::{Node, Shape, root};
 
 /// A key of which this version does not simulate every value.
 #[derive(Debug)]
@@ -33,6 +33,21 @@ pub const RULES: &[Rule] = &[];
 /// One message for each value of a complete, checked tree that this version does not simulate.
 pub(super) fn refusals(tree: &Value) -> Vec<String> {
     RULES.iter().flat_map(|rule| rule.refusals(tree)).collect()
+}
+
+/// The names of a key's choices (in a list: of its entries' choices) that this version refuses.
+pub(super) fn refused_choices(node: &Node) -> Vec<String> {
+    let Some(rule) = RULES.iter().find(|rule| rule.key == node.path) else { return Vec::new() };
+    let (choices, entries) = match &node.shape {
+        Shape::Choice(choices) => (choices, false),
+        Shape::List(entry) => match entry.as_ref() {
+            Shape::Choice(choices) => (choices, true),
+            _ => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    let value = |name: &str| if entries { Value::from(vec![name]) } else { name.into() };
+    choices.iter().map(|choice| choice.name.clone()).filter(|name| !rule.accepts(&value(name))).collect()
 }
 
 impl Rule {

@@ -2,7 +2,29 @@
 
 use serde_json::{Map, Value};
 
+use super::node::{Node, root};
 use super::{Address, SizeDistribution, Workload};
+
+/// One message for the keys of `keys` (whole names) that do nothing: those of a generated workload beside a trace, or those of a trace without
+/// one. A key's description says to which of the two it belongs.
+///
+/// Only for keys set by hand, which are meant to do something; a preset or a file may describe a workload that a trace then replaces.
+pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, trace: Option<&str>) -> Option<String> {
+    let workload = root().find("workload").map(Node::children).unwrap_or_default();
+    let kind = if trace.is_some() { "Generated" } else { "Trace" };
+    let idle = |key: &&str| *key != TRACE && workload.iter().any(|node| node.path == **key && node.description.starts_with(kind));
+    let idle: Vec<_> = keys.filter(idle).collect();
+    if idle.is_empty() {
+        return None;
+    }
+    let names = idle.join(", ");
+    Some(match trace {
+        Some(trace) => format!("{names}: for generated requests only, and a trace is given ({TRACE} = \"{trace}\")"),
+        None => format!("{names}: for traces only, and no trace is given"),
+    })
+}
+
+const TRACE: &str = "workload.trace";
 
 /// Checks a workload and each of its flows. A trace may stand beside the keys of a generated workload, which are then not used.
 pub(super) fn relations(workload: &Workload, messages: &mut Vec<String>) {
@@ -62,5 +84,28 @@ fn size_table(path: &str, workload: &Workload, messages: &mut Vec<String>) {
     }
     if table.iter().all(|&(_, weight)| weight == 0.0) {
         messages.push(format!("{path}.size_table: at least one weight must be greater than 0"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_effect;
+
+    #[test]
+    fn config_keys_that_do_nothing_in_this_workload_are_named_together() {
+        let keys = [
+            "gc.soft",
+            "workload.read_share",
+            "workload.queue_depth",
+            "workload.trace",
+            "workload.skip",
+            "workload.flows",
+            "workload.last",
+        ];
+        let message = |trace| without_effect(keys.into_iter(), trace).unwrap();
+        assert_eq!(message(None), "workload.skip, workload.last: for traces only, and no trace is given");
+        let beside = "workload.read_share, workload.flows: for generated requests only, and a trace is given (workload.trace = \"a.csv\")";
+        assert_eq!(message(Some("a.csv")), beside);
+        assert_eq!(without_effect(["workload.queue_depth", "gc.soft"].into_iter(), None), None);
     }
 }

@@ -136,6 +136,11 @@ impl Ftl {
         self.blocks.free_count(pool) < self.wanted_free || self.has_invalid_block(pool)
     }
 
+    /// The next free block taken will have the pool want collection.
+    pub fn wants_collection_after_one_block(&self, pool: PoolId) -> bool {
+        self.blocks.free_count(pool) <= self.wanted_free || self.has_invalid_block(pool)
+    }
+
     #[inline(always)]
     fn has_invalid_block(&self, pool: PoolId) -> bool {
         let pages = self.geometry.pages_per_block.get();

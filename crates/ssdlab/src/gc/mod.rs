@@ -314,7 +314,7 @@ impl Collector {
         let mut next = ftl.next_move(job.victim, job.cursor);
         // One that went ahead of its turn is valid until its move ends.
         while let Some((page, _, lpn)) = next
-            && flight.buffered.iter().any(|(moved, _)| moved.lpn == lpn)
+            && self.is_buffered(pool, lpn)
         {
             next = ftl.next_move(job.victim, page + 1);
         }
@@ -353,7 +353,17 @@ impl Collector {
         self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
     }
 
+    /// The page is in the controller's buffer.
+    pub fn is_buffered(&self, pool: PoolId, lpn: Lpn) -> bool {
+        self.buffered(pool, lpn).is_some()
+    }
+
     /// The move of a page that is in the controller's buffer.
+    pub fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        self.flights[pool.index()].buffered.iter().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
+    }
+
+    /// The same, to change.
     pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
         self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }

@@ -166,8 +166,8 @@ impl Ssd {
 
     /// A host operation that began to wait before `gate` is still waiting in the turn of `pool`, and not for a free block.
     fn somebody_goes_first(&self, pool: PoolId, gate: u64) -> bool {
-        if self.block_scope {
-            return self.read_goes_first(pool, gate);
+        if self.block_scope && !self.states.is_urgent(pool) {
+            return !self.states.holds_up(pool, LineKind::Read) && self.read_goes_first(pool, gate);
         }
         let waits = |line, may: bool| {
             let head = self.sched.head(line);

@@ -301,9 +301,12 @@ impl Ssd {
     fn page_buffered(&mut self, now: Ns, pool: PoolId) {
         let serial = self.next_serial();
         let moved = self.gc.job_mut(pool).moving.as_mut().expect("a page was read");
-        let readers = std::mem::replace(&mut moved.readers, NONE);
+        let (readers, lpn) = (std::mem::replace(&mut moved.readers, NONE), moved.lpn);
         self.gc.read_ended(&self.ftl, pool, (now, serial));
         self.readers_served(now, readers);
+        if self.merge {
+            self.join_waiting_for(now, pool, lpn);
+        }
     }
 
     /// The program of a page move has ended.

@@ -448,7 +448,7 @@ impl Ssd {
     /// The page is the one of the move that is under way or suspended.
     fn is_being_moved(&self, pool: PoolId, index: u32) -> bool {
         let moving = self.gc.job(pool).and_then(|job| job.moving);
-        moving.is_some_and(|moved| moved.lpn == self.transactions[index].lpn)
+        moving.is_some_and(|moved| self.moves_page_of(moved, index))
     }
 
     /// The page lies in the victim of the pool's job, whose next step could be to move it.
@@ -456,7 +456,7 @@ impl Ssd {
         let Some(job) = self.gc.job(pool) else { return false };
         let place = self.ftl.lookup(self.transactions[index].lpn);
         let in_victim = place.is_some_and(|ppn| self.geometry().split_page(ppn).0 == job.victim);
-        in_victim && !job.busy && !job.pending && self.gc.may_move(pool)
+        in_victim && !job.busy && !job.pending && self.gc.may_move(pool) && !self.gc.is_buffered(pool, self.transactions[index].lpn)
     }
 
     /// State S2: the oldest waiting write to a page that the job has still to move.
@@ -695,6 +695,7 @@ impl Ssd {
                 let unneeded = moved.writer == NONE && self.ftl.lookup(moved.lpn) != Some(moved.from);
                 self.gc.job_mut(pool).moving = Some(moved);
                 if unneeded {
+                    self.dirty.insert(die);
                     return self.discard_move(now, pool);
                 }
                 let write_ns = self.place_move(now, pool);

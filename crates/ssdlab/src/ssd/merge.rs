@@ -8,7 +8,7 @@ use crate::flash::{OpKind, Phase};
 use crate::gc::Move;
 use crate::sched::{LineKind, NONE, TransactionKind};
 use crate::stats::Part;
-use crate::units::{ChipId, DieId, Ns, PoolId, Ppn};
+use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
 
 /// How a host operation joins a move.
 #[derive(Clone, Copy, Debug)]
@@ -33,17 +33,19 @@ impl Ssd {
     }
 
     /// How the operation could join a move, if it can.
-    fn joining(&mut self, now: Ns, index: u32) -> Option<Joining> {
+    fn joining(&self, now: Ns, index: u32) -> Option<Joining> {
         let (pool, lpn) = (self.transactions[index].pool, self.transactions[index].lpn);
         let write = self.transactions[index].kind == TransactionKind::Write;
         // With dynamic allocation the place of a write is not known before it begins.
         if self.gc.job(pool).is_none() || self.states.is_urgent(pool) || write && self.sched.is_dynamic() {
             return None;
         }
-        if self.gc.buffered_mut(pool, lpn).is_some() {
-            return Some(Joining::Buffered);
+        // A page that was written or trimmed since is not what the move holds.
+        let place = self.ftl.lookup(lpn)?;
+        if let Some(moved) = self.gc.buffered(pool, lpn) {
+            return (moved.from == place).then_some(Joining::Buffered);
         }
-        let moved = self.gc.job(pool)?.moving.filter(|moved| moved.lpn == lpn && moved.writer == NONE)?;
+        let moved = self.gc.job(pool)?.moving.filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, NONE))?;
         if !write && self.several_moves && moved.to.is_some() {
             // Its program is under way; the buffer has it until that ends.
             return Some(Joining::Programming);
@@ -106,13 +108,18 @@ impl Ssd {
         }
     }
 
-    /// The move of a page begins, or its transfer in: host operations on this page that wait in lines join it if they can.
+    /// The move under way begins, or its transfer in: host operations on its page that wait in lines join it if they can.
     pub(super) fn join_waiting(&mut self, now: Ns, pool: PoolId) {
-        if !self.merge {
-            return;
+        if self.merge
+            && let Some(moved) = self.gc.job(pool).and_then(|job| job.moving)
+        {
+            self.join_waiting_for(now, pool, moved.lpn);
         }
-        let Some(moved) = self.gc.job(pool).and_then(|job| job.moving) else { return };
-        let mut index = self.ftl.chain(moved.lpn).map_or(NONE, |(oldest, _)| oldest);
+    }
+
+    /// The same for the page of a move that has just come into the controller's buffer.
+    pub(super) fn join_waiting_for(&mut self, now: Ns, pool: PoolId, lpn: Lpn) {
+        let mut index = self.ftl.chain(lpn).map_or(NONE, |(oldest, _)| oldest);
         while index != NONE && self.transactions[index].active {
             if self.transactions[index].in_line
                 && self.transactions[index].pool == pool
@@ -157,7 +164,7 @@ impl Ssd {
     /// A waiting read of a page that the move on this die holds in its register, past the transfer that it could have shared.
     pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, u32)> {
         self.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
-            let moved = self.gc.job(pool)?.moving?;
+            let moved = self.gc.job(pool)?.moving.filter(|moved| self.ftl.lookup(moved.lpn) == Some(moved.from))?;
             let mut index = self.ftl.chain(moved.lpn)?.0;
             while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
                 index = self.transactions[index].next_on_page;
@@ -170,11 +177,17 @@ impl Ssd {
         })
     }
 
+    /// The move holds the page that the transaction wants, as it is now.
+    pub(super) fn moves_page_of(&self, moved: Move, index: u32) -> bool {
+        let lpn = self.transactions[index].lpn;
+        moved.lpn == lpn && self.ftl.lookup(lpn) == Some(moved.from)
+    }
+
     /// The page of a read is in the register of a move that was suspended on its die.
     pub(super) fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
         let Some((tag, phase)) = self.flash.shelved(die) else { return false };
         let moving = self.gc.job(PoolId(tag)).and_then(|job| job.moving);
         matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_))
-            && moving.is_some_and(|moved: Move| moved.lpn == self.transactions[index].lpn)
+            && moving.is_some_and(|moved| self.moves_page_of(moved, index))
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct States {
     /// By pool: its state, and since when.
     now: Vec<(u8, Ns)>,
     total: [Ns; 4],
+    /// By pool: collection is wanted and there are fewer than T_hard free blocks.
+    short: Vec<bool>,
     /// By pool: the high-priority write for which it is in S3.
     urgent: Vec<u32>,
     /// Pools with such a write.
@@ -48,6 +50,7 @@ impl States {
             excludes: !matches!(config.gc.scope, Scope::Block | Scope::None),
             now: vec![(S0, 0); pools],
             total: [0; 4],
+            short: vec![false; pools],
             urgent: vec![NONE; pools],
             any_urgent: 0,
         }
@@ -71,32 +74,32 @@ impl States {
     }
 
     fn held_up(&self, pool: PoolId, kind: LineKind) -> bool {
-        self.urgent[pool.index()] != NONE || self.now[pool.index()].0 == S2 && (kind == LineKind::Write || self.stops_reads)
+        self.urgent[pool.index()] != NONE || self.short[pool.index()] && (kind == LineKind::Write || self.stops_reads)
     }
 
-    /// The pool is in S2.
-    pub(super) fn is_s2(&self, pool: PoolId) -> bool {
-        self.now[pool.index()].0 == S2
-    }
 }
 
 impl Ssd {
     /// The state of a pool may have changed.
     pub(super) fn note_state(&mut self, now: Ns, pool: PoolId) {
+        if self.states.hard > 0 {
+            self.states.short[pool.index()] =
+                self.gc.is_wanted(pool) && self.ftl.blocks().free_count(pool) < self.states.hard;
+        }
         let state = self.state_of(pool);
         let (before, since) = self.states.now[pool.index()];
-        if state == before {
-            return;
+        if state != before {
+            self.states.total[before as usize] += now - since;
+            self.states.now[pool.index()] = (state, now);
         }
-        self.states.total[before as usize] += now - since;
-        self.states.now[pool.index()] = (state, now);
         if self.states.hard == 0 {
             return;
         }
         let die = self.geometry().die_of_pool(pool);
         self.dirty.insert(die);
         // A write of high priority that waits already is as good as one that arrives.
-        if state == S2
+        if self.states.short[pool.index()]
+            && !self.states.is_urgent(pool)
             && self.sched.high_priority_waiting(pool) > 0
             && let Some(index) = self.first_high_priority(pool)
         {
@@ -109,7 +112,7 @@ impl Ssd {
             S3
         } else if !self.gc.is_wanted(pool) {
             S0
-        } else if self.ftl.blocks().free_count(pool) < self.states.hard {
+        } else if self.states.short[pool.index()] {
             S2
         } else {
             S1
@@ -126,7 +129,7 @@ impl Ssd {
 
     /// A high-priority write waits in the pool's line: in S2 it has collection run to completion.
     pub(super) fn high_priority_waits(&mut self, now: Ns, pool: PoolId, index: u32) {
-        if self.states.is_s2(pool) && !self.states.is_urgent(pool) {
+        if self.states.short[pool.index()] && !self.states.is_urgent(pool) {
             self.enter_s3(now, pool, index);
         }
     }

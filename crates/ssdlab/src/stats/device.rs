@@ -23,6 +23,8 @@ pub struct Run {
     pub precondition: Option<PreconditionReport>,
     /// Simulated time from the start of the run to its end.
     pub simulated_ns: Ns,
+    /// Wall-clock time of preparing the drive in seconds.
+    pub prepare_s: f64,
     /// Wall-clock time of the simulation in seconds.
     pub wall_s: f64,
 }

@@ -72,7 +72,10 @@ pub struct RunResult {
     /// Simulated time from the start of the run to its end.
     #[schemars(extend("unit" = "ns"))]
     pub simulated_ns: Ns,
-    /// Time that the simulation took on this machine.
+    /// Time that preparing the drive (preconditioning, or reading a saved state) took on this machine.
+    #[schemars(extend("unit" = "s"))]
+    pub prepare_s: f64,
+    /// Time that the simulation took on this machine, after that.
     #[schemars(extend("unit" = "s"))]
     pub wall_s: f64,
     /// Simulation speed: requests completed in a second on this machine.
@@ -417,9 +420,11 @@ impl RunResult {
     /// Puts a run's result together. `erase_counts` has the erases of each block since it was new.
     ///
     /// # Panics
-    /// If `run.wall_s` is not a finite number of seconds, or busy times exceed the simulated time.
+    /// If `run.wall_s` (or `run.prepare_s`) is not a finite number of seconds, or busy times exceed the simulated time.
     pub fn assemble(run: Run, requests: RequestStats, device: DeviceStats, erase_counts: &[u32]) -> Self {
-        assert!(run.wall_s.is_finite() && run.wall_s >= 0.0, "the wall-clock time is {} s", run.wall_s);
+        for seconds in [run.prepare_s, run.wall_s] {
+            assert!(seconds.is_finite() && seconds >= 0.0, "the wall-clock time is {seconds} s");
+        }
         let served = requests.requests.read + requests.requests.write;
         let per_second = |amount: u64| ratio(u128::from(amount) * 1_000_000_000, run.simulated_ns.into());
         let megabytes_per_second = |bytes: u64| per_second(bytes).map(|bytes| bytes / 1e6);
@@ -444,6 +449,7 @@ impl RunResult {
             precondition: run.precondition,
             workload: run.workload,
             simulated_ns: run.simulated_ns,
+            prepare_s: run.prepare_s,
             wall_s: run.wall_s,
             // A clock too coarse for a very short run gives no speed, rather than infinity.
             requests_per_s: speed.is_finite().then_some(speed),
@@ -506,6 +512,7 @@ mod tests {
             workload: Value::Null,
             precondition: None,
             simulated_ns,
+            prepare_s: 0.25,
             wall_s: 0.5,
         }
     }

@@ -88,6 +88,16 @@ pub fn random_config(rng: &mut Rng) -> Config {
     config.gc.priority = pick(rng, &[Priority::Gc, Priority::Fifo, Priority::Host]);
     config.gc.victim = pick(rng, &[Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random]);
     config.gc.choices = pick(rng, &[1, 2, 10]);
+    config.gc.hard = pick(rng, &[0.0, 0.0, 0.2, 0.5, 0.8, 1.0]);
+    config.gc.hard_stops = pick(rng, &[HardStops::Writes, HardStops::Writes, HardStops::All]);
+    config.gc.pipeline = device.cache_register && rng.chance(0.6);
+    config.gc.merge = rng.chance(0.5);
+    let kinds = [Suspendable::Read, Suspendable::Program, Suspendable::Erase];
+    config.gc.suspend = if rng.chance(0.5) { kinds.into_iter().filter(|_| rng.chance(0.6)).collect() } else { Vec::new() };
+    device.suspend_ns = pick(rng, &[0, 1_000, 20_000, 20_000, 150_000]);
+    device.page_registers = pick(rng, &[1, 2]);
+    config.gc.moves_in_flight = pick(rng, &[1, 1, 1, 2, 3, 100]);
+    config.gc.poll_ns = pick(rng, &[0, 0, 600]);
     config.scheduler.order = pick(rng, &[Order::Fcfs, Order::FrFcfs]);
     config.scheduler.pipeline = device.cache_register && rng.chance(0.6);
     if rng.chance(0.3) {
@@ -121,7 +131,8 @@ pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Reques
             let offset = if rng.chance(0.5) { offset / page * page } else { offset };
             let length = (512 * sectors).min(exported - offset);
             let (offset, length) = if kind == RequestKind::Flush { (0, 0) } else { (offset, length) };
-            Request { arrival_ns, kind, offset, length, high_priority: false }
+            let high_priority = kind == RequestKind::Write && rng.chance(0.1);
+            Request { arrival_ns, kind, offset, length, high_priority }
         })
         .collect()
 }
