@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -231,7 +232,7 @@ def study_table(study: Mapping[str, Any]) -> RenderableType:
     for row in study["rows"]:
         cells = study_cells(row)
         verdict = Text(cells[-1], style="bold red" if cells[-1] == "NO" else "")
-        table.add_row(row["what"], *cells[:-1], verdict)
+        table.add_row(textwrap.fill(row["what"], 68), *cells[:-1], verdict)
     length = " (quick: fewer requests and seeds)" if study["quick"] else ""
     reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
     return Group(_titled(f"{study['study']}: {study['title']}{length}", table), *(Text(reason) for reason in reasons))

@@ -75,11 +75,11 @@ def _drawing(result: StudyResult, figure: Figure) -> Drawing:
     drawing = Drawing(figsize=size, layout="constrained")
     FigureCanvasAgg(drawing)
     grid = (1, len(rows)) if len(columns) == 1 else (len(rows), len(columns))
-    panels = list(drawing.subplots(*grid, squeeze=False).flat)
+    panels = list(drawing.subplots(*grid, squeeze=False, sharey="row" if len(columns) > 1 else False).flat)
     for panel, (metric, labels) in zip(panels, itertools.product(rows, columns), strict=True):
         _panel(panel, result, figure, metric, labels, inner)
         if len(columns) > 1 and metric == rows[0]:
-            panel.set_title(", ".join(labels), fontsize=9)
+            panel.set_title(", ".join(map(_named, outer, labels)), fontsize=9)
         if len(columns) == 1 or labels == columns[0]:
             relative = "" if figure.relative_to is None else f",\nrelative to {figure.relative_to}"
             panel.set_ylabel(study.metrics[metric].title + relative)
@@ -149,6 +149,11 @@ def _numbers(labels: Sequence[str]) -> list[float] | None:
         return [float(label.removesuffix("%").removeprefix("x")) for label in labels] if len(labels) > 1 else None
     except ValueError:
         return None
+
+
+def _named(axis: Axis, label: str) -> str:
+    """A value as a title: a word speaks for itself, a number does not."""
+    return label if label[:1].isalpha() else f"{axis.name}: {label}"
 
 
 def _geometric(numbers: Sequence[float]) -> bool:
