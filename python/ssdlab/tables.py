@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,19 @@ def run_tables(result: Result) -> list[RenderableType]:
     ]
 
 
+def remarks(result: Result) -> list[RenderableType]:
+    """What was done to the device or the trace so that they go together."""
+    return [*_fit_remark(result), *trace_remarks(result)]
+
+
+def _fit_remark(result: Result) -> list[RenderableType]:
+    fit = result.get("fit")
+    if not fit:
+        return []
+    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
+    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+
+
 def _header(result: Result) -> list[RenderableType]:
     """What was simulated, and how fast and how busy the drive was."""
     title = getattr(result, "title", "")
@@ -147,19 +161,6 @@ def _throughput(result: Result) -> str:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
-
-
-def remarks(result: Result) -> list[RenderableType]:
-    """What was done to the device or the trace so that they go together."""
-    return [*_fit_remark(result), *trace_remarks(result)]
-
-
-def _fit_remark(result: Result) -> list[RenderableType]:
-    fit = result.get("fit")
-    if not fit:
-        return []
-    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
-    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
 
 
 def trace_remarks(result: Result) -> list[RenderableType]:
@@ -231,7 +232,7 @@ def study_table(study: Mapping[str, Any]) -> RenderableType:
     for row in study["rows"]:
         cells = study_cells(row)
         verdict = Text(cells[-1], style="bold red" if cells[-1] == "NO" else "")
-        table.add_row(row["what"], *cells[:-1], verdict)
+        table.add_row(textwrap.fill(row["what"], 68), *cells[:-1], verdict)
     length = " (quick: fewer requests and seeds)" if study["quick"] else ""
     reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
     return Group(_titled(f"{study['study']}: {study['title']}{length}", table), *(Text(reason) for reason in reasons))

@@ -16,7 +16,10 @@ __all__ = ["Axis", "Figure", "Metric", "Point", "Row", "Study", "parse"]
 
 SETUP_KEYS = ("device", "workload", "trace", "prefill", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "quick")
 """What a study, or a point of it, may say of its runs beside `set`."""
-STUDY_KEYS = ("title", "place", "about", "deviations", "schemes", "seeds", "set", "vary", "metrics", "rows", "figure", *SETUP_KEYS)
+STUDY_KEYS = (
+    *("title", "place", "about", "deviations", "discussion", "schemes", "seeds", "set", "vary", "metrics", "rows", "figure"),
+    *SETUP_KEYS,
+)
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
 ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "note")
 FIGURE_KEYS = ("panels", "log", "relative_to")
@@ -56,6 +59,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 LISTS: dict[str, type | tuple[type, ...]] = {
     "deviations": str,
+    "discussion": str,
     "schemes": str,
     "seeds": int,
     "vary": dict,
@@ -135,6 +139,8 @@ class Study:
     rows: tuple[Row, ...]
     figure: Figure | None = None
     deviations: tuple[str, ...] = ()
+    discussion: tuple[str, ...] = ()
+    """What came of it, and why, as far as it is known."""
     folder: Path = field(default=Path(), compare=False)
     """The folder that the names of traces are relative to, besides the current one."""
 
@@ -186,6 +192,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
         rows=tuple(_row(f"{name}: rows[{index}]", row) for index, row in enumerate(table.get("rows", []))),
         figure=_figure(f"{name}: figure", table["figure"]) if "figure" in table else None,
         deviations=tuple(table.get("deviations", [])),
+        discussion=tuple(table.get("discussion", [])),
         folder=folder,
     )
     _check_names(study)

@@ -16,6 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from ssdlab._core import write_file
 from ssdlab.errors import FileError
 from ssdlab.study.definition import Axis, Figure
+from ssdlab.study.evaluation import Estimate
 from ssdlab.study.running import StudyResult
 
 if TYPE_CHECKING:
@@ -75,14 +76,15 @@ def _drawing(result: StudyResult, figure: Figure) -> Drawing:
     drawing = Drawing(figsize=size, layout="constrained")
     FigureCanvasAgg(drawing)
     grid = (1, len(rows)) if len(columns) == 1 else (len(rows), len(columns))
-    panels = list(drawing.subplots(*grid, squeeze=False).flat)
+    panels = list(drawing.subplots(*grid, squeeze=False, sharey="row" if len(columns) > 1 else False).flat)
     for panel, (metric, labels) in zip(panels, itertools.product(rows, columns), strict=True):
         _panel(panel, result, figure, metric, labels, inner)
         if len(columns) > 1 and metric == rows[0]:
-            panel.set_title(", ".join(labels), fontsize=9)
+            panel.set_title(", ".join(map(_named, outer, labels)), fontsize=9)
         if len(columns) == 1 or labels == columns[0]:
-            relative = "" if figure.relative_to is None else f",\nrelative to {figure.relative_to}"
-            panel.set_ylabel(study.metrics[metric].title + relative)
+            title = study.metrics[metric].title
+            relative = figure.relative_to
+            panel.set_ylabel(title if relative is None else f"{title.partition(' (')[0]},\nrelative to {relative}")
         if inner.name and (len(columns) == 1 or metric == rows[-1]):
             panel.set_xlabel(inner.name)
     handles, names = panels[0].get_legend_handles_labels()
@@ -131,16 +133,21 @@ def _heights(
     result: StudyResult, figure: Figure, metric: str, scheme: str, combinations: Sequence[tuple[str, ...]]
 ) -> tuple[list[float], list[float]]:
     """The scheme's values and the half widths of their intervals; not a number where there is none."""
-    heights, halves = [], []
-    for labels in combinations:
-        estimate = result.estimate(metric, scheme, labels)
-        base = 1.0
-        if figure.relative_to is not None:
-            reference = result.estimate(metric, figure.relative_to, labels)
-            base = reference.mean if reference is not None and reference.mean else float("nan")
-        heights.append(float("nan") if estimate is None else estimate.mean / base)
-        halves.append(0.0 if estimate is None or estimate.half is None else estimate.half / base)
+    estimates = [_estimate(result, figure, metric, scheme, labels) for labels in combinations]
+    heights = [float("nan") if estimate is None else estimate.mean for estimate in estimates]
+    halves = [0.0 if estimate is None or estimate.half is None else estimate.half for estimate in estimates]
     return heights, halves
+
+
+def _estimate(result: StudyResult, figure: Figure, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
+    """The scheme's value; where the figure is relative to a scheme, seed by seed, as both saw the same requests."""
+    estimate = result.estimate(metric, scheme, labels)
+    if figure.relative_to is None or estimate is None:
+        return estimate
+    reference = result.estimate(metric, figure.relative_to, labels)
+    if reference is None or not all(reference.values):
+        return None
+    return Estimate.of([value / base for value, base in zip(estimate.values, reference.values, strict=True)])
 
 
 def _numbers(labels: Sequence[str]) -> list[float] | None:
@@ -149,6 +156,11 @@ def _numbers(labels: Sequence[str]) -> list[float] | None:
         return [float(label.removesuffix("%").removeprefix("x")) for label in labels] if len(labels) > 1 else None
     except ValueError:
         return None
+
+
+def _named(axis: Axis, label: str) -> str:
+    """A value as a title: a word speaks for itself, a number does not."""
+    return label if label[:1].isalpha() else f"{axis.name}: {label}"
 
 
 def _geometric(numbers: Sequence[float]) -> bool:

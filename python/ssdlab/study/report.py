@@ -16,6 +16,7 @@ from ssdlab.tables import significant, study_cells
 
 __all__ = ["collect", "write"]
 
+LINES = "What is not as in the paper, or left open there"
 HEADS = ("finding", "paper", "measured", "difference", "expected", "reproduced")
 
 CSS = """
@@ -129,9 +130,10 @@ def _html_study(folder: Path, study: Mapping[str, Any]) -> str:
         f"<p>{html.escape(study['about'])}</p>",
         _html_table(HEADS, _rows(study)) if study["rows"] else "",
         _html_figure(folder, study),
+        *(f"<p>{html.escape(paragraph)}</p>" for paragraph in study["discussion"]),
     ]
     lines = "".join(f"<li>{html.escape(line)}</li>" for line in _lines(study))
-    parts.append(f"<p>What is not as in the paper, or left open there:</p><ul>{lines}</ul>" if lines else "")
+    parts.append(f"<p>{LINES}:</p><ul>{lines}</ul>" if lines else "")
     points = _html_table(_point_heads(study), _point_rows(study))
     parts.append(f"<details><summary>All points</summary>{points}</details></section>\n")
     return "".join(parts)
@@ -177,8 +179,9 @@ def _markdown(studies: Sequence[tuple[Path, Mapping[str, Any]]], page: Path) -> 
             parts.append("\n" + _markdown_table(HEADS, _rows(study)))
         if (folder / "figure.svg").is_file():
             parts.append(f"\n![{study['title']}]({_figure_name(page, study)})\n")
+        parts += [f"\n{paragraph}\n" for paragraph in study["discussion"]]
         lines = "".join(f"- {line}\n" for line in _lines(study))
-        parts.append(f"\nWhat is not as in the paper, or left open there:\n\n{lines}" if lines else "")
+        parts.append(f"\n{LINES}:\n\n{lines}" if lines else "")
     return "".join(parts)
 
 

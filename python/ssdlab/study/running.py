@@ -49,6 +49,7 @@ class StudyResult:
             "place": study.place,
             "about": study.about,
             "deviations": list(study.deviations),
+            "discussion": list(study.discussion),
             "version": version(),
             "quick": self.quick,
             "setup": {key: value for key, value in study.setup.items() if key != "quick"},
