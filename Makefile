@@ -11,7 +11,7 @@ unexport CONDA_PREFIX
 LOCKED := $(VENV)/.locked
 BUILT := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-	$(shell find crates presets -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+	$(shell find crates presets studies -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
 DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help

@@ -212,8 +212,13 @@ def test_a_result_can_be_pickled_and_copied() -> None:
 
 
 def test_what_only_a_trace_can_use_is_refused_without_one() -> None:
-    with pytest.raises(ssdlab.UsageError, match="time_scale: for traces only"):
-        ssdlab.run(device="demo-4g", time_scale=2.0, requests=10)
+    with pytest.raises(ssdlab.UsageError, match="unit_bytes: for traces only"):
+        ssdlab.run(device="demo-4g", unit_bytes=4096, requests=10)
+
+
+def test_generated_requests_arrive_faster_too() -> None:
+    plain, fast = (ssdlab.run(device="demo-4g", time_scale=scale, requests=1000) for scale in (1.0, 16.0))
+    assert plain.simulated_ns == pytest.approx(16 * fast.simulated_ns, rel=0.01)
 
 
 def test_what_does_nothing_in_this_workload_is_refused(tmp_path: Path) -> None:

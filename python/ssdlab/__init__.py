@@ -33,6 +33,7 @@ from ssdlab.errors import (
     UsageError,
 )
 from ssdlab.result import Comparison, Result, Section
+from ssdlab.study.api import run_study, studies, study_report
 from ssdlab.victims import VictimPolicy
 
 __version__ = version()
@@ -64,6 +65,9 @@ __all__ = [
     "preset_text",
     "presets",
     "run",
+    "run_study",
+    "studies",
+    "study_report",
     "trace_convert",
     "trace_info",
 ]

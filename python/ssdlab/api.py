@@ -52,6 +52,7 @@ def run(
     time_scale: float | None = None,
     bad_lines: int | None = None,
     prefill: Path_ | None = None,
+    fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
@@ -74,10 +75,12 @@ def run(
         trace: a trace file to replay instead, plain or compressed.
         format: the trace's format, where its content does not tell.
         unit_bytes: bytes of one unit of address and size, for trace formats that count in units of their own.
-        time_scale: the trace's time runs this many times faster.
+        time_scale: requests arrive this many times faster, those of a trace or generated ones.
         bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
         prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
             untimed (`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).
+        fit: `"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the
+            prefill file) addresses, or that many bytes; `result.fit` says what came of it.
         requests: stop after this many; by default the whole trace, or 100,000 generated requests.
         seed: of all random streams.
         set: single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.
@@ -101,6 +104,7 @@ def run(
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
+        fit=fit,
         requests=requests,
         seed=seed,
         set=_pairs(set),
@@ -126,6 +130,7 @@ def compare(
     time_scale: float | None = None,
     bad_lines: int | None = None,
     prefill: Path_ | None = None,
+    fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
@@ -156,6 +161,7 @@ def compare(
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
+        fit=fit,
         requests=requests,
         seed=seed,
         set=_pairs(set),

@@ -52,17 +52,29 @@ class Job:
     log: Path | None = None
     keep: tempfile.TemporaryDirectory[str] | None = None
     title: str = ""
+    fitted: Mapping[str, Any] | None = None
 
     @classmethod
     def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log_requests: bool) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log."""
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log_requests and folder is None else None
         log = (folder or Path(keep.name if keep else "")) / LOG_FILE if log_requests else None
-        return cls(label=label, plan=setup.plan(scheme, log), folder=folder, log=log, keep=keep, title=setup.title(scheme))
+        return cls(
+            label=label,
+            plan=setup.plan(scheme, log),
+            folder=folder,
+            log=log,
+            keep=keep,
+            title=setup.title(scheme),
+            fitted=setup.fitted(scheme),
+        )
 
     def result(self, text: str) -> Result:
         """The result that the core returned as `text`."""
-        return Result(json.loads(text), log=self.log, keep=self.keep, title=self.title)
+        data = json.loads(text)
+        if self.fitted is not None:
+            data["fit"] = dict(self.fitted)
+        return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 
 @dataclass

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ssdlab import _core
 from ssdlab.checks import check_paths, check_texts, whole
-from ssdlab.errors import UsageError
+from ssdlab.errors import ConfigError, UsageError
 from ssdlab.victims import Victim, described
 
 __all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text", "whole"]
@@ -19,6 +20,10 @@ __all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text", "whole"]
 DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
 """How many requests a generated workload has, unless the caller says."""
+
+
+BLOCKS_KEY = "device.blocks_per_plane"
+FIT_TO_TRACE = "trace"
 
 
 def value_text(value: object) -> str:
@@ -40,6 +45,45 @@ def value_text(value: object) -> str:
     raise UsageError(f"{value!r} is no configuration value: a number, a text, true or false, or a list of such")
 
 
+def fitted_blocks(config: _core.Config, fit: str | int) -> int:
+    """The fewest blocks a plane with which the configured device exports at least `fit` bytes, or the extent of its trace."""
+    wanted = _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
+    blocks = _core.fit_blocks(config, wanted)
+    if blocks is None:
+        raise ConfigError(f"fit = {fit}: no device of this shape that can be simulated exports {wanted:,} bytes")
+    return blocks
+
+
+def _bytes(fit: str | int) -> int:
+    try:
+        return whole("fit", int(fit), least=1)
+    except ValueError as error:
+        raise UsageError(f'fit = "{fit}": expected "trace" or a number of bytes') from error
+
+
+def _extent(config: _core.Config) -> int:
+    """Where the trace ends, or its prefill file if that ends later, bytes."""
+    workload, precondition = _tree(config)["workload"], _tree(config)["ftl"]["precondition"]
+    if workload.get("trace") is None:
+        raise UsageError('fit = "trace": no trace is given; a number of bytes can be')
+    trace = Path(workload["trace"])
+    changed_ns = trace.stat().st_mtime_ns if trace.exists() else 0
+    end = _trace_end(trace, changed_ns, *(workload.get(key) for key in ("format", "unit_bytes", "device")))
+    prefill = precondition.get("prefill")
+    return max(end, 1 if prefill is None else _core.prefill_end(prefill))
+
+
+@lru_cache(maxsize=64)
+def _trace_end(trace: Path, changed_ns: int, format: str | None, unit_bytes: int | None, device: str | None) -> int:  # noqa: ARG001
+    """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
+    info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device))
+    return cast("int", info["max_end_bytes"])
+
+
+def _tree(config: _core.Config) -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads(config.json()))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setup:
     """Device, workload and how to run them: what several schemes are compared on.
@@ -56,6 +100,7 @@ class Setup:
     time_scale: float | None = None
     bad_lines: int | None = None
     prefill: str | os.PathLike[str] | None = None
+    fit: str | int | None = None
     requests: int | None = None
     seed: int = DEFAULT_SEED
     set: tuple[tuple[str, str], ...] = ()
@@ -76,12 +121,24 @@ class Setup:
             raise UsageError("prefill and state were both given: a saved state is a prepared drive already")
         if self.victim is not None and "gc.victim" in dict(self.set):
             raise UsageError("victim and gc.victim were both given: the one is a policy of your own, the other a built-in one")
+        config = self._layers(scheme, ())
+        if self.fit is None:
+            return config
+        blocks = fitted_blocks(config, self.fit)
+        try:
+            return self._layers(scheme, ((BLOCKS_KEY, str(blocks)),))
+        except ConfigError as error:
+            raise ConfigError(f"fit = {self.fit}: with {blocks} blocks a plane this device cannot work: {error}") from error
+
+    def _layers(self, scheme: str | None, more: tuple[tuple[str, str], ...]) -> _core.Config:
+        if self.fit is not None and any(key == BLOCKS_KEY for key, _ in self.set):
+            raise UsageError(f"fit and {BLOCKS_KEY} were both given: fit is what chooses it")
         return _core.build_config(
             device=self.device,
             schemes=scheme.split("+") if scheme else [],
             workload=self.workload,
             file=self.config,
-            set=[*self._shorthands(), *self.set],
+            set=[*self._shorthands(), *self.set, *more],
         )
 
     def title(self, scheme: str | None) -> str:
@@ -95,6 +152,18 @@ class Setup:
             parts.append(f"victim policy {described(self.victim)[1]}")
         parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
         return ", ".join(parts)
+
+    def fitted(self, scheme: str | None) -> dict[str, Any] | None:
+        """What `fit` did to the device, for the result: blocks a plane before and after, and what the drive exports now."""
+        if self.fit is None:
+            return None
+        before, after = self._layers(scheme, ()), self.build(scheme)
+        return {
+            "to": self.fit,
+            "blocks_per_plane_before": _tree(before)["device"]["blocks_per_plane"],
+            "blocks_per_plane": _tree(after)["device"]["blocks_per_plane"],
+            "exported_bytes": after.exported_bytes,
+        }
 
     def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""
@@ -126,5 +195,5 @@ class Setup:
     def _requests(self, config: _core.Config) -> int | None:
         if self.requests is not None:
             return whole("requests", self.requests, least=1)
-        replays = json.loads(config.json())["workload"].get("trace") is not None
+        replays = _tree(config)["workload"].get("trace") is not None
         return None if replays else DEFAULT_REQUESTS

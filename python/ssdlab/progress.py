@@ -10,7 +10,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["RunProgress"]
+__all__ = ["RunProgress", "TotalProgress"]
 
 PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
 DONE = 2
@@ -61,6 +61,43 @@ class RunProgress:
         now = time.monotonic()
         since, before = self._first.setdefault(task, (now, completed))
         return f"{(completed - before) / (now - since):,.0f} requests/s" if now > since else ""
+
+
+class TotalProgress:
+    """A context manager: one bar for many runs. `callback` is `None` where nobody would see it."""
+
+    def __init__(self, label: str, runs: int, *, quiet: bool) -> None:
+        self._label = label
+        self._runs = runs
+        self._progress = None if quiet or not sys.stderr.isatty() else _bars()
+
+    @property
+    def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
+        """What the runs call."""
+        return self._update if self._progress is not None else None
+
+    def __enter__(self) -> TotalProgress:
+        if self._progress is not None:
+            self._progress.add_task(self._label, total=self._runs, phase="", rate="")
+            self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
+        assert self._progress is not None
+        done = sum(phase == DONE for phase, *_ in states)
+        self._progress.update(self._progress.tasks[0].id, completed=sum(map(_share, states)), rate=f"{done} of {self._runs} runs")
+
+
+def _share(state: tuple[int, int, int, int]) -> float:
+    """How much of a run is done."""
+    phase, completed, expected, millionths = state
+    if phase == DONE:
+        return 1.0
+    return min(completed / expected, 1.0) if expected > 0 else millionths / MILLION
 
 
 def _expected(completed: int, expected: int, millionths: int) -> float | None:

@@ -14,7 +14,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from ssdlab.result import Result
 
-__all__ = ["as_text", "comparison_table", "duration", "headline", "number", "report_table", "run_tables"]
+__all__ = ["as_text", "comparison_table", "duration", "headline", "number", "report_table", "run_tables", "significant", "study_table"]
 
 WIDTH_OF_TEXT = 160
 """Where there is no terminal to fit into: wide enough for every table."""
@@ -122,7 +122,7 @@ def run_tables(result: Result) -> list[RenderableType]:
         latency_table(result),
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
-        *trace_remarks(result),
+        *remarks(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
     ]
@@ -147,6 +147,19 @@ def _throughput(result: Result) -> str:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+def remarks(result: Result) -> list[RenderableType]:
+    """What was done to the device or the trace so that they go together."""
+    return [*_fit_remark(result), *trace_remarks(result)]
+
+
+def _fit_remark(result: Result) -> list[RenderableType]:
+    fit = result.get("fit")
+    if not fit:
+        return []
+    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
+    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
 
 
 def trace_remarks(result: Result) -> list[RenderableType]:
@@ -210,6 +223,48 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
     return _titled(title, table)
+
+
+def study_table(study: Mapping[str, Any]) -> RenderableType:
+    """The rows of a study (as in its `study.json`): paper, measured, difference."""
+    table = _table(["", "paper", "measured", "difference", "expected", "reproduced"])
+    for row in study["rows"]:
+        cells = study_cells(row)
+        verdict = Text(cells[-1], style="bold red" if cells[-1] == "NO" else "")
+        table.add_row(row["what"], *cells[:-1], verdict)
+    length = " (quick: fewer requests and seeds)" if study["quick"] else ""
+    reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
+    return Group(_titled(f"{study['study']}: {study['title']}{length}", table), *(Text(reason) for reason in reasons))
+
+
+def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    """A row of a study as texts: paper, measured with its confidence interval, difference, expected, reproduced."""
+    unit = row.get("unit", "")
+    unit = f" {unit}" if unit not in ("", "x") else unit
+    measured = row.get("measured")
+    value = "-"
+    if measured is not None:
+        interval = f" ± {significant(measured['interval'])}" if "interval" in measured else ""
+        value = f"{significant(measured['mean'])}{interval}{unit}"
+    bounds = [f"{sign} {row[key]:g}" for key, sign in (("at_least", "≥"), ("at_most", "≤")) if key in row]
+    return (
+        f"{row['paper']:g}{unit}" if "paper" in row else "-",
+        value,
+        f"{significant(row['difference'], sign=True)}{' points' if unit == ' %' else unit}" if "difference" in row else "-",
+        f"{' and '.join(bounds)}{unit}" if bounds else "-",
+        row.get("reproduced", "-"),
+    )
+
+
+def significant(value: float, *, sign: bool = False) -> str:
+    """A number to about three significant digits, never in powers of ten unless it is tiny."""
+    size = abs(value)
+    plus = "+" if sign else ""
+    if size >= 100 or size < 1e-9:
+        return f"{value:{plus},.0f}"
+    if size < 0.01:
+        return f"{value:{plus}.1g}"
+    return f"{value:{plus}.{1 if size >= 10 else 2 if size >= 1 else 3}f}"
 
 
 def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Iterable[tuple[str, str, object]]:

@@ -6,7 +6,7 @@
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
-//! | `tools` | traces, presets, the schema |
+//! | `tools` | traces, presets, studies, the schema |
 //! | `victims` | victim policies written in Python |
 
 mod door;
@@ -24,11 +24,11 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use runs::{PyConfig, PyPlan, build_config, precondition, run_many};
+    use runs::{PyConfig, PyPlan, build_config, fit_blocks, precondition, run_many};
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
-    use tools::{keys, preset_text, presets, schema, trace_convert, trace_info, version, write_file};
+    use tools::{keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
 
     #[pymodule_export]
     use victims::PyCandidates;

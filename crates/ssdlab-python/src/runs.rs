@@ -7,8 +7,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use ssdlab::config::Config;
 use ssdlab::config::layers::Layers;
+use ssdlab::config::{Capacity, Config};
 use ssdlab::error::Error;
 use ssdlab::simulation::{self, Control, Plan, Verify};
 
@@ -25,6 +25,12 @@ impl PyConfig {
     /// The configuration as JSON text.
     fn json(&self) -> PyResult<String> {
         Ok(guarded(|| json(&self.0))?)
+    }
+
+    /// Bytes that the host can address.
+    #[getter]
+    fn exported_bytes(&self) -> PyResult<u64> {
+        Ok(guarded(|| Ok(Capacity::of(&self.0)?.exported_bytes()))?)
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -56,6 +62,12 @@ pub fn build_config(
         };
         Layers { device, schemes, workload, file, set }.build()
     })?))
+}
+
+/// The fewest blocks a plane with which the configured drive exports at least `bytes`; `None` if no drive does.
+#[pyfunction]
+pub fn fit_blocks(config: &PyConfig, bytes: u64) -> Option<u32> {
+    Capacity::blocks_per_plane_for(&config.0, bytes)
 }
 
 /// Everything that determines a run.

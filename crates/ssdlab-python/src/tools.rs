@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use include_dir::{Dir, include_dir};
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json as value};
@@ -37,6 +38,13 @@ pub fn trace_info(
     door::call(py, Arc::default(), None, move |control| {
         json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.cancel)?)
     })
+}
+
+/// Where the last range of a prefill file ends, bytes.
+#[pyfunction]
+pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
+    let ranges = guarded(|| workload::read_prefill(&path, u64::MAX))?;
+    Ok(ranges.iter().map(|(offset, size)| offset + size).max().unwrap_or(0))
 }
 
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
@@ -85,6 +93,22 @@ pub fn preset_text(kind: &str, name: &str) -> PyResult<&'static str> {
 fn preset_kind(name: &str) -> ssdlab::error::Result<Kind> {
     let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
     found.ok_or_else(|| Error::Usage(format!("presets of kind \"{name}\": the kinds are {}", Kind::ALL.map(Kind::name).join(", "))))
+}
+
+static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../studies");
+
+/// The studies that come with the package: name (`lee2013/fig10a`) and TOML text of each, by name.
+#[pyfunction]
+pub fn studies() -> Vec<(String, &'static str)> {
+    let files = STUDIES.dirs().flat_map(Dir::files);
+    let mut studies: Vec<_> = files
+        .filter_map(|file| {
+            let name = file.path().to_str()?.strip_suffix(".toml")?.replace('\\', "/");
+            Some((name, file.contents_utf8()?))
+        })
+        .collect();
+    studies.sort_unstable();
+    studies
 }
 
 /// The JSON Schema of the configuration, as JSON text.

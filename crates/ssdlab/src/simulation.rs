@@ -511,6 +511,7 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         preemptions: counters.preemptions,
         suspensions: counters.suspensions,
         state_ns: ssd.state_ns(end),
+        free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),

@@ -34,7 +34,7 @@ UnitBytes = Annotated[
     int | None,
     typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N"),
 ]
-TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Run the trace's time X times faster.", metavar="X")]
+TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Let requests arrive X times faster.", metavar="X")]
 BadLines = Annotated[
     int | None,
     typer.Option(
@@ -44,6 +44,10 @@ BadLines = Annotated[
 Prefill = Annotated[
     Path | None,
     typer.Option(help="CSV of the ranges that held data before; written first, untimed.", metavar="FILE"),
+]
+Fit = Annotated[
+    str | None,
+    typer.Option(help="Give the device just the blocks that the trace's addresses, or so many bytes, need.", metavar="trace|BYTES"),
 ]
 Requests = Annotated[
     int | None,

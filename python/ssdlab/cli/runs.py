@@ -31,6 +31,7 @@ def run(
     time_scale: o.TimeScale = None,
     bad_lines: o.BadLines = None,
     prefill: o.Prefill = None,
+    fit: o.Fit = None,
     requests: o.Requests = None,
     seed: o.Seed = DEFAULT_SEED,
     settings: o.Settings = None,
@@ -53,6 +54,7 @@ def run(
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
+        fit=fit,
         requests=requests,
         seed=seed,
         set=o.parse_settings(settings),
@@ -81,6 +83,7 @@ def compare(
     time_scale: o.TimeScale = None,
     bad_lines: o.BadLines = None,
     prefill: o.Prefill = None,
+    fit: o.Fit = None,
     requests: o.Requests = None,
     seed: o.Seed = DEFAULT_SEED,
     settings: o.Settings = None,
@@ -104,6 +107,7 @@ def compare(
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
+        fit=fit,
         requests=requests,
         seed=seed,
         set=o.parse_settings(settings),
@@ -157,7 +161,7 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
     if as_json:
         print_json(report)
     elif comparison and not quiet:
-        remarks = [line for result in list(comparison.values())[:1] for line in tables.trace_remarks(result)]
+        remarks = [line for result in list(comparison.values())[:1] for line in tables.remarks(result)]
         print_tables([tables.comparison_table(comparison), *remarks, *_where(out)])
 
 

@@ -54,6 +54,24 @@ impl Capacity {
         Ok(capacity)
     }
 
+    /// The least `device.blocks_per_plane` with which the drive exports at least `bytes`, all else as configured; `None` if no drive
+    /// that can be simulated does. Whether a drive works with so few is for the configuration's checks to say.
+    pub fn blocks_per_plane_for(config: &Config, bytes: u64) -> Option<u32> {
+        let exports_enough = |blocks: u32| {
+            let device = Device { blocks_per_plane: blocks, ..config.device.clone() };
+            Capacity::of(&Config { device, ..config.clone() }).is_ok_and(|capacity| capacity.exported_bytes() >= bytes)
+        };
+        let one = physical_pages(&Device { blocks_per_plane: 1, ..config.device.clone() })?;
+        let most = u32::try_from(Self::PAGES_MAX / one).ok()?;
+        // What is exported grows with the blocks: bisect between too few and enough.
+        let (mut few, mut enough) = (0, exports_enough(most).then_some(most)?);
+        while enough - few > 1 {
+            let middle = few + (enough - few) / 2;
+            if exports_enough(middle) { enough = middle } else { few = middle }
+        }
+        Some(enough)
+    }
+
     /// Pages of flash.
     pub fn physical_pages(&self) -> u64 {
         self.pools * self.blocks_per_pool * self.pages_per_block
@@ -104,4 +122,23 @@ fn too_large(device: &Device) -> String {
     let product = counts(device).map(|(name, count)| format!("{name} {count}")).join(" x ");
     let most = Capacity::PAGES_MAX;
     format!("device: {product} pages are too many; at most {most} in all can be simulated; lower one of them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_blocks_that_export_enough_are_found() {
+        let mut config = Config::default();
+        let exported = |config: &Config| Capacity::of(config).unwrap().exported_bytes();
+        for bytes in [1 << 20, 123_456_789, 1 << 32, exported(&config)] {
+            let blocks = Capacity::blocks_per_plane_for(&config, bytes).unwrap();
+            config.device.blocks_per_plane = blocks;
+            assert!(exported(&config) >= bytes, "{blocks} blocks");
+            config.device.blocks_per_plane = blocks - 1;
+            assert!(Capacity::of(&config).is_err() || exported(&config) < bytes, "{blocks} blocks");
+        }
+        assert_eq!(Capacity::blocks_per_plane_for(&config, u64::MAX), None);
+    }
 }

@@ -678,7 +678,7 @@ pub struct Workload {
     /// Trace: only requests of this device, as `trace info` lists it (MSR: `host_disk`, as in `prn_0`). Absent: all devices, overlaid in
     /// one address space.
     pub device: Option<String>,
-    /// Trace: time runs this many times faster. Counted to six decimals.
+    /// Time between arrivals runs this many times faster, of a trace or generated (all flows). Counted to six decimals.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub time_scale: f64,
     /// Trace: addresses beyond the device.

@@ -28,8 +28,7 @@ pub enum Available {
 }
 
 /// Every restriction of this version.
-pub const RULES: &[Rule] = &[
-];
+pub const RULES: &[Rule] = &[];
 
 /// One message for each value of a complete, checked tree that this version does not simulate.
 pub(super) fn refusals(tree: &Value) -> Vec<String> {

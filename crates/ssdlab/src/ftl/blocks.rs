@@ -34,6 +34,8 @@ pub struct Blocks {
     links: Links,
     free: Vec<List>,
     free_count: Vec<u32>,
+    /// The fewest free blocks that any pool has had since [`Blocks::begin_run`].
+    free_min: u32,
     valid_in_pool: Vec<u32>,
     /// By pool: erases of its blocks.
     erases_in_pool: Vec<u64>,
@@ -70,6 +72,7 @@ impl Blocks {
             links: Links::new(count),
             free: vec![EMPTY; pools as usize],
             free_count: vec![0; pools as usize],
+            free_min: 0,
             valid_in_pool: vec![0; pools as usize],
             erases_in_pool: vec![0; pools as usize],
             closings: vec![0; pools as usize],
@@ -190,6 +193,16 @@ impl Blocks {
         self.state[block.index()] = BlockState::Free;
     }
 
+    /// Begins to look for the fewest free blocks that any pool has.
+    pub fn begin_run(&mut self) {
+        self.free_min = self.free_count.iter().copied().min().unwrap_or(0);
+    }
+
+    /// The fewest free blocks that any pool has had since the run began.
+    pub fn free_min(&self) -> u32 {
+        self.free_min
+    }
+
     /// Takes the oldest free block of the pool and opens it.
     #[inline]
     pub fn take_free(&mut self, pool: PoolId) -> BlockId {
@@ -198,6 +211,7 @@ impl Blocks {
         let block = BlockId(list.head);
         self.links.unlink(list, block);
         self.free_count[pool.index()] -= 1;
+        self.free_min = self.free_min.min(self.free_count[pool.index()]);
         self.state[block.index()] = BlockState::Open;
         block
     }

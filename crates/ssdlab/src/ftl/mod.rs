@@ -119,6 +119,11 @@ impl Ftl {
         self.map.lookup(&self.geometry, lpn)
     }
 
+    /// Begins to look for the fewest free blocks that any pool has ([`Blocks::free_min`]).
+    pub fn begin_run(&mut self) {
+        self.blocks.begin_run();
+    }
+
     /// The soft threshold T_soft in blocks.
     pub fn soft_blocks(&self) -> u32 {
         self.soft

@@ -127,10 +127,8 @@ impl Ssd {
                 in_victim: candidate.by_move,
                 urgent: self.states.is_urgent(candidate.pool),
             }),
-            gc: gc.map(|pool| GcView {
-                ready: self.gc.job(pool).expect("a candidate has a job").ready,
-                urgent: self.states.is_urgent(pool),
-            }),
+            gc: gc
+                .map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready, urgent: self.states.is_urgent(pool) }),
         }
     }
 
@@ -227,7 +225,8 @@ impl Ssd {
     fn is_unneeded(&self, pool: PoolId, phase: Phase) -> bool {
         let moving = self.gc.job(pool).and_then(|job| job.moving);
         let before_target = matches!(phase, Phase::Read(_) | Phase::BeforeOut | Phase::BeforeIn);
-        before_target && moving.is_some_and(|moved| moved.to.is_none() && moved.writer == NONE && self.ftl.lookup(moved.lpn) != Some(moved.from))
+        before_target
+            && moving.is_some_and(|moved| moved.to.is_none() && moved.writer == NONE && self.ftl.lookup(moved.lpn) != Some(moved.from))
     }
 
     fn discard_move(&mut self, now: Ns, pool: PoolId) {
@@ -509,12 +508,15 @@ impl Ssd {
     fn pool_with_room(&self, die: DieId, limits: Limits) -> Option<PoolId> {
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
-        (0..count).map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count)).find(|&pool| self.takes_any_write(pool) && self.is_within(pool, limits))
+        (0..count)
+            .map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count))
+            .find(|&pool| self.takes_any_write(pool) && self.is_within(pool, limits))
     }
 
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
     pub(super) fn takes_any_write(&self, pool: PoolId) -> bool {
-        self.may_write(pool, Limits::default()) && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
+        self.may_write(pool, Limits::default())
+            && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
     }
 
     /// What was suspended on the die, or the step of a job of it that became ready first.

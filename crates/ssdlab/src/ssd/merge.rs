@@ -171,7 +171,10 @@ impl Ssd {
             while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
                 index = self.transactions[index].next_on_page;
             }
-            let found = !self.several_moves && index != NONE && self.transactions[index].active && self.transactions[index].kind != TransactionKind::Write;
+            let found = !self.several_moves
+                && index != NONE
+                && self.transactions[index].active
+                && self.transactions[index].kind != TransactionKind::Write;
             (found && !self.states.holds_up(pool, LineKind::Read)).then_some((pool, index))
         })
     }

@@ -223,7 +223,8 @@ impl Ssd {
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
             // Where host operations wait until the job has ended there is nothing to join.
-            merge: config.gc.merge && (config.gc.scope == Scope::None || config.gc.scope == Scope::Block && config.gc.priority == Priority::Host),
+            merge: config.gc.merge
+                && (config.gc.scope == Scope::None || config.gc.scope == Scope::Block && config.gc.priority == Priority::Host),
             suspends: Suspends::new(config),
             shares_dies: config.scheduler.pipeline || config.gc.pipeline || config.gc.merge || !config.gc.suspend.is_empty(),
             gc_pipeline: config.gc.pipeline && config.device.cache_register,
@@ -247,6 +248,7 @@ impl Ssd {
 
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
+        self.ftl.begin_run();
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
             self.look_at_trigger(0, pool);
         }

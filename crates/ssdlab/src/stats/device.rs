@@ -64,6 +64,8 @@ pub struct DeviceStats {
     pub suspensions: u64,
     /// Time in the states S0 to S3, summed over pools, ns.
     pub state_ns: [Ns; 4],
+    /// The fewest free blocks that any pool had.
+    pub free_blocks_min: u32,
     /// Time with a job active, summed over pools, ns.
     pub gc_active_pool_ns: u128,
     /// By chip: time in which its dies held an operation, averaged over its dies (rounded down), ns.

@@ -86,7 +86,7 @@ mod tests {
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
-            ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions"),
+            ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
             ("gc.", &["merged.", "pipelined."], "read write read_share write_share"),
             ("gc.state_ns.", &[""], "s0 s1 s2 s3"),
             ("", &["wear."], "mean std max"),

@@ -262,6 +262,9 @@ pub struct GcResult {
     pub suspensions: u64,
     /// Time in the states of lee2013 Fig. 7, summed over pools.
     pub state_ns: StateTimes,
+    /// The fewest free blocks that any pool had during the run, blocks being filled excluded. One is reserved for collection.
+    #[schemars(extend("unit" = "count"))]
+    pub free_blocks_min: u32,
     /// How long jobs took, from their start to the end of their erase. Absent without jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Duration>,
@@ -469,12 +472,8 @@ impl GcResult {
             pipelined: Shared::of(device.pipelined, device.host_operations),
             preemptions: device.preemptions,
             suspensions: device.suspensions,
-            state_ns: StateTimes {
-                s0: device.state_ns[0],
-                s1: device.state_ns[1],
-                s2: device.state_ns[2],
-                s3: device.state_ns[3],
-            },
+            state_ns: StateTimes { s0: device.state_ns[0], s1: device.state_ns[1], s2: device.state_ns[2], s3: device.state_ns[3] },
+            free_blocks_min: device.free_blocks_min,
             duration_ns: ratio(device.job_ns_sum, device.jobs.into()).map(duration),
             time_share: ratio(device.gc_active_pool_ns, u128::from(simulated_ns) * u128::from(device.pools)),
         }

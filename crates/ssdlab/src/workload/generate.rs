@@ -245,7 +245,8 @@ struct Arrivals {
 
 impl Arrivals {
     fn new(config: &Workload, check: &Check, rng: Rng) -> Result<Self> {
-        let gap_ps = check.range("interarrival_us", config.interarrival_us, 0.0, 1e9)? * 1e6;
+        let faster = check.range("time_scale", config.time_scale, 1e-6, 1e6)?;
+        let gap_ps = check.range("interarrival_us", config.interarrival_us, 0.0, 1e9)? * 1e6 / faster;
         if config.burst_length == 0 {
             return Err(check.error("burst_length", " = 0: expected at least 1"));
         }
@@ -461,6 +462,19 @@ mod tests {
         let requests = take(&config, MB, 30_000);
         assert_eq!(requests[2].arrival_ns, 999); // 3 x 333.3 ns
         assert_eq!(requests[29_999].arrival_ns, 9_999_000);
+    }
+
+    #[test]
+    fn time_scale_speeds_up_every_flow_alike() {
+        let flows = vec![serde_json::from_str(r#"{"arrival": "fixed", "read_share": 1.0}"#).unwrap()];
+        let config = Workload { interarrival_us: 1000.0, flows, ..Workload::default() };
+        let plain = take(&config, MB, 100);
+        let fast = take(&Workload { time_scale: 16.0, ..config }, MB, 100);
+        assert!(plain.iter().any(|request| request.kind == RequestKind::Read) && plain.last().unwrap().arrival_ns > 10_000_000);
+        for (plain, fast) in plain.iter().zip(&fast) {
+            assert_eq!((plain.kind, plain.offset, plain.length), (fast.kind, fast.offset, fast.length));
+            assert!(plain.arrival_ns.abs_diff(fast.arrival_ns * 16) <= 16, "{} {}", plain.arrival_ns, fast.arrival_ns);
+        }
     }
 
     #[test]

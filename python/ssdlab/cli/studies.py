@@ -1,0 +1,92 @@
+"""`ssdlab study list`, `run`, `report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab import tables
+from ssdlab.cli import options as o
+from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.errors import Interrupted
+from ssdlab.progress import TotalProgress
+from ssdlab.study import library
+from ssdlab.study import report as reports
+from ssdlab.study.running import Prepared, StudyResult, prepare
+from ssdlab.study.running import run as run_prepared
+
+__all__ = ["app"]
+
+RESULTS = Path("results/studies")
+
+app = typer.Typer(name="study", help="Published experiments, run again and compared with what was published.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_() -> None:
+    """List the studies that come with ssdlab."""
+    width = max(map(len, library.shipped()), default=0) + 2
+    for name in library.shipped():
+        typer.echo(f"{name:<{width}}{library.load(name).title}")
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="The study.", metavar="PAPER/STUDY")]) -> None:
+    """Print a study's file: what is run, how, and what it is compared with."""
+    library.load(name)  # a file is checked, and a wrong name is an error
+    typer.echo(library.text(name), nl=False)
+
+
+@app.command()
+def run(
+    names: Annotated[
+        list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
+    ],
+    quick: Annotated[bool, typer.Option("--quick", help="A first look: fewer requests and seeds.")] = False,
+    jobs: o.Jobs = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results, PAPER/STUDY in it for each.", metavar="DIR")] = RESULTS,
+    traces: Annotated[Path | None, typer.Option(help="Folder to look for traces in.", metavar="DIR")] = None,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Run studies, and compare what was measured with what was published."""
+    prepared = [prepare(study, quick=quick, out=out, traces=traces) for study in library.find(names)]
+    results = [_run(study, jobs, json_=json_, quiet=quiet) for study in prepared]
+    if json_:
+        print_json({"studies": {result.study.name: result.to_dict() for result in results}})
+    failed = [error for result in results for error in result.failed.values()]
+    if failed:
+        raise typer.Exit(max(error.exit_code for error in failed))
+
+
+def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> StudyResult:
+    name = prepared.study.name
+    with TotalProgress(name, len(prepared.jobs), quiet=quiet) as progress:
+        try:
+            result = run_prepared(prepared, workers=jobs, progress=progress.callback)
+        except Interrupted as interrupt:
+            done = f"{len(interrupt.finished)} of {len(prepared.jobs)} runs had finished"
+            complain(f"{name}: interrupted: {done}, their results are in {prepared.folder}/runs")
+            raise typer.Exit(130) from interrupt
+    for label, error in result.failed.items():
+        complain(f"{name}: {label}: {error}")
+    if not (json_ or quiet):
+        skipped = [f"left out: {', '.join(labels)}: {reason}" for labels, reason in result.skipped.items()]
+        print_tables([tables.study_table(result.to_dict()), *skipped, f"results: {prepared.folder}"])
+    return result
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder that studies were run into.", metavar="DIR")] = RESULTS,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The page: .html (one file with its figures) or .md (figures in a folder beside it).", metavar="FILE"),
+    ] = None,
+) -> None:
+    """Collect the results of studies into one page."""
+    page = out or folder / "report.html"
+    count = reports.write(folder, page)
+    typer.echo(f"{page}: {count} {'study' if count == 1 else 'studies'}")

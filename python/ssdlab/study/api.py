@@ -1,0 +1,48 @@
+"""The functions of studies: which there are, running one, collecting results."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ssdlab.study import library, report
+from ssdlab.study.running import StudyResult, prepare, run
+
+__all__ = ["run_study", "studies", "study_report"]
+
+Path_ = str | os.PathLike[str]
+
+
+def studies() -> dict[str, str]:
+    """The studies that come with the package: a title for each name."""
+    return {name: library.load(name).title for name in library.shipped()}
+
+
+def run_study(
+    name: Path_, *, quick: bool = False, jobs: int | None = None, out: Path_ | None = None, traces: Path_ | None = None
+) -> StudyResult:
+    """Runs a published experiment again, and compares what was measured with what was published.
+
+    Args:
+        name: a study (`studies()`), or a file of one's own that ends with `.toml`.
+        quick: a first look, with fewer requests and seeds.
+        jobs: runs at once, as many as there are processors by default. It does not change any result.
+        out: a folder that gets `PAPER/STUDY` with the result, the figure, and the results of all runs.
+        traces: a folder to look for traces in.
+
+    Raises:
+        ssdlab.Error: if the study cannot be read or run. Runs that fail do not raise: they are in `result.failed`.
+        ssdlab.Interrupted: Ctrl-C. What had finished is in `out`.
+    """
+    prepared = prepare(
+        library.load(os.fspath(name)),
+        quick=quick,
+        out=None if out is None else Path(out),
+        traces=None if traces is None else Path(traces),
+    )
+    return run(prepared, workers=jobs)
+
+
+def study_report(folder: Path_, page: Path_) -> int:
+    """Collects the studies that were run into `folder` into one page, `.html` or `.md`; returns how many there are."""
+    return report.write(Path(folder), Path(page))

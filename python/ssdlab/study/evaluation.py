@@ -1,0 +1,163 @@
+"""From the metrics of all runs to the rows of a study: a number for each seed, their mean and how sure it is."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.study.definition import Row, Study
+from ssdlab.study.expressions import AbsentError, lookup
+
+__all__ = ["Estimate", "Measured", "Outcome", "RunKey", "evaluate", "metrics_of"]
+
+RunKey = tuple[str, tuple[str, ...], int]
+"""Scheme, labels of the parameters' values, seed."""
+
+HOLDS, WITHIN, FAILS, UNMEASURED, SHOWN = "yes", "within interval", "NO", "not measured", ""
+
+T_95 = (
+    12.706,
+    4.303,
+    3.182,
+    2.776,
+    2.571,
+    2.447,
+    2.365,
+    2.306,
+    2.262,
+    2.228,
+    2.201,
+    2.179,
+    2.160,
+    2.145,
+    2.131,
+    2.120,
+    2.110,
+    2.101,
+    2.093,
+)
+"""Student's t for a two-sided interval of 95 %, by degrees of freedom from 1."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds, with the half width of its 95 % confidence interval (absent for one seed)."""
+
+    mean: float
+    half: float | None
+    values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """The estimate from one number for each seed: independent, so Student's t."""
+        mean = math.fsum(values) / len(values)
+        if len(values) < 2:
+            return cls(mean, None, tuple(values))
+        t = T_95[min(len(values) - 1, len(T_95)) - 1]
+        return cls(mean, t * statistics.stdev(values) / math.sqrt(len(values)), tuple(values))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run: its digest and its metrics; of a metric that it does not have, why."""
+
+    digest: str
+    metrics: Mapping[str, float | str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row with what came of it."""
+
+    row: Row
+    estimate: Estimate | None
+    reason: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Measured minus published."""
+        return None if self.estimate is None or self.row.paper is None else self.estimate.mean - self.row.paper
+
+    @property
+    def criterion(self) -> str:
+        """What the number must be, in words."""
+        parts = []
+        if self.row.at_least is not None:
+            parts.append(f">= {self.row.at_least:g}")
+        if self.row.at_most is not None:
+            parts.append(f"<= {self.row.at_most:g}")
+        return " and ".join(parts)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the finding is reproduced; nothing where the row only shows a number."""
+        if self.estimate is None:
+            return UNMEASURED
+        if self.row.at_least is None and self.row.at_most is None:
+            return SHOWN
+        low = -math.inf if self.row.at_least is None else self.row.at_least
+        high = math.inf if self.row.at_most is None else self.row.at_most
+        if low <= self.estimate.mean <= high:
+            return HOLDS
+        half = self.estimate.half or 0.0
+        return WITHIN if low - half <= self.estimate.mean <= high + half else FAILS
+
+
+def metrics_of(study: Study, result: Mapping[str, Any]) -> Measured:
+    """The metrics of a run."""
+    metrics: dict[str, float | str] = {}
+    for metric in study.metrics.values():
+        try:
+            metrics[metric.name] = metric.formula.number(lambda path: lookup(result, path))
+        except AbsentError as absent:
+            metrics[metric.name] = str(absent)
+    return Measured(str(result.get("digest", "")), metrics)
+
+
+def evaluate(study: Study, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str]) -> list[Outcome]:
+    """Every row of the study.
+
+    Args:
+        study: the study.
+        runs: its runs, those that finished.
+        missing: why the runs of a combination of values were left out.
+    """
+    return [_outcome(study, row, runs, missing) for row in study.rows]
+
+
+def _outcome(study: Study, row: Row, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str]) -> Outcome:
+    try:
+        values = [row.formula.number(_resolver(study, row, runs, missing, seed)) for seed in study.seeds]
+    except AbsentError as absent:
+        return Outcome(row, None, str(absent))
+    return Outcome(row, Estimate.of(values))
+
+
+def _resolver(study: Study, row: Row, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str], seed: int) -> Any:
+    """What the references of a row stand for in the runs of one seed: all schemes saw the same requests."""
+
+    def resolve(name: str) -> float | tuple[float, ...]:
+        reference = row.formula.references[name]
+        places = study.places(reference)
+        left_out = [labels for _, labels in places if labels in missing]
+        if left_out:
+            raise AbsentError(missing[left_out[0]])
+        numbers = tuple(_number(runs, reference.metric, (scheme, labels, seed)) for scheme, labels in places)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+    return resolve
+
+
+def _number(runs: Mapping[RunKey, Measured], metric: str, key: RunKey) -> float:
+    run = runs.get(key)
+    scheme, labels, seed = key
+    where = ", ".join([scheme, *labels])
+    if run is None:
+        raise AbsentError(f"the run of {where}, seed {seed}, did not finish")
+    value = run.metrics[metric]
+    if isinstance(value, str):
+        raise AbsentError(f"{where}: {value}")
+    return value

@@ -1,0 +1,49 @@
+"""Where studies are: those that come with the package, and a user's own files."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from ssdlab import _core
+from ssdlab.errors import UsageError
+from ssdlab.study.definition import Study, parse, read_file
+from ssdlab.study.expressions import nearest
+
+__all__ = ["find", "load", "shipped", "text"]
+
+
+@cache
+def shipped() -> dict[str, str]:
+    """The text of each study of the package, by name (`lee2013/fig10a`)."""
+    return dict(_core.studies())
+
+
+def text(name: str) -> str:
+    """A study as it is written, by its name or by the path of a user's own TOML file."""
+    if name.endswith(".toml"):
+        return read_file(Path(name))
+    if name not in shipped():
+        every = ", ".join(shipped())
+        raise UsageError(
+            f'study "{name}": no such study{nearest(name, shipped())} (there are {every}; a file is given by a path ending in .toml)'
+        )
+    return shipped()[name]
+
+
+def load(name: str) -> Study:
+    """A study, checked."""
+    path = Path(name)
+    own = path.suffix == ".toml"
+    return parse(f"own/{path.stem}" if own else name, text(name), path.parent if own else Path())
+
+
+def find(names: list[str]) -> list[Study]:
+    """The studies that are asked for: by name, by file, or all of a paper by its key. Each once, in the order of asking."""
+    found: dict[str, Study] = {}
+    for name in names:
+        members = [study for study in shipped() if study.split("/")[0] == name.rstrip("/")]
+        for member in members or [name]:
+            study = load(member)
+            found.setdefault(study.name, study)
+    return list(found.values())

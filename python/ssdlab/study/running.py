@@ -1,0 +1,230 @@
+"""Running a study: all its runs in parallel, the rows, the figure, one result file."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab._core import version
+from ssdlab.batch import RESULT_FILE, Batch, Job, Progress, execute, prepare_folder, write_json
+from ssdlab.errors import Error, TraceError
+from ssdlab.plans import Setup, value_text
+from ssdlab.study.definition import Point, Study
+from ssdlab.study.evaluation import Estimate, Measured, Outcome, RunKey, evaluate, metrics_of
+
+__all__ = ["STUDY_FILE", "StudyResult", "prepare", "run"]
+
+STUDY_FILE = "study.json"
+RUNS = "runs"
+
+
+@dataclass
+class StudyResult:
+    """What came of a study."""
+
+    study: Study
+    quick: bool
+    outcomes: list[Outcome]
+    runs: dict[RunKey, Measured]
+    skipped: dict[tuple[str, ...], str] = field(default_factory=dict)
+    failed: dict[str, Error] = field(default_factory=dict)
+    folder: Path | None = None
+
+    def estimate(self, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
+        """A metric of a scheme at a combination of values, over the seeds; `None` if a run does not have it."""
+        values = [self.runs[key].metrics[metric] for seed in self.study.seeds if (key := (scheme, labels, seed)) in self.runs]
+        numbers = [value for value in values if not isinstance(value, str)]
+        return Estimate.of(numbers) if len(numbers) == len(self.study.seeds) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain copy, as `study.json` has it. What was not measured is absent."""
+        study = self.study
+        return {
+            "study": study.name,
+            "title": study.title,
+            "place": study.place,
+            "about": study.about,
+            "deviations": list(study.deviations),
+            "version": version(),
+            "quick": self.quick,
+            "setup": {key: value for key, value in study.setup.items() if key != "quick"},
+            "schemes": list(study.schemes),
+            "seeds": list(study.seeds),
+            "parameters": [{"name": axis.name, "values": list(axis.labels)} for axis in study.axes],
+            "metrics": {name: {"title": metric.title, "of": metric.formula.text} for name, metric in study.metrics.items()},
+            "rows": [_row_dict(outcome) for outcome in self.outcomes],
+            "points": list(self._points()),
+            "skipped": [{"values": list(labels), "reason": reason} for labels, reason in self.skipped.items()],
+            "failed": {label: str(error) for label, error in self.failed.items()},
+            "runs": [
+                {"scheme": scheme, "values": list(labels), "seed": seed, "digest": run.digest}
+                for (scheme, labels, seed), run in self.runs.items()
+            ],
+        }
+
+    def _points(self) -> Iterator[dict[str, Any]]:
+        for combination in self.study.combinations():
+            labels = _labels(combination)
+            for scheme in self.study.schemes:
+                estimates = {name: self.estimate(name, scheme, labels) for name in self.study.metrics}
+                metrics = {name: _estimate_dict(estimate) for name, estimate in estimates.items() if estimate is not None}
+                if metrics:
+                    yield {"scheme": scheme, "values": list(labels), "metrics": metrics}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study whose runs have been checked and can begin."""
+
+    study: Study
+    quick: bool
+    folder: Path | None
+    jobs: dict[RunKey, Job]
+    skipped: dict[tuple[str, ...], str]
+
+
+def prepare(study: Study, *, quick: bool = False, out: Path | None = None, traces: Path | None = None) -> Prepared:
+    """Checks everything that can be checked before the runs.
+
+    Args:
+        study: the study.
+        quick: with the fewer requests and seeds that the study names for a first look.
+        out: a folder in which the study gets its own, `PAPER/STUDY`.
+        traces: a folder to look for traces in, before the usual ones.
+
+    Raises:
+        TraceError: if none of the study's traces is there. Where some are, the others are skipped, with the reason.
+    """
+    if quick:
+        study = study.shortened()
+    folder = None if out is None else out / study.name
+    files = _Files(study, traces)
+    jobs: dict[RunKey, Job] = {}
+    skipped: dict[tuple[str, ...], str] = {}
+    for combination in study.combinations():
+        labels = _labels(combination)
+        try:
+            setups = {seed: _setup(study, combination, seed, files.find) for seed in study.seeds}
+        except TraceError as absent:
+            skipped[labels] = str(absent)
+            continue
+        for scheme in study.schemes:
+            for seed, setup in setups.items():
+                label = ", ".join([scheme, *labels, f"seed {seed}"])
+                place = None if folder is None else folder / RUNS / _file_name([scheme, *labels, f"seed{seed}"])
+                try:
+                    jobs[scheme, labels, seed] = Job.prepare(label, setup, scheme, folder=place, log_requests=False)
+                except Error as error:
+                    raise type(error)(f"{study.name}: {label}: {error}") from error
+    if not jobs:
+        raise TraceError(f"{study.name}: {next(iter(skipped.values()))}")
+    return Prepared(study, quick, folder, jobs, skipped)
+
+
+def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:
+    """Runs a study; writes the figure and the result file if it has a folder.
+
+    A run that fails leaves the others alone; rows that need it are not measured.
+
+    Raises:
+        ssdlab.Interrupted: Ctrl-C. The results of finished runs are in the study's folder.
+    """
+    study, folder = prepared.study, prepared.folder
+    if folder is not None:
+        prepare_folder(folder, [STUDY_FILE, *FIGURE_FILES])
+        _clear_runs(folder / RUNS)
+    batch = execute(list(prepared.jobs.values()), workers=workers, progress=progress)
+    if batch.interrupt is not None:
+        batch.raise_failure()
+    result = _result(prepared, batch)
+    if folder is not None:
+        # Imported here because it takes longer than many a study.
+        from ssdlab.study.figures import draw  # noqa: PLC0415
+
+        if study.figure is not None:
+            draw(result, folder)
+        write_json(folder / STUDY_FILE, result.to_dict())
+    return result
+
+
+FIGURE_FILES = ("figure.svg", "figure.png")
+
+
+def _result(prepared: Prepared, batch: Batch) -> StudyResult:
+    study = prepared.study
+    finished = {key: batch.finished[job.label] for key, job in prepared.jobs.items() if job.label in batch.finished}
+    runs = {key: metrics_of(study, result) for key, result in finished.items()}
+    outcomes = evaluate(study, runs, prepared.skipped)
+    return StudyResult(study, prepared.quick, outcomes, runs, prepared.skipped, batch.failed, prepared.folder)
+
+
+def _labels(combination: Sequence[Point]) -> tuple[str, ...]:
+    return tuple(point.label for point in combination)
+
+
+def _setup(study: Study, combination: Sequence[Point], seed: int, find: Callable[[str], Path]) -> Setup:
+    """What a combination of values asks to be simulated: the study's settings under those of the values."""
+    merged = {**study.setup}
+    settings = dict(study.setup["set"])
+    for point in combination:
+        merged.update(point.setup)
+        settings.update(point.setup["set"])
+    for key in ("trace", "prefill"):
+        if key in merged:
+            merged[key] = find(merged[key])
+    if "trace" in merged:
+        merged.pop("workload", None)
+    fields = {key: value for key, value in merged.items() if key not in ("set", "quick")}
+    return Setup(**fields, seed=seed, set=tuple((key, value_text(value)) for key, value in settings.items()))
+
+
+class _Files:
+    """Where traces are looked for: the folder asked for, the study's own, the current one and its `traces`."""
+
+    def __init__(self, study: Study, asked: Path | None) -> None:
+        self._folders = [*([asked] if asked is not None else []), study.folder, Path(), Path("traces")]
+
+    def find(self, name: str) -> Path:
+        for folder in self._folders:
+            if (folder / name).is_file():
+                return folder / name
+        raise TraceError(f"the trace {name} is not here: name the folder that has it by --traces DIR")
+
+
+def _file_name(parts: Sequence[str]) -> str:
+    return "_".join(re.sub(r"[^\w.+-]+", "-", part) for part in parts)
+
+
+def _clear_runs(folder: Path) -> None:
+    """Takes out the results of an earlier run of the study, which may have had other points."""
+    for file in folder.glob(f"*/{RESULT_FILE}"):
+        file.unlink()
+        with contextlib.suppress(OSError):
+            file.parent.rmdir()
+
+
+def _estimate_dict(estimate: Estimate) -> dict[str, Any]:
+    half = {} if estimate.half is None else {"interval": estimate.half}
+    return {"mean": estimate.mean, **half, "values": list(estimate.values)}
+
+
+def _row_dict(outcome: Outcome) -> dict[str, Any]:
+    row = outcome.row
+    entries = {
+        "what": row.what,
+        "value": row.formula.text,
+        "unit": row.unit or None,
+        "paper": row.paper,
+        "at_least": row.at_least,
+        "at_most": row.at_most,
+        "note": row.note or None,
+        "measured": None if outcome.estimate is None else _estimate_dict(outcome.estimate),
+        "difference": outcome.difference,
+        "reason": outcome.reason or None,
+        "reproduced": outcome.verdict or None,
+    }
+    return {key: value for key, value in entries.items() if value is not None}

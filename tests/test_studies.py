@@ -1,0 +1,370 @@
+"""Studies: their files, their arithmetic, and `ssdlab study` from end to end on a small drive."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import ssdlab
+from conftest import ROOT, SMALL, Ssdlab
+from ssdlab.study import library
+from ssdlab.study.definition import Row
+from ssdlab.study.evaluation import Estimate, Outcome
+from ssdlab.study.expressions import AbsentError, Formula, lookup
+
+SETTINGS = "\n".join(f"{key} = {value}" for key, value in SMALL.items())
+TINY = f"""
+title = "A small drive"
+place = "nowhere"
+about = "Host requests go first, or wait."
+deviations = ["It is small."]
+
+device = "lee2013"
+workload = "lee2013-synthetic"
+schemes = ["npgc", "rwp"]
+requests = 2000
+quick = 300
+seeds = [1, 2, 3]
+
+[set]
+{SETTINGS}
+
+[[vary]]
+name = "request size (KB)"
+key = "workload.request_kb"
+values = [4, 16]
+
+[metrics]
+mean = {{ of = "latency_ns.all.mean / 1e6", title = "Mean (ms)" }}
+none = "nothing.like.that"
+
+[[rows]]
+what = "mean at 16 KB, rwp against npgc"
+value = "change(mean[rwp, 16], mean[npgc, 16])"
+unit = "%"
+paper = -20.5
+at_most = 0
+
+[[rows]]
+what = "what cannot be"
+value = "min(mean[npgc])"
+at_most = 0
+
+[[rows]]
+what = "what no run has"
+value = "none[npgc, 4]"
+
+[figure]
+panels = ["mean"]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+# arithmetic
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2 * 3 - 4 / 8", 6.5),
+        ("-a[x, 1] ** 2", -4.0),
+        ("max(a[x]) / min(a[x])", 3.0),
+        ("mean(a[x])", 11 / 3),
+        ("change(a[x, 1], 8)", -75.0),
+        ("max(change(a[x], a[x]))", 0.0),
+        ("min(growth(a[x]))", 1.5),
+        ("max(1, a[x], 7)", 7.0),
+    ],
+)
+def test_rows_are_arithmetic(text: str, value: float) -> None:
+    formula = Formula(text, "here")
+    stand_for = {("x", "1"): 2.0, ("x",): (2.0, 3.0, 6.0)}
+    assert formula.number(lambda name: stand_for[formula.references[name].where]) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "change(1, 0)", "0 / 0 + 1", "10 ** 1000"])
+def test_what_is_no_finite_number_is_not_measured(text: str) -> None:
+    with pytest.raises(AbsentError, match="finite"):
+        Formula(text, "here").number(lambda _: 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 +", "cannot be read"),
+        ("median(1, 2)", "no function median; there are min, max, mean"),
+        ("__import__('os').system('true')", "no function"),
+        ("(lambda: 1)()", "no function"),
+        ("'a' * 9", "not arithmetic"),
+        ("1 if 2 else 3", "not arithmetic"),
+        ("[1, 2]", "not arithmetic"),
+    ],
+)
+def test_what_is_not_arithmetic_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ssdlab.ConfigError, match=words.replace("(", r"\(")):
+        Formula(text, "here").number(lambda _: 0.0)
+
+
+def test_a_list_is_no_number() -> None:
+    with pytest.raises(ssdlab.ConfigError, match="list of 2 numbers; say which"):
+        Formula("a[x]", "here").number(lambda _: (1.0, 2.0))
+
+
+def test_an_entry_that_a_result_does_not_have_is_named_with_the_nearest() -> None:
+    assert lookup({"a": {"mean": 2}}, "a.mean") == 2.0
+    with pytest.raises(AbsentError, match=r'no a\.maen; did you mean "mean"'):
+        lookup({"a": {"mean": 2}}, "a.maen")
+
+
+# intervals and verdicts
+
+
+def test_the_interval_is_students() -> None:
+    estimate = Estimate.of([1.0, 2.0, 3.0])
+    assert estimate.mean == 2.0
+    assert estimate.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+    assert Estimate.of([5.0]).half is None
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds", "verdict"),
+    [
+        ([1.0, 1.2, 1.1], {"at_least": 1.0}, "yes"),
+        ([0.9, 1.0, 1.0], {"at_least": 1.0}, "within interval"),
+        ([0.1, 0.1, 0.11], {"at_least": 1.0}, "NO"),
+        ([0.1], {"at_least": 0.0, "at_most": 0.05}, "NO"),
+        ([0.1], {}, ""),
+    ],
+)
+def test_verdicts(values: list[float], bounds: dict[str, float], verdict: str) -> None:
+    assert Outcome(Row("", Formula("1", ""), **bounds), Estimate.of(values)).verdict == verdict
+
+
+# files
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("requests =", "request =", ["unknown key", "request", "requests"]),
+        ("[metrics]", "[metrics", ["TOML"]),
+        ('key = "workload.request_kb"', 'key = "request_kb"', ["vary[0]", "request_kb"]),
+        ("values = [4, 16]", "values = [4, 4]", ["vary[0]", "label"]),
+        ("values = [4, 16]", 'values = [4, 16]\nlabels = ["a"]', ["1 labels for 2 values"]),
+        ("mean[rwp, 16]", "mean[rpw, 16]", ["rows[0]", "rpw", 'did you mean "rwp"']),
+        ("mean[rwp, 16]", "maen[rwp, 16]", ["metric", "maen", 'did you mean "mean"']),
+        ("mean[rwp, 16]", "mean[rwp, 15]", ["request size (KB)", "15"]),
+        ("mean[rwp, 16]", "mean[rwp, 16, 1]", ["more values"]),
+        ("mean[rwp, 16]", "mean", ["mean needs brackets"]),
+        ('panels = ["mean"]', 'panels = ["meen"]', ["figure", "meen", 'did you mean "mean"']),
+        ("paper = -20.5", 'paper = "-20.5"', ["paper", "number"]),
+        ("seeds = [1, 2, 3]", "seeds = [1, 1]", ["twice"]),
+        ('schemes = ["npgc", "rwp"]', 'schemes = "npgc"', ["schemes", "list of text"]),
+        ("device.channels = 2", "device.chanels = 2", ["own/tiny", "device.chanels", "device.channels"]),
+        ('device = "lee2013"', 'device = "lee2031"', ["lee2031", "lee2013"]),
+    ],
+)
+def test_a_mistake_in_a_file_is_one_clear_line(ssdlab_command: Ssdlab, tiny: Path, old: str, new: str, words: list[str]) -> None:
+    assert old in TINY
+    tiny.write_text(TINY.replace(old, new, 1))
+    message = ssdlab_command("study", "run", tiny).failed(2)
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize("name", library.shipped())
+def test_every_study_names_what_there_is(name: str) -> None:
+    study = library.load(name)
+    assert study.place
+    assert study.about
+    assert study.rows
+    assert set(study.schemes) <= set(ssdlab.presets("scheme"))
+    assert all(point.setup.get("workload", "cello-like") in ssdlab.presets("workload") for axis in study.axes for point in axis.points)
+    assert all(row.paper is not None or row.at_least is not None or row.at_most is not None or row.note for row in study.rows)
+    requests, quick = study.setup.get("requests"), study.setup.get("quick")
+    assert requests is None or (quick is not None and quick < requests)
+
+
+def test_every_study_is_built_in() -> None:
+    files = {str(path.relative_to(ROOT / "studies").with_suffix("")) for path in (ROOT / "studies").glob("*/*.toml")}
+    assert set(library.shipped()) == files
+
+
+# the command
+
+
+def test_list_and_show(ssdlab_command: Ssdlab) -> None:
+    done = ssdlab_command("study", "list")
+    assert done.code == 0, done.err
+    assert [line.split()[0] for line in done.out.splitlines()] == list(library.shipped())
+    shown = ssdlab_command("study", "show", "lee2013/fig10a")
+    assert shown.out == (ROOT / "studies" / "lee2013" / "fig10a.toml").read_text()
+
+
+def test_run_and_report(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
+    done = ssdlab_command("study", "run", tiny, "--out", "results")
+    assert done.code == 0, done.err
+    assert "-20.5 %" in done.out
+    assert "NO" in done.out, "a row that does not reproduce is shown"
+    assert "the run has no nothing.like.that" in done.out
+    folder = tmp_path / "results" / "own" / "tiny"
+    result = json.loads((folder / "study.json").read_text())
+    first, second, third = result["rows"]
+    assert first["difference"] == pytest.approx(first["measured"]["mean"] + 20.5)
+    assert len(first["measured"]["values"]) == 3
+    assert first["measured"]["interval"] > 0
+    assert second["reproduced"] == "NO"
+    assert third["reproduced"] == "not measured"
+    assert "measured" not in third
+    assert {len({run["digest"] for run in result["runs"] if run["scheme"] == scheme}) for scheme in ("npgc", "rwp")} == {6}
+    assert len(list(folder.glob("runs/*/result.json"))) == 12
+    ET.parse(folder / "figure.svg")
+    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+    page = ssdlab_command("study", "report", "results")
+    assert page.code == 0, page.err
+    text = (tmp_path / "results" / "report.html").read_text()
+    assert "data:image/png;base64," in text
+    assert "http" not in text, "nothing is loaded from elsewhere"
+    assert "what cannot be" in text
+    assert ssdlab_command("study", "report", "results", "--out", "page.md").code == 0
+    text = (tmp_path / "page.md").read_text()
+    assert "| what cannot be |" in text
+    assert "It is small." in text
+    assert "](page/own-tiny.svg)" in text
+    assert (tmp_path / "page" / "own-tiny.svg").is_file()
+
+
+def test_the_same_study_gives_the_same_files_and_leaves_nothing_of_another(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "studies" / "own" / "tiny"
+
+    def files() -> dict[str, str]:
+        assert ssdlab_command("study", "run", tiny, "--quick", "--quiet").code == 0
+        return {name: (folder / name).read_text() for name in ("study.json", "figure.svg")}
+
+    before = files()
+    assert files() == before
+    tiny.write_text(TINY.replace("[4, 16]", "[8, 16]").replace("none[npgc, 4]", "none[npgc, 8]"))
+    assert files() != before
+    assert len(list((folder / "runs").iterdir())) == 8, "two sizes, two schemes, two seeds: none of the earlier run's"
+
+
+def test_quick_is_shorter(ssdlab_command: Ssdlab, tiny: Path) -> None:
+    study = ssdlab_command("study", "run", tiny, "--quick", "--json").json()["studies"]["own/tiny"]
+    assert study["quick"]
+    assert study["seeds"] == [1, 2]
+    assert study["setup"]["requests"] == 300
+
+
+def test_schemes_see_the_same_requests(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
+    assert ssdlab_command("study", "run", tiny, "--quick", "--quiet").code == 0
+    counts = {
+        path.parent.name.split("_", 1)[0]: json.loads(path.read_text())["requests"]
+        for path in (tmp_path / "results" / "studies" / "own" / "tiny" / "runs").glob("*_16_seed2/result.json")
+    }
+    assert counts["npgc"] == counts["rwp"]
+
+
+def test_an_unknown_study_is_named_with_the_nearest(ssdlab_command: Ssdlab) -> None:
+    message = ssdlab_command("study", "run", "lee2013/fig1oa").failed(2)
+    assert 'did you mean "lee2013/fig10a"' in message
+    assert "no-such.toml" in ssdlab_command("study", "run", "no-such.toml").failed(1)
+    assert "no results of studies" in ssdlab_command("study", "report", "nowhere").failed(2)
+
+
+WITH_TRACES = """
+title = "Traces"
+device = "demo-4g"
+schemes = ["npgc"]
+requests = 200
+[[vary]]
+name = "trace"
+points = [
+  { label = "here", trace = "here.csv" },
+  { label = "absent", trace = "absent.csv" },
+]
+[metrics]
+mean = "latency_ns.all.mean"
+[[rows]]
+what = "of the one that is here"
+value = "mean[npgc, here]"
+at_least = 0
+[[rows]]
+what = "of the other"
+value = "mean[npgc, absent]"
+at_least = 0
+"""
+
+
+def test_a_trace_that_is_not_there_is_skipped_with_the_reason(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    study = tmp_path / "traces.toml"
+    study.write_text(WITH_TRACES)
+    message = ssdlab_command("study", "run", study).failed(1)
+    assert "here.csv" in message
+    assert "--traces" in message
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "here.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n9,R,0,4096\n")
+    result = ssdlab_command("study", "run", study, "--traces", folder, "--json").json()["studies"]["own/traces"]
+    here, absent = result["rows"]
+    assert here["reproduced"] == "yes"
+    assert absent["reproduced"] == "not measured"
+    assert "absent.csv" in absent["reason"]
+    assert result["skipped"][0]["values"] == ["absent"]
+
+
+def test_from_python(tiny: Path, tmp_path: Path) -> None:
+    assert "lee2013/fig10a" in ssdlab.studies()
+    result = ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+    assert result.outcomes[0].verdict in ("yes", "within interval", "NO")
+    assert result.estimate("mean", "rwp", ("16",)).mean > 0
+    assert ssdlab.study_report(tmp_path / "out", tmp_path / "page.html") == 1
+    assert ssdlab.run_study(tiny, quick=True).to_dict() == result.to_dict(), "without a folder nothing is written, and nothing else changes"
+
+
+def test_a_run_that_fails_leaves_the_others(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    study = tmp_path / "traces.toml"
+    study.write_text(WITH_TRACES)
+    (tmp_path / "here.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n9,R,0,4096\n")
+    (tmp_path / "absent.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\nnonsense\n")
+    done = ssdlab_command("study", "run", study)
+    assert done.code == 1
+    assert "absent.csv:3" in done.err
+    result = json.loads((tmp_path / "results" / "studies" / "own" / "traces" / "study.json").read_text())
+    assert [row["reproduced"] for row in result["rows"]] == ["yes", "not measured"]
+    assert "did not finish" in result["rows"][1]["reason"]
+
+
+def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path) -> None:
+    tiny.write_text(TINY.replace("seeds = [1, 2, 3]", f"seeds = {list(range(1, 2000))}"))
+    started = subprocess.Popen(
+        [sys.executable, "-m", "ssdlab", "study", "run", str(tiny)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    folder = tmp_path / "results" / "studies" / "own" / "tiny"
+    for _ in range(600):
+        if list(folder.glob("runs/*/result.json")):
+            break
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert len(err.splitlines()) == 1
+    assert "had finished" in err
+    assert out == ""
+    kept = list(folder.glob("runs/*/result.json"))
+    assert 0 < len(kept) < 4 * 1999
+    assert all(json.loads(path.read_text())["requests"] for path in kept)
+    assert not (folder / "study.json").exists()
