@@ -946,6 +946,17 @@ fn in_s2_writes_that_merge_go_on() {
             .stages(2_789_400, &[page_move(0), page_move(429_800), page_move(859_600), erase(1_289_400)])
             .counts(&[("merged_writes", 1), ("merged_reads", 1), ("reordered_moves", 1), ("pages_moved", 2)])
             .states([BEFORE, FIRST, 2_789_400, 0]),
+        Case::new(
+            "also where all can be suspended",
+            preemptible(|c| {
+                merge(1.0)(c);
+                c.gc.suspend = vec![Read, Program, Erase];
+            }),
+        )
+        .beginning(&THREE_MOVES)
+        .write(100_000, 3, 859_600, gc(457_200, &WRITE))
+        .stages(2_789_400, &[page_move(0), page_move(429_800), page_move(859_600), erase(1_289_400)])
+        .counts(&[("merged_writes", 1), ("reordered_moves", 1), ("pages_moved", 2)]),
         Case::new("in S1 it makes the move unnecessary", preemptible(merge(0.0)))
             .beginning(&THREE_MOVES)
             .write(100_000, 3, 732_200, gc(329_800, &WRITE))
@@ -1426,5 +1437,54 @@ fn several_moves_in_flight_suspended() {
                 &[reads(), b(254_800, 357_200), host_write(357_200), a(659_600, 859_600), gc_program(859_600), erase(1_162_000)],
             )
             .counts(&[("pages_moved", 2)]),
+    ]);
+}
+
+/// Less than T_hard = 3 free blocks all the time: S2.
+fn full(c: &mut Config) {
+    merging(c);
+    c.gc.hard = 1.0;
+}
+
+#[test]
+fn two_jobs_on_one_die() {
+    // Even pages lie in plane 0, the others in plane 1, a pool each. The moves take turns by when they became ready: 4, 5, 6, 7.
+    let two = |change: fn(&mut Config)| {
+        preemptible(|c| {
+            c.device.planes_per_die = 2;
+            c.device.multiplane = true;
+            change(c);
+        })
+    };
+    let moves = || [page_move(0), page_move(429_800), page_move(859_600), page_move(1_289_400)].concat();
+    play(vec![
+        Case::new("they take turns", two(|_| ()))
+            .on_two_planes()
+            .stages(3_219_200, &[moves(), erase(1_719_200)])
+            .counts(&[("pages_moved", 4)]),
+        // Pages 4, 7 with the write in it, 6, 5: the pool of plane 0 has been ready since 429,800, that of plane 1 since 859,600.
+        Case::new("in S2 a write to a page that the other job has still to move has it moved next", two(full))
+            .on_two_planes()
+            .write(60_000, 7, 859_600, gc(497_200, &WRITE))
+            .stages(3_219_200, &[moves(), erase(1_719_200)])
+            .counts(&[("merged_writes", 1), ("reordered_moves", 1), ("pages_moved", 3)]),
+        // It cannot go itself, so that nothing is put aside or suspended for it.
+        Case::new(
+            "the same where all can be suspended",
+            two(|c| {
+                full(c);
+                c.gc.suspend = vec![Read, Program, Erase];
+            }),
+        )
+        .on_two_planes()
+        .write(60_000, 7, 859_600, gc(497_200, &WRITE))
+        .stages(3_219_200, &[moves(), erase(1_719_200)])
+        .counts(&[("merged_writes", 1), ("reordered_moves", 1), ("pages_moved", 3)]),
+        // While R of page 4 is suspended, the other job does not begin either. 23 us of it remain.
+        Case::new("one suspended operation a die", two(|c| c.gc.suspend = vec![Read]))
+            .on_two_planes()
+            .read(2_000, 9, 149_400, gc(20_000, &READ))
+            .stages(1_007_000, &[cut(0, 2_000), host_read(22_000), a(149_400, 172_400), rest_of_move(172_400), page_move(577_200)])
+            .counts(&[("suspensions", 1)]),
     ]);
 }
