@@ -1446,45 +1446,69 @@ fn full(c: &mut Config) {
     c.gc.hard = 1.0;
 }
 
+/// Even pages lie in plane 0, the others in plane 1, a pool each.
+fn two_pools(change: impl FnOnce(&mut Config)) -> Config {
+    preemptible(|c| {
+        c.device.planes_per_die = 2;
+        c.device.multiplane = true;
+        change(c);
+    })
+}
+
+/// The moves take turns by when they became ready: 4, 5, 6, 7.
+fn four_moves() -> Vec<Stage> {
+    [page_move(0), page_move(429_800), page_move(859_600), page_move(1_289_400)].concat()
+}
+
 #[test]
 fn two_jobs_on_one_die() {
-    // Even pages lie in plane 0, the others in plane 1, a pool each. The moves take turns by when they became ready: 4, 5, 6, 7.
-    let two = |change: fn(&mut Config)| {
-        preemptible(|c| {
-            c.device.planes_per_die = 2;
-            c.device.multiplane = true;
-            change(c);
-        })
-    };
-    let moves = || [page_move(0), page_move(429_800), page_move(859_600), page_move(1_289_400)].concat();
     play(vec![
-        Case::new("they take turns", two(|_| ()))
+        Case::new("they take turns", two_pools(|_| ()))
             .on_two_planes()
-            .stages(3_219_200, &[moves(), erase(1_719_200)])
+            .stages(3_219_200, &[four_moves(), erase(1_719_200)])
             .counts(&[("pages_moved", 4)]),
         // Pages 4, 7 with the write in it, 6, 5: the pool of plane 0 has been ready since 429,800, that of plane 1 since 859,600.
-        Case::new("in S2 a write to a page that the other job has still to move has it moved next", two(full))
+        Case::new("in S2 a write to a page that the other job has still to move has it moved next", two_pools(full))
             .on_two_planes()
             .write(60_000, 7, 859_600, gc(497_200, &WRITE))
-            .stages(3_219_200, &[moves(), erase(1_719_200)])
+            .stages(3_219_200, &[four_moves(), erase(1_719_200)])
             .counts(&[("merged_writes", 1), ("reordered_moves", 1), ("pages_moved", 3)]),
         // It cannot go itself, so that nothing is put aside or suspended for it.
         Case::new(
             "the same where all can be suspended",
-            two(|c| {
+            two_pools(|c| {
                 full(c);
                 c.gc.suspend = vec![Read, Program, Erase];
             }),
         )
         .on_two_planes()
         .write(60_000, 7, 859_600, gc(497_200, &WRITE))
-        .stages(3_219_200, &[moves(), erase(1_719_200)])
+        .stages(3_219_200, &[four_moves(), erase(1_719_200)])
         .counts(&[("merged_writes", 1), ("reordered_moves", 1), ("pages_moved", 3)]),
         // While R of page 4 is suspended, the other job does not begin either. 23 us of it remain.
-        Case::new("one suspended operation a die", two(|c| c.gc.suspend = vec![Read]))
+        Case::new("one suspended operation a die", two_pools(|c| c.gc.suspend = vec![Read]))
             .on_two_planes()
             .read(2_000, 9, 149_400, gc(20_000, &READ))
             .stages(1_007_000, &[cut(0, 2_000), host_read(22_000), a(149_400, 172_400), rest_of_move(172_400), page_move(577_200)])
             .counts(&[("suspensions", 1)]),
+    ]);
+}
+
+/// A drive that puts the move aside finds nothing to do with the die, resumes it, and so on for ever at one instant.
+#[test]
+fn nothing_is_put_aside_in_vain() {
+    play(vec![
+        // The first job is at its second page, 6, and the second has begun: it arrives during the transfer out.
+        Case::new(
+            "a move is not put aside for a write that only another can serve",
+            two_pools(|c| {
+                full(c);
+                c.gc.suspend = vec![Read, Program, Erase];
+            }),
+        )
+        .on_two_planes()
+        .write(920_000, 7, 1_719_200, gc(496_800, &WRITE))
+        .stages(3_219_200, &[four_moves(), erase(1_719_200)])
+        .counts(&[("merged_writes", 1), ("reordered_moves", ANY), ("pages_moved", 3)]),
     ]);
 }
