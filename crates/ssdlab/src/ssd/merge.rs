@@ -185,8 +185,12 @@ impl Ssd {
         moved.lpn == lpn && self.ftl.lookup(lpn) == Some(moved.from)
     }
 
-    /// The page of a read is in the register of a move that was suspended on its die.
-    pub(super) fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
+    /// The page of a read is still in a register of its die: of a move that was suspended, or whose program ends at this instant.
+    pub(super) fn is_left_in_register(&self, now: Ns, die: DieId, index: u32) -> bool {
+        self.just_moved[die.index()] == (self.transactions[index].lpn, now) || self.is_in_shelved_register(die, index)
+    }
+
+    fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
         let Some((tag, phase)) = self.flash.shelved(die) else { return false };
         let moving = self.gc.job(PoolId(tag)).and_then(|job| job.moving);
         matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_))
