@@ -354,7 +354,8 @@ fn figure_6_pipelined_writes() {
                 page_move(732_200),
                 erase(1_162_000),
             ],
-        ),
+        )
+        .counts(&[("suspensions", 1)]),
     ]);
 }
 
@@ -467,6 +468,16 @@ fn figure_9_suspended_erases() {
                 ],
             )
             .counts(&[("suspensions", 1)]),
+        Case::new(
+            "at once, where suspending takes no time",
+            preemptible(|c| {
+                c.gc.suspend = vec![Erase];
+                c.device.suspend_ns = 0;
+            }),
+        )
+        .read(1_000_000, Z, 1_127_400, READ)
+        .stages(2_487_000, &[moves(), a(859_600, 1_000_000), host_read(1_000_000), a(1_127_400, 2_487_000)])
+        .counts(&[("suspensions", 1)]),
         // 52,600 of the remaining 1,359,600 pass until 1,200,000.
         Case::new("it can be suspended again", suspending(&[Erase]))
             .read(1_000_000, Z, 1_147_400, gc(20_000, &READ))
@@ -488,36 +499,43 @@ fn figure_9_suspended_erases() {
 
 #[test]
 fn moves_put_aside_between_their_stages() {
-    // Where programs can be suspended: before each transfer (the points (*) of Fig. 2) and at A, without delay.
+    // Where programs can be suspended: before each transfer (the points (*) of Fig. 2) and at A, without delay. That counts as a suspension.
     let program = || suspending(&[Program]);
     play(vec![
         Case::new("before the transfer out", program())
             .read(10_000, Z, 152_400, gc(15_000, &READ))
-            .stages(2_487_000, &[a(0, 25_000), host_read(25_000), rest_of_move(152_400), page_move(557_200), erase(987_000)]),
-        Case::new("before the transfer in", program()).write(60_000, Z, 429_800, gc(67_400, &WRITE)).stages(
-            2_662_000,
-            &[
-                a(0, 25_000),
-                b(25_000, 127_400),
-                host_write(127_400),
-                b(429_800, 532_200),
-                a(532_200, 732_200),
-                page_move(732_200),
-                erase(1_162_000),
-            ],
-        ),
-        Case::new("at A", program()).read(180_000, Z, 357_200, gc(49_800, &READ)).stages(
-            2_487_000,
-            &[
-                a(0, 25_000),
-                b(25_000, 127_400),
-                b(127_400, 229_800),
-                host_read(229_800),
-                a(357_200, 557_200),
-                page_move(557_200),
-                erase(987_000),
-            ],
-        ),
+            .stages(2_487_000, &[a(0, 25_000), host_read(25_000), rest_of_move(152_400), page_move(557_200), erase(987_000)])
+            .counts(&[("suspensions", 1)]),
+        Case::new("before the transfer in", program())
+            .write(60_000, Z, 429_800, gc(67_400, &WRITE))
+            .stages(
+                2_662_000,
+                &[
+                    a(0, 25_000),
+                    b(25_000, 127_400),
+                    host_write(127_400),
+                    b(429_800, 532_200),
+                    a(532_200, 732_200),
+                    page_move(732_200),
+                    erase(1_162_000),
+                ],
+            )
+            .counts(&[("suspensions", 1)]),
+        Case::new("at A", program())
+            .read(180_000, Z, 357_200, gc(49_800, &READ))
+            .stages(
+                2_487_000,
+                &[
+                    a(0, 25_000),
+                    b(25_000, 127_400),
+                    b(127_400, 229_800),
+                    host_read(229_800),
+                    a(357_200, 557_200),
+                    page_move(557_200),
+                    erase(987_000),
+                ],
+            )
+            .counts(&[("suspensions", 1)]),
         Case::new("not where only other operations can be suspended", suspending(&[Read, Erase]))
             .write(60_000, Z, 732_200, gc(369_800, &WRITE))
             .stages(2_662_000, &write_at_b()),
@@ -534,7 +552,7 @@ fn moves_put_aside_between_their_stages() {
         Case::new("a move put aside is discarded when its page is written", program())
             .write(60_000, X, 429_800, gc(67_400, &WRITE))
             .stages(2_359_600, &[a(0, 25_000), b(25_000, 127_400), host_write(127_400), page_move(429_800), erase(859_600)])
-            .counts(&[("discarded_moves", 1), ("pages_moved", 1)]),
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1)]),
     ]);
 }
 
@@ -632,6 +650,20 @@ fn table_iii_requests_for_the_page_under_way() {
             .read(2_000, X, 127_400, gc(23_000, &REGISTER))
             .stages(2_359_600, &undisturbed())
             .counts(&[("merged_reads", 1), ("pages_moved", 2)]),
+        // From the end of its transfer out, 127,400, the move is as any other.
+        Case::new("the program of a move that a read has shared can be suspended", fully(&all))
+            .read(2_000, X, 127_400, gc(23_000, &REGISTER))
+            .write(300_000, Z, 622_400, gc(20_000, &WRITE))
+            .stages(
+                2_682_000,
+                &[until_program(), cut(229_800, 300_000), host_write(320_000), a(622_400, 752_200), page_move(752_200), erase(1_182_000)],
+            )
+            .counts(&[("merged_reads", 1), ("suspensions", 1), ("pages_moved", 2)]),
+        Case::new("and such a move can be put aside", fully(&all))
+            .read(2_000, X, 127_400, gc(23_000, &REGISTER))
+            .read(180_000, Z, 357_200, gc(49_800, &READ))
+            .stages(2_487_000, &[until_program(), host_read(229_800), a(357_200, 557_200), page_move(557_200), erase(987_000)])
+            .counts(&[("merged_reads", 1), ("suspensions", 1), ("pages_moved", 2)]),
         Case::new("write on read: the move is discarded, the next page is moved", fully(&all))
             .write(2_000, X, 324_400, gc(20_000, &WRITE))
             .stages(2_254_200, &[cut(0, 2_000), host_write(22_000), page_move(324_400), erase(754_200)])
@@ -640,7 +672,7 @@ fn table_iii_requests_for_the_page_under_way() {
         Case::new("write on a read that is nearly over: discarded as well", fully(&all))
             .write(10_000, X, 327_400, gc(15_000, &WRITE))
             .stages(2_257_200, &[a(0, 25_000), host_write(25_000), page_move(327_400), erase(757_200)])
-            .counts(&[("discarded_moves", 1), ("pages_moved", 1), ("host_programs", 6)]),
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1), ("host_programs", 6)]),
         Case::new("write on a read that another write has suspended: discarded as well", fully(&all))
             .write(2_000, Z, 324_400, gc(20_000, &WRITE))
             .write(100_000, X, 626_800, [&[(DieQueue, 224_400)], &WRITE[..]].concat())
@@ -663,6 +695,16 @@ fn table_iii_requests_for_the_page_under_way() {
             .read(300_000, X, 402_400, REGISTER)
             .stages(2_359_600, &[undisturbed().concat(), b(300_000, 402_400)])
             .counts(&[("merged_reads", 1), ("pages_moved", 2)]),
+        Case::new(
+            "read on write without a cache register: not suspended either",
+            preemptible(|c| {
+                merging(c);
+                c.gc.suspend = all.to_vec();
+            }),
+        )
+        .read(300_000, X, 532_200, gc(129_800, &REGISTER))
+        .stages(2_462_000, &[page_move(0), b(429_800, 532_200), page_move(532_200), erase(962_000)])
+        .counts(&[("merged_reads", 1)]),
         Case::new("write on write: the copy is stale when its program ends", fully(&all))
             .write(300_000, X, 622_400, gc(20_000, &WRITE))
             .stages(
@@ -693,6 +735,42 @@ fn table_iii_requests_for_the_page_under_way() {
     ]);
 }
 
+#[test]
+fn table_iii_where_transfers_take_no_time() {
+    // x: read until 25,000, programmed until 225,000; y until 450,000; the erase until 1,950,000.
+    let free_bus = || {
+        let mut config = fully(&[Read, Program, Erase]);
+        config.device.transfer_ps_per_byte = 0;
+        config
+    };
+    let short_move = |at| [a(at, at + READ_NS), a(at + READ_NS, at + READ_NS + PROGRAM_NS)].concat();
+    // 125,000 of the program remain at 100,000.
+    let suspended_by_write = || [a(0, 25_000), cut(25_000, 100_000), a(120_000, 320_000), a(320_000, 445_000)].concat();
+    let program = [(Array, PROGRAM_NS)];
+    play(vec![
+        Case::new("read on read: it ends with it", free_bus())
+            .read(2_000, X, 25_000, gc(23_000, &[]))
+            .stages(1_950_000, &[short_move(0), short_move(225_000), erase(450_000)])
+            .counts(&[("merged_reads", 1)]),
+        Case::new("write on read: discarded", free_bus())
+            .write(2_000, X, 222_000, gc(20_000, &program))
+            .stages(1_947_000, &[cut(0, 2_000), a(22_000, 222_000), short_move(222_000), erase(447_000)])
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1)]),
+        Case::new("read on write: from the register, at once", free_bus())
+            .read(100_000, X, 100_000, [])
+            .stages(1_950_000, &[short_move(0), short_move(225_000), erase(450_000)])
+            .counts(&[("merged_reads", 1)]),
+        Case::new("write on write: suspended, stale", free_bus())
+            .write(100_000, X, 320_000, gc(20_000, &program))
+            .stages(2_170_000, &[suspended_by_write(), short_move(445_000), erase(670_000)])
+            .counts(&[("suspensions", 1), ("stale_moves", 1), ("pages_moved", 2)]),
+        Case::new("another page: suspended", free_bus())
+            .write(100_000, Z, 320_000, gc(20_000, &program))
+            .stages(2_170_000, &[suspended_by_write(), short_move(445_000), erase(670_000)])
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
+    ]);
+}
+
 /// Time 0 to the start of the job: S0, then S1 (or S2) while the last write of the beginning goes on.
 const BEFORE: u64 = WANTED;
 const FIRST: u64 = ORIGIN - WANTED;
@@ -720,6 +798,16 @@ fn until_s2() -> Vec<Stage> {
 fn figure_7_states() {
     play(vec![
         Case::new("S0, S1, S0", hard(0.0)).stages(3_000_000, &undisturbed()).states([BEFORE + 640_400, FIRST + 2_359_600, 0, 0]),
+        Case::new(
+            "S0, S3, S0: without preemption",
+            one_job(|c| {
+                c.gc.scope = Scope::Chip;
+                c.gc.priority = Priority::Gc;
+            }),
+        )
+        .stages(3_000_000, &undisturbed())
+        .counts(&[("s3_entries", ANY)])
+        .states([BEFORE + 640_400, 0, 0, FIRST + 2_359_600]),
         // After the erase two blocks are free: S1, and another job, which moves page 11 (8, 9 and 10 have left its block).
         to_s2(Case::new("S0, S1, S2, S1, S0: a write waits in S2, a read does not", hard(0.67)))
             .write(1_100_000, 13, 3_394_200, [&[(Gc, 364_400), (DieQueue, 127_400), (Gc, 1_500_000)], &WRITE[..]].concat())
@@ -791,6 +879,41 @@ fn figure_7_states_with_suspension() {
             .stages(2_789_400, &[undisturbed().concat(), host_write(2_359_600), host_read(2_662_000)])
             .counts(&[("s3_entries", 1)])
             .states([BEFORE, 0, FIRST + 300_000 + 429_800, 2_059_600]),
+        // The read that has begun goes on to its end; the one behind it does not begin.
+        Case::new("S3 while the erase is suspended: it resumes at the next point", config())
+            .read(1_000_000, Z2, 1_147_400, gc(20_000, &READ))
+            .read(
+                1_010_000,
+                11,
+                2_936_800,
+                [&[(Gc, 10_000), (DieQueue, 127_400), (Gc, 1_359_600), (DieQueue, 302_400)], &READ[..]].concat(),
+            )
+            .urgent(1_050_000, Z, 2_809_400, [&[(DieQueue, 97_400), (Gc, 1_359_600)], &WRITE[..]].concat())
+            .stages(
+                2_936_800,
+                &[
+                    moves(),
+                    cut(859_600, 1_000_000),
+                    host_read(1_020_000),
+                    a(1_147_400, 2_507_000),
+                    host_write(2_507_000),
+                    host_read(2_809_400),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("s3_entries", 1)])
+            .states([BEFORE, 0, FIRST + 1_050_000 + 429_800, 1_457_000]),
+        Case::new(
+            "in S3 nothing merges",
+            preemptible(|c| {
+                merging(c);
+                c.gc.hard = 1.0;
+            }),
+        )
+        .urgent(10_000, Z, 2_662_000, gc(2_349_600, &WRITE))
+        .read(15_000, X, 2_789_400, gc(2_344_600, &[&[(DieQueue, 302_400)], &READ[..]].concat()))
+        .stages(2_789_400, &[undisturbed().concat(), host_write(2_359_600), host_read(2_662_000)])
+        .counts(&[("s3_entries", 1)])
+        .states([BEFORE, 0, FIRST + 10_000 + 429_800, 2_349_600]),
         Case::new("in S2 reads suspend", config())
             .read(1_000_000, Z2, 1_147_400, gc(20_000, &READ))
             .stages(2_507_000, &[moves(), cut(859_600, 1_000_000), host_read(1_020_000), a(1_147_400, 2_507_000)])
@@ -903,7 +1026,7 @@ fn looking_at_the_queue_takes_time() {
             }),
         )
         .stages(1_953_000, &[a(0, 226_200), a(226_200, 452_400), a(452_400, 1_953_000)])
-        .counts(&[("copybacks", 2), ("pages_moved", 2)]),
+        .counts(&[("pages_moved", 2)]),
     ]);
 }
 
@@ -979,11 +1102,15 @@ fn several_moves_in_flight() {
             .read(50_000, Z, 557_200, gc(379_800, &READ))
             .stages(2_487_000, &read_at_b())
             .counts(&[("preemptions", 1)]),
-        Case::new("a read of a page in the buffer is answered at once, also during its program", in_flight(2, merging))
+        Case::new("a read of a page in the buffer is answered at once", in_flight(2, merging))
             .read(200_000, X, 200_000, [])
+            .stages(2_359_600, &two_moves())
+            .counts(&[("merged_reads", 1)]),
+        // The buffer keeps a page until its program has ended, as it does for writes of the host.
+        Case::new("also during its program", in_flight(2, merging))
             .read(400_000, X, 400_000, [])
             .stages(2_359_600, &two_moves())
-            .counts(&[("merged_reads", 2)]),
+            .counts(&[("merged_reads", 1)]),
         Case::new("a write replaces it and completes with the program", in_flight(2, merging))
             .write(200_000, X, 557_200, gc(54_800, &WRITE))
             .stages(2_359_600, &two_moves())
@@ -1058,7 +1185,7 @@ fn two_dies_on_one_channel() {
                 ],
             )
             .counts(&[("pipelined_writes", 1)]),
-        // Two other dies stand in line before it, so that x is programmed before its turn comes: nothing overlaps.
+        // Two other dies stand in line before it, so that x is programmed before its turn comes.
         Case::new(
             "the turn of a write that queues at A comes after the program",
             preemptible(|c| {
@@ -1082,7 +1209,8 @@ fn two_dies_on_one_channel() {
                 page_move(737_000),
                 erase(1_166_800),
             ],
-        ),
+        )
+        .counts(&[("pipelined_writes", 1)]),
         Case::new("a write that goes first at B queues for the bus, and the job waits", two(|_| ()))
             .beginning(&TWO_MOVES_OF_EVEN_PAGES)
             .write(300_000, 18, 819_800, gc(129_800, &[&[(BusQueue, 87_600)], &WRITE[..]].concat()))
@@ -1155,15 +1283,20 @@ fn longest_alone(scheme: &str, transfer_ps_per_byte: u64, requests: u32) -> [u64
 #[test]
 fn table_v_worst_case_response_times() {
     let requests = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+    let mut wrong = Vec::new();
     for (transfer_ps_per_byte, transfer_ns) in [(0, 0), (25_000, TRANSFER_NS)] {
         let service = transfer_ns + PROGRAM_NS;
         for (scheme, bound) in [("pgc", ERASE_NS + service), ("fpgc", SUSPEND_NS.max(transfer_ns) + service)] {
             let [read, write] = longest_alone(scheme, transfer_ps_per_byte, requests);
             let longest = read.max(write);
-            assert!(longest <= bound, "{scheme}, transfers of {transfer_ns} ns: {read} and {write} ns, more than {bound}");
-            assert!(longest as f64 >= 0.99 * bound as f64, "{scheme}, transfers of {transfer_ns} ns: at most {longest} ns, not {bound}");
+            if longest > bound || (longest as f64) < 0.99 * bound as f64 {
+                wrong.push(format!(
+                    "{scheme}, transfers of {transfer_ns} ns: {read} ns (read) and {write} ns (write), the bound is {bound}"
+                ));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The fewest free blocks of a drive of 32 blocks, T_soft = 8, to which 4,000 writes come at once, looked at every 5 us.
@@ -1200,4 +1333,106 @@ fn figure_13_the_hard_threshold_keeps_blocks_free() {
             assert!(fewest + 2 >= t_hard && fewest < t_hard, "{scheme}: {fewest} free blocks with T_hard = {t_hard}");
         }
     }
+}
+
+#[test]
+fn two_dies_that_exclude_each_other() {
+    // One chip, even pages on die 0, where 4 and 6 are moved, the others on die 1; one operation at a time.
+    let exclusive = |change: fn(&mut Config)| {
+        preemptible(|c| {
+            c.device.dies_per_chip = 2;
+            c.device.die_interleave = false;
+            change(c);
+        })
+    };
+    let other_read = |at: u64| [array_of(1, at, at + READ_NS), b(at + READ_NS, at + READ_NS + TRANSFER_NS)].concat();
+    play(vec![
+        Case::new("an operation on the other die suspends the erase", exclusive(|c| c.gc.suspend = vec![Erase]))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(1_000_000, 1, 1_147_400, gc(20_000, &READ))
+            .stages(2_507_000, &[page_move(0), page_move(429_800), cut(859_600, 1_000_000), other_read(1_020_000), a(1_147_400, 2_507_000)])
+            .counts(&[("suspensions", 1)]),
+        Case::new("at B it goes first", exclusive(|_| ()))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(300_000, 1, 557_200, gc(129_800, &READ))
+            .stages(2_487_000, &[page_move(0), other_read(429_800), page_move(557_200), erase(987_000)])
+            .counts(&[("preemptions", 1)]),
+        Case::new("it overlaps nothing, since the chip does one operation at a time", exclusive(pairing))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(300_000, 1, 557_200, gc(129_800, &READ))
+            .stages(2_487_000, &[page_move(0), other_read(429_800), page_move(557_200), erase(987_000)]),
+        Case::new("on the die of the job it does", exclusive(pairing))
+            .beginning(&TWO_MOVES_OF_EVEN_PAGES)
+            .read(300_000, 18, 557_200, gc(129_800, &READ))
+            .stages(
+                2_462_000,
+                &[
+                    page_move(0),
+                    host_read(429_800),
+                    a(454_800, 479_800),
+                    b(557_200, 659_600),
+                    b(659_600, 762_000),
+                    a(762_000, 962_000),
+                    erase(962_000),
+                ],
+            )
+            .counts(&[("pipelined_reads", 1)]),
+    ]);
+}
+
+#[test]
+fn several_moves_in_flight_suspended() {
+    let suspending = |merge: bool| {
+        in_flight(2, |c| {
+            c.gc.suspend = vec![Read, Program, Erase];
+            c.gc.merge = merge;
+        })
+    };
+    let reads = || [gc_read(0), gc_read(127_400)].concat();
+    play(vec![
+        // 23 us remain of R_x; that of y has been ready for longer than the program of x.
+        Case::new("a flash read", suspending(false))
+            .write(2_000, Z, 324_400, gc(20_000, &WRITE))
+            .stages(
+                2_682_000,
+                &[
+                    cut(0, 2_000),
+                    host_write(22_000),
+                    a(324_400, 347_400),
+                    b(347_400, 449_800),
+                    gc_read(449_800),
+                    gc_program(577_200),
+                    gc_program(879_600),
+                    erase(1_182_000),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
+        Case::new("a flash read of the page that is written: discarded", suspending(true))
+            .write(2_000, X, 324_400, gc(20_000, &WRITE))
+            .stages(2_254_200, &[cut(0, 2_000), host_write(22_000), gc_read(324_400), gc_program(451_800), erase(754_200)])
+            .counts(&[("suspensions", 1), ("discarded_moves", 1), ("pages_moved", 1)]),
+        // W_x from 357,200: 157,200 of it remain at 400,000.
+        Case::new("a flash program", suspending(false))
+            .read(400_000, Z, 547_400, gc(20_000, &READ))
+            .stages(
+                2_507_000,
+                &[
+                    reads(),
+                    b(254_800, 357_200),
+                    cut(357_200, 400_000),
+                    host_read(420_000),
+                    a(547_400, 704_600),
+                    gc_program(704_600),
+                    erase(1_007_000),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
+        Case::new("a flash program put aside at A", suspending(false))
+            .write(300_000, Z, 659_600, gc(57_200, &WRITE))
+            .stages(
+                2_662_000,
+                &[reads(), b(254_800, 357_200), host_write(357_200), a(659_600, 859_600), gc_program(859_600), erase(1_162_000)],
+            )
+            .counts(&[("suspensions", 1), ("pages_moved", 2)]),
+    ]);
 }

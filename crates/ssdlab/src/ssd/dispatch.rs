@@ -320,7 +320,7 @@ impl Ssd {
         Limits {
             writes_only: false,
             plane: register.filter(|_| self.suspends.one_register).map(|ppn| self.plane_of_page(ppn)),
-            block: moved.to.filter(|_| programs).map(block),
+            block: moved.to.map(block),
         }
     }
 
@@ -544,7 +544,7 @@ impl Ssd {
     /// Takes a host operation out of its line, with those that can join it on other planes, and starts it.
     fn start_host(&mut self, now: Ns, die: DieId, candidate: Candidate, kind: OpKind) {
         let overlaps = !self.flash.idle(die);
-        let kind = if kind == OpKind::Read && self.merge && self.is_in_shelved_register(die, candidate.index) {
+        let kind = if kind == OpKind::Read && !overlaps && self.merge && self.is_in_shelved_register(die, candidate.index) {
             OpKind::RegisterRead
         } else {
             kind
@@ -749,7 +749,7 @@ impl Ssd {
             }
         }
         if allocated.took_block {
-            self.note_state(now, pool);
+            self.look_at_trigger(now, pool);
         }
         self.flash.timing.program(self.ftl.geometry().split_page(to).1)
     }

@@ -36,8 +36,10 @@ impl Ssd {
     fn joining(&self, now: Ns, index: u32) -> Option<Joining> {
         let (pool, lpn) = (self.transactions[index].pool, self.transactions[index].lpn);
         let write = self.transactions[index].kind == TransactionKind::Write;
-        // With dynamic allocation the place of a write is not known before it begins.
-        if self.gc.job(pool).is_none() || self.states.is_urgent(pool) || write && self.sched.is_dynamic() {
+        let job = self.gc.job(pool)?;
+        // With dynamic allocation the place of a write is not known before it begins. A job that pauses may never program what is in the buffer.
+        let never = self.sched.is_dynamic() || self.several_moves && job.paused;
+        if self.states.is_urgent(pool) || write && never {
             return None;
         }
         // A page that was written or trimmed since is not what the move holds.
@@ -45,7 +47,7 @@ impl Ssd {
         if let Some(moved) = self.gc.buffered(pool, lpn) {
             return (moved.from == place).then_some(Joining::Buffered);
         }
-        let moved = self.gc.job(pool)?.moving.filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, NONE))?;
+        let moved = job.moving.filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, NONE))?;
         if !write && self.several_moves && moved.to.is_some() {
             // Its program is under way; the buffer has it until that ends.
             return Some(Joining::Programming);
