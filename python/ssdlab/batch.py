@@ -51,8 +51,8 @@ class Job:
     folder: Path | None = None
     log: Path | None = None
     keep: tempfile.TemporaryDirectory[str] | None = None
-    title: str = ""
     fitted: Mapping[str, Any] | None = None
+    title: str = ""
 
     @classmethod
     def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log_requests: bool) -> Job:
@@ -65,8 +65,8 @@ class Job:
             folder=folder,
             log=log,
             keep=keep,
-            title=setup.title(scheme),
             fitted=setup.fitted(scheme),
+            title=setup.title(scheme),
         )
 
     def result(self, text: str) -> Result:

@@ -141,18 +141,6 @@ class Setup:
             set=[*self._shorthands(), *self.set, *more],
         )
 
-    def title(self, scheme: str | None) -> str:
-        """What is simulated, in a line for people: device, scheme, workload and what was set by hand."""
-        trace = dict(self.set).get("workload.trace", self.trace)
-        workload = f"trace {trace}" if trace is not None else f"workload {self.workload or 'default'}"
-        parts = [f"Device {self.device or 'default'}", f"scheme {scheme or 'default'}", workload]
-        if self.config is not None:
-            parts.append(f"config {os.fspath(self.config)}")
-        if self.victim is not None:
-            parts.append(f"victim policy {described(self.victim)[1]}")
-        parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
-        return ", ".join(parts)
-
     def fitted(self, scheme: str | None) -> dict[str, Any] | None:
         """What `fit` did to the device, for the result: blocks a plane before and after, and what the drive exports now."""
         if self.fit is None:
@@ -164,6 +152,18 @@ class Setup:
             "blocks_per_plane": _tree(after)["device"]["blocks_per_plane"],
             "exported_bytes": after.exported_bytes,
         }
+
+    def title(self, scheme: str | None) -> str:
+        """What is simulated, in a line for people: device, scheme, workload and what was set by hand."""
+        trace = dict(self.set).get("workload.trace", self.trace)
+        workload = f"trace {trace}" if trace is not None else f"workload {self.workload or 'default'}"
+        parts = [f"Device {self.device or 'default'}", f"scheme {scheme or 'default'}", workload]
+        if self.config is not None:
+            parts.append(f"config {os.fspath(self.config)}")
+        if self.victim is not None:
+            parts.append(f"victim policy {described(self.victim)[1]}")
+        parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
+        return ", ".join(parts)
 
     def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""

@@ -129,6 +129,19 @@ def run_tables(result: Result) -> list[RenderableType]:
     ]
 
 
+def remarks(result: Result) -> list[RenderableType]:
+    """What was done to the device or the trace so that they go together."""
+    return [*_fit_remark(result), *trace_remarks(result)]
+
+
+def _fit_remark(result: Result) -> list[RenderableType]:
+    fit = result.get("fit")
+    if not fit:
+        return []
+    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
+    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+
+
 def _header(result: Result) -> list[RenderableType]:
     """What was simulated, and how fast and how busy the drive was."""
     title = getattr(result, "title", "")
@@ -148,19 +161,6 @@ def _throughput(result: Result) -> str:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
-
-
-def remarks(result: Result) -> list[RenderableType]:
-    """What was done to the device or the trace so that they go together."""
-    return [*_fit_remark(result), *trace_remarks(result)]
-
-
-def _fit_remark(result: Result) -> list[RenderableType]:
-    fit = result.get("fit")
-    if not fit:
-        return []
-    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
-    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
 
 
 def trace_remarks(result: Result) -> list[RenderableType]:

@@ -18,7 +18,7 @@ pub const ERASE_NS: u64 = 1_500_000;
 pub const SUSPEND_NS: u64 = 20_000;
 
 /// The moment 0 of every case: the die has ended the last write of the beginning, and the job begins its first operation.
-pub const ORIGIN: u64 = 2_000_000;
+pub const ORIGIN: u64 = 2_100_000;
 /// When the last write of the beginning starts (with the base drive's bus): it takes a free block, so that a job is wanted from then on.
 pub const WANTED: u64 = ORIGIN - (TRANSFER_NS + PROGRAM_NS);
 
@@ -156,6 +156,8 @@ pub struct Case {
     name: &'static str,
     config: Config,
     beginning: Vec<u64>,
+    /// Pages of each write of the beginning: with two, one on each of two planes, programmed together.
+    pages: u64,
     requests: Vec<(Request, Parts)>,
     stages: Vec<Stage>,
     until: u64,
@@ -166,12 +168,17 @@ pub struct Case {
 impl Case {
     pub fn new(name: &'static str, config: Config) -> Self {
         let beginning = TWO_MOVES.to_vec();
-        Case { name, config, beginning, requests: Vec::new(), stages: Vec::new(), until: 0, counts: Vec::new(), states: None }
+        Case { name, config, beginning, pages: 1, requests: Vec::new(), stages: Vec::new(), until: 0, counts: Vec::new(), states: None }
     }
 
     /// The pages written before, if not [`TWO_MOVES`].
     pub fn beginning(self, pages: &[u64]) -> Self {
         Case { beginning: pages.to_vec(), ..self }
+    }
+
+    /// The beginning on both of two planes, whose pools each begin a job: 4 and 6 are moved on the first, 5 and 7 on the other.
+    pub fn on_two_planes(self) -> Self {
+        Case { beginning: TWO_MOVES_OF_EVEN_PAGES.to_vec(), pages: 2, ..self }
     }
 
     /// A read of a page that arrives at `at` and completes at `end`; `parts` add up to the difference.
@@ -226,7 +233,7 @@ impl Case {
     }
 
     fn beginning_at(&self, index: usize) -> u64 {
-        if index + 1 == self.beginning.len() { ORIGIN - self.transfer_ns() - PROGRAM_NS } else { 400_000 * index as u64 }
+        if index + 1 == self.beginning.len() { ORIGIN - self.pages * self.transfer_ns() - PROGRAM_NS } else { 410_000 * index as u64 }
     }
 
     fn transfer_ns(&self) -> u64 {
@@ -234,12 +241,14 @@ impl Case {
     }
 
     fn beginning_parts(&self) -> Parts {
-        vec![(Part::Transfer, self.transfer_ns()), (Part::Array, PROGRAM_NS)]
+        let first = (Part::BusQueue, (self.pages - 1) * self.transfer_ns());
+        vec![first, (Part::Transfer, self.transfer_ns()), (Part::Array, PROGRAM_NS)]
     }
 
     fn beginning_stages(&self, index: usize) -> Vec<Stage> {
-        let full = self.beginning_at(index) + self.transfer_ns();
-        [b(self.beginning_at(index), full), a(full, full + PROGRAM_NS)].concat()
+        let at = |page| self.beginning_at(index) + page * self.transfer_ns();
+        let transfers = (0..self.pages).flat_map(|page| b(at(page), at(page + 1)));
+        transfers.chain(a(at(self.pages), at(self.pages) + PROGRAM_NS)).collect()
     }
 
     fn play_once(&self, every_stage: bool) -> Option<String> {
@@ -256,7 +265,7 @@ impl Case {
                 arrival_ns: self.beginning_at(index),
                 kind: RequestKind::Write,
                 offset: page * PAGE,
-                length: PAGE,
+                length: self.pages * PAGE,
                 high_priority: false,
             };
             simulation.submit(write).unwrap();
