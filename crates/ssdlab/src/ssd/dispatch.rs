@@ -342,7 +342,7 @@ impl Ssd {
     /// to look after `die`, so that dies take turns where nothing else decides.
     fn candidates_of_chip(&mut self, die: DieId) -> (Option<Candidate>, Option<GcCandidate>) {
         let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
-        let mut gc = None;
+        let mut gc: Option<GcCandidate> = None;
         for die in (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId) {
             gc = match (gc, self.gc_candidate(die)) {
                 (Some(best), Some(other)) if self.gc_order(best.pool()) <= self.gc_order(other.pool()) => Some(best),
@@ -456,7 +456,11 @@ impl Ssd {
         let Some(job) = self.gc.job(pool) else { return false };
         let place = self.ftl.lookup(self.transactions[index].lpn);
         let in_victim = place.is_some_and(|ppn| self.geometry().split_page(ppn).0 == job.victim);
-        in_victim && !job.busy && !(job.pending && self.is_pending(pool)) && self.gc.may_move(pool) && !self.gc.is_buffered(pool, self.transactions[index].lpn)
+        in_victim
+            && !job.busy
+            && !(job.pending && self.is_pending(pool))
+            && self.gc.may_move(pool)
+            && !self.gc.is_buffered(pool, self.transactions[index].lpn)
     }
 
     /// State S2: the oldest waiting write to a page that the job has still to move.

@@ -76,15 +76,13 @@ impl States {
     fn held_up(&self, pool: PoolId, kind: LineKind) -> bool {
         self.urgent[pool.index()] != NONE || self.short[pool.index()] && (kind == LineKind::Write || self.stops_reads)
     }
-
 }
 
 impl Ssd {
     /// The state of a pool may have changed.
     pub(super) fn note_state(&mut self, now: Ns, pool: PoolId) {
         if self.states.hard > 0 {
-            self.states.short[pool.index()] =
-                self.gc.is_wanted(pool) && self.ftl.blocks().free_count(pool) < self.states.hard;
+            self.states.short[pool.index()] = self.gc.is_wanted(pool) && self.ftl.blocks().free_count(pool) < self.states.hard;
         }
         let state = self.state_of(pool);
         let (before, since) = self.states.now[pool.index()];
