@@ -237,10 +237,25 @@ def test_a_prefill_and_a_saved_state_are_not_both_taken() -> None:
         ssdlab.run(device="demo-4g", prefill="a.csv", state="b.state", requests=10)
 
 
-def test_a_high_priority_request_is_refused_rather_than_treated_as_any_other() -> None:
-    simulator = ssdlab.Simulator(device="demo-4g")
-    with pytest.raises(ssdlab.UsageError, match="high priority"):
-        simulator.submit(ssdlab.Request(op="write", offset=0, length=4096, high_priority=True))
+def test_a_high_priority_write_has_collection_run_to_completion() -> None:
+    """A drive short of free blocks: the write is served after the job, ahead of the writes that wait for more space."""
+    small = {"device.channels": 1, "device.blocks_per_plane": 16, "device.pages_per_block": 8, "device.overprovisioning": 0.6}
+    axes = {"gc.scope": "none", "gc.priority": "host", "gc.soft": 6, "gc.hard": 1.0}
+
+    def response_of_the_last(*, high_priority: bool) -> tuple[int, int]:
+        simulator = ssdlab.Simulator(set={**small, **axes})
+        for index in range(120):
+            page = 5 * index % 40
+            simulator.submit(ssdlab.Request(op="write", offset=4096 * page, length=4096, arrival_ns=1000 * index))
+        last = simulator.submit(ssdlab.Request(op="write", offset=0, length=4096, arrival_ns=200_000, high_priority=high_priority))
+        simulator.run_to_idle()
+        responses = {done.index: done.response_ns for done in simulator.completions()}
+        return responses[last], simulator.finish()["counters"]["s3_entries"]
+
+    (plain, none), (urgent, entries) = (response_of_the_last(high_priority=high) for high in (False, True))
+    assert none == 0
+    assert entries > 0
+    assert urgent < plain
 
 
 def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:

@@ -347,11 +347,13 @@ def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Ta
     # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
     by_share = case.config["gc"]["trigger"] == "invalid-share"
     kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"
-    keys = keys_of(case) | {"ftl.precondition.kind": kind, "ftl.precondition.range": case.footprint}
+    # A share of a drive of very few pages may be less than one.
+    share = case.footprint if reference.exported_pages * case.footprint >= 1 else 1.0
+    keys = keys_of(case) | {"ftl.precondition.kind": kind, "ftl.precondition.range": share}
     drive = ssdlab.Simulator(set=keys, seed=1)
     after = ssdlab.Simulator(set=keys, seed=1).finish().precondition
     reference.fill()
-    dice, pages = CoreRandom(), max(1, int(reference.exported_pages * case.footprint))
+    dice, pages = CoreRandom(), int(reference.exported_pages * share)
     for _ in range(after.pages_overwritten):
         reference.write(dice.below(pages))
     agree(drive, reference, f"after {kind}")

@@ -44,6 +44,12 @@ def mixed() -> list[str]:
     return [f"{3000 * (i // 6)},{'WRW'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(900)]
 
 
+def scattered() -> list[str]:
+    """Single pages one by one, at odd times: they find collection in all that it does."""
+    draw = lcg(6)
+    return [f"{353 * i},{'WRW'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(1500)]
+
+
 def large() -> list[str]:
     """Requests of eight pages that arrive together."""
     draw = lcg(2)
@@ -121,6 +127,9 @@ MEGABYTES: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 256}
 PREEMPTIBLE: Mapping[str, Value] = {**DRIVE, "gc.scope": "none", "gc.priority": "host"}
 """Host operations come between the steps of a job."""
 
+SHORT: Mapping[str, Value] = {**PREEMPTIBLE, "device.overprovisioning": 0.6, "gc.soft": 6}
+"""Room for a hard threshold of several blocks."""
+
 SUSPENDING: Mapping[str, Value] = {**PREEMPTIBLE, "gc.suspend": ["read", "program", "erase"]}
 
 GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
@@ -190,8 +199,8 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.precondition.range": Context((0.1, 0.5, 1.0), base={**DRIVE, "ftl.precondition.kind": "soft"}),
     "gc.trigger": Context(("soft", "idle", "invalid-share"), base={**DRIVE, "gc.idle_us": 500}),
     "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
-    "gc.hard": Context((0.0, 0.5, 1.0), base={**PREEMPTIBLE, "gc.soft": 4}, trace=overload),
-    "gc.hard_stops": Context(("writes", "all"), base={**PREEMPTIBLE, "gc.soft": 4, "gc.hard": 1.0}, trace=overload),
+    "gc.hard": Context((0.0, 0.5, 1.0), base=SHORT, trace=overload),
+    "gc.hard_stops": Context(("writes", "all"), base={**SHORT, "gc.hard": 1.0}, trace=overload),
     "gc.invalid_share": Context((0.4, 0.5, 0.7), base={**DRIVE, "gc.trigger": "invalid-share"}),
     "gc.victim": Context(tuple(choice["name"] for choice in KEYS["gc.victim"]["choices"])),
     "gc.choices": Context((1, 2, 10), base={**DRIVE, "gc.victim": "d-choices"}),
@@ -202,7 +211,11 @@ CONTEXTS: Mapping[str, Context] = {
         trace=large,
     ),
     "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}),
-    "gc.suspend": Context(([], ["read"], ["program"], ["erase"], ["read", "program", "erase"]), base=PREEMPTIBLE),
+    "gc.suspend": Context(
+        ([], ["read"], ["program"], ["erase"], ["read", "program", "erase"]),
+        base={**PREEMPTIBLE, "device.suspend_ns": 1000},
+        trace=scattered,
+    ),
     "gc.pipeline": Context((False, True), base={**PREEMPTIBLE, "device.cache_register": True}),
     "gc.merge": Context((False, True), base=PREEMPTIBLE),
     "gc.moves_in_flight": Context((1, 2, 8), base=PREEMPTIBLE),
@@ -223,9 +236,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.burst_length": generated(1, 4, 8, arrival="burst"),
     "workload.read_share": generated(0.0, 0.5, 1.0),
     "workload.sequential_share": generated(0.0, 0.5, 1.0),
-    "workload.high_priority_share": generated(
-        0.0, 0.1, 0.9, drive={**PREEMPTIBLE, "gc.soft": 4, "gc.hard": 1.0}, read_share=0.0, interarrival_us=100
-    ),
+    "workload.high_priority_share": generated(0.0, 0.1, 0.9, drive={**SHORT, "gc.hard": 1.0}, read_share=0.0, interarrival_us=100),
     "workload.address": generated("uniform", "hot-cold", "zipf"),
     "workload.hot_share": generated(0.1, 0.2, 0.5, address="hot-cold"),
     "workload.hot_access": generated(0.0, 0.8, 1.0, address="hot-cold"),
@@ -345,8 +356,8 @@ def test_key_changes_a_result(key: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", [key for key, info in KEYS.items() if "choices" in info and key in CONTEXTS])
 def test_every_choice_is_tried(key: str) -> None:
-    context = CONTEXTS[key]
-    assert set(context.values) == {choice["name"] for choice in KEYS[key]["choices"]}, f"{key}: try every choice"
+    tried = {name for value in CONTEXTS[key].values for name in (value if isinstance(value, list) else [value])}
+    assert tried == {choice["name"] for choice in KEYS[key]["choices"]}, f"{key}: try every choice"
 
 
 def test_a_dead_key_would_be_found(tmp_path: Path) -> None:
