@@ -866,7 +866,7 @@ impl Canvas {
 }
 
 fn us(ns: u64) -> String {
-    if ns % 1000 == 0 { (ns / 1000).to_string() } else { format!("{}.{}", ns / 1000, ns % 1000 / 100) }
+    if ns.is_multiple_of(1000) { (ns / 1000).to_string() } else { format!("{}.{}", ns / 1000, ns % 1000 / 100) }
 }
 
 fn svg(drawing: &Drawing) -> String {
