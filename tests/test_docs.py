@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -55,3 +56,24 @@ def test_pages_have_commands() -> None:
     """Should the pattern above stop to match, the tests above would pass by being none."""
     assert len(commands()) >= 10
     assert len(blocks("python")) >= 3
+
+
+def test_names_in_the_policy_space() -> None:
+    """The page of schemes names keys and counters in passing: each is a key of the configuration or a figure of the result."""
+    page = (ROOT / "docs" / "schemes.md").read_text()
+    command = "run --device lee2013 --scheme pgc --workload lee2013-synthetic --requests 500 --json"
+    done = subprocess.run([sys.executable, "-m", "ssdlab", *command.split()], capture_output=True, text=True, timeout=600, check=True)
+    result = json.loads(done.stdout)
+
+    def known(name: str) -> bool:
+        for tree in (result, result["config"]):
+            found = tree
+            for part in name.split("."):
+                found = found.get(part) if isinstance(found, dict) else None
+            if found is not None:
+                return True
+        return False
+
+    names = set(re.findall(r"`((?:gc|counters|device|ftl|scheduler)\.[a-z0-9_.]+)(?:=[^`]*)?`", page))
+    assert len(names) > 25
+    assert not {name for name in names if not known(name)}
