@@ -76,12 +76,12 @@ impl States {
     fn held_up(&self, pool: PoolId, kind: LineKind) -> bool {
         self.urgent[pool.index()] != NONE || self.short[pool.index()] && (kind == LineKind::Write || self.stops_reads)
     }
-
 }
 
 impl Ssd {
     /// The state of a pool may have changed.
     pub(super) fn note_state(&mut self, now: Ns, pool: PoolId) {
+        let was_short = self.states.short[pool.index()];
         if self.states.hard > 0 {
             self.states.short[pool.index()] =
                 self.gc.is_wanted(pool) && self.ftl.blocks().free_count(pool) < self.states.hard;
@@ -95,8 +95,10 @@ impl Ssd {
         if self.states.hard == 0 {
             return;
         }
-        let die = self.geometry().die_of_pool(pool);
-        self.dirty.insert(die);
+        // A threshold that is not crossed changes nothing, not even whose turn it is.
+        if self.states.short[pool.index()] != was_short {
+            self.dirty.insert(self.geometry().die_of_pool(pool));
+        }
         // A write of high priority that waits already is as good as one that arrives.
         if self.states.short[pool.index()]
             && !self.states.is_urgent(pool)
@@ -139,6 +141,7 @@ impl Ssd {
         self.states.any_urgent += 1;
         self.counters.s3_entries += 1;
         self.note_state(now, pool);
+        self.dirty.insert(self.geometry().die_of_pool(pool));
     }
 
     /// The high-priority write for which its pool was in S3 goes now.
@@ -146,6 +149,7 @@ impl Ssd {
         self.states.urgent[pool.index()] = NONE;
         self.states.any_urgent -= 1;
         self.note_state(now, pool);
+        self.dirty.insert(self.geometry().die_of_pool(pool));
     }
 
     /// Verify mode: a host write that begins finds T_hard free blocks, or no collection that could bring them; the one that S3 was for aside.
