@@ -95,7 +95,7 @@ impl Ssd {
         let job = self.gc.job(pool).filter(|_| self.excludes_reads);
         match (job, register) {
             (None, None) => index,
-            (Some(_), None) if !self.block_scope && !self.plane_scope_in_pool => NONE,
+            (Some(_), _) if !self.block_scope && !self.plane_scope_in_pool => NONE,
             _ => {
                 let needs_register = |lpn| register.is_some() && self.ftl.lookup(lpn).map(|ppn| self.plane_of_page(ppn)) == register;
                 let goes = |read: &Transaction| !job.is_some_and(|job| self.is_excluded(pool, job, read.lpn)) && !needs_register(read.lpn);
