@@ -573,9 +573,9 @@ impl Ssd {
 
     fn prepare_register_read(&mut self, index: u32) {
         self.counters.merged_reads += 1;
-        let Some(ppn) = self.ftl.lookup(self.transactions[index].lpn) else { return };
+        let moved = self.gc.job(self.transactions[index].pool).and_then(|job| job.moving).expect("a move holds the page");
         if let Some(verifier) = &mut self.verifier {
-            verifier.read(self.transactions[index].lpn, ppn);
+            verifier.read(self.transactions[index].lpn, moved.from);
         }
     }
 
