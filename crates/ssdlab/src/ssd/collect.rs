@@ -1,6 +1,6 @@
 //! Jobs start, exclude host operations from their scope, and end.
 
-use super::Ssd;
+use super::{Planted, Ssd};
 use crate::gc::{Excluded, Job};
 use crate::sched::{LineKind, NONE, Transaction};
 use crate::units::{BlockId, DieId, Lpn, Ns, PlaneId, PoolId};
@@ -130,7 +130,7 @@ impl Ssd {
     pub(super) fn job_ended(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         let excludes = self.excludes_reads || self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
-        self.set_exclusion(now, pool, false);
+        self.set_exclusion(now, pool, self.has(Planted::KeepsExclusion));
         self.jobs_on_die[die.index()] -= 1;
         let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
         let job = self.gc.finish(&self.ftl, pool, gate);

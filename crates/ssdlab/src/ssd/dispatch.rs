@@ -1,7 +1,7 @@
 //! A die that is free begins what the arbiter decides.
 
-use super::Ssd;
 use super::idle::Idle;
+use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
 use crate::flash::{Doing, Grant, Op, OpKind, Phase};
 use crate::gc::{Move, Step};
@@ -210,6 +210,9 @@ impl Ssd {
             return false;
         }
         let (_, phase) = self.flash.shelved(die).expect("a candidate is suspended");
+        if self.has(Planted::KeepsStaleCopies) {
+            self.plant_stale_copy(pool);
+        }
         if self.is_unneeded(pool, phase) {
             self.flash.drop_shelved(die);
             self.discard_move(now, pool);

@@ -3,7 +3,7 @@
 //! A read joins a move whose transfer out has not begun, and ends with it; later it can be answered from the register. A write joins a move
 //! whose transfer in has not begun, whose data it replaces. With several moves in flight the page may be in the controller's buffer.
 
-use super::Ssd;
+use super::{Planted, Ssd};
 use crate::flash::{OpKind, Phase};
 use crate::gc::Move;
 use crate::sched::{LineKind, NONE, TransactionKind};
@@ -45,7 +45,7 @@ impl Ssd {
         // A page that was written or trimmed since is not what the move holds.
         let place = self.ftl.lookup(lpn)?;
         if let Some(moved) = self.gc.buffered(pool, lpn) {
-            return (moved.from == place).then_some(Joining::Buffered);
+            return (moved.from == place || self.has(Planted::ReadsOldBuffers)).then_some(Joining::Buffered);
         }
         let moved = job.moving.filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, NONE))?;
         if !write && self.several_moves && moved.to.is_some() {
@@ -166,7 +166,10 @@ impl Ssd {
     /// A waiting read of a page that the move on this die holds in its register, past the transfer that it could have shared.
     pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, u32)> {
         self.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
-            let moved = self.gc.job(pool)?.moving.filter(|moved| self.ftl.lookup(moved.lpn) == Some(moved.from))?;
+            let moved = self.gc.job(pool)?.moving?;
+            if self.ftl.lookup(moved.lpn) != Some(moved.from) && !self.has(Planted::ReadsOldRegisters) {
+                return None;
+            }
             let mut index = self.ftl.chain(moved.lpn)?.0;
             while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
                 index = self.transactions[index].next_on_page;
@@ -190,6 +193,8 @@ impl Ssd {
         let Some((tag, phase)) = self.flash.shelved(die) else { return false };
         let moving = self.gc.job(PoolId(tag)).and_then(|job| job.moving);
         matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_))
-            && moving.is_some_and(|moved| self.moves_page_of(moved, index))
+            && moving.is_some_and(|moved| {
+                self.moves_page_of(moved, index) || self.has(Planted::ReadsOldRegisters) && moved.lpn == self.transactions[index].lpn
+            })
     }
 }

@@ -10,7 +10,7 @@
 //! A scope that excludes the host while a job is active is counted as S3 as well; what it keeps waiting is decided by plane, die, chip or
 //! channel (`collect`).
 
-use super::Ssd;
+use super::{Planted, Ssd};
 use crate::config::{Config, HardStops, Scope};
 use crate::geometry::Geometry;
 use crate::sched::{LineKind, NONE};
@@ -83,8 +83,9 @@ impl Ssd {
     pub(super) fn note_state(&mut self, now: Ns, pool: PoolId) {
         let was_short = self.states.short[pool.index()];
         if self.states.hard > 0 {
-            self.states.short[pool.index()] =
-                self.gc.is_wanted(pool) && self.ftl.blocks().free_count(pool) < self.states.hard;
+            self.states.short[pool.index()] = self.gc.is_wanted(pool)
+                && self.ftl.blocks().free_count(pool) < self.states.hard
+                && !self.has(Planted::ForgetsHardThreshold);
         }
         let state = self.state_of(pool);
         let (before, since) = self.states.now[pool.index()];
@@ -140,16 +141,16 @@ impl Ssd {
         self.states.urgent[pool.index()] = index;
         self.states.any_urgent += 1;
         self.counters.s3_entries += 1;
-        self.note_state(now, pool);
         self.dirty.insert(self.geometry().die_of_pool(pool));
+        self.note_state(now, pool);
     }
 
     /// The high-priority write for which its pool was in S3 goes now.
     pub(super) fn leave_s3(&mut self, now: Ns, pool: PoolId) {
         self.states.urgent[pool.index()] = NONE;
         self.states.any_urgent -= 1;
-        self.note_state(now, pool);
         self.dirty.insert(self.geometry().die_of_pool(pool));
+        self.note_state(now, pool);
     }
 
     /// Verify mode: a host write that begins finds T_hard free blocks, or no collection that could bring them; the one that S3 was for aside.
