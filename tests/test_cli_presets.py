@@ -6,9 +6,7 @@ import tomllib
 
 import pytest
 
-import ssdlab
 from conftest import Ssdlab
-from ssdlab.plans import Setup, value_text
 
 
 @pytest.mark.parametrize(
@@ -47,21 +45,6 @@ def test_list_policies(ssdlab_command: Ssdlab) -> None:
     assert "gc.suspend" in listed
     assert {"CWDP", "PDWC", "dynamic"} <= listed["ftl.allocation"]
     assert "soft" in listed["ftl.precondition.kind"]
-
-
-def test_list_policies_has_what_this_version_simulates(ssdlab_command: Ssdlab) -> None:
-    """A value is listed exactly if the configuration is not refused for it."""
-    keys = ssdlab.config_keys()
-    for key, names in policies(ssdlab_command).items():
-        for choice in keys[key]["choices"]:
-            value = [choice["name"]] if keys[key]["kind"] == "list" else choice["name"]
-            try:
-                Setup(set=((key, value_text(value)),)).build(None)
-                refused = False
-            except ssdlab.ConfigError as error:
-                refused = "not in this version" in str(error)
-            assert choice["available"] is not refused, (key, choice)
-            assert (choice["name"] in names) is not refused, (key, choice)
 
 
 def test_show_suggests_the_nearest_name(ssdlab_command: Ssdlab) -> None:

@@ -1,4 +1,4 @@
-"""No dead options: every configuration key changes a result, is refused as not in this version, or is listed with its reason.
+"""No dead options: every configuration key changes a result, or is listed with its reason.
 
 Each key is tried in a context in which it should matter: a small drive, a short workload, and values for the key. All values that are
 simulated must give results that differ from each other. What counts as a result is what the drive did: response times (the digest),
@@ -20,7 +20,6 @@ import pytest
 import ssdlab
 
 KEYS = ssdlab.config_keys()
-NOT_IN_THIS_VERSION = "not in this version"
 HEADER = "timestamp_us,op,offset_bytes,size_bytes,device"
 PAGE = 4096
 
@@ -119,6 +118,11 @@ CUBE: Mapping[str, Value] = {**TALL, "device.channels": 2}
 MEGABYTES: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 256}
 """About 9.6 MiB exported."""
 
+PREEMPTIBLE: Mapping[str, Value] = {**DRIVE, "gc.scope": "none", "gc.priority": "host"}
+"""Host operations come between the steps of a job."""
+
+SUSPENDING: Mapping[str, Value] = {**PREEMPTIBLE, "gc.suspend": ["read", "program", "erase"]}
+
 GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
 
 
@@ -137,21 +141,14 @@ class Context:
     """Of a generated workload."""
 
 
-@dataclass(frozen=True)
-class Unimplemented:
-    """Every value but the default is refused."""
-
-    value: Value
-
-
-def generated(*values: Value, **more: Value) -> Context:
+def generated(*values: Value, drive: Mapping[str, Value] = GENERATED, **more: Value) -> Context:
     """A context with a generated workload; keys of the workload are given by their last part."""
-    return Context(values, base={**GENERATED, **{f"workload.{key}": value for key, value in more.items()}}, trace=None)
+    return Context(values, base={**drive, **{f"workload.{key}": value for key, value in more.items()}}, trace=None)
 
 
 STATIC = [choice["name"] for choice in KEYS["ftl.allocation"]["choices"]]
 
-CONTEXTS: Mapping[str, Context | Unimplemented] = {
+CONTEXTS: Mapping[str, Context] = {
     "device.channels": Context((2, 3, 4)),
     "device.chips_per_channel": Context((1, 2, 3)),
     "device.dies_per_chip": Context((1, 2, 3)),
@@ -171,10 +168,12 @@ CONTEXTS: Mapping[str, Context | Unimplemented] = {
     "device.multiplane": Context((False, True), base=TALL, trace=large),
     "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
     "device.die_interleave": Context((False, True), base=TALL, trace=overload),
-    # What a cache register is used for is `scheduler.pipeline` (and, in a later version, `gc.pipeline`); without it these are refused.
+    # What a cache register is used for is `scheduler.pipeline`, which is refused without it, and `gc.pipeline`.
     "device.cache_register": Context(
         (False, True), base={**DRIVE, "scheduler.pipeline": True}, error="scheduler.pipeline = true: needs device.cache_register = true"
     ),
+    "device.page_registers": Context((1, 2), base=SUSPENDING),
+    "device.suspend_ns": Context((0, 20_000, 150_000), base=SUSPENDING),
     "device.overprovisioning": Context((0.35, 0.4, 0.5)),
     "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
     "ftl.pool": Context(("plane", "die"), base=TALL),
@@ -191,8 +190,8 @@ CONTEXTS: Mapping[str, Context | Unimplemented] = {
     "ftl.precondition.range": Context((0.1, 0.5, 1.0), base={**DRIVE, "ftl.precondition.kind": "soft"}),
     "gc.trigger": Context(("soft", "idle", "invalid-share"), base={**DRIVE, "gc.idle_us": 500}),
     "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
-    "gc.hard": Unimplemented(0.5),
-    "gc.hard_stops": Unimplemented("all"),
+    "gc.hard": Context((0.0, 0.5, 1.0), base={**PREEMPTIBLE, "gc.soft": 4}, trace=overload),
+    "gc.hard_stops": Context(("writes", "all"), base={**PREEMPTIBLE, "gc.soft": 4, "gc.hard": 1.0}, trace=overload),
     "gc.invalid_share": Context((0.4, 0.5, 0.7), base={**DRIVE, "gc.trigger": "invalid-share"}),
     "gc.victim": Context(tuple(choice["name"] for choice in KEYS["gc.victim"]["choices"])),
     "gc.choices": Context((1, 2, 10), base={**DRIVE, "gc.victim": "d-choices"}),
@@ -203,14 +202,14 @@ CONTEXTS: Mapping[str, Context | Unimplemented] = {
         trace=large,
     ),
     "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}),
-    "gc.suspend": Unimplemented(["erase"]),
-    "gc.pipeline": Unimplemented(True),
-    "gc.merge": Unimplemented(True),
-    "gc.moves_in_flight": Unimplemented(2),
+    "gc.suspend": Context(([], ["read"], ["program"], ["erase"], ["read", "program", "erase"]), base=PREEMPTIBLE),
+    "gc.pipeline": Context((False, True), base={**PREEMPTIBLE, "device.cache_register": True}),
+    "gc.merge": Context((False, True), base=PREEMPTIBLE),
+    "gc.moves_in_flight": Context((1, 2, 8), base=PREEMPTIBLE),
     "gc.idle_us": Context((500, 501, 1000), base={**DRIVE, "gc.trigger": "idle"}),
     "gc.idle_timeout": Context(("fixed", "adaptive"), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
     "gc.idle_free": Context((1.0, 2.0, 3.0), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
-    "gc.poll_ns": Unimplemented(100),
+    "gc.poll_ns": Context((0, 100, 600), base=PREEMPTIBLE),
     "scheduler.order": Context(("fcfs", "fr-fcfs"), trace=overload),
     "scheduler.pipeline": Context((False, True), base={**DRIVE, "device.cache_register": True}, trace=large),
     "scheduler.alpha": Context((0.0, 0.5, 1.0), base={**DRIVE, "scheduler.order": "fr-fcfs", "scheduler.write_queue": 8}, trace=overload),
@@ -224,7 +223,9 @@ CONTEXTS: Mapping[str, Context | Unimplemented] = {
     "workload.burst_length": generated(1, 4, 8, arrival="burst"),
     "workload.read_share": generated(0.0, 0.5, 1.0),
     "workload.sequential_share": generated(0.0, 0.5, 1.0),
-    "workload.high_priority_share": Unimplemented(0.5),
+    "workload.high_priority_share": generated(
+        0.0, 0.1, 0.9, drive={**PREEMPTIBLE, "gc.soft": 4, "gc.hard": 1.0}, read_share=0.0, interarrival_us=100
+    ),
     "workload.address": generated("uniform", "hot-cold", "zipf"),
     "workload.hot_share": generated(0.1, 0.2, 0.5, address="hot-cold"),
     "workload.hot_access": generated(0.0, 0.8, 1.0, address="hot-cold"),
@@ -318,7 +319,7 @@ def test_every_key_has_a_context_or_a_reason() -> None:
     missing = sorted(KEYS.keys() - known)
     assert not missing, (
         f"no context for {', '.join(missing)}: add each to CONTEXTS in {Path(__file__).name}, with values that should give different "
-        "results and a drive and workload in which they do (Unimplemented(value) while it is refused); if it can change no result, "
+        "results and a drive and workload in which they do; if it can change no result, "
         "add it to REASONS with the reason"
     )
     assert not known - KEYS.keys(), f"these keys are gone, take them out of {Path(__file__).name}: {sorted(known - KEYS.keys())}"
@@ -326,20 +327,15 @@ def test_every_key_has_a_context_or_a_reason() -> None:
     assert all(len(reason.split()) > 3 for reason in REASONS.values()), "a reason is a sentence"
 
 
-@pytest.mark.parametrize("key", [key for key, context in CONTEXTS.items() if isinstance(context, Context)])
+@pytest.mark.parametrize("key", CONTEXTS)
 def test_key_changes_a_result(key: str, tmp_path: Path) -> None:
     context = CONTEXTS[key]
-    assert isinstance(context, Context)
     outcomes = {json.dumps(value): run(key, value, context, tmp_path) for value in context.values}
-    simulated = {value: outcome for value, outcome in outcomes.items() if NOT_IN_THIS_VERSION not in outcome.error}
-    assert simulated, f"{key}: no value at all is simulated"
-    for value, outcome in simulated.items():
+    for value, outcome in outcomes.items():
         assert outcome.did is not None or (context.error and context.error in outcome.error), f"{key} = {value}: {outcome.error}"
-    assert any(outcome.did for outcome in simulated.values()), f"{key}: no value leads to a result"
-    if len(simulated) == 1:
-        assert len(outcomes) > 1, f"{key}: one value tells nothing"
-        return  # all others are refused
-    same = same_in_effect(simulated)
+    assert any(outcome.did for outcome in outcomes.values()), f"{key}: no value leads to a result"
+    assert len(outcomes) > 1, f"{key}: one value tells nothing"
+    same = same_in_effect(outcomes)
     if context.alike is not None:
         pair = " and ".join(json.dumps(value) for value in context.alike[0])
         assert pair in same, f"{key}: {pair} differ now; they were alike because: {context.alike[1]}"
@@ -347,22 +343,10 @@ def test_key_changes_a_result(key: str, tmp_path: Path) -> None:
     assert not same, f"{key} changes nothing here: {'; '.join(same)} give the same result (see REASONS)"
 
 
-@pytest.mark.parametrize("key", [key for key, context in CONTEXTS.items() if isinstance(context, Unimplemented)])
-def test_key_is_refused(key: str) -> None:
-    entry = CONTEXTS[key]
-    assert isinstance(entry, Unimplemented)
-    assert entry.value != KEYS[key]["default"]
-    with pytest.raises(ssdlab.ConfigError) as caught:
-        ssdlab.run(set={key: entry.value}, requests=1)
-    assert f"{key} = " in str(caught.value)
-    assert NOT_IN_THIS_VERSION in str(caught.value), f"{key} is simulated now: give it a Context"
-
-
 @pytest.mark.parametrize("key", [key for key, info in KEYS.items() if "choices" in info and key in CONTEXTS])
 def test_every_choice_is_tried(key: str) -> None:
     context = CONTEXTS[key]
-    if isinstance(context, Context):
-        assert set(context.values) == {choice["name"] for choice in KEYS[key]["choices"]}, f"{key}: try every choice"
+    assert set(context.values) == {choice["name"] for choice in KEYS[key]["choices"]}, f"{key}: try every choice"
 
 
 def test_a_dead_key_would_be_found(tmp_path: Path) -> None:

@@ -287,10 +287,7 @@ def config_schema() -> dict[str, Any]:
 
 
 def config_keys() -> dict[str, dict[str, Any]]:
-    """Every configuration key: description, kind, default, and range or choices where it has them.
-
-    A choice that this version refuses has `available` false.
-    """
+    """Every configuration key: description, kind, default, and range or choices where it has them."""
     return {key["name"]: key for key in json.loads(_core.keys())}
 
 

@@ -124,10 +124,7 @@ pub fn keys() -> PyResult<String> {
 }
 
 fn key_json(key: &KeyInfo) -> Value {
-    let choice = |choice: &Choice| {
-        let available = !key.refused.contains(&choice.name);
-        value!({ "name": choice.name, "description": choice.description, "available": available })
-    };
+    let choice = |choice: &Choice| value!({ "name": choice.name, "description": choice.description });
     let choices: Vec<_> = key.choices.iter().map(choice).collect();
     let mut value = value!({ "name": key.name, "description": key.description, "kind": key.kind.name(), "optional": key.optional, "default": key.default });
     let extras = [

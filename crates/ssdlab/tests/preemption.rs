@@ -132,12 +132,12 @@ fn figure_5_merged_reads() {
             .stages(2_359_600, &[undisturbed().concat(), b(300_000, 402_400)])
             .counts(&[("merged_reads", 1)]),
         Case::new("one that arrives during the transfer in waits for that", with_cache())
-            .read(180_000, X, 332_200, gc(49_800, &REGISTER))
+            .read(180_000, X, 332_200, behind_bus(49_800, &REGISTER))
             .stages(2_359_600, &[undisturbed().concat(), b(229_800, 332_200)])
             .counts(&[("merged_reads", 1)]),
         // First come, first served on the bus: the move asks for its transfer in at 127,400, after the read.
         Case::new("one that arrives after the transfer out began follows it", with_cache())
-            .read(60_000, X, 229_800, gc(67_400, &REGISTER))
+            .read(60_000, X, 229_800, behind_bus(67_400, &REGISTER))
             .stages(
                 2_462_000,
                 &[

@@ -54,14 +54,12 @@ def schema() -> None:
 
 
 def policies() -> Iterator[str]:
-    """The configuration keys that choose between named values, each followed by these values, as far as this version simulates them."""
+    """The configuration keys that choose between named values, each followed by these values."""
     for name, key in api.config_keys().items():
         if name.split(".")[0] in POLICY_SECTIONS and "choices" in key:
             yield f"{name}: {key['description']}"
-            choices = [choice for choice in key["choices"] if choice["available"]]
-            if not choices:
-                yield "  (none in this version)"
-            elif any(choice["description"] for choice in choices):
+            choices = key["choices"]
+            if any(choice["description"] for choice in choices):
                 yield from (f"  {choice['name']:<16}{choice['description']}" for choice in choices)
             else:
                 yield "  " + " ".join(choice["name"] for choice in choices)

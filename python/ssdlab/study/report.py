@@ -130,7 +130,7 @@ def _html_study(folder: Path, study: Mapping[str, Any]) -> str:
         f"<p>{html.escape(study['about'])}</p>",
         _html_table(HEADS, _rows(study)) if study["rows"] else "",
         _html_figure(folder, study),
-        *(f"<p>{html.escape(paragraph)}</p>" for paragraph in study["discussion"]),
+        *(f"<p>{html.escape(paragraph)}</p>" for paragraph in study.get("discussion", [])),
     ]
     lines = "".join(f"<li>{html.escape(line)}</li>" for line in _lines(study))
     parts.append(f"<p>{LINES}:</p><ul>{lines}</ul>" if lines else "")
@@ -179,7 +179,7 @@ def _markdown(studies: Sequence[tuple[Path, Mapping[str, Any]]], page: Path) -> 
             parts.append("\n" + _markdown_table(HEADS, _rows(study)))
         if (folder / "figure.svg").is_file():
             parts.append(f"\n![{study['title']}]({_figure_name(page, study)})\n")
-        parts += [f"\n{paragraph}\n" for paragraph in study["discussion"]]
+        parts += [f"\n{paragraph}\n" for paragraph in study.get("discussion", [])]
         lines = "".join(f"- {line}\n" for line in _lines(study))
         parts.append(f"\n{LINES}:\n\n{lines}" if lines else "")
     return "".join(parts)

@@ -5,7 +5,6 @@
 
 pub mod capacity;
 pub mod check;
-pub mod inert;
 mod json;
 pub mod layers;
 mod names;
@@ -15,7 +14,6 @@ pub mod presets;
 pub mod reference;
 pub mod schema;
 mod text;
-pub mod unimplemented;
 pub mod validate;
 mod workload_rules;
 
@@ -400,11 +398,12 @@ pub struct Gc {
     pub priority: Priority,
     /// GC operations in progress that a host operation may suspend.
     pub suspend: Vec<Suspendable>,
-    /// Host operations overlap the page moves of GC through the cache register.
+    /// Host operations overlap the page moves of GC of the same kind, on devices with a cache register.
     pub pipeline: bool,
-    /// Host requests join page moves of the same page.
+    /// Host requests join page moves of the same page, where the scope lets them through. Moves then never use copyback.
     pub merge: bool,
-    /// Page moves a job may have under way at once: a number, 1 being the page register alone.
+    /// Page moves a job may have under way at once. 1: the page stays in its register. More: pages go through the controller's buffer,
+    /// never by copyback.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
     /// For the trigger `idle`: the time without a request under way after which it collects, us.
@@ -415,7 +414,7 @@ pub struct Gc {
     /// For the trigger `idle`: it collects until a pool has this many times T_soft free blocks.
     #[schemars(range(min = 1.0, max = 1000000.0))]
     pub idle_free: f64,
-    /// Time of a look into the host queue at each preemption point, ns.
+    /// Time of a look into the host queue at each preemption point, ns: added to each read, program and erase of a job.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub poll_ns: u64,
 }

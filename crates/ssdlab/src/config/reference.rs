@@ -3,7 +3,6 @@
 use super::check::{range, show};
 use super::node::{Bounds, Node, Shape, root};
 use super::presets::{self, Kind};
-use super::unimplemented::{Available, RULES, Rule};
 
 const INTRODUCTION: &str = "\
 # Configuration
@@ -19,33 +18,17 @@ set by hand (`--set gc.soft=0.05`). Of several values set by hand for one key th
 - A value set by hand is TOML: `0.05`, `true`, `\"text\"`, `[1, 2]`. What is not TOML is a word that stands for itself (`none`,
   `[read, erase]`). Quotes may be left out wherever a string or a name is wanted. `null` clears a key that may be absent.
 - File names are relative to the directory in which the program runs.
-- Unknown keys, values out of range and values that this version does not simulate are refused, all of them at once.
+- Unknown keys and values out of range are refused, all of them at once.
 ";
 
 /// The text of `docs/configuration.md`.
 pub fn reference_markdown() -> String {
     let mut text = INTRODUCTION.to_string();
-    text += &not_simulated();
     text += &presets_table();
     for section in root().sections() {
         text += &section_table(section);
     }
     text
-}
-
-fn not_simulated() -> String {
-    let mut text = "\n## Not in this version\n\n| key | available |\n|---|---|\n".to_string();
-    for rule in RULES {
-        text += &format!("| `{}` | {} |\n", rule.key, available(rule));
-    }
-    text
-}
-
-fn available(rule: &Rule) -> String {
-    match rule.available {
-        Available::Default => "the default".into(),
-        Available::Only(_) | Available::AllBut(_) => rule.names().join(", ").replace('"', "`"),
-    }
 }
 
 fn presets_table() -> String {

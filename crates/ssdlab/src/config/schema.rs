@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::node::{Bounds, Node, Shape, root};
-use super::unimplemented;
 
 /// The JSON Schema (draft 2020-12) of the whole tree: descriptions, ranges, choices and defaults of every key.
 pub fn schema() -> Value {
@@ -73,8 +72,6 @@ pub struct KeyInfo {
     pub maximum: Option<f64>,
     /// The names to choose from (for a list of names: for each entry).
     pub choices: Vec<Choice>,
-    /// Those of them that this version refuses.
-    pub refused: Vec<String>,
 }
 
 /// Every key, in the order of declaration.
@@ -101,7 +98,6 @@ fn key_info(node: &Node) -> KeyInfo {
         minimum: bounds.minimum,
         maximum: bounds.maximum,
         choices,
-        refused: unimplemented::refused_choices(node),
     }
 }
 

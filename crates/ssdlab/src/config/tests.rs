@@ -62,7 +62,7 @@ fn config_check_says_what_is_wrong_with_a_key() {
         ),
         (
             json!({"gc": {"merge": "yes"}}),
-            "gc.merge = \"yes\": must be true or false, not a string (Host requests join page moves of the same page)",
+            "gc.merge = \"yes\": must be true or false, not a string (Host requests join page moves of the same page, where the scope lets them through)",
         ),
         (
             json!({"gc": {"suspend": ["read", "writes"]}}),
@@ -205,32 +205,6 @@ fn config_relations_between_keys() {
 }
 
 #[test]
-fn config_what_is_not_simulated_is_refused() {
-    let cases = [
-        ("gc.suspend", "[erase]", "gc.suspend = [\"erase\"]: not in this version; leave it at []"),
-        ("gc.pipeline", "true", "gc.pipeline = true: not in this version; leave it at false"),
-        ("gc.merge", "true", "gc.merge = true: not in this version; leave it at false"),
-        ("gc.moves_in_flight", "4", "gc.moves_in_flight = 4: not in this version; leave it at 1"),
-        ("gc.hard", "0.2", "gc.hard = 0.2: not in this version; leave it at 0"),
-        ("gc.hard_stops", "all", "gc.hard_stops = \"all\": not in this version; leave it at \"writes\""),
-        ("gc.poll_ns", "600", "gc.poll_ns = 600: not in this version; leave it at 0"),
-        ("workload.high_priority_share", "0.1", "workload.high_priority_share = 0.1: not in this version; leave it at 0"),
-        (
-            "workload.flows",
-            "[{high_priority_share = 0.1}]",
-            "workload.flows[0].high_priority_share = 0.1: not in this version; leave it at 0",
-        ),
-    ];
-    for (key, value, message) in cases {
-        assert_eq!(messages(&set(&[(key, value)])), message);
-    }
-    for rule in unimplemented::RULES {
-        assert!(cases.iter().any(|(key, ..)| *key == rule.key), "{} is in no case of this test", rule.key);
-        assert!(schema::keys().iter().any(|key| key.name == rule.key), "{} is no key", rule.key);
-    }
-}
-
-#[test]
 fn config_numbers_that_are_not_finite_are_refused() {
     for value in ["nan", "inf", "-inf"] {
         let number: f64 = value.parse().expect("a float");
@@ -309,8 +283,7 @@ fn config_presets_set_only_what_is_theirs() {
     write("description = \"x\"\nsource = \"y\"\ngc.scope = \"die\"\nftl.allocation = \"dynamic\"\n");
     assert_eq!(scheme.build().expect("a scheme from a file").gc.scope, Scope::Die);
     write("[device]\nread_ns = 5\n[gc]\nsoft = 0.1\n");
-    let only =
-        "a scheme preset sets only gc (but not trigger, soft and invalid_share), scheduler and ftl.allocation; put it into a device preset";
+    let only = "a scheme preset sets only gc (but not soft and invalid_share), scheduler and ftl.allocation; put it into a device preset";
     assert_eq!(messages(&scheme), format!("{name}:2: device.read_ns: {only}\n{name}:4: gc.soft: {only}"));
     assert_eq!(
         messages(&Layers { workload: Some(name.clone()), ..Layers::default() }),

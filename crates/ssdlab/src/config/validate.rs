@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-use super::{Capacity, Config, PoolScope, Precondition, PreconditionKind, check, unimplemented, workload_rules};
+use super::{Capacity, Config, PoolScope, Precondition, PreconditionKind, check, workload_rules};
 
-/// Checks a whole configuration: each key by itself, what this version simulates, and relations between keys.
+/// Checks a whole configuration: each key by itself, and relations between keys.
 ///
 /// # Errors
 /// [`Error::Config`] with one line for each problem.
@@ -16,7 +16,6 @@ pub fn validate(config: &Config) -> Result<()> {
     messages.extend(check(&tree).into_iter().map(|problem| problem.message));
     // The relations rely on the ranges, so that they are looked at only when those hold.
     if messages.is_empty() {
-        messages.extend(unimplemented::refusals(&tree));
         relations(config, &mut messages);
     }
     all_or(messages)

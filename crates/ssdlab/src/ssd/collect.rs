@@ -66,13 +66,21 @@ impl Ssd {
         if self.pauses_here(pool) {
             return true;
         }
-        let pending = match self.gc.excluded(self.ftl.geometry(), pool) {
+        let pending = self.is_pending(pool);
+        self.gc.job_mut(pool).pending = pending;
+        pending
+    }
+
+    /// The same without a note.
+    pub(super) fn is_pending(&self, pool: PoolId) -> bool {
+        if self.gc.job(pool).is_some_and(|job| job.paused) {
+            return true;
+        }
+        match self.gc.excluded(self.ftl.geometry(), pool) {
             Excluded::Dies(first, end) => (first..end).any(|die| self.flash.holders(DieId(die)).0),
             Excluded::Nothing if self.block_scope => self.victim_in_use(pool),
             _ => false,
-        };
-        self.gc.job_mut(pool).pending = pending;
-        pending
+        }
     }
 
     /// Host operations are under way on the victim of a pool's job.

@@ -317,6 +317,10 @@ impl Ssd {
         self.counters.copybacks += u64::from(kind == OpKind::CopybackMove);
         if moved.writer == NONE {
             let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
+            if self.merge && current && kind == OpKind::Move {
+                let die = self.geometry().die_of_pool(pool);
+                self.just_moved[die.index()] = (moved.lpn, now);
+            }
             self.counters.pages_moved += 1;
             self.counters.stale_moves += u64::from(!current);
             self.gc.move_ended(&self.ftl, pool, (now, serial));

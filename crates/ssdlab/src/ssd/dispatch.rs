@@ -276,9 +276,10 @@ impl Ssd {
         self.begun(now, begun, Part::DieQueue);
     }
 
-    /// A host operation that could go first if what GC does on the die were suspended.
+    /// A host operation that could go first if what GC does on the die were suspended. A write that only a move can serve could not.
     fn host_beside(&mut self, die: DieId, limits: Limits) -> Option<Candidate> {
-        if self.interleave { self.host_candidate(die, limits) } else { self.host_of_chip(die, limits) }
+        let host = if self.interleave { self.host_candidate(die, limits) } else { self.host_of_chip(die, limits) };
+        host.filter(|candidate| candidate.line == LineKind::Read || !candidate.by_move)
     }
 
     /// The array of the die is at work for GC, or its transfer is under way.
@@ -295,6 +296,8 @@ impl Ssd {
         };
         let may_suspend = left > self.suspends.ns;
         let host = self.host_beside(die, self.limits_beside(pool, phase));
+        // Table III: a read of the page that is being programmed waits for the register.
+        let host = host.filter(|read| !(self.merge && read.line == LineKind::Read && self.is_being_moved(pool, read.index)));
         let view = self.view(Moment::Array { may_suspend }, host, Some(pool));
         if arbiter::decide(&view, &self.axes) != Decision::Suspend {
             return false;
@@ -342,13 +345,10 @@ impl Ssd {
     /// to look after `die`, so that dies take turns where nothing else decides.
     fn candidates_of_chip(&mut self, die: DieId) -> (Option<Candidate>, Option<GcCandidate>) {
         let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
-        let mut gc = None;
+        let mut gc: Option<GcCandidate> = None;
         for die in (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId) {
-            let key = |candidate: GcCandidate, ssd: &Self| {
-                (!ssd.states.is_urgent(candidate.pool()), ssd.gc.job(candidate.pool()).map(|job| job.ready))
-            };
             gc = match (gc, self.gc_candidate(die)) {
-                (Some(best), Some(other)) if key(best, self) <= key(other, self) => Some(best),
+                (Some(best), Some(other)) if self.gc_order(best.pool()) <= self.gc_order(other.pool()) => Some(best),
                 (best, other) => other.or(best),
             };
         }
@@ -459,7 +459,11 @@ impl Ssd {
         let Some(job) = self.gc.job(pool) else { return false };
         let place = self.ftl.lookup(self.transactions[index].lpn);
         let in_victim = place.is_some_and(|ppn| self.geometry().split_page(ppn).0 == job.victim);
-        in_victim && !job.busy && !job.pending && self.gc.may_move(pool) && !self.gc.is_buffered(pool, self.transactions[index].lpn)
+        in_victim
+            && !job.busy
+            && !(job.pending && self.is_pending(pool))
+            && self.gc.may_move(pool)
+            && !self.gc.is_buffered(pool, self.transactions[index].lpn)
     }
 
     /// State S2: the oldest waiting write to a page that the job has still to move.
@@ -522,6 +526,11 @@ impl Ssd {
             && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
     }
 
+    /// Which pool's step goes first: one in S3, then the one that became ready first.
+    fn gc_order(&self, pool: PoolId) -> (bool, Option<(Ns, u64)>) {
+        (!self.states.is_urgent(pool), self.gc.job(pool).map(|job| job.ready))
+    }
+
     /// What was suspended on the die, or the step of a job of it that became ready first.
     #[inline]
     fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
@@ -531,23 +540,23 @@ impl Ssd {
         if let Some((tag, _)) = self.flash.shelved(die) {
             return Some(GcCandidate::Resume(die, PoolId(tag)));
         }
-        let mut best: Option<((bool, (Ns, u64)), PoolId)> = None;
+        let mut best: Option<PoolId> = None;
         for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
             if let Some(job) = self.gc.job(pool)
                 && !job.busy
-                && best.is_none_or(|(key, _)| (!self.states.is_urgent(pool), job.ready) < key)
+                && best.is_none_or(|best| self.gc_order(pool) < self.gc_order(best))
                 && !(job.pending && self.still_pending(pool))
             {
-                best = Some(((!self.states.is_urgent(pool), self.gc.job(pool)?.ready), pool));
+                best = Some(pool);
             }
         }
-        best.map(|(_, pool)| GcCandidate::Step(pool))
+        best.map(GcCandidate::Step)
     }
 
     /// Takes a host operation out of its line, with those that can join it on other planes, and starts it.
     fn start_host(&mut self, now: Ns, die: DieId, candidate: Candidate, kind: OpKind) {
         let overlaps = !self.flash.idle(die);
-        let kind = if kind == OpKind::Read && !overlaps && self.merge && self.is_in_shelved_register(die, candidate.index) {
+        let kind = if kind == OpKind::Read && !overlaps && self.merge && self.is_left_in_register(now, die, candidate.index) {
             OpKind::RegisterRead
         } else {
             kind
@@ -576,9 +585,11 @@ impl Ssd {
 
     fn prepare_register_read(&mut self, index: u32) {
         self.counters.merged_reads += 1;
-        let moved = self.gc.job(self.transactions[index].pool).and_then(|job| job.moving).expect("a move holds the page");
+        let (lpn, pool) = (self.transactions[index].lpn, self.transactions[index].pool);
+        let held = self.gc.job(pool).and_then(|job| job.moving).filter(|moved| moved.lpn == lpn).map(|moved| moved.from);
+        let Some(ppn) = held.or_else(|| self.ftl.lookup(lpn)) else { return };
         if let Some(verifier) = &mut self.verifier {
-            verifier.read(self.transactions[index].lpn, moved.from);
+            verifier.read(lpn, ppn);
         }
     }
 

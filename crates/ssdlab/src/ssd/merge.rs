@@ -166,10 +166,7 @@ impl Ssd {
     /// A waiting read of a page that the move on this die holds in its register, past the transfer that it could have shared.
     pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, u32)> {
         self.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
-            let moved = self.gc.job(pool)?.moving?;
-            if self.ftl.lookup(moved.lpn) != Some(moved.from) && !self.has(Planted::ReadsOldRegisters) {
-                return None;
-            }
+            let moved = self.gc.job(pool)?.moving.filter(|moved| self.ftl.lookup(moved.lpn) == Some(moved.from))?;
             let mut index = self.ftl.chain(moved.lpn)?.0;
             while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
                 index = self.transactions[index].next_on_page;
@@ -188,13 +185,15 @@ impl Ssd {
         moved.lpn == lpn && self.ftl.lookup(lpn) == Some(moved.from)
     }
 
-    /// The page of a read is in the register of a move that was suspended on its die.
-    pub(super) fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
+    /// The page of a read is still in a register of its die: of a move that was suspended, or whose program ends at this instant.
+    pub(super) fn is_left_in_register(&self, now: Ns, die: DieId, index: u32) -> bool {
+        self.just_moved[die.index()] == (self.transactions[index].lpn, now) || self.is_in_shelved_register(die, index)
+    }
+
+    fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
         let Some((tag, phase)) = self.flash.shelved(die) else { return false };
         let moving = self.gc.job(PoolId(tag)).and_then(|job| job.moving);
         matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_))
-            && moving.is_some_and(|moved| {
-                self.moves_page_of(moved, index) || self.has(Planted::ReadsOldRegisters) && moved.lpn == self.transactions[index].lpn
-            })
+            && moving.is_some_and(|moved| self.moves_page_of(moved, index))
     }
 }

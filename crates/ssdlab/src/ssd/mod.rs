@@ -38,7 +38,7 @@ use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
 use crate::sched::{Scheduler, Transactions};
 use crate::stats::Completion;
-use crate::units::{ChannelId, DieId, Ns, PlaneId, PoolId};
+use crate::units::{ChannelId, DieId, Lpn, Ns, PlaneId, PoolId};
 
 #[doc(hidden)]
 pub use planted::Planted;
@@ -172,6 +172,8 @@ pub struct Ssd {
     states: States,
     /// Reads that found their page in the controller's buffer, at this instant.
     answered: Vec<u32>,
+    /// By die: the page whose move ended last, which lies in the register at that instant, ns.
+    just_moved: Vec<(Lpn, Ns)>,
     /// Exclusion is by plane.
     excludes_planes: bool,
     /// Exclusion may hit a plane of a pool of several.
@@ -239,6 +241,7 @@ impl Ssd {
             poll_ns: config.gc.poll_ns,
             states: States::new(config, &geometry),
             answered: Vec::new(),
+            just_moved: vec![(Lpn(u32::MAX), 0); geometry.dies as usize],
             excludes_planes: config.gc.scope == Scope::Plane,
             plane_scope_in_pool: config.gc.scope == Scope::Plane && !pool_is_plane,
             block_scope: config.gc.scope == Scope::Block,

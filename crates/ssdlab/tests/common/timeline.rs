@@ -109,6 +109,11 @@ pub fn gc(ns: u64, rest: &[(Part, u64)]) -> Parts {
     [&[(Part::Gc, ns)], rest].concat()
 }
 
+/// Parts that begin with a wait for a transfer.
+pub fn behind_bus(ns: u64, rest: &[(Part, u64)]) -> Parts {
+    [&[(Part::BusQueue, ns)], rest].concat()
+}
+
 /// The counters of which all that a case does not name must be 0.
 const MECHANISMS: [&str; 9] = [
     "merged_reads",
