@@ -12,11 +12,14 @@ LOCKED := $(VENV)/.locked
 BUILT := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates presets studies -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+# How many random cases `make swarm` runs, and from which on.
+CASES ?= 50000
+FIRST ?= 0
 DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python bench lint docs lock clean
+.PHONY: help build demo test test-rust test-python swarm bench lint docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +48,9 @@ test-rust: $(BUILT)
 
 test-python: $(BUILT)
 	$(BIN)/python -m pytest
+
+swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
+	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
 
 bench: ## measure the speed of the core
 	cargo bench --locked -p ssdlab

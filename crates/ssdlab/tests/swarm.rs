@@ -2,30 +2,55 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use common::cases::{Cases, Failure, Tally, add};
+use common::watch::Watch;
 use common::{random_config, random_requests};
-use ssdlab::config::Config;
-use ssdlab::config::UnmappedRead;
+use ssdlab::config::{Config, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::ssd::Planted;
 use ssdlab::stats::RunResult;
 use ssdlab::units::{ChannelId, Lpn};
 
-/// Runs the requests and returns the result, with every invariant checked at every event.
-fn run(config: &Config, requests: &[Request], every_stage: bool) -> Result<RunResult, String> {
-    let plan =
-        Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None };
+/// Cases in the continuous integration; `make swarm` runs more.
+const CASES: u64 = 2_500;
+
+/// How a case is run.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    verify: Verify,
+    every_stage: bool,
+    planted: Option<Planted>,
+}
+
+/// Every invariant is checked at every event.
+const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: None };
+
+/// Runs the requests and returns the result, and how often the watch had something to look at.
+fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Tally), String> {
+    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: how.verify, request_log: None, state: None, victim: None };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
-    if every_stage {
+    if how.every_stage {
         simulation.ssd_mut().play_every_stage();
+    }
+    if let Some(defect) = how.planted {
+        simulation.ssd_mut().plant(defect);
     }
     for request in requests {
         simulation.submit(*request).map_err(|e| e.to_string())?;
     }
     let had_data: Vec<bool> = pages(&simulation).map(|lpn| simulation.ssd().ftl().lookup(lpn).is_some()).collect();
-    simulation.run_to_idle().map_err(|e| e.to_string())?;
+    let mut watch = Watch::new(config, &simulation);
+    watch.run(&mut simulation, requests)?;
     agrees(&simulation, config, requests, had_data)?;
-    simulation.finish().map_err(|e| e.to_string())
+    let watched = [("watched_takes", watch.takes), ("watched_short", watch.short)];
+    let result = simulation.finish().map_err(|e| e.to_string())?;
+    Ok((result, watched.map(|(name, count)| (name.to_string(), count)).into()))
 }
 
 fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
@@ -77,47 +102,141 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     }
 }
 
-fn cases() -> u64 {
-    std::env::var("SWARM").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
+/// The configuration and the requests of a case.
+fn drawn(case: u64) -> (Config, Vec<Request>) {
+    let mut rng = Rng::new(case, "swarm");
+    let config = random_config(&mut rng);
+    let count = 30 + rng.below(150);
+    let requests = random_requests(&mut rng, &config, count);
+    (config, requests)
+}
+
+fn keeps_every_invariant(case: u64) -> Result<Tally, String> {
+    let (config, requests) = drawn(case);
+    let (result, mut tally) = run(&config, &requests, CHECKED)?;
+    if result.requests.total() != requests.len() as u64 {
+        return Err(format!("{} of {} requests were completed", result.requests.total(), requests.len()));
+    }
+    // Playing undisturbed operations in one piece changes nothing. That takes no recount after every event.
+    let (staged, _) = run(&config, &requests, How { verify: Verify::End, every_stage: true, ..CHECKED })?;
+    if (&result.digest, &result.breakdown_ns) != (&staged.digest, &staged.breakdown_ns) {
+        return Err("gives another result with every stage played".into());
+    }
+    add(&mut tally, fired(result));
+    Ok(tally)
+}
+
+/// What the mechanisms of a drive did.
+fn fired(result: RunResult) -> Tally {
+    let gc = &result.gc;
+    let more = [
+        ("jobs", gc.jobs),
+        ("stale_moves", gc.stale_moves),
+        ("merged_reads", gc.merged.read),
+        ("merged_writes", gc.merged.write),
+        ("pipelined_reads", gc.pipelined.read),
+        ("pipelined_writes", gc.pipelined.write),
+        ("preemptions", gc.preemptions),
+        ("suspensions", gc.suspensions),
+        ("s2_ns", gc.state_ns.s2),
+        ("s3_ns", gc.state_ns.s3),
+    ];
+    result.counters.into_iter().chain(more.map(|(name, count)| (name.to_string(), count))).collect()
+}
+
+/// What to do about a case that failed.
+fn describe(failure: &Failure) -> String {
+    let Failure { case, reason } = failure;
+    format!("case {case} {reason}\n(SWARM=1 SWARM_FIRST={case} runs it alone)\n{:#?}", drawn(*case).0)
 }
 
 #[test]
 fn random_drives_keep_every_invariant() {
-    let mut fired = std::collections::BTreeMap::<String, u64>::new();
-    let first = std::env::var("SWARM_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    for case in first..first + cases() {
-        let mut rng = Rng::new(case, "swarm");
-        let config = random_config(&mut rng);
-        let count = 30 + rng.below(150);
-        let requests = random_requests(&mut rng, &config, count);
-        let result = std::panic::catch_unwind(|| run(&config, &requests, false))
-            .unwrap_or_else(|_| panic!("case {case} panicked\n{config:#?}"))
-            .unwrap_or_else(|error| panic!("case {case}: {error}\n{config:#?}"));
-        assert_eq!(result.requests.total(), count, "case {case}");
-        // Playing undisturbed operations in one piece changes nothing.
-        let staged = run(&config, &requests, true).expect("the same run");
-        assert_eq!(result.digest, staged.digest, "case {case}\n{config:#?}");
-        assert_eq!(result.breakdown_ns, staged.breakdown_ns, "case {case}\n{config:#?}");
-        for (name, count) in result.counters {
-            *fired.entry(name).or_default() += count;
+    let tally = Cases::asked_for(CASES).run(keeps_every_invariant).unwrap_or_else(|failure| panic!("{}", describe(&failure)));
+    println!("{tally:?}");
+    if std::env::var_os("SWARM").is_none() {
+        assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
+    }
+}
+
+#[test]
+fn a_case_that_does_not_end_is_reported() {
+    let ended = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&ended);
+    let cases = Cases { first: 3, count: 20, limit: Duration::from_secs(1), progress: false };
+    let result = cases.run(move |case| {
+        while case == 11 && !seen.load(Ordering::Relaxed) {
+            std::thread::yield_now();
         }
-        *fired.entry("jobs".into()).or_default() += result.gc.jobs;
-        *fired.entry("stale_moves".into()).or_default() += result.gc.stale_moves;
-        let gc = &result.gc;
-        let more = [
-            ("merged_reads", gc.merged.read),
-            ("merged_writes", gc.merged.write),
-            ("pipelined_reads", gc.pipelined.read),
-            ("pipelined_writes", gc.pipelined.write),
-            ("preemptions", gc.preemptions),
-            ("suspensions", gc.suspensions),
-            ("s2_ns", gc.state_ns.s2),
-            ("s3_ns", gc.state_ns.s3),
-        ];
-        more.into_iter().for_each(|(name, count)| *fired.entry(name.into()).or_default() += count);
+        Ok(Tally::new())
+    });
+    ended.store(true, Ordering::Relaxed);
+    let failure = result.expect_err("case 11 has no end");
+    assert_eq!(failure.case, 11);
+    assert!(describe(&failure).starts_with("case 11 does not end\n(SWARM=1 SWARM_FIRST=11 runs it alone)\nConfig {"));
+}
+
+/// The first case that finds a planted defect.
+fn found(defect: Planted, verify: Verify) -> Failure {
+    let cases = Cases { first: 0, count: CASES, limit: Duration::from_secs(60), progress: false };
+    let result = cases.run(move |case| {
+        let (config, requests) = drawn(case);
+        run(&config, &requests, How { verify, every_stage: false, planted: Some(defect) }).map(|(_, tally)| tally)
+    });
+    result.expect_err("a planted defect is found")
+}
+
+#[test]
+fn planted_defects_are_found() {
+    for (defect, says) in [
+        (Planted::KeepsStaleCopies, "holds version"),
+        (Planted::ReadsOldBuffers, "finds version"),
+        (Planted::ForgetsHardThreshold, "T_hard"),
+        (Planted::LosesWaitingTime, "panicked"),
+        (Planted::KeepsExclusion, "no progress"),
+    ] {
+        let failure = found(defect, Verify::Every);
+        println!("{defect:?}: case {} {}", failure.case, failure.reason);
+        assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
     }
-    println!("{fired:?}");
-    for (name, count) in fired {
-        assert!(count > 0, "{name} never fired");
+}
+
+#[test]
+fn writes_below_the_hard_threshold_are_seen_from_outside() {
+    let failure = found(Planted::ForgetsHardThreshold, Verify::Off);
+    assert!(failure.reason.contains("below T_hard"), "{failure:?}");
+}
+
+/// A drive with thresholds well above the reserve, and a workload that overwrites it all the time.
+fn overwritten(case: u64) -> (Config, Vec<Request>) {
+    let mut rng = Rng::new(case, "thresholds");
+    let mut config = random_config(&mut rng);
+    config.device.blocks_per_plane = 16;
+    config.device.overprovisioning = if config.ftl.pool == PoolScope::Die { 0.5 } else { 0.6 };
+    (config.gc.soft, config.gc.hard) = (5.0, [0.4, 0.6, 1.0][case as usize % 3]);
+    let mut requests = random_requests(&mut rng, &config, 300);
+    for request in &mut requests {
+        request.high_priority = false;
+        if request.kind == RequestKind::Read {
+            request.kind = RequestKind::Write;
+        }
     }
+    (config, requests)
+}
+
+#[test]
+fn collection_ends_and_free_blocks_stay_above_the_hard_threshold() {
+    let cases = Cases { first: 0, count: 600, limit: Duration::from_secs(60), progress: false };
+    let result = cases.run(|case| {
+        let (config, requests) = overwritten(case);
+        let (result, mut tally) = run(&config, &requests, How { verify: Verify::End, ..CHECKED })?;
+        for name in [format!("{:?}", config.gc.victim), format!("{:?}", config.gc.trigger), format!("{:?}", config.gc.scope)] {
+            tally.insert(name, result.gc.jobs);
+        }
+        Ok(tally)
+    });
+    let tally = result.unwrap_or_else(|Failure { case, reason }| panic!("case {case} {reason}\n{:#?}", overwritten(case).0));
+    println!("{tally:?}");
+    assert_eq!(tally.len(), 2 + 6 + 3 + 8, "a victim policy, trigger or scope is missing");
+    assert!(tally.values().all(|&count| count > 500), "{tally:?}");
 }

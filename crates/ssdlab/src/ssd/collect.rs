@@ -1,6 +1,6 @@
 //! Jobs start, exclude host operations from their scope, and end.
 
-use super::Ssd;
+use super::{Planted, Ssd};
 use crate::gc::{Excluded, Job};
 use crate::sched::{LineKind, NONE, Transaction};
 use crate::units::{BlockId, DieId, Lpn, Ns, PlaneId, PoolId};
@@ -103,7 +103,7 @@ impl Ssd {
         let job = self.gc.job(pool).filter(|_| self.excludes_reads);
         match (job, register) {
             (None, None) => index,
-            (Some(_), None) if !self.block_scope && !self.plane_scope_in_pool => NONE,
+            (Some(_), _) if !self.block_scope && !self.plane_scope_in_pool => NONE,
             _ => {
                 let needs_register = |lpn| register.is_some() && self.ftl.lookup(lpn).map(|ppn| self.plane_of_page(ppn)) == register;
                 let goes = |read: &Transaction| !job.is_some_and(|job| self.is_excluded(pool, job, read.lpn)) && !needs_register(read.lpn);
@@ -138,7 +138,7 @@ impl Ssd {
     pub(super) fn job_ended(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         let excludes = self.excludes_reads || self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
-        self.set_exclusion(now, pool, false);
+        self.set_exclusion(now, pool, self.has(Planted::KeepsExclusion));
         self.jobs_on_die[die.index()] -= 1;
         let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
         let job = self.gc.finish(&self.ftl, pool, gate);

@@ -1,7 +1,7 @@
 //! A die that is free begins what the arbiter decides.
 
-use super::Ssd;
 use super::idle::Idle;
+use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
 use crate::flash::{Doing, Grant, Op, OpKind, Phase};
 use crate::gc::{Move, Step};
@@ -210,6 +210,9 @@ impl Ssd {
             return false;
         }
         let (_, phase) = self.flash.shelved(die).expect("a candidate is suspended");
+        if self.has(Planted::KeepsStaleCopies) {
+            self.plant_stale_copy(pool);
+        }
         if self.is_unneeded(pool, phase) {
             self.flash.drop_shelved(die);
             self.discard_move(now, pool);
@@ -582,9 +585,11 @@ impl Ssd {
 
     fn prepare_register_read(&mut self, index: u32) {
         self.counters.merged_reads += 1;
-        let Some(ppn) = self.ftl.lookup(self.transactions[index].lpn) else { return };
+        let (lpn, pool) = (self.transactions[index].lpn, self.transactions[index].pool);
+        let held = self.gc.job(pool).and_then(|job| job.moving).filter(|moved| moved.lpn == lpn).map(|moved| moved.from);
+        let Some(ppn) = held.or_else(|| self.ftl.lookup(lpn)) else { return };
         if let Some(verifier) = &mut self.verifier {
-            verifier.read(self.transactions[index].lpn, ppn);
+            verifier.read(lpn, ppn);
         }
     }
 

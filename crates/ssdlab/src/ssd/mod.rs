@@ -10,6 +10,7 @@
 //! | `merge` | host operations join page moves |
 //! | `states` | what a pool allows while it has too little free space |
 //! | `clocks` | where waiting time goes |
+//! | `planted` | defects for tests to find |
 //! | `verify` | data versions and recounts, when asked for |
 
 mod accept;
@@ -19,6 +20,7 @@ mod complete;
 mod dispatch;
 mod idle;
 mod merge;
+mod planted;
 mod requests;
 mod states;
 mod verify;
@@ -37,6 +39,9 @@ use crate::geometry::Geometry;
 use crate::sched::{Scheduler, Transactions};
 use crate::stats::Completion;
 use crate::units::{ChannelId, DieId, Lpn, Ns, PlaneId, PoolId};
+
+#[doc(hidden)]
+pub use planted::Planted;
 
 use clocks::{Clocks, Holder};
 use idle::Idle;
@@ -186,6 +191,8 @@ pub struct Ssd {
     counters: Counters,
     completions: Vec<Completion>,
     verifier: Option<Verifier>,
+    /// A defect for tests to find.
+    planted: Option<Planted>,
 }
 
 impl Ssd {
@@ -245,6 +252,7 @@ impl Ssd {
             counters: Counters::default(),
             completions: Vec::new(),
             verifier: None,
+            planted: None,
             ftl,
         }
     }

@@ -10,7 +10,7 @@
 //! A scope that excludes the host while a job is active is counted as S3 as well; what it keeps waiting is decided by plane, die, chip or
 //! channel (`collect`).
 
-use super::Ssd;
+use super::{Planted, Ssd};
 use crate::config::{Config, HardStops, Scope};
 use crate::geometry::Geometry;
 use crate::sched::{LineKind, NONE};
@@ -81,8 +81,11 @@ impl States {
 impl Ssd {
     /// The state of a pool may have changed.
     pub(super) fn note_state(&mut self, now: Ns, pool: PoolId) {
+        let was_short = self.states.short[pool.index()];
         if self.states.hard > 0 {
-            self.states.short[pool.index()] = self.gc.is_wanted(pool) && self.ftl.blocks().free_count(pool) < self.states.hard;
+            self.states.short[pool.index()] = self.gc.is_wanted(pool)
+                && self.ftl.blocks().free_count(pool) < self.states.hard
+                && !self.has(Planted::ForgetsHardThreshold);
         }
         let state = self.state_of(pool);
         let (before, since) = self.states.now[pool.index()];
@@ -93,8 +96,10 @@ impl Ssd {
         if self.states.hard == 0 {
             return;
         }
-        let die = self.geometry().die_of_pool(pool);
-        self.dirty.insert(die);
+        // A threshold that is not crossed changes nothing, not even whose turn it is.
+        if self.states.short[pool.index()] != was_short {
+            self.dirty.insert(self.geometry().die_of_pool(pool));
+        }
         // A write of high priority that waits already is as good as one that arrives.
         if self.states.short[pool.index()]
             && !self.states.is_urgent(pool)
@@ -136,6 +141,7 @@ impl Ssd {
         self.states.urgent[pool.index()] = index;
         self.states.any_urgent += 1;
         self.counters.s3_entries += 1;
+        self.dirty.insert(self.geometry().die_of_pool(pool));
         self.note_state(now, pool);
     }
 
@@ -143,6 +149,7 @@ impl Ssd {
     pub(super) fn leave_s3(&mut self, now: Ns, pool: PoolId) {
         self.states.urgent[pool.index()] = NONE;
         self.states.any_urgent -= 1;
+        self.dirty.insert(self.geometry().die_of_pool(pool));
         self.note_state(now, pool);
     }
 

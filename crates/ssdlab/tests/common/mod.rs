@@ -1,6 +1,9 @@
 //! Small drives, random drives and random workloads for tests.
 #![allow(dead_code)]
 
+pub mod cases;
+pub mod watch;
+
 use ssdlab::config::*;
 use ssdlab::geometry::Geometry;
 use ssdlab::request::{Request, RequestKind};

@@ -1,0 +1,147 @@
+//! A drive watched from outside at every instant: free blocks, and that collection gets somewhere.
+
+use ssdlab::config::{Config, Frontier, Trigger};
+use ssdlab::ftl::{BlockState, Ftl};
+use ssdlab::request::Request;
+use ssdlab::simulation::Simulation;
+use ssdlab::units::{BlockId, PoolId};
+
+/// More instants than any of these runs has.
+const INSTANTS: u64 = 1_000_000;
+
+/// What a pool was like at an instant.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    free: u32,
+    /// The block for host writes, the page, and whether a write would have to take a new block.
+    host: (BlockId, u32, bool),
+    collects: bool,
+    /// Collection is wanted, as far as can be seen: it works, or it would gain something and free blocks are below T_soft.
+    wants: bool,
+}
+
+/// Watches the free blocks of every pool.
+#[derive(Debug)]
+pub struct Watch {
+    soft: u32,
+    hard: u32,
+    by_free_blocks: bool,
+    separate: bool,
+    /// Pages that could be gained when the run began.
+    invalid: u64,
+    pools: Vec<Seen>,
+    erases: u64,
+    /// Instants at which the host took a free block while collection was wanted and there is a T_hard.
+    pub takes: u64,
+    /// Instants at which a pool had fewer than T_hard free blocks and wanted collection.
+    pub short: u64,
+}
+
+impl Watch {
+    /// Begins to watch a drive at rest.
+    pub fn new(config: &Config, simulation: &Simulation) -> Self {
+        let ftl = simulation.ssd().ftl();
+        let blocks_each = ftl.geometry().pools.blocks_each;
+        let programmed: u64 = blocks(ftl).map(|block| u64::from(ftl.blocks().programmed(block))).sum();
+        let mut watch = Watch {
+            soft: config.gc.soft_blocks(blocks_each),
+            hard: config.gc.hard_blocks(blocks_each),
+            by_free_blocks: config.gc.trigger != Trigger::InvalidShare,
+            separate: config.ftl.frontier == Frontier::Separate,
+            invalid: programmed - ftl.mapped_pages(),
+            pools: Vec::new(),
+            erases: 0,
+            takes: 0,
+            short: 0,
+        };
+        watch.pools = watch.look(ftl);
+        watch
+    }
+
+    fn look(&self, ftl: &Ftl) -> Vec<Seen> {
+        let mut collects = vec![false; ftl.geometry().pools.count.get() as usize];
+        for block in blocks(ftl).filter(|&block| ftl.blocks().state(block) == BlockState::Victim) {
+            collects[ftl.geometry().pool_of_block(block).index()] = true;
+        }
+        let seen = |(pool, collects): (usize, bool)| {
+            let pool = PoolId(pool as u32);
+            let free = ftl.blocks().free_count(pool);
+            let gains = self.by_free_blocks && free < self.soft && ftl.blocks().eligible_blocks(pool).next().is_some();
+            Seen {
+                free,
+                host: (ftl.next_write_block(pool), ftl.next_offset(pool), ftl.frontier_full(pool)),
+                collects,
+                wants: collects || gains,
+            }
+        };
+        collects.into_iter().enumerate().map(seen).collect()
+    }
+
+    /// Runs all requests, and what collection has to do after the last.
+    pub fn run(&mut self, simulation: &mut Simulation, requests: &[Request]) -> Result<(), String> {
+        let mut arrivals = requests.iter().map(|request| request.arrival_ns).peekable();
+        for _ in 0..INSTANTS {
+            let due = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min();
+            let Some(due) = due else {
+                return simulation.run_to_idle().map_err(|error| error.to_string());
+            };
+            while arrivals.next_if(|&arrival| arrival <= due).is_some() {}
+            simulation.run_until(due).map_err(|error| error.to_string())?;
+            self.instant_passed(simulation)?;
+        }
+        Err(format!("goes on and on, at {} ns by now", simulation.now()))
+    }
+
+    fn instant_passed(&mut self, simulation: &Simulation) -> Result<(), String> {
+        let now = self.look(simulation.ssd().ftl());
+        let before = std::mem::replace(&mut self.pools, now);
+        for (pool, before) in before.into_iter().enumerate() {
+            self.pool_keeps_free_blocks(simulation, pool, before)?;
+        }
+        self.erases = simulation.ssd().counters().erases;
+        self.gets_somewhere(simulation)
+    }
+
+    /// The host leaves a pool the blocks that it is to leave.
+    fn pool_keeps_free_blocks(&mut self, simulation: &Simulation, pool: usize, before: Seen) -> Result<(), String> {
+        let (now, counters) = (self.pools[pool], simulation.ssd().counters());
+        let short = now.wants && now.free < self.hard;
+        self.short += u64::from(short);
+        // With a shared frontier a job may have written.
+        let known = self.separate || !before.collects && !now.collects;
+        // Of a full block only the one that would follow it is seen, which a job may take.
+        if !known || before.host == now.host || before.host.2 && now.host.2 {
+            return Ok(());
+        }
+        let says = |what: &str| Err(format!("at {} ns {what} with {} blocks free in pool {pool}", simulation.now(), now.free));
+        let took = !now.host.2 && (before.host.2 || before.host.0 != now.host.0);
+        if took && now.free == 0 {
+            return says("the host takes the last block");
+        }
+        if self.hard == 0 || !before.wants || counters.s3_entries > 0 {
+            return Ok(());
+        }
+        self.takes += u64::from(took);
+        if took && now.free + 1 < self.hard {
+            return says("the host takes a block below T_hard");
+        }
+        if before.free < self.hard && now.free < self.hard && self.erases == counters.erases {
+            return says("the host writes below T_hard");
+        }
+        Ok(())
+    }
+
+    /// Each erase gains a page at least, so that there are no more of them than pages that became invalid.
+    fn gets_somewhere(&self, simulation: &Simulation) -> Result<(), String> {
+        let counters = simulation.ssd().counters();
+        let invalid = self.invalid + counters.host_programs + counters.trimmed_pages + counters.stale_moves;
+        if counters.erases <= invalid {
+            return Ok(());
+        }
+        Err(format!("{} erases gain no more than {invalid} pages by {} ns: {counters:?}", counters.erases, simulation.now()))
+    }
+}
+
+fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {
+    (0..ftl.geometry().blocks).map(BlockId)
+}

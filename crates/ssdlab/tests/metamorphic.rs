@@ -1,0 +1,329 @@
+//! Two runs that must agree: rules that follow from what docs/model.md says, over random drives and workloads. Each counts the cases in
+//! which it had something to say.
+
+mod common;
+
+use common::cases::{Cases, Tally};
+use common::{random_config, random_requests};
+use ssdlab::config::presets::{self, Kind};
+use ssdlab::config::*;
+use ssdlab::geometry::Geometry;
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::ssd::Counters;
+use ssdlab::stats::Completion;
+use ssdlab::units::Ns;
+
+/// What a run did.
+#[derive(Debug)]
+struct Outcome {
+    /// By request: its response time.
+    responses: Vec<Ns>,
+    counters: Counters,
+    /// Time in S0 to S3.
+    states: [Ns; 4],
+}
+
+impl Outcome {
+    /// No pool wanted collection at any time.
+    fn is_without_collection(&self) -> bool {
+        self.states[1..] == [0; 3] && self.counters.jobs == 0
+    }
+
+    /// Some host operation was neither before nor after a page move, but with it.
+    fn shares_moves(&self) -> bool {
+        let Counters { merged_reads, merged_writes, pipelined_reads, pipelined_writes, overlapped_ops, reordered_moves, .. } =
+            self.counters;
+        [merged_reads, merged_writes, pipelined_reads, pipelined_writes, overlapped_ops, reordered_moves] != [0; 6]
+    }
+
+    /// Something was suspended, put aside, or given up because it was.
+    fn suspends(&self) -> bool {
+        let Counters { suspensions, moves_put_aside, discarded_moves, .. } = self.counters;
+        [suspensions, moves_put_aside, discarded_moves] != [0; 3]
+    }
+}
+
+/// Runs the requests.
+fn run(config: &Config, requests: &[Request]) -> Result<Outcome, String> {
+    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
+    simulation.take_completions();
+    for request in requests {
+        simulation.submit(*request).map_err(|e| e.to_string())?;
+    }
+    simulation.run_to_idle().map_err(|e| e.to_string())?;
+    let states = simulation.ssd().state_ns(simulation.now());
+    let counters = *simulation.ssd().counters();
+    let mut completions = simulation.take_completions();
+    simulation.finish().map_err(|e| e.to_string())?;
+    completions.sort_by_key(|completion| completion.index);
+    let response = |completion: &Completion| completion.completed_ns - completion.arrival_ns;
+    Ok(Outcome { responses: completions.iter().map(response).collect(), counters, states })
+}
+
+/// Two runs took the same time for every request.
+fn same(what: &str, one: &(Config, Outcome), other: &(Config, Outcome)) -> Result<(), String> {
+    let pairs = one.1.responses.iter().zip(&other.1.responses);
+    let Some((request, (a, b))) = pairs.enumerate().find(|(_, (a, b))| a != b) else {
+        return Ok(());
+    };
+    Err(format!("{what}: request {request} takes {a} ns and {b} ns\n{:#?}\n{:#?}\nagainst\n{:#?}\n{:#?}", one.0, one.1, other.0, other.1))
+}
+
+/// Runs a configuration and keeps it with what it did.
+fn outcome(config: &Config, requests: &[Request]) -> Result<(Config, Outcome), String> {
+    Ok((config.clone(), run(config, requests)?))
+}
+
+/// A drive and a workload of a case.
+fn drawn(rule: &str, case: u64) -> (Rng, Config, Vec<Request>) {
+    let mut rng = Rng::new(case, rule);
+    let config = random_config(&mut rng);
+    let count = 30 + rng.below(150);
+    let requests = random_requests(&mut rng, &config, count);
+    (rng, config, requests)
+}
+
+/// The requests that lie inside the drive, which has been changed since they were drawn.
+fn inside(config: &Config, requests: Vec<Request>) -> Vec<Request> {
+    let exported = Geometry::new(config).exported_bytes();
+    requests.into_iter().filter(|request| request.offset + request.length <= exported).collect()
+}
+
+/// Checks a rule over random cases, and that it had something to say in enough of them.
+fn holds(rule: &'static str, count: u64, enough: u64, check: impl Fn(u64) -> Result<bool, String> + Send + Sync + 'static) {
+    let result = Cases::asked_for(count).run(move |case| Ok(Tally::from([(rule.to_string(), u64::from(check(case)?))])));
+    let tally = result.unwrap_or_else(|failure| panic!("{rule}, case {} {}", failure.case, failure.reason));
+    println!("{tally:?} of {count}");
+    assert!(tally[rule] >= enough || std::env::var_os("SWARM").is_some(), "{tally:?}: fewer than {enough}");
+}
+
+/// The collection schemes that come with the program, and every victim policy and trigger by itself.
+fn schemes(gc: &Gc) -> Vec<(String, Gc)> {
+    let names = presets::list(Kind::Scheme).into_iter().map(|info| info.name);
+    let preset = |name: String| {
+        let config = Layers { schemes: vec![name.clone()], ..Layers::default() }.build().expect("a preset");
+        (name, Gc { soft: gc.soft, ..config.gc })
+    };
+    let victims = [Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random];
+    let triggers = [Trigger::Soft, Trigger::Idle, Trigger::InvalidShare];
+    let by_victim = victims.map(|victim| (format!("{victim:?}"), Gc { victim, ..gc.clone() }));
+    let by_trigger = triggers.map(|trigger| (format!("{trigger:?}"), Gc { trigger, idle_free: 1.0, ..gc.clone() }));
+    names.map(preset).chain(by_victim).chain(by_trigger).collect()
+}
+
+#[test]
+fn without_collection_all_schemes_are_one() {
+    holds("without_collection", 300, 100, |case| {
+        let (mut rng, mut config, requests) = drawn("schemes", case);
+        // The untimed drive before the run collects by victim policy and trigger.
+        config.ftl.precondition.kind = if rng.chance(0.5) { PreconditionKind::None } else { PreconditionKind::Fill };
+        if config.ftl.allocation == Allocation::Dynamic {
+            // Scope `block` has one more block open where the frontier is shared, and dynamic allocation leaves room for it.
+            config.ftl.frontier = Frontier::Separate;
+        }
+        config.device.overprovisioning = 0.7;
+        config.gc.soft = 1.0;
+        let mut requests = inside(&config, requests);
+        requests.truncate(60);
+        let mut base = config.clone();
+        base.gc = Gc { soft: 1.0, ..Gc::default() };
+        let base = outcome(&base, &requests)?;
+        if !base.1.is_without_collection() {
+            return Ok(false);
+        }
+        let mut compared = 0;
+        for (name, gc) in schemes(&config.gc) {
+            let possible = !gc.pipeline || config.device.cache_register;
+            let other = Config { gc: Gc { pipeline: gc.pipeline && possible, ..gc }, ..config.clone() };
+            let other = outcome(&other, &requests)?;
+            if other.1.is_without_collection() {
+                same(&name, &base, &other)?;
+                compared += 1;
+            }
+        }
+        Ok(compared > 20)
+    });
+}
+
+#[test]
+fn pgc_without_its_mechanisms_is_pgc_none() {
+    let build = |scheme: &str, set: &[(&str, &str)]| {
+        let set = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Layers { schemes: vec![scheme.into()], set, ..Layers::default() }.build().expect("a preset")
+    };
+    let off = [("gc.pipeline", "false"), ("gc.merge", "false")];
+    assert_eq!(build("pgc", &off), build("pgc-none", &[]));
+    assert_eq!(build("pgc", &off[..1]), build("pgc-merge", &[]));
+    assert_eq!(build("pgc", &off[1..]), build("pgc-pipeline", &[]));
+    assert_eq!(build("pgc-se", &[("gc.suspend", "[]")]), build("pgc", &[]));
+    assert_eq!(build("fpgc", &[("gc.suspend", "[]")]), build("pgc", &[]));
+}
+
+/// Transfers take time.
+fn timed(config: &mut Config) {
+    config.device.command_ns = 100;
+}
+
+/// A random drive whose collection is preempted and never suspended.
+fn preemptible(config: &mut Config) {
+    timed(config);
+    config.gc.scope = Scope::None;
+    config.gc.suspend.clear();
+    // Merging needs the data on the bus.
+    config.device.copyback = false;
+}
+
+#[test]
+fn merging_and_pipelining_that_do_not_happen_change_nothing() {
+    holds("nothing_shared", 2_000, 200, |case| {
+        let (_, mut config, requests) = drawn("shared", case);
+        preemptible(&mut config);
+        config.scheduler.pipeline = false;
+        config.gc.merge = true;
+        config.gc.pipeline = config.device.cache_register;
+        let on = outcome(&config, &requests)?;
+        if on.1.shares_moves() {
+            return Ok(false);
+        }
+        (config.gc.merge, config.gc.pipeline) = (false, false);
+        same("nothing is merged or pipelined", &on, &outcome(&config, &requests)?)?;
+        Ok(on.1.counters.pages_moved > 0)
+    });
+}
+
+#[test]
+fn erases_too_short_to_be_suspended_are_as_good_as_not_suspendable() {
+    holds("short_erases", 600, 200, |case| {
+        let (_, mut config, requests) = drawn("erases", case);
+        timed(&mut config);
+        config.gc.scope = Scope::None;
+        config.gc.suspend = vec![Suspendable::Erase];
+        config.device.suspend_ns = 10_000_000;
+        let with = outcome(&config, &requests)?;
+        config.gc.suspend.clear();
+        same("erases are too short to be suspended", &with, &outcome(&config, &requests)?)?;
+        Ok(with.1.counters.erases > 0)
+    });
+}
+
+#[test]
+fn reads_too_short_to_be_suspended_are_as_good_as_not_suspendable() {
+    holds("short_reads", 600, 150, |case| {
+        let (_, mut config, requests) = drawn("reads", case);
+        timed(&mut config);
+        config.gc.scope = Scope::None;
+        config.gc.suspend = vec![Suspendable::Read, Suspendable::Erase];
+        // A write during a read that can be suspended never takes the move's place.
+        config.gc.merge = false;
+        config.device.suspend_ns = 10_000_000;
+        let with = outcome(&config, &requests)?;
+        if with.1.suspends() {
+            return Ok(false);
+        }
+        config.gc.suspend.clear();
+        same("reads are too short to be suspended", &with, &outcome(&config, &requests)?)?;
+        Ok(with.1.counters.pages_moved > 0)
+    });
+}
+
+#[test]
+fn a_second_register_matters_only_to_what_is_suspended() {
+    holds("registers", 600, 100, |case| {
+        let (_, mut config, requests) = drawn("registers", case);
+        config.gc.priority = Priority::Host;
+        config.device.page_registers = 2;
+        let two = outcome(&config, &requests)?;
+        if two.1.suspends() {
+            return Ok(false);
+        }
+        config.device.page_registers = 1;
+        same("nothing is suspended", &two, &outcome(&config, &requests)?)?;
+        Ok(two.1.counters.pages_moved > 0)
+    });
+}
+
+#[test]
+fn a_hard_threshold_that_is_never_reached_changes_nothing() {
+    holds("hard", 1_500, 300, |case| {
+        let (mut rng, mut config, requests) = drawn("hard", case);
+        // A scope that excludes the pool shows as S3, whatever is free.
+        config.gc.scope = if rng.chance(0.5) { Scope::None } else { Scope::Block };
+        config.gc.hard = config.gc.hard.max(0.2);
+        let hard = outcome(&config, &requests)?;
+        if hard.1.states[2] > 0 || hard.1.counters.s3_entries > 0 {
+            return Ok(false);
+        }
+        config.gc.hard = 0.0;
+        same("T_hard is never reached", &hard, &outcome(&config, &requests)?)?;
+        Ok(hard.1.counters.jobs > 0)
+    });
+}
+
+#[test]
+fn on_one_die_wide_scopes_are_one() {
+    holds("scopes", 400, 150, |case| {
+        let (_, mut config, requests) = drawn("scopes", case);
+        config.device.channels = 1;
+        config.device.chips_per_channel = 1;
+        config.device.dies_per_chip = 1;
+        let requests = inside(&config, requests);
+        config.gc.scope = Scope::Die;
+        let die = outcome(&config, &requests)?;
+        for scope in [Scope::Chip, Scope::Channel, Scope::Device] {
+            config.gc.scope = scope;
+            same("the scope is one die", &die, &outcome(&config, &requests)?)?;
+        }
+        Ok(die.1.counters.jobs > 0)
+    });
+}
+
+/// Has everything that takes time take `times` as long.
+fn slow_down(config: &mut Config, times: u64) {
+    let device = &mut config.device;
+    for ns in [&mut device.read_ns, &mut device.program_ns, &mut device.erase_ns, &mut device.command_ns, &mut device.suspend_ns] {
+        *ns *= times;
+    }
+    device.transfer_ps_per_byte *= times;
+    device.read_ns_by_page.iter_mut().chain(&mut device.program_ns_by_page).for_each(|ns| *ns *= times);
+    config.gc.poll_ns *= times;
+    config.gc.idle_us *= times;
+}
+
+#[test]
+fn a_slower_drive_under_a_slower_load_is_the_same_drive() {
+    const TIMES: u64 = 3;
+    holds("slower", 1_000, 500, |case| {
+        let (_, mut config, mut requests) = drawn("slower", case);
+        // Nothing may be rounded: neither transfers nor the sixteenth of a timeout.
+        config.device.transfer_ps_per_byte -= config.device.transfer_ps_per_byte % 1_000;
+        config.gc.idle_us *= 16;
+        let mut fast = outcome(&config, &requests)?;
+        slow_down(&mut config, TIMES);
+        requests.iter_mut().for_each(|request| request.arrival_ns *= TIMES);
+        let slow = outcome(&config, &requests)?;
+        fast.1.responses.iter_mut().for_each(|ns| *ns *= TIMES);
+        same("everything is slower", &fast, &slow)?;
+        Ok(slow.1.counters.jobs > 0)
+    });
+}
+
+#[test]
+fn flushes_change_nothing() {
+    holds("flushes", 600, 250, |case| {
+        let (_, mut config, requests) = drawn("flushes", case);
+        if config.gc.trigger == Trigger::Idle {
+            // Requests of every kind end an idle time.
+            config.gc.trigger = Trigger::Soft;
+        }
+        let mut with = outcome(&config, &requests)?;
+        let is_flush = |request: &Request| request.kind == RequestKind::Flush;
+        let mut kinds = requests.iter().map(is_flush);
+        with.1.responses.retain(|_| !kinds.next().expect("a response for each request"));
+        let others: Vec<Request> = requests.iter().filter(|request| !is_flush(request)).copied().collect();
+        same("flushes are left out", &with, &outcome(&config, &others)?)?;
+        Ok(others.len() < requests.len() && with.1.counters.jobs > 0)
+    });
+}
