@@ -190,7 +190,6 @@ fn found(defect: Planted, verify: Verify) -> Failure {
 fn planted_defects_are_found() {
     for (defect, says) in [
         (Planted::KeepsStaleCopies, "holds version"),
-        (Planted::ReadsOldBuffers, "finds version"),
         (Planted::ForgetsHardThreshold, "T_hard"),
         (Planted::LosesWaitingTime, "panicked"),
         (Planted::KeepsExclusion, "no progress"),
