@@ -11,8 +11,6 @@ pub enum Planted {
     KeepsStaleCopies,
     /// State S2 is never entered.
     ForgetsHardThreshold,
-    /// A write that took a move's place never stops waiting.
-    LosesWaitingTime,
     /// A job that has ended leaves its exclusion behind.
     KeepsExclusion,
 }
