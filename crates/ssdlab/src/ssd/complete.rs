@@ -1,6 +1,6 @@
 //! Stages end: transactions, then requests complete.
 
-use super::{Planted, Ssd};
+use super::Ssd;
 use crate::flash::{Begun, OpKind, Phase, Progress};
 use crate::sched::{NONE, TransactionKind};
 use crate::stats::Part;
@@ -116,7 +116,7 @@ impl Ssd {
             self.flash.set_write_ns(slot, ns);
         }
         let writer = self.gc.job(pool).and_then(|job| job.moving).map_or(NONE, |moved| moved.writer);
-        if writer != NONE && !self.has(Planted::LosesWaitingTime) {
+        if writer != NONE {
             self.stop_waiting(now, writer);
         }
     }

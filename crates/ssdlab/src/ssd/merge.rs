@@ -3,7 +3,7 @@
 //! A read joins a move whose transfer out has not begun, and ends with it; later it can be answered from the register. A write joins a move
 //! whose transfer in has not begun, whose data it replaces. With several moves in flight the page may be in the controller's buffer.
 
-use super::{Planted, Ssd};
+use super::Ssd;
 use crate::flash::{OpKind, Phase};
 use crate::gc::Move;
 use crate::sched::{LineKind, NONE, TransactionKind};
@@ -45,7 +45,7 @@ impl Ssd {
         // A page that was written or trimmed since is not what the move holds.
         let place = self.ftl.lookup(lpn)?;
         if let Some(moved) = self.gc.buffered(pool, lpn) {
-            return (moved.from == place || self.has(Planted::ReadsOldBuffers)).then_some(Joining::Buffered);
+            return (moved.from == place).then_some(Joining::Buffered);
         }
         let moved = job.moving.filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, NONE))?;
         if !write && self.several_moves && moved.to.is_some() {

@@ -9,12 +9,8 @@ use crate::units::PoolId;
 pub enum Planted {
     /// A suspended move that goes on takes its copy for the newest, although the page was written meanwhile.
     KeepsStaleCopies,
-    /// A read is answered from the controller's buffer after its page was written elsewhere.
-    ReadsOldBuffers,
     /// State S2 is never entered.
     ForgetsHardThreshold,
-    /// A write that took a move's place never stops waiting.
-    LosesWaitingTime,
     /// A job that has ended leaves its exclusion behind.
     KeepsExclusion,
 }
