@@ -127,10 +127,15 @@ impl Scheduler {
         self.load[chip.index()]
     }
 
-    /// Writes of high priority that wait in the pool's line.
+    /// Operations of high-priority writes that wait in a line of the pool.
     #[inline]
-    pub fn high_priority_waiting(&self, pool: PoolId) -> u32 {
-        self.high_priority[self.line(pool, LineKind::Write).0 as usize]
+    pub fn high_priority_waiting(&self, pool: PoolId, kind: LineKind) -> u32 {
+        self.high_priority[self.line(pool, kind).0 as usize]
+    }
+
+    /// A waiting operation becomes one of high priority.
+    pub fn raise(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
+        self.high_priority[line.0 as usize] += u32::from(!std::mem::replace(&mut transactions[index].high_priority, true));
     }
 
     /// Writes go before reads on this chip (fr-fcfs with a filled write queue).

@@ -202,11 +202,34 @@ impl Ssd {
         self.transactions[youngest].next_on_page = index;
         self.transactions[index].behind = self.transactions[youngest].changes();
         self.ftl.set_chain(lpn, chain, Some((oldest, index)));
+        if self.transactions[index].high_priority && !self.sched.is_dynamic() {
+            self.raise_older(now, oldest, index);
+        }
         let reads_only = self.transactions[youngest].kind == TransactionKind::Read && self.transactions[youngest].active;
         if reads_only && self.transactions[index].kind == TransactionKind::Read {
             self.activate(now, index);
         } else {
             self.counters.page_order_waits += 1;
+        }
+    }
+
+    /// Writes of the same page that a high-priority write must not pass are as urgent as it is.
+    fn raise_older(&mut self, now: Ns, mut index: u32, until: u32) {
+        while index != until {
+            let Transaction { kind, in_line, pool, next_on_page, .. } = self.transactions[index];
+            match kind {
+                TransactionKind::Write | TransactionKind::ReadForWrite if in_line => {
+                    let write = kind == TransactionKind::Write;
+                    let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
+                    self.sched.raise(&mut self.transactions, line, index);
+                    if write {
+                        self.high_priority_waits(now, pool, index);
+                    }
+                }
+                TransactionKind::Write | TransactionKind::ReadForWrite => self.transactions[index].high_priority = true,
+                TransactionKind::Read | TransactionKind::Trim => {}
+            }
+            index = next_on_page;
         }
     }
 

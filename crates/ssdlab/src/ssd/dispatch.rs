@@ -128,8 +128,15 @@ impl Ssd {
                 urgent: self.states.is_urgent(candidate.pool),
             }),
             gc: gc
-                .map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready, urgent: self.states.is_urgent(pool) }),
+                .map(|pool| GcView { ready: self.gc.job(pool).expect("a candidate has a job").ready, urgent: self.is_urgent_beside(pool) }),
         }
+    }
+
+    /// A pool of the same die is in S3 for a high-priority write, and its job is not over: nothing comes between that and what is suspended
+    /// ahead of it.
+    fn is_urgent_beside(&self, pool: PoolId) -> bool {
+        let urgent = |pool| self.states.is_urgent(pool) && self.gc.job(pool).is_some();
+        self.states.any_urgent() && self.geometry().pools_of_die(self.geometry().die_of_pool(pool)).map(PoolId).any(urgent)
     }
 
     /// Point B, or a die whose operation another may overlap. Returns true if something has begun.
@@ -363,7 +370,11 @@ impl Ssd {
         for die in (of.0 + 1..dies.end).chain(dies.start..=of.0).map(DieId) {
             let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].ready.1);
             let limits = if die == of && self.flash.shelved(die).is_none() { limits } else { self.limits_of_shelf(die) };
-            host = match (host, self.host_candidate(die, limits)) {
+            let candidate = self.host_candidate(die, limits);
+            if candidate.is_some_and(|candidate| self.states.is_urgent(candidate.pool)) {
+                return candidate;
+            }
+            host = match (host, candidate) {
                 (Some(best), Some(other)) if !self.sched.goes_before(key(&other), key(&best), chip) => Some(best),
                 (best, other) => other.or(best),
             };
@@ -470,7 +481,7 @@ impl Ssd {
     fn held_up_write(&self, pool: PoolId) -> Option<Candidate> {
         let victim = self.gc.job(pool)?.victim;
         let head = self.sched.head(self.sched.line(pool, LineKind::Write));
-        if head == NONE || self.sched.is_dynamic() || self.states.is_urgent(pool) {
+        if head == NONE || self.sched.is_dynamic() || self.states.holds_up(pool, LineKind::Read) {
             return None;
         }
         let pages = std::iter::successors(self.ftl.next_move(victim, 0), |&(page, ..)| self.ftl.next_move(victim, page + 1));
@@ -494,12 +505,21 @@ impl Ssd {
     fn first_read(&self, pool: PoolId, limits: Limits) -> u32 {
         let head = self.sched.head(self.sched.line(pool, LineKind::Read));
         if head == NONE || self.states.holds_up(pool, LineKind::Read) {
-            return NONE;
+            return self.first_of_high_priority(pool);
         }
         if !self.excludes_reads && limits.plane.is_none() {
             return head;
         }
         self.first_read_outside(pool, head, limits.plane)
+    }
+
+    /// Where all host operations are held up: the read of a partial write of high priority, which asks for S3 once it has its page.
+    #[cold]
+    fn first_of_high_priority(&self, pool: PoolId) -> u32 {
+        if self.states.is_urgent(pool) || self.sched.high_priority_waiting(pool, LineKind::Read) == 0 {
+            return NONE;
+        }
+        self.first_high_priority(pool, LineKind::Read).unwrap_or(NONE)
     }
 
     /// A write can be given a page in the pool, and no exclusion keeps it waiting.

@@ -39,7 +39,7 @@ impl Ssd {
         let job = self.gc.job(pool)?;
         // With dynamic allocation the place of a write is not known before it begins. A job that pauses may never program what is in the buffer.
         let never = self.sched.is_dynamic() || self.several_moves && job.paused;
-        if self.states.is_urgent(pool) || write && never {
+        if self.states.holds_up(pool, LineKind::Read) || write && never {
             return None;
         }
         // A page that was written or trimmed since is not what the move holds.

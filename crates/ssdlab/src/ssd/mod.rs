@@ -235,7 +235,10 @@ impl Ssd {
             merge: config.gc.merge
                 && (config.gc.scope == Scope::None || config.gc.scope == Scope::Block && config.gc.priority == Priority::Host),
             suspends: Suspends::new(config),
-            shares_dies: config.scheduler.pipeline || config.gc.pipeline || config.gc.merge || !config.gc.suspend.is_empty(),
+            shares_dies: config.scheduler.pipeline
+                || config.gc.pipeline && config.device.cache_register
+                || config.gc.merge
+                || !config.gc.suspend.is_empty(),
             gc_pipeline: config.gc.pipeline && config.device.cache_register,
             several_moves: config.gc.moves_in_flight > 1,
             poll_ns: config.gc.poll_ns,

@@ -62,6 +62,12 @@ impl States {
         self.any_urgent > 0 && self.urgent[pool.index()] != NONE
     }
 
+    /// Some pool is in S3 for a high-priority write.
+    #[inline(always)]
+    pub(super) fn any_urgent(&self) -> bool {
+        self.any_urgent > 0
+    }
+
     /// The high-priority write for which the pool is in S3, or [`NONE`].
     pub(super) fn urgent_write(&self, pool: PoolId) -> u32 {
         self.urgent[pool.index()]
@@ -103,8 +109,8 @@ impl Ssd {
         // A write of high priority that waits already is as good as one that arrives.
         if self.states.short[pool.index()]
             && !self.states.is_urgent(pool)
-            && self.sched.high_priority_waiting(pool) > 0
-            && let Some(index) = self.first_high_priority(pool)
+            && self.sched.high_priority_waiting(pool, LineKind::Write) > 0
+            && let Some(index) = self.first_high_priority(pool, LineKind::Write)
         {
             self.enter_s3(now, pool, index);
         }
@@ -122,8 +128,9 @@ impl Ssd {
         }
     }
 
-    fn first_high_priority(&self, pool: PoolId) -> Option<u32> {
-        let mut index = self.sched.head(self.sched.line(pool, LineKind::Write));
+    /// The first operation of high priority in a line of the pool.
+    pub(super) fn first_high_priority(&self, pool: PoolId, kind: LineKind) -> Option<u32> {
+        let mut index = self.sched.head(self.sched.line(pool, kind));
         while index != NONE && !self.transactions[index].high_priority {
             index = self.transactions[index].next;
         }
