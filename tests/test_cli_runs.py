@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, Ssdlab, fill
+from ssdlab import Result, tables
 
 RUN = ["run", *SMALL_OPTIONS]
 REPLAY = ["run", *DRIVE_OPTIONS]
@@ -89,6 +90,23 @@ def test_tables_of_a_run_begin_with_what_was_simulated(ssdlab_command: Ssdlab, t
     assert any("of preparation" in line for line in lines)
     (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n")
     assert ssdlab_command("run", "--trace", "t.csv").out.startswith("Device default, scheme default, trace t.csv\n")
+
+
+def test_tables_say_how_collection_gave_way() -> None:
+    gc = {
+        "jobs": 3,
+        "preemptions": 1200,
+        "suspensions": 0,
+        "merged": {"read": 0, "write": 1},
+        "pipelined": {"read": 4, "write": 5},
+        "state_ns": {"s0": 900, "s1": 75, "s2": 25, "s3": 0},
+    }
+    shown = tables.as_text(tables.run_tables(Result({"gc": gc})))
+    assert "1,200 preemptions, merged 1 write, pipelined 4 reads and 5 writes" in shown
+    assert "time in S0 90.00%, S1 7.50%, S2 2.50%\n" in shown
+    assert "suspensions" not in shown
+    idle = {"jobs": 0, "preemptions": 0, "merged": {"read": 0, "write": 0}, "state_ns": {"s0": 900, "s1": 0, "s2": 0, "s3": 0}}
+    assert not {"preemptions", "merged", "S0"} & set(tables.as_text(tables.run_tables(Result({"gc": idle}))).split())
 
 
 def test_quiet_says_nothing(ssdlab_command: Ssdlab) -> None:

@@ -16,7 +16,7 @@ import pytest
 import ssdlab
 from conftest import ROOT, SMALL, Ssdlab
 from ssdlab.study import library
-from ssdlab.study.definition import Row
+from ssdlab.study.definition import Row, parse
 from ssdlab.study.evaluation import Estimate, Outcome
 from ssdlab.study.expressions import AbsentError, Formula, lookup
 
@@ -96,7 +96,7 @@ def test_rows_are_arithmetic(text: str, value: float) -> None:
     assert formula.number(lambda name: stand_for[formula.references[name].where]) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["1 / 0", "change(1, 0)", "0 / 0 + 1", "10 ** 1000"])
+@pytest.mark.parametrize("text", ["1 / 0", "change(1, 0)", "0 / 0 + 1", "10 ** 1000", "(0 - 1) ** 0.5"])
 def test_what_is_no_finite_number_is_not_measured(text: str) -> None:
     with pytest.raises(AbsentError, match="finite"):
         Formula(text, "here").number(lambda _: 0.0)
@@ -143,7 +143,11 @@ def test_the_interval_is_students() -> None:
 @pytest.mark.parametrize(
     ("values", "bounds", "verdict"),
     [
-        ([1.0, 1.2, 1.1], {"at_least": 1.0}, "yes"),
+        ([1.0, 1.2, 1.1], {"at_least": 0.8}, "yes"),
+        ([1.0, 1.2, 1.1], {"at_least": 1.0}, "within interval"),
+        ([1.0, 1.2, 1.1], {"at_most": 1.2}, "within interval"),
+        ([1.0, 1.2, 1.1], {"at_least": 0.8, "at_most": 1.4}, "yes"),
+        ([1.1], {"at_least": 1.0}, "yes"),
         ([0.9, 1.0, 1.0], {"at_least": 1.0}, "within interval"),
         ([0.1, 0.1, 0.11], {"at_least": 1.0}, "NO"),
         ([0.1], {"at_least": 0.0, "at_most": 0.05}, "NO"),
@@ -173,6 +177,12 @@ def test_verdicts(values: list[float], bounds: dict[str, float], verdict: str) -
         ('panels = ["mean"]', 'panels = ["meen"]', ["figure", "meen", 'did you mean "mean"']),
         ("paper = -20.5", 'paper = "-20.5"', ["paper", "number"]),
         ("seeds = [1, 2, 3]", "seeds = [1, 1]", ["twice"]),
+        ("min(mean[npgc])", "mean[npgc]", ["rows[1]", "list of 2 numbers"]),
+        ("min(mean[npgc])", "change(mean[npgc, 4])", ["rows[1]", "change(mean[npgc, 4]): wrong number of arguments"]),
+        ("min(mean[npgc])", "max(growth(mean[npgc]) - mean[rwp])", ["rows[1]", "growth(mean[npgc])", "lists of 1 and 2 numbers"]),
+        ("min(mean[npgc])", "[mean[npgc]]", ["rows[1]", "[mean[npgc]] is not arithmetic"]),
+        ("nothing.like.that", "change(nothing.like.that)", ["metrics.none", "wrong number of arguments"]),
+        ("values = [4, 16]", 'values = [4, 16]\nlabels = ["<16", "16"]', ["no request size", "4"]),
         ('schemes = ["npgc", "rwp"]', 'schemes = "npgc"', ["schemes", "list of text"]),
         ("device.channels = 2", "device.chanels = 2", ["own/tiny", "device.chanels", "device.channels"]),
         ('device = "lee2013"', 'device = "lee2031"', ["lee2031", "lee2013"]),
@@ -183,6 +193,31 @@ def test_a_mistake_in_a_file_is_one_clear_line(ssdlab_command: Ssdlab, tiny: Pat
     tiny.write_text(TINY.replace(old, new, 1))
     message = ssdlab_command("study", "run", tiny).failed(2)
     assert all(word in message for word in words), message
+
+
+def test_labels_whose_results_would_lie_in_one_folder_are_refused(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
+    text = TINY.replace("values = [4, 16]", 'values = [4, 16]\nlabels = ["<4", ">4"]')
+    tiny.write_text(text.replace(", 16]", ", >4]").replace("npgc, 4]", "npgc, <4]").replace("[4, >4]", "[4, 16]"))
+    message = ssdlab_command("study", "run", tiny).failed(2)
+    assert '"npgc", "<4" and of "npgc", ">4"' in message
+    assert "same folder" in message
+    assert not (tmp_path / "results").exists()
+
+
+def test_two_files_of_one_name_are_refused(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "tiny.toml"
+    other.parent.mkdir()
+    other.write_text(TINY)
+    message = ssdlab_command("study", "run", tiny, other).failed(2)
+    assert "both are own/tiny" in message
+    assert len(library.find([str(tiny), f"{other.parent}/../tiny.toml", "lee2013/fig10a", "lee2013/fig10a"])) == 2
+
+
+def test_whole_numbers_are_labels_with_all_their_digits(tmp_path: Path) -> None:
+    study = parse(
+        "own/tiny", TINY.replace("[4, 16]", "[1000001, 1000002]").replace(", 16]", ", 1000002]").replace(", 4]", ", 1000001]"), tmp_path
+    )
+    assert study.axes[0].labels == ("1000001", "1000002")
 
 
 @pytest.mark.parametrize("name", library.shipped())
@@ -240,6 +275,7 @@ def test_run_and_report(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> N
     assert "data:image/png;base64," in text
     assert "http" not in text, "nothing is loaded from elsewhere"
     assert "what cannot be" in text
+    assert "not that the published size is met" in text
     assert ssdlab_command("study", "report", "results", "--out", "page.md").code == 0
     text = (tmp_path / "page.md").read_text()
     assert "| what cannot be |" in text
@@ -260,6 +296,40 @@ def test_the_same_study_gives_the_same_files_and_leaves_nothing_of_another(ssdla
     tiny.write_text(TINY.replace("[4, 16]", "[8, 16]").replace("none[npgc, 4]", "none[npgc, 8]"))
     assert files() != before
     assert len(list((folder / "runs").iterdir())) == 8, "two sizes, two schemes, two seeds: none of the earlier run's"
+
+
+def test_a_figure_that_fails_does_not_cost_the_study(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no figure")
+
+    monkeypatch.setattr("ssdlab.study.figures.draw", fail)
+    with pytest.raises(ValueError, match="no figure"):
+        ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "own" / "tiny" / "study.json").read_text())["runs"]
+
+
+@pytest.mark.parametrize("formula", ["0 * latency_ns.all.mean", "0 - latency_ns.all.mean", "nothing.like.that"])
+@pytest.mark.filterwarnings("error")
+def test_a_logarithmic_figure_of_nothing_above_0_is_drawn(tiny: Path, tmp_path: Path, formula: str) -> None:
+    text = TINY.replace('panels = ["mean"]', 'panels = ["mean", "none"]\nlog = true').replace("nothing.like.that", formula)
+    tiny.write_text(text)
+    ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+    ET.parse(tmp_path / "out" / "own" / "tiny" / "figure.svg")
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "{", '{"study": 1}'])
+def test_what_is_no_result_of_a_study_is_named(ssdlab_command: Ssdlab, tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "results" / "own" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "study.json").write_text(text)
+    message = ssdlab_command("study", "report", "results").failed(2)
+    assert "own/tiny/study.json: no result of a study" in message
+
+
+def test_a_result_with_a_broken_row_is_named(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
+    result = ssdlab.run_study(tiny, quick=True, out=tmp_path / "results").to_dict()
+    (tmp_path / "results" / "own" / "tiny" / "study.json").write_text(json.dumps({**result, "rows": [{}]}))
+    assert "no result of a study" in ssdlab_command("study", "report", "results").failed(2)
 
 
 def test_quick_is_shorter(ssdlab_command: Ssdlab, tiny: Path) -> None:
@@ -348,10 +418,17 @@ def test_a_run_that_fails_leaves_the_others(ssdlab_command: Ssdlab, tmp_path: Pa
     assert "did not finish" in result["rows"][1]["reason"]
 
 
-def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("json_", [False, True])
+def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path, json_: bool) -> None:
+    first = tmp_path / "first.toml"
+    first.write_text(TINY.replace("requests = 2000", "requests = 100").replace("[1, 2, 3]", "[1]"))
     tiny.write_text(TINY.replace("seeds = [1, 2, 3]", f"seeds = {list(range(1, 2000))}"))
     started = subprocess.Popen(
-        [sys.executable, "-m", "ssdlab", "study", "run", str(tiny)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "ssdlab", "study", "run", *([str(first), str(tiny), "--json"] if json_ else [str(tiny)])],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     folder = tmp_path / "results" / "studies" / "own" / "tiny"
     for _ in range(600):
@@ -363,8 +440,15 @@ def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path) -> 
     assert started.returncode == 130, err
     assert len(err.splitlines()) == 1
     assert "had finished" in err
-    assert out == ""
     kept = list(folder.glob("runs/*/result.json"))
+    if json_:
+        printed = json.loads(out)
+        assert list(printed["studies"]) == ["own/first"]
+        assert printed["interrupted"]["study"] == "own/tiny"
+        # Ctrl-C may come when a result has just been written
+        assert len(kept) - len(printed["interrupted"]["runs"]) in (0, 1)
+    else:
+        assert out == ""
     assert 0 < len(kept) < 4 * 1999
     assert all(json.loads(path.read_text())["requests"] for path in kept)
     assert not (folder / "study.json").exists()

@@ -123,6 +123,7 @@ def run_tables(result: Result) -> list[RenderableType]:
         latency_table(result),
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
+        *_gc_scheduling(result),
         *remarks(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
@@ -304,6 +305,23 @@ def _gc_details(result: Result) -> str:
         f"{gc['time_share']:.1%} of a pool's time" if "time_share" in gc else None,
     ]
     return ", ".join(detail for detail in details if detail)
+
+
+def _gc_scheduling(result: Result) -> list[RenderableType]:
+    """How collection gave way to requests, and the states that it was in; what did not happen is left out."""
+    gc = result.get("gc", {})
+    counts = [f"{gc[key]:,} {key}" for key in ("preemptions", "suspensions") if gc.get(key)]
+    for kind in ("merged", "pipelined"):
+        moved = {operation: gc.get(kind, {}).get(operation, 0) for operation in ("read", "write")}
+        parts = [f"{count:,} {operation}{'' if count == 1 else 's'}" for operation, count in moved.items() if count]
+        if parts:
+            counts.append(f"{kind} {' and '.join(parts)}")
+    lines = [", ".join(counts)] if counts else []
+    states = gc.get("state_ns", {})
+    total = sum(states.values())
+    if any(time for state, time in states.items() if state != "s0"):
+        lines.append("time in " + ", ".join(f"{state.upper()} {time / total:.2%}" for state, time in states.items() if time))
+    return [Text(f"  {line}") for line in lines]
 
 
 def _speed(result: Result) -> str:

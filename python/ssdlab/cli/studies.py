@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -53,12 +53,24 @@ def run(
 ) -> None:
     """Run studies, and compare what was measured with what was published."""
     prepared = [prepare(study, quick=quick, out=out, traces=traces) for study in library.find(names)]
-    results = [_run(study, jobs, json_=json_, quiet=quiet) for study in prepared]
+    results: list[StudyResult] = []
+    try:
+        for study in prepared:
+            results.append(_run(study, jobs, json_=json_, quiet=quiet))
+    except Interrupted as interrupt:
+        if json_:
+            runs = {label: result.get("digest") for label, result in interrupt.finished.items()}
+            print_json({**_as_json(results), "interrupted": {"study": prepared[len(results)].study.name, "runs": runs}})
+        raise typer.Exit(130) from interrupt
     if json_:
-        print_json({"studies": {result.study.name: result.to_dict() for result in results}})
+        print_json(_as_json(results))
     failed = [error for result in results for error in result.failed.values()]
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed))
+
+
+def _as_json(results: list[StudyResult]) -> dict[str, Any]:
+    return {"studies": {result.study.name: result.to_dict() for result in results}}
 
 
 def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> StudyResult:
@@ -69,7 +81,7 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
         except Interrupted as interrupt:
             done = f"{len(interrupt.finished)} of {len(prepared.jobs)} runs had finished"
             complain(f"{name}: interrupted: {done}, their results are in {prepared.folder}/runs")
-            raise typer.Exit(130) from interrupt
+            raise
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")
     if not (json_ or quiet):

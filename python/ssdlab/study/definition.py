@@ -6,6 +6,7 @@ import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -283,7 +284,7 @@ def _valued(where: str, table: Mapping[str, Any]) -> Iterator[Point]:
 
 
 def _label(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _shortened(point: Point) -> Point:
@@ -299,6 +300,7 @@ def _metric(name: str, key: str, value: object) -> Metric:
     formula = Formula(table["of"], where)
     if formula.references:
         raise ConfigError(f'{where} = "{formula.text}": brackets belong into rows; a metric is of one run')
+    formula.check(lambda _: 1.0)
     return Metric(key, str(table.get("title", key)), formula)
 
 
@@ -326,6 +328,7 @@ def _check_names(study: Study) -> None:
                 raise ConfigError(f'{row.formula.where} = "{row.formula.text}": {name} needs brackets: {name}[scheme, ...]')
         for reference in row.formula.references.values():
             _check_reference(study, row.formula, reference)
+        row.formula.check(partial(_any_numbers, study, row.formula))
     if study.figure is not None:
         where = f"{study.name}: figure"
         for metric in study.figure.panels:
@@ -334,6 +337,12 @@ def _check_names(study: Study) -> None:
             _check_known(f"{where}: relative_to", study.figure.relative_to, study.schemes, "scheme")
     if len(set(study.seeds)) != len(study.seeds) or len(set(study.schemes)) != len(study.schemes):
         raise ConfigError(f"{study.name}: a scheme or seed is named twice")
+
+
+def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[float, ...]:
+    """As many numbers as a name of a row will stand for."""
+    count = len(study.places(formula.references[name]))
+    return 1.0 if count == 1 else (1.0,) * count
 
 
 def _check_reference(study: Study, formula: Formula, reference: Reference) -> None:

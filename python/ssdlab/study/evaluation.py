@@ -93,17 +93,20 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Whether the finding is reproduced; nothing where the row only shows a number."""
+        """Whether the finding is reproduced; nothing where the row only shows a number.
+
+        "yes" and "NO" are for confidence intervals that lie all on one side of a bound, "within interval" for those that a bound crosses.
+        """
         if self.estimate is None:
             return UNMEASURED
         if self.row.at_least is None and self.row.at_most is None:
             return SHOWN
         low = -math.inf if self.row.at_least is None else self.row.at_least
         high = math.inf if self.row.at_most is None else self.row.at_most
-        if low <= self.estimate.mean <= high:
+        mean, half = self.estimate.mean, self.estimate.half or 0.0
+        if low <= mean - half and mean + half <= high:
             return HOLDS
-        half = self.estimate.half or 0.0
-        return WITHIN if low - half <= self.estimate.mean <= high + half else FAILS
+        return WITHIN if low <= mean + half and mean - half <= high else FAILS
 
 
 def metrics_of(study: Study, result: Mapping[str, Any]) -> Measured:

@@ -14,6 +14,7 @@ out at the end are all as well); all of them together are a list, in the order o
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import itertools
 import math
@@ -34,6 +35,10 @@ class AbsentError(Exception):
     """A number that a run does not have; the text says which."""
 
 
+class _LengthError(Exception):
+    """Lists of different lengths in one calculation."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean "..."?` where a known name is near, else nothing."""
     found = difflib.get_close_matches(name, list(known), n=1)
@@ -51,6 +56,9 @@ class Reference:
         return f"{self.metric}[{', '.join(self.where)}]"
 
 
+INTERNAL = re.compile(r"\breference_\d+\b")
+"""What stands for a name with brackets while a formula is parsed."""
+
 BRACKETS = re.compile(r"([A-Za-z_]\w*)\s*\[([^\[\]]*)\]")
 
 
@@ -64,7 +72,7 @@ class Formula:
         bare = BRACKETS.sub(self._take_reference, text)
         try:
             self._tree = ast.parse(bare.strip(), mode="eval").body
-        except SyntaxError as error:
+        except (SyntaxError, ValueError) as error:
             raise ConfigError(f'{where} = "{text}": cannot be read as arithmetic') from error
         self.names = tuple(self._check(self._tree))
 
@@ -82,7 +90,7 @@ class Formula:
             function = _path(node.func)
             if function not in FUNCTIONS or node.keywords:
                 known = ", ".join(FUNCTIONS)
-                raise ConfigError(f'{self.where} = "{self.text}": no function {ast.unparse(node.func)}; there are {known}')
+                raise ConfigError(f'{self.where} = "{self.text}": no function {self._shown(node.func)}; there are {known}')
             for argument in node.args:
                 yield from self._check(argument)
         elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
@@ -91,7 +99,20 @@ class Formula:
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield from self._check(node.operand)
         elif not (isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)):
-            raise ConfigError(f'{self.where} = "{self.text}": {ast.unparse(node)} is not arithmetic; allowed are + - * / ** and functions')
+            raise ConfigError(f'{self.where} = "{self.text}": {self._shown(node)} is not arithmetic; allowed are + - * / ** and functions')
+
+    def _shown(self, node: ast.AST) -> str:
+        """A part of the formula, as its author wrote it."""
+        return INTERNAL.sub(lambda name: str(self.references.get(name[0], name[0])), ast.unparse(node))
+
+    def check(self, resolve: Callable[[str], Value]) -> None:
+        """Finds the mistakes that do not depend on the numbers: `resolve` says how many there are for a name, and any will do.
+
+        Raises:
+            ConfigError: if the formula is no number, calls a function with the wrong arguments, or calculates with lists that do not fit.
+        """
+        with contextlib.suppress(AbsentError):
+            self.number(resolve)
 
     def number(self, resolve: Callable[[str], Value]) -> float:
         """The value, with names replaced by what `resolve` says.
@@ -99,7 +120,10 @@ class Formula:
         Raises:
             AbsentError: if a name has no value, or the value is no finite number.
         """
-        value = self._evaluate(self._tree, resolve)
+        try:
+            value = self._evaluate(self._tree, resolve)
+        except _LengthError as error:
+            raise ConfigError(f'{self.where} = "{self.text}": {error}') from error
         if isinstance(value, tuple):
             raise ConfigError(f'{self.where} = "{self.text}": is a list of {len(value)} numbers; say which, or take min, max or mean')
         if not math.isfinite(value):
@@ -111,10 +135,11 @@ class Formula:
         if path is not None:
             return resolve(path)
         if isinstance(node, ast.Call):
+            arguments = [self._evaluate(argument, resolve) for argument in node.args]
             try:
-                return FUNCTIONS[_path(node.func) or ""](*(self._evaluate(argument, resolve) for argument in node.args))
+                return FUNCTIONS[_path(node.func) or ""](*arguments)
             except TypeError as error:
-                raise ConfigError(f'{self.where} = "{self.text}": {ast.unparse(node)}: wrong number of arguments') from error
+                raise ConfigError(f'{self.where} = "{self.text}": {self._shown(node)}: wrong number of arguments') from error
         if isinstance(node, ast.BinOp):
             calculate = OPERATORS[type(node.op)]
             return _each(calculate, self._evaluate(node.left, resolve), self._evaluate(node.right, resolve))
@@ -158,7 +183,7 @@ def _each(calculate: Callable[[float, float], float], left: Value, right: Value)
         return _safely(calculate, left, right)
     lefts, rights = _as_long(left, right), _as_long(right, left)
     if len(lefts) != len(rights):
-        raise ConfigError(f"lists of {len(lefts)} and {len(rights)} numbers cannot be calculated with each other")
+        raise _LengthError(f"lists of {len(lefts)} and {len(rights)} numbers cannot be calculated with each other")
     return tuple(_safely(calculate, a, b) for a, b in zip(lefts, rights, strict=True))
 
 
@@ -189,6 +214,12 @@ def _of_all(function: Callable[[tuple[float, ...]], float]) -> Callable[..., Val
     return over_all
 
 
+def _power(a: float, b: float) -> float:
+    """Not a number where it would be a complex one."""
+    value = a**b
+    return math.nan if isinstance(value, complex) else float(value)
+
+
 def _change(new: Value, old: Value) -> Value:
     return _each(lambda a, b: 100 * (a / b - 1), new, old)
 
@@ -203,7 +234,7 @@ OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: lambda a, b: float(a**b),
+    ast.Pow: _power,
 }
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {

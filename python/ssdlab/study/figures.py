@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ def _panel(panel: Axes, result: StudyResult, figure: Figure, metric: str, outer:
         panel.set_xticks(numbers, labels)
     else:
         panel.set_xticks(numbers, labels)
-    if figure.log:
+    if figure.log and _has_heights(result, figure, metric):
         panel.set_yscale("log")
         _mark_decades(panel)
     else:
@@ -127,6 +128,13 @@ def _mark_decades(panel: Axes) -> None:
     panel.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 1000 else (1,)))
     panel.yaxis.set_minor_locator(NullLocator())
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _has_heights(result: StudyResult, figure: Figure, metric: str) -> bool:
+    """Whether anything of a metric is above 0: a logarithmic axis needs it."""
+    study = result.study
+    combinations = [tuple(point.label for point in combination) for combination in study.combinations()]
+    return any(height > 0 for scheme in study.schemes for height in _heights(result, figure, metric, scheme, combinations)[0])
 
 
 def _heights(
@@ -153,9 +161,10 @@ def _estimate(result: StudyResult, figure: Figure, metric: str, scheme: str, lab
 def _numbers(labels: Sequence[str]) -> list[float] | None:
     """The labels as numbers, if they are some and more than one."""
     try:
-        return [float(label.removesuffix("%").removeprefix("x")) for label in labels] if len(labels) > 1 else None
+        numbers = [float(label.removesuffix("%").removeprefix("x")) for label in labels]
     except ValueError:
         return None
+    return numbers if len(numbers) > 1 and all(map(math.isfinite, numbers)) else None
 
 
 def _named(axis: Axis, label: str) -> str:

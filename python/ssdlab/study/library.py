@@ -39,11 +39,23 @@ def load(name: str) -> Study:
 
 
 def find(names: list[str]) -> list[Study]:
-    """The studies that are asked for: by name, by file, or all of a paper by its key. Each once, in the order of asking."""
+    """The studies that are asked for: by name, by file, or all of a paper by its key. Each once, in the order of asking.
+
+    Raises:
+        UsageError: if two files have one name: their results would lie in the same folder.
+    """
     found: dict[str, Study] = {}
+    files: dict[str, str] = {}
     for name in names:
         members = [study for study in shipped() if study.split("/")[0] == name.rstrip("/")]
         for member in members or [name]:
             study = load(member)
+            if study.name in found and member != files[study.name] and not _same_file(member, files[study.name]):
+                raise UsageError(f"{files[study.name]} and {member}: both are {study.name}, which can have one result: rename one of them")
             found.setdefault(study.name, study)
+            files.setdefault(study.name, member)
     return list(found.values())
+
+
+def _same_file(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()

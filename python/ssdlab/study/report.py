@@ -19,6 +19,19 @@ __all__ = ["collect", "write"]
 LINES = "What is not as in the paper, or left open there"
 HEADS = ("finding", "paper", "measured", "difference", "expected", "reproduced")
 
+KINDS: dict[str, type] = {
+    **dict.fromkeys(("study", "title", "place", "about", "version"), str),
+    **dict.fromkeys(("deviations", "seeds", "parameters", "rows", "points", "skipped", "runs"), list),
+    **dict.fromkeys(("setup", "metrics", "failed"), dict),
+    "quick": bool,
+}
+"""What the page needs of a study's result."""
+
+MEANING = (
+    'An interval (±) is of 95 % confidence, over seeds. Reproduced ("yes") means that the bound stated under "expected" holds over the '
+    'whole interval, not that the published size is met: that is under "difference".'
+)
+
 CSS = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; background: #fff }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; font-size: 14px }
@@ -35,14 +48,30 @@ def collect(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     found = []
     for file in sorted(folder.glob(f"*/*/{STUDY_FILE}")):
         try:
-            found.append((file.parent, json.loads(file.read_text(encoding="utf-8"))))
+            study = json.loads(file.read_text(encoding="utf-8"))
+            _check(study)
         except OSError as reason:
             raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
         except ValueError as reason:
             raise UsageError(f"{file}: no result of a study: {reason}") from reason
+        found.append((file.parent, study))
     if not found:
         raise UsageError(f"{folder}: no results of studies here (`ssdlab study run` makes them)")
     return found
+
+
+def _check(study: object) -> None:
+    """Raises a `ValueError` for what `ssdlab study run` does not write."""
+    if not isinstance(study, dict):
+        raise ValueError("not a JSON object")
+    for key, kind in KINDS.items():
+        if not isinstance(study.get(key), kind):
+            raise ValueError(f'"{key}" is missing' if key not in study else f'"{key}" is not as `ssdlab study run` writes it')
+    for part in (_rows, _point_rows, _lines, _point_heads, _sizes):
+        try:
+            list(part(study))
+        except (KeyError, TypeError, AttributeError, ValueError) as reason:
+            raise ValueError(f"an entry is missing or not as `ssdlab study run` writes it ({reason})") from reason
 
 
 def write(folder: Path, page: Path) -> int:
@@ -59,17 +88,17 @@ def write(folder: Path, page: Path) -> int:
 
 
 def summary(studies: Sequence[tuple[Path, Mapping[str, Any]]]) -> str:
-    """How many rows were reproduced."""
+    """How many rows were reproduced, and what that means."""
     verdicts = [row["reproduced"] for _, study in studies for row in study["rows"] if row.get("reproduced")]
     counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "within interval", "NO", "not measured")}
     names = {
         "yes": "reproduced",
-        "within interval": "within the confidence interval of it",
+        "within interval": "with the bound inside the confidence interval",
         "NO": "not reproduced",
         "not measured": "not measured",
     }
     parts = [f"{count} {names[verdict]}" for verdict, count in counts.items() if count]
-    return f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(parts)}."
+    return f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(parts)}. {MEANING}"
 
 
 def _sizes(study: Mapping[str, Any]) -> str:
@@ -118,7 +147,7 @@ def _html(studies: Sequence[tuple[Path, Mapping[str, Any]]]) -> str:
     body = "".join(_html_study(folder, study) for folder, study in studies)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Studies</title><style>{CSS}</style></head><body>\n'
-        f"<h1>Studies</h1><p>{html.escape(summary(studies))} An interval (±) is of 95 % confidence, over seeds.</p>\n"
+        f"<h1>Studies</h1><p>{html.escape(summary(studies))}</p>\n"
         f"<nav><ul>{contents}</ul></nav>\n{body}</body></html>\n"
     )
 
@@ -172,7 +201,7 @@ def _write_figures(studies: Sequence[tuple[Path, Mapping[str, Any]]], page: Path
 
 
 def _markdown(studies: Sequence[tuple[Path, Mapping[str, Any]]], page: Path) -> str:
-    parts = [f"# Studies\n\n{summary(studies)} An interval (±) is of 95 % confidence, over seeds.\n"]
+    parts = [f"# Studies\n\n{summary(studies)}\n"]
     for folder, study in studies:
         parts.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {_sizes(study)}.\n\n{study['about']}\n")
         if study["rows"]:

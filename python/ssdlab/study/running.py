@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 from ssdlab._core import version
 from ssdlab.batch import RESULT_FILE, Batch, Job, Progress, execute, prepare_folder, write_json
-from ssdlab.errors import Error, TraceError
+from ssdlab.errors import ConfigError, Error, TraceError
 from ssdlab.plans import Setup, value_text
 from ssdlab.study.definition import Point, Study
 from ssdlab.study.evaluation import Estimate, Measured, Outcome, RunKey, evaluate, metrics_of
@@ -98,6 +99,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         traces: a folder to look for traces in, before the usual ones.
 
     Raises:
+        ConfigError: if a run cannot be simulated, or the results of two would lie in the same folder.
         TraceError: if none of the study's traces is there. Where some are, the others are skipped, with the reason.
     """
     if quick:
@@ -106,6 +108,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
     files = _Files(study, traces)
     jobs: dict[RunKey, Job] = {}
     skipped: dict[tuple[str, ...], str] = {}
+    _check_folders(study)
     for combination in study.combinations():
         labels = _labels(combination)
         try:
@@ -116,7 +119,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         for scheme in study.schemes:
             for seed, setup in setups.items():
                 label = ", ".join([scheme, *labels, f"seed {seed}"])
-                place = None if folder is None else folder / RUNS / _file_name([scheme, *labels, f"seed{seed}"])
+                place = None if folder is None else folder / RUNS / _run_folder(scheme, labels, seed)
                 try:
                     jobs[scheme, labels, seed] = Job.prepare(label, setup, scheme, folder=place, log_requests=False)
                 except Error as error:
@@ -127,7 +130,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
 
 
 def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:
-    """Runs a study; writes the figure and the result file if it has a folder.
+    """Runs a study; writes the result file and the figure if it has a folder.
 
     A run that fails leaves the others alone; rows that need it are not measured.
 
@@ -143,12 +146,12 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
         batch.raise_failure()
     result = _result(prepared, batch)
     if folder is not None:
-        # Imported here because it takes longer than many a study.
-        from ssdlab.study.figures import draw  # noqa: PLC0415
-
+        write_json(folder / STUDY_FILE, result.to_dict())  # first: no figure is worth the runs
         if study.figure is not None:
+            # Imported here because it takes longer than many a study.
+            from ssdlab.study.figures import draw  # noqa: PLC0415
+
             draw(result, folder)
-        write_json(folder / STUDY_FILE, result.to_dict())
     return result
 
 
@@ -196,8 +199,20 @@ class _Files:
         raise TraceError(f"the trace {name} is not here: name the folder that has it by --traces DIR")
 
 
-def _file_name(parts: Sequence[str]) -> str:
-    return "_".join(re.sub(r"[^\w.+-]+", "-", part) for part in parts)
+def _check_folders(study: Study) -> None:
+    """Refuses values whose results would lie in the same folder."""
+    taken: dict[str, tuple[str, ...]] = {}
+    for scheme, combination in itertools.product(study.schemes, study.combinations()):
+        labels = _labels(combination)
+        name = _run_folder(scheme, labels, study.seeds[0])
+        if name in taken:
+            one, other = (", ".join(f'"{label}"' for label in parts) for parts in (taken[name], (scheme, *labels)))
+            raise ConfigError(f"{study.name}: the results of {one} and of {other} would lie in the same folder, {name}: change a label")
+        taken[name] = (scheme, *labels)
+
+
+def _run_folder(scheme: str, labels: Sequence[str], seed: int) -> str:
+    return "_".join(re.sub(r"[^\w.+-]+", "-", part) for part in (scheme, *labels, f"seed{seed}"))
 
 
 def _clear_runs(folder: Path) -> None:
