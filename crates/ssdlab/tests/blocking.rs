@@ -6,6 +6,7 @@
 
 mod common;
 
+use common::pages::*;
 use common::{one_die, simulation};
 use ssdlab::config::{Allocation, Config, Frontier, Layers, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::flash::OpKind;
@@ -15,24 +16,6 @@ use ssdlab::rng::Rng;
 use ssdlab::simulation::Simulation;
 use ssdlab::stats::Part;
 use ssdlab::units::{BlockId, Lpn};
-
-const PAGE: u64 = 4096;
-const WRITE: u64 = 302_400;
-const READ: u64 = 127_400;
-const MOVE: u64 = 225_000;
-const ERASE: u64 = 1_500_000;
-
-fn request(kind: RequestKind, arrival_ns: u64, page: u64) -> Request {
-    Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority: false }
-}
-
-fn read(arrival_ns: u64, page: u64) -> Request {
-    request(RequestKind::Read, arrival_ns, page)
-}
-
-fn write(arrival_ns: u64, page: u64) -> Request {
-    request(RequestKind::Write, arrival_ns, page)
-}
 
 fn config(scope: Scope, priority: Priority) -> Config {
     let mut config = one_die();

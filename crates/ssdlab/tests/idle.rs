@@ -7,29 +7,13 @@
 
 mod common;
 
+use common::pages::*;
 use common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, IdleTimeout, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
 
-const PAGE: u64 = 4096;
-const WRITE: u64 = 302_400;
-const READ: u64 = 127_400;
-const MOVE: u64 = 225_000;
-const ERASE: u64 = 1_500_000;
 const IDLE: u64 = 1_000_000;
-
-fn request(kind: RequestKind, arrival_ns: u64, page: u64) -> Request {
-    Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority: false }
-}
-
-fn read(arrival_ns: u64, page: u64) -> Request {
-    request(RequestKind::Read, arrival_ns, page)
-}
-
-fn write(arrival_ns: u64, page: u64) -> Request {
-    request(RequestKind::Write, arrival_ns, page)
-}
 
 fn config(scope: Scope) -> Config {
     let mut config = one_die();

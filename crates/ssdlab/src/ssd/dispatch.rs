@@ -98,7 +98,11 @@ impl Ssd {
                 Doing::Nothing => self.at_b(now, die, granted),
                 _ if !self.shares_dies => false,
                 Doing::Held(slot) => self.inside_move(now, die, slot),
-                Doing::Gc(slot) => self.read_register(now, die) || self.during_gc(now, die, slot),
+                Doing::Gc(_) if self.read_register(now, die) => true,
+                Doing::Gc(slot) => {
+                    self.during_gc(now, die, slot);
+                    false
+                }
                 // A die at work begins an operation that can overlap only if that is what would begin were it idle: else a stream of one kind
                 // would keep the other kind, or collection, waiting without end.
                 Doing::Other => self.at_b(now, die, granted),
@@ -289,29 +293,28 @@ impl Ssd {
         host.filter(|candidate| candidate.line == LineKind::Read || !candidate.by_move)
     }
 
-    /// The array of the die is at work for GC, or its transfer is under way.
-    fn during_gc(&mut self, now: Ns, die: DieId, slot: u32) -> bool {
+    /// The array of the die is at work for GC, or its transfer is under way. Nothing begins now; once what is suspended has stopped, the die asks
+    /// again.
+    fn during_gc(&mut self, now: Ns, die: DieId, slot: u32) {
         if !self.suspends.any() || self.flash.is_joined(slot) {
-            return false;
+            return;
         }
         let (pool, phase) = (PoolId(self.flash.op(slot).tag), self.flash.phase(slot, now));
         let left = match phase {
             Phase::Read(left) if self.suspends.read => left,
             Phase::Program(left) if self.suspends.program => left,
             Phase::Erase(left) if self.suspends.erase => left,
-            _ => return false,
+            _ => return,
         };
         let may_suspend = left > self.suspends.ns;
         let host = self.host_beside(die, self.limits_beside(pool, phase));
         // Table III: a read of the page that is being programmed waits for the register.
         let host = host.filter(|read| !(self.merge && read.line == LineKind::Read && self.is_being_moved(pool, read.index)));
         let view = self.view(Moment::Array { may_suspend }, host, Some(pool));
-        if arbiter::decide(&view, &self.axes) != Decision::Suspend {
-            return false;
+        if arbiter::decide(&view, &self.axes) == Decision::Suspend {
+            self.counters.suspensions += 1;
+            self.flash.suspend(now, slot, &mut self.events);
         }
-        self.counters.suspensions += 1;
-        self.flash.suspend(now, slot, &mut self.events);
-        false
     }
 
     /// A read of the page that a move holds in its register is answered from there.

@@ -1,6 +1,8 @@
 //! Small drives, random drives and random workloads for tests.
 #![allow(dead_code)]
 
+pub mod pages;
+
 pub mod cases;
 pub mod watch;
 
