@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -17,31 +18,47 @@ DONE = 2
 MILLION = 1_000_000
 
 
-class RunProgress:
-    """A context manager: a bar for each run, while it lasts. `callback` is `None` where nobody would see them."""
+class _Bars:
+    """Bars that runs move. `callback` is `None` where nobody would see them."""
 
-    def __init__(self, labels: Sequence[str], *, quiet: bool) -> None:
-        self._labels = labels
+    def __init__(self, *, quiet: bool) -> None:
         self._progress = None if quiet or not sys.stderr.isatty() else _bars()
-        self._tasks: list[Task] = []
-        self._first: dict[int, tuple[float, int]] = {}
 
     @property
     def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
         """What the runs call."""
         return self._update if self._progress is not None else None
 
-    def __enter__(self) -> RunProgress:
+    def __enter__(self) -> Self:
         if self._progress is not None:
-            for label in self._labels:
-                task = self._progress.add_task(label, total=None, phase="waiting", rate="")
-                self._tasks.append(self._progress.tasks[task])
+            self._begin(self._progress)
             self._progress.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._progress is not None:
             self._progress.stop()
+
+    def _begin(self, progress: Progress) -> None:
+        raise NotImplementedError
+
+    def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
+        raise NotImplementedError
+
+
+class RunProgress(_Bars):
+    """A context manager: a bar for each run, while it lasts."""
+
+    def __init__(self, labels: Sequence[str], *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._labels = labels
+        self._tasks: list[Task] = []
+        self._first: dict[int, tuple[float, int]] = {}
+
+    def _begin(self, progress: Progress) -> None:
+        for label in self._labels:
+            task = progress.add_task(label, total=None, phase="waiting", rate="")
+            self._tasks.append(progress.tasks[task])
 
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
         assert self._progress is not None
@@ -63,28 +80,16 @@ class RunProgress:
         return f"{(completed - before) / (now - since):,.0f} requests/s" if now > since else ""
 
 
-class TotalProgress:
-    """A context manager: one bar for many runs. `callback` is `None` where nobody would see it."""
+class TotalProgress(_Bars):
+    """A context manager: one bar for many runs."""
 
     def __init__(self, label: str, runs: int, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
         self._label = label
         self._runs = runs
-        self._progress = None if quiet or not sys.stderr.isatty() else _bars()
 
-    @property
-    def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
-        """What the runs call."""
-        return self._update if self._progress is not None else None
-
-    def __enter__(self) -> TotalProgress:
-        if self._progress is not None:
-            self._progress.add_task(self._label, total=self._runs, phase="", rate="")
-            self._progress.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+    def _begin(self, progress: Progress) -> None:
+        progress.add_task(self._label, total=self._runs, phase="", rate="")
 
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
         assert self._progress is not None
