@@ -3,7 +3,9 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `accept` | a request becomes page transactions, which wait in lines or for older operations on their page |
-//! | `dispatch` | a die that is free begins what the arbiter decides |
+//! | `dispatch` | on a die happens what the arbiter decides |
+//! | `candidates` | who could begin on a die |
+//! | `begin` | operations leave their lines, are given pages, and go to the flash |
 //! | `collect` | jobs start, exclude, and end |
 //! | `idle` | collection ahead of need while no request is under way |
 //! | `complete` | stages end: transactions, then requests complete |
@@ -14,6 +16,8 @@
 //! | `verify` | data versions and recounts, when asked for |
 
 mod accept;
+mod begin;
+mod candidates;
 mod clocks;
 mod collect;
 mod complete;
