@@ -11,11 +11,12 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`] |
 //! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`] |
+//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`] |
 
 pub mod arbiter;
 pub mod cancel;
 pub mod config;
+pub mod distribution;
 pub mod error;
 pub mod event;
 pub mod files;
