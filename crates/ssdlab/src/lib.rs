@@ -9,8 +9,8 @@
 //! | 5 | [`ssd`], [`precondition`] |
 //! | 4 | [`sched`], [`gc`], [`arbiter`] |
 //! | 3 | [`ftl`] |
-//! | 2 | [`flash`] |
-//! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
+//! | 2 | [`flash`], [`replay`] |
+//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
 //! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`] |
 
 pub mod arbiter;
@@ -26,6 +26,8 @@ pub mod gc;
 pub mod geometry;
 pub mod memory;
 pub mod precondition;
+pub mod queueing;
+pub mod replay;
 pub mod request;
 pub mod rng;
 pub mod sched;
