@@ -260,6 +260,8 @@ def mean_wait_cep_independent(
 
 
 _ARGUMENTS = {name: arguments for name, _equation, arguments in _core.queueing_formulas()}
+EQUATIONS = {name: equation for name, equation, _arguments in _core.queueing_formulas()}
+"""The equation, or the section, of the report for each function."""
 
 
 def _value(name: str, *arguments: Numbers) -> Value:
@@ -395,6 +397,12 @@ class QueueingResult(Section):
     def __repr__(self) -> str:
         return f"<QueueingResult: {self.priority}, {sum(self.request_counts.values()):,} requests>"
 
+    def __str__(self) -> str:
+        """The table that the command line prints."""
+        from ssdlab import tables  # noqa: PLC0415
+
+        return tables.as_text(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
@@ -469,7 +477,11 @@ class Experiment:
         *values, _priority = _core.queueing_die(self._core_config)
         names = ("read_ns", "write_ns", "copy_ns", "erase_ns", "pages")
         given = {name: getattr(self, name) for name in names}
-        return {name: value if given[name] is None else whole(name, given[name]) for name, value in zip(names, values, strict=True)}
+        least = {"pages": 1}
+        return {
+            name: value if given[name] is None else whole(name, given[name], least=least.get(name, 0))
+            for name, value in zip(names, values, strict=True)
+        }
 
     @cached_property
     def valid_pages(self) -> list[int]:
