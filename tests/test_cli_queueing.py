@@ -118,7 +118,7 @@ def test_a_trace(ssdlab_command: Ssdlab) -> None:
     command = ["queueing", "--trace", trace, "--fit", "trace", "--scale-time", "0.05", "--requests", 3000, "--json"]
     report = done(ssdlab_command(*command)).json()
     assert report["runs"]["rwp"]["workload"]["trace"]["requests"] == 3000
-    assert report["formulas"]["utilisation"] == pytest.approx(report["runs"]["rwp"]["utilisation"]["total"], rel=0.2)
+    assert report["formulas"]["total_rate_per_ms"] == pytest.approx(report["runs"]["rwp"]["throughput_per_ms"], rel=0.2)
 
 
 def test_ctrl_c(tmp_path: Path) -> None:
