@@ -10,9 +10,7 @@ mod order;
 mod recorder;
 mod registry;
 mod result;
-mod sums;
 
-pub use class::PERCENTILE_ERROR;
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry};
@@ -21,6 +19,7 @@ pub use result::{
     Shared, StateTimes, Utilisation, Wear,
 };
 
+pub use crate::distribution::PERCENTILE_ERROR;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
