@@ -57,6 +57,10 @@ class Die:
     def work_of(self, collection: int) -> int:
         return self.valid_of(collection) * self.copy_ns + self.erase_ns
 
+    def least_ns(self, collection: Collection) -> int:
+        """How long the collection takes where nothing comes between."""
+        return collection.valid * self.copy_ns + self.erase_ns
+
     def service(self, op: Op) -> int:
         return self.read_ns if op == "read" else self.write_ns
 
@@ -277,11 +281,23 @@ def busy_periods_of_any_order(die: Die, arrivals: Arrivals) -> list[Interval]:
 
 def unfinished_work(die: Die, arrivals: Arrivals, served: Sequence[Interval], at: Sequence[int]) -> list[int]:
     """The work in the system just after each of these instants, that of collections to come counted with their writes."""
-    brought, done = list(work_brought(die, arrivals)), list(served)
-    return [
-        sum(work for arrival, work in brought if arrival <= instant) - sum(min(end, instant) - start for start, end in done if start < instant)
-        for instant in at
-    ]
+    arrival, work = np.array(list(work_brought(die, arrivals))).T
+    start, end = np.array(served).T
+    instants = np.array(at)[:, np.newaxis]
+    brought = np.where(arrival <= instants, work, 0).sum(axis=1)
+    done = np.clip(instants - start, 0, end - start).sum(axis=1)
+    return (brought - done).tolist()
+
+
+def mean_and_most_waiting(waits: Sequence[Interval], until: int) -> tuple[float, int]:
+    """How many waited, in the mean from 0 to ``until`` and at most, those that waited from one instant to another."""
+    lasting = [(start, min(end, until)) for start, end in waits if start < min(end, until)]
+    steps = sorted([(end, -1) for _, end in lasting] + [(start, 1) for start, _ in lasting])
+    waiting = most = 0
+    for _, step in steps:
+        waiting += step
+        most = max(most, waiting)
+    return sum(end - start for start, end in lasting) / until, most
 
 
 def waits_under_cep(die: Die, arrival_ns: np.ndarray, is_write: np.ndarray) -> np.ndarray:
@@ -302,8 +318,37 @@ def waits_under_cep(die: Die, arrival_ns: np.ndarray, is_write: np.ndarray) -> n
     return steps - np.minimum.accumulate(steps)
 
 
+def blake3_of_one_chunk(data: bytes) -> str:
+    """The BLAKE3 hash (J. O'Connor, J.-P. Aumasson, S. Neves, Z. Wilcox-O'Hearn, 2020) of at most 1024 bytes, which need no tree."""
+    assert len(data) <= 1024
+    initial = [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19]
+    columns_and_diagonals = [(i, 4 + (i + turn) % 4, 8 + (i + 2 * turn) % 4, 12 + (i + 3 * turn) % 4) for turn in (0, 1) for i in range(4)]
+    permutation = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8]
+    blocks = [data[at : at + 64] for at in range(0, len(data), 64)] or [b""]
+    chain = initial
+    for number, block in enumerate(blocks):
+        words = [int.from_bytes(block.ljust(64, b"\0")[at : at + 4], "little") for at in range(0, 64, 4)]
+        # The chunk's first block has flag 1, its last 2, the root's 8.
+        flags = (number == 0) | (number == len(blocks) - 1) * (2 | 8)
+        v = chain + initial[:4] + [0, 0, len(block), flags]
+        for _ in range(7):
+            for step, (a, b, c, d) in enumerate(columns_and_diagonals):
+                for half, (by_d, by_b) in enumerate(((16, 12), (8, 7))):
+                    v[a] = (v[a] + v[b] + words[2 * step + half]) % 2**32
+                    v[d] = _rotated(v[d] ^ v[a], by_d)
+                    v[c] = (v[c] + v[d]) % 2**32
+                    v[b] = _rotated(v[b] ^ v[c], by_b)
+            words = [words[at] for at in permutation]
+        chain = [low ^ high for low, high in zip(v[:8], v[8:], strict=True)]
+    return b"".join(word.to_bytes(4, "little") for word in chain).hex()
+
+
+def _rotated(word: int, by: int) -> int:
+    return (word >> by | word << (32 - by)) % 2**32
+
+
 # The equations. Symbols are the report's: lr, lw the arrival rates of reads and writes, br, bw, bc, be the service times of a read, a
-# write, a copy and an erase, c the pages of a block, v those that are valid, s reads per write, A write amplification.
+# write, a copy and an erase, c the pages of a block, v those that are valid, s reads per write, a (the report's A) the write amplification.
 
 
 def eq1(lw: Any, bw: Any) -> Any:
@@ -342,8 +387,8 @@ def eq9(c: Any, v: Any) -> Any:
     return c / (c - v)
 
 
-def eq10(s: Any, br: Any, bw: Any, bc: Any, be: Any, c: Any, A: Any) -> Any:  # noqa: N803 - the report's symbol
-    return (1 + s) / (bw + s * br + (A - 1) * bc + A / c * be)
+def eq10(s: Any, br: Any, bw: Any, bc: Any, be: Any, c: Any, a: Any) -> Any:
+    return (1 + s) / (bw + s * br + (a - 1) * bc + a / c * be)
 
 
 def eq11(lw: Any, c: Any, v: Any) -> Any:
@@ -401,3 +446,11 @@ def two_classes(lr: Any, lw: Any, br: Any, bw: Any, bc: Any, be: Any, c: Any, v:
     upper, users = batches * batch, lr * br + lw * bw
     residual = (lr * br**2 + lw * bw**2 + batches * batch**2) / 2
     return residual / ((1 - upper) * (1 - upper - users))
+
+
+# The report's example, Table 1 and section 5.1: in milliseconds, and for the simulation in nanoseconds.
+
+TABLE_1 = {"read_time": 0.0763, "write_time": 0.9264, "copy_time": 0.9507, "erase_time": 3.0003, "pages": 256.0, "valid": 64.0}
+TABLE_1_DIE = Die(read_ns=76_300, write_ns=926_400, copy_ns=950_700, erase_ns=3_000_300, pages=256, valid=(64,))
+RATES = {"read_rate": 1.0, "write_rate": 0.5}
+"""Per millisecond."""
