@@ -23,7 +23,7 @@ from ssdlab.study.running import StudyResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw"]
+__all__ = ["COLOURS", "STYLE", "draw", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # the same study gives the same file
@@ -49,11 +49,15 @@ def draw(result: StudyResult, folder: Path) -> None:
     figure = result.study.figure
     assert figure is not None
     with mpl.rc_context(STYLE):
-        drawing = _drawing(result, figure)
-        svg = io.StringIO()
-        drawing.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
-        _write_png(drawing, folder / "figure.png")
+        save(_drawing(result, figure), folder)
+
+
+def save(drawing: Drawing, folder: Path) -> None:
+    """Writes a drawing as `figure.svg` and `figure.png` of the folder, each whole or not at all."""
+    svg = io.StringIO()
+    drawing.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
+    _write_png(drawing, folder / "figure.png")
 
 
 def _write_png(drawing: Drawing, path: Path) -> None:
