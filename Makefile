@@ -52,8 +52,9 @@ test-python: $(BUILT)
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
 	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
 
-bench: ## measure the speed of the core
+bench: $(BUILT) ## measure the speed of the core
 	cargo bench --locked -p ssdlab
+	$(BIN)/python benches/formulas.py
 
 lint: $(LOCKED) ## check style and types, Rust and Python
 	cargo fmt --all --check

