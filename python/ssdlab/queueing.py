@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import os
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -279,9 +280,12 @@ def _value(name: str, *arguments: Numbers) -> Value:
 
 
 def _column(name: str, value: Numbers) -> npt.NDArray[np.float64]:
-    column = np.asarray(value)
+    try:
+        column = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        column = np.empty((), dtype=object)
     if column.dtype.kind not in "iuf":
-        raise UsageError(f"{name} = {value!r:.80}: expected a number, or an array of numbers")
+        raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number, or an array of numbers")
     return column.astype(np.float64, copy=False)
 
 
@@ -453,10 +457,14 @@ class Experiment:
                 raise UsageError(f'{name} means nothing with arrivals = "{kind}": it is for {_meaning(name)}')
         if self.replay is not None and any(getattr(self, name) is not None for name in ("requests", *streams)):
             raise UsageError("replay is the whole list of requests: leave out requests, trace, workload and what goes with them")
+        for key, _ in self.set:
+            if not key.startswith("device.") and not (key.startswith("workload.") and kind == "replayed"):
+                raise UsageError(f"{key} means nothing to the queueing model, which takes device.* and, of replayed requests, workload.*")
         return kind
 
     @cached_property
     def _core_config(self) -> _core.Config:
+        _ = self.kind  # refuses what would mean nothing
         setup = Setup(
             device=self.device,
             workload=self.workload,
@@ -602,7 +610,7 @@ def _with_unit(name: str, value: float) -> tuple[str, float]:
 
 def _rate(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise UsageError(f"{name} = {value!r:.80}: expected a number of requests in a millisecond")
+        raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number of requests in a millisecond")
     return float(value)
 
 
@@ -610,7 +618,7 @@ def _gaps(name: str, values: Iterable[int] | None) -> list[int]:
     if values is None:
         return []
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise UsageError(f"{name} = {values!r:.80}: expected a list of whole numbers, ns")
+        raise UsageError(f"{name} = {reprlib.repr(values)}: expected a list of whole numbers, ns")
     return [whole(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 
@@ -618,7 +626,7 @@ def _replay_list(replay: Iterable[tuple[int, str]]) -> tuple[list[int], list[boo
     times, writes = [], []
     for index, entry in enumerate(replay):
         if not isinstance(entry, Sequence) or len(entry) != 2 or entry[1] not in {"read", "write"}:
-            raise UsageError(f'replay[{index}] = {entry!r:.80}: expected a pair of arrival in ns and "read" or "write"')
+            raise UsageError(f'replay[{index}] = {reprlib.repr(entry)}: expected a pair of arrival in ns and "read" or "write"')
         times.append(whole(f"replay[{index}]", entry[0]))
         writes.append(entry[1] == "write")
     return times, writes
