@@ -79,8 +79,9 @@ def _drawing(result: StudyResult, figure: Figure) -> Drawing:
     heights = [grid.size[1] for grid in grids]
     drawing = Drawing(figsize=(max(grid.size[0] for grid in grids), sum(heights)), layout="constrained")
     FigureCanvasAgg(drawing)
-    parts = drawing.subfigures(len(grids), 1, height_ratios=heights, squeeze=False)
-    for grid, part in zip(grids, parts.flat, strict=True):
+    alone = len(grids) == 1
+    parts = [drawing] if alone else list(drawing.subfigures(len(grids), 1, height_ratios=heights, squeeze=False).flat)
+    for grid, part in zip(grids, parts, strict=True):
         grid.draw(part)
     return drawing
 
