@@ -155,7 +155,7 @@ def test_a_formula_called_wrongly_is_found_before_the_runs(text: str, words: str
         ("[0, 32, 64]", "[0, 32, 64, 256]", ["own/queue", "valid", "256"]),
         ("[queueing]", "[set]\ngc.soft = 3\n[queueing]", ["own/queue", "gc.soft", "queueing", "workload."]),
         ("[queueing]", "[set]\ndevice.channels = 1\n[queueing]", ["own/queue", "device.channels", "queueing"]),
-        ("[queueing]", "[set]\nworkload.read_share = 0.5\n[queueing]", ["workload.read_share", "poisson", "replayed"]),
+        ("[queueing]", "[set]\nworkload.read_share = 0.5\n[queueing]", ["own/queue", "workload.read_share", "replayed"]),
         ('device = "bux2011"', 'device = "bux2011"\ntime_scale = 2', ["time_scale", "poisson"]),
         ("[queueing]", "[queueing]\nfree_blocks = 0", ["own/queue", "free_blocks"]),
         ('device = "bux2011"', 'device = "bux2012"', ["bux2012", "bux2011"]),
@@ -192,6 +192,12 @@ def test_a_mistake_in_a_study_of_the_model_is_one_clear_line(
 def test_a_figure_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ssdlab.ConfigError, match="figure: nothing to draw"):
         parse("own/queue", QUEUE.partition("[figure]")[0] + "[figure]\nlog = true\n", tmp_path)
+
+
+def test_a_prepared_drive_means_nothing_to_the_model(ssdlab_command: Ssdlab, queue: Path) -> None:
+    (queue.parent / "prefill.csv").write_text("offset_bytes,size_bytes\n0,4096\n")
+    queue.write_text(QUEUE.replace("quick = 500", 'quick = 500\nprefill = "prefill.csv"'))
+    assert 'prefill: engine = "queueing"' in ssdlab_command("study", "run", queue).failed(2)
 
 
 def test_of_a_drive_only_waits_are_shown_over_time(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

@@ -32,26 +32,20 @@ def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder:
         ConfigError: if the setup has what its engine does not know.
         ssdlab.Error: if it cannot be simulated.
     """
+    fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
+    if "trace" in fields:
+        fields.pop("workload", None)
+    fields |= {"seed": seed, "set": tuple((key, value_text(value)) for key, value in setup["set"].items())}
     if setup["engine"] == QUEUEING:
-        return _queueing(label, setup, scheme, seed, folder=folder, series=series)
+        _check_known(setup)
+        return QueueingJob.prepare(label, queueing.Experiment(**fields, **setup[QUEUEING]), scheme, folder=folder, series=series)
     if setup[QUEUEING]:
         raise ConfigError(f'{QUEUEING}.{next(iter(setup[QUEUEING]))}: only runs with engine = "{QUEUEING}" have such options')
-    fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
-    if "trace" in fields:
-        fields.pop("workload", None)
-    settings = tuple((key, value_text(value)) for key, value in setup["set"].items())
-    return Job.prepare(label, Setup(**fields, seed=seed, set=settings), scheme, folder=folder, log_requests=series)
+    return Job.prepare(label, Setup(**fields), scheme, folder=folder, log_requests=series)
 
 
-def _queueing(label: str, setup: Mapping[str, Any], priority: str, seed: int, *, folder: Path | None, series: bool) -> QueueingJob:
-    fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
-    foreign = [key for key in ("prefill",) if key in fields] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
+def _check_known(setup: Mapping[str, Any]) -> None:
+    """Refuses what is of the drive only."""
+    foreign = [key for key in setup if key == "prefill"] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
     if foreign:
         raise ConfigError(f'{foreign[0]}: engine = "{QUEUEING}" has no such key: of the drive\'s there are those of {WORKLOAD}*')
-    if "trace" in fields:
-        fields.pop("workload", None)
-    settings = tuple((key, value_text(value)) for key, value in setup["set"].items())
-    experiment = queueing.Experiment(**fields, **setup[QUEUEING], seed=seed, set=settings)
-    if settings and experiment.kind != "replayed":
-        raise ConfigError(f'{settings[0][0]} means nothing with arrivals = "{experiment.kind}": it is for arrivals = "replayed"')
-    return QueueingJob.prepare(label, experiment, priority, folder=folder, series=series)
