@@ -515,6 +515,12 @@ def test_ctrl_c_before_any_run_of_a_comparison_has_finished(tmp_path: Path) -> N
     assert interrupted(compare, tmp_path) == "error: interrupted: 0 of 2 runs had finished, their results are kept\n"
 
 
+def test_ctrl_c_in_the_queueing_model(tmp_path: Path) -> None:
+    forever = ["queueing", "--requests", FOREVER]
+    assert interrupted(forever, tmp_path) == "error: interrupted\n"
+    assert interrupted([*forever, "--arrivals", "saturated", "--json"], tmp_path) == "error: interrupted\n"
+
+
 @pytest.fixture
 def endless(tmp_path: Path) -> Iterator[str]:
     """A trace without end: a pipe that is fed for as long as somebody reads it."""

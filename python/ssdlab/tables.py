@@ -352,8 +352,13 @@ def _queueing_cells(row: _Row, priority: str, run: Section, formulas: Mapping[st
     if not formulas:
         return [simulated]
     expected = formulas.get(name)
-    difference = f"{measured / expected - 1:+.1%}" if measured is not None and expected else "-"
+    difference = "-" if measured is None or not expected else _difference(measured / expected)
     return ["-" if expected is None else _queueing_quantity(name, expected), simulated, difference]
+
+
+def _difference(ratio: float) -> str:
+    """How far a figure is from what was expected; beyond ten times as much, how many times."""
+    return f"{ratio - 1:+.1%}" if ratio < 10 else f"x {ratio:,.0f}"
 
 
 def _queueing_quantity(name: str, value: float) -> str:
