@@ -316,7 +316,8 @@ def _setup(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
     for option in table.get(QUEUEING, {}):
         _check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
     setup = {key: table[key] for key in SETUP_KEYS if key in table}
-    return setup | {name: dict(_flat(table[name])) for name in TABLES if name in table}
+    tables = {"set": dict(_flat(table.get("set", {}))), QUEUEING: dict(table.get(QUEUEING, {}))}
+    return setup | {name: entries for name, entries in tables.items() if entries}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
