@@ -389,7 +389,9 @@ def _collections(run: Section) -> str:
     gc = run["gc"]
     if not gc["collections"]:
         return "no collection"
-    return f"{gc['collections']:,} collections, {gc['prolonged']:,} of them prolonged, {gc['overlapped']:,} in the backlog of another"
+    held = f", {gc['held_writes']:,} writes held for want of a block" if gc.get("held_writes") else ""
+    counts = f"{gc['collections']:,} collections, {gc['prolonged']:,} of them prolonged, {gc['overlapped']:,} in the backlog of another"
+    return counts + held
 
 
 def formula_table(formulas: Mapping[str, float], equations: Mapping[str, str]) -> RenderableType:

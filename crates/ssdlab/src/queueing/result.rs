@@ -135,6 +135,9 @@ pub struct Collections {
     pub backlog_ns: Option<Summary>,
     /// Collections that started before the backlog of the one before them had ended.
     pub overlapped: u64,
+    /// Writes that the die, being free, passed over because there was no free block to write into. Absent where there are always enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_writes: Option<u64>,
 }
 
 /// What happened, one by one.

@@ -277,6 +277,7 @@ struct Ledger {
     /// Starts of the collections since which the die has not been idle.
     open_backlogs: Vec<Ns>,
     overlapped: u64,
+    held_writes: u64,
     prolonged: u64,
     copies: u64,
     /// Waits of copies until the last request had been served, summed; and the most copies that waited at one time until then.
@@ -313,6 +314,8 @@ struct Die<'a> {
     valid: Cycle<'a>,
     /// Those of the next.
     next_valid: u32,
+    /// The write at the head of the queue has been found without a block to write into.
+    head_is_held: bool,
     ledger: Ledger,
 }
 
@@ -329,6 +332,7 @@ impl<'a> Die<'a> {
             room: model.pages - next_valid,
             valid,
             next_valid,
+            head_is_held: false,
             ledger: Ledger {
                 reads: Distribution::new(),
                 writes: Distribution::new(),
@@ -338,6 +342,7 @@ impl<'a> Die<'a> {
                 backlogs: Distribution::new(),
                 open_backlogs: Vec::new(),
                 overlapped: 0,
+                held_writes: 0,
                 prolonged: 0,
                 copies: 0,
                 copy_waits: 0,
@@ -375,13 +380,14 @@ impl<'a> Die<'a> {
 
     /// What the server takes next.
     #[inline]
-    fn choose(&self) -> Next {
+    fn choose(&mut self) -> Next {
         let Some(head) = self.queue.head() else {
             return if self.backlog.starts.is_empty() { Next::Idle } else { Next::Collection };
         };
         let Some(&start) = self.backlog.starts.front() else { return Next::User };
         if head.op() == Op::Write && self.model.free_blocks.is_some_and(|free| self.backlog.starts.len() as u64 > free) {
             // There is no block to write into (bux2011 leaves this out, section 3.2, and asks for it in section 8).
+            self.ledger.held_writes += u64::from(!std::mem::replace(&mut self.head_is_held, true));
             return Next::Collection;
         }
         let collection_first = match self.model.priority {
@@ -417,6 +423,7 @@ impl<'a> Die<'a> {
         match request.op() {
             Op::Read => self.work(self.model.times.read_ns)?,
             Op::Write => {
+                self.head_is_held = false;
                 self.work(self.model.times.write_ns)?;
                 self.written();
             }
@@ -458,8 +465,21 @@ impl<'a> Die<'a> {
     }
 
     fn finish(self, traffic: &Traffic) -> (QueueingResult, Option<Series>) {
-        let Ledger { reads, writes, digest, served, durations, backlogs, overlapped, prolonged, copies, copy_waits, most_copies, .. } =
-            self.ledger;
+        let Ledger {
+            reads,
+            writes,
+            digest,
+            served,
+            durations,
+            backlogs,
+            overlapped,
+            held_writes,
+            prolonged,
+            copies,
+            copy_waits,
+            most_copies,
+            ..
+        } = self.ledger;
         let times = self.model.times;
         let AtEnd { at: end, copies: copies_by_end, erases } = self.ledger.at_end.expect("a run serves at least one request");
         let all = reads.merged(&writes);
@@ -494,6 +514,7 @@ impl<'a> Die<'a> {
                 prolonged,
                 backlog_ns: backlogs.summary(),
                 overlapped,
+                held_writes: self.model.free_blocks.map(|_| held_writes),
             },
             requests_end_ns: end,
             simulated_ns: self.now,
@@ -664,8 +685,9 @@ mod tests {
         let (result, series) = run(&free(Some(1)), replayed(&requests), 0);
         assert_eq!(series.requests.wait_ns, [0, 100, 650, 1200, 1300]);
         assert_eq!(series.collections.start_ns, [100, 200, 750, 1300]);
-        assert_eq!(result.gc.overlapped, 3);
-        let (_, series) = run(&free(None), replayed(&requests), 0);
+        assert_eq!((result.gc.overlapped, result.gc.held_writes), (3, Some(2)));
+        let (result, series) = run(&free(None), replayed(&requests), 0);
+        assert_eq!(result.gc.held_writes, None);
         assert_eq!(series.requests.wait_ns, [0, 100, 200, 300, 400]);
     }
 
