@@ -116,7 +116,7 @@ def run(
     folder = None if out is None else Path(path("out", out))
     batch = execute([Job.prepare("run", setup, scheme, folder=folder, log_requests=truth("log_requests", log_requests))])
     batch.raise_failure()
-    return batch.finished["run"]
+    return cast("Result", batch.finished["run"])
 
 
 def compare(
