@@ -62,6 +62,8 @@ pub struct Slack {
     dies_per_chip: u32,
     /// Two for each station: dies, behind them chips.
     queues: Vec<Queue>,
+    /// By station: partial writes of which the page is still to be read.
+    coming: Vec<u32>,
     /// By transaction.
     entries: Vec<Entry>,
     /// By request: the latest estimated end of its pages, ns.
@@ -92,6 +94,7 @@ impl Slack {
             dies: geometry.dies,
             dies_per_chip: config.device.dies_per_chip,
             queues: vec![Queue { head: NONE, tail: NONE, length: 0 }; 2 * stations as usize],
+            coming: vec![0; stations as usize],
             entries: Vec::new(),
             latest: Vec::new(),
             feedback: scheduler.error_feedback.then(Default::default),
@@ -164,6 +167,18 @@ impl Slack {
     pub fn waiting(&self, station: u32, kind: LineKind) -> u64 {
         let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
         if self.width(station) > 1 && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
+    }
+
+    /// A partial write of a die is to read its page first, or has read it.
+    pub fn reads_first(&mut self, die: DieId, begins: bool) {
+        let station = self.station(die, LineKind::Write);
+        let coming = &mut self.coming[station as usize];
+        *coming = if begins { *coming + 1 } else { *coming - 1 };
+    }
+
+    /// Partial writes for a station of which the page is still to be read.
+    pub fn coming(&self, station: u32) -> u64 {
+        u64::from(self.coming[station as usize])
     }
 
     /// A request arrives.

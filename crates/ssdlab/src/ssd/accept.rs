@@ -263,6 +263,7 @@ impl Ssd {
                 if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
                     self.transactions[index].kind = TransactionKind::ReadForWrite;
                     self.counters.rmw_reads += 1;
+                    self.note_page_to_be_read(index, true);
                 }
                 self.line_up(now, index);
             }

@@ -102,20 +102,39 @@ impl Ssd {
             return (kind, response, latencies[kind as usize]);
         }
         // Its page is read first.
-        let station = slack.station(die, LineKind::Write);
-        let waiting = slack.estimator.queue_of(station, LineKind::Write, slack.waiting(station, LineKind::Write));
+        let station = slack.station(self.die_to_write(index), LineKind::Write);
+        let writes = slack.waiting(station, LineKind::Write) + slack.coming(station) - 1;
+        let waiting = slack.estimator.queue_of(station, LineKind::Write, writes);
         let alone = latencies[0] + latencies[1];
         (LineKind::Write, response + waiting / slack.width(station) + latencies[1], alone)
     }
 
-    /// The die of an operation that has been admitted; with dynamic allocation, of a write, the first of its chip.
+    /// A partial write is to read its page first, or has read it.
+    pub(super) fn note_page_to_be_read(&mut self, index: u32, begins: bool) {
+        let die = self.die_to_write(index);
+        if let Some(slack) = &mut self.sched.slack {
+            slack.reads_first(die, begins);
+        }
+    }
+
+    /// The die on which an operation that has been admitted begins; with dynamic allocation, of a write, the first of its chip.
     fn die_of(&self, index: u32) -> DieId {
         let (geometry, transaction) = (self.geometry(), &self.transactions[index]);
-        if transaction.kind == TransactionKind::Write && self.sched.is_dynamic() {
-            return DieId(geometry.dies_of_chip(ChipId(transaction.chip)).start);
+        if transaction.kind == TransactionKind::Write {
+            return self.die_to_write(index);
         }
-        let place = if transaction.kind == TransactionKind::Write { None } else { self.ftl.lookup(transaction.lpn) };
-        geometry.die_of_pool(place.map_or_else(|| geometry.home(transaction.lpn).0, |ppn| geometry.pool_of_page(ppn)))
+        let place = self.ftl.lookup(transaction.lpn).map(|ppn| geometry.pool_of_page(ppn));
+        geometry.die_of_pool(place.unwrap_or_else(|| geometry.home(transaction.lpn).0))
+    }
+
+    /// The die to which the page of an operation is written; with dynamic allocation, the first of its chip.
+    fn die_to_write(&self, index: u32) -> DieId {
+        let (geometry, transaction) = (self.geometry(), &self.transactions[index]);
+        if self.sched.is_dynamic() {
+            DieId(geometry.dies_of_chip(ChipId(transaction.chip)).start)
+        } else {
+            geometry.die_of_pool(geometry.home(transaction.lpn).0)
+        }
     }
 
     /// What is left of what runs on a station, ns: of several dies that exclude each other the most, of others the least (7).
