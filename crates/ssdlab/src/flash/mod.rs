@@ -145,11 +145,17 @@ pub enum Doing {
 #[derive(Clone, Debug, Default)]
 struct Bus {
     current: Option<u32>,
-    /// Its line, and since when each stands there.
-    waiting: VecDeque<(Waiter, Ns)>,
+    waiting: VecDeque<Waiter>,
     busy_ns: Ns,
-    /// How often somebody had to wait for it.
-    waits: u64,
+    /// Summed over its transfers: who stood in its line while they went on.
+    stalls: u64,
+}
+
+impl Bus {
+    fn line_up(&mut self, waiter: Waiter) {
+        self.stalls += u64::from(self.current.is_some());
+        self.waiting.push_back(waiter);
+    }
 }
 
 /// Who stands in a bus's line.
@@ -362,9 +368,9 @@ impl Flash {
     }
 
     /// Puts the die into its bus's line, unless it stands there.
-    pub fn line_up(&mut self, now: Ns, die: DieId) {
+    pub fn line_up(&mut self, die: DieId) {
         if !std::mem::replace(&mut self.in_line[die.index()], true) {
-            self.buses[self.channel_of_die[die.index()] as usize].waiting.push_back((Waiter::Die(die.0), now));
+            self.buses[self.channel_of_die[die.index()] as usize].line_up(Waiter::Die(die.0));
         }
     }
 
@@ -453,7 +459,9 @@ impl Flash {
         slot.since = now;
         let serial = slot.serial;
         let channel = self.channel_of_die[index as usize / 2];
-        self.buses[channel as usize].current = Some(index);
+        let bus = &mut self.buses[channel as usize];
+        bus.current = Some(index);
+        bus.stalls += bus.waiting.len() as u64;
         events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
     }
 
@@ -465,7 +473,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             return true;
         }
-        bus.waiting.push_back((Waiter::Slot(index), now));
+        bus.line_up(Waiter::Slot(index));
         false
     }
 
@@ -477,7 +485,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             true
         } else {
-            bus.waiting.push_back((Waiter::Slot(index), now));
+            bus.line_up(Waiter::Slot(index));
             false
         }
     }
@@ -609,9 +617,7 @@ impl Flash {
         if bus.current.is_some() {
             return None;
         }
-        let (waiter, since) = bus.waiting.pop_front()?;
-        bus.waits += u64::from(since < now);
-        Some(match waiter {
+        Some(match bus.waiting.pop_front()? {
             Waiter::Slot(index) => {
                 self.begin_transfer(now, index, events);
                 Grant::Transfer(index)
@@ -842,9 +848,9 @@ impl Flash {
         left.chain(paused).max().unwrap_or(0)
     }
 
-    /// How often somebody had to wait for a channel's bus.
-    pub fn bus_waits(&self, channel: ChannelId) -> u64 {
-        self.buses[channel.index()].waits
+    /// Summed over a channel's transfers: how many stood in the bus's line while they went on, be it for a part of them.
+    pub fn bus_stalls(&self, channel: ChannelId) -> u64 {
+        self.buses[channel.index()].stalls
     }
 
     /// Drops the operation on the die's shelf.

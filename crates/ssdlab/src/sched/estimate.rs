@@ -149,7 +149,8 @@ impl Estimator {
         waits.checked_div(u128::from(self.admitted[channel as usize])).unwrap_or(0) as Ns
     }
 
-    /// The estimated time from now to the end of a page operation (1), (2). `ready`: how often a transfer on the channel found the bus taken.
+    /// The estimated time from now to the end of a page operation (1), (2). `ready`: Cntr_Ready of the channel, over its transfers the operations
+    /// that each kept waiting.
     pub fn response(&self, station: u32, channel: u32, kind: LineKind, ahead: Ahead, ready: u64) -> Ns {
         let queue: Ns =
             [LineKind::Read, LineKind::Write].map(|kind| self.queue_of(station, kind, ahead.waiting[kind as usize])).iter().sum();

@@ -103,7 +103,7 @@ impl Ssd {
             width: slack.width(station),
         };
         let channel = self.channel_of_chip(transaction.chip);
-        let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_waits(channel));
+        let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_stalls(channel));
         let latencies = slack.estimator.latencies().host;
         if !reads_first {
             return (kind, response, latencies[kind as usize]);
