@@ -10,6 +10,7 @@ mod order;
 mod recorder;
 mod registry;
 mod result;
+mod slack;
 mod sums;
 
 pub use class::PERCENTILE_ERROR;
@@ -20,6 +21,7 @@ pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
     Shared, StateTimes, Utilisation, Wear,
 };
+pub use slack::{Slack, SlackResult, SlackStats, Touched};
 
 use crate::request::RequestKind;
 use crate::units::Ns;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::class::PERCENTILE_ERROR;
 use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
+use super::slack::SlackResult;
 use super::sums::Sums;
 use crate::units::Ns;
 
@@ -50,6 +51,9 @@ pub struct RunResult {
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// Garbage collection during the run.
     pub gc: GcResult,
+    /// Slack of page operations, and its estimates.
+    #[serde(default, skip_serializing_if = "SlackResult::is_empty")]
+    pub slack: SlackResult,
     /// Erases that the blocks have seen since they were new, those of preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -442,6 +446,7 @@ impl RunResult {
             iops: per_second(served),
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, run.simulated_ns) },
+            slack: device.slack.result(),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),

@@ -1,0 +1,319 @@
+//! Slack (elyasi2017): how much later each waiting operation could end without delaying its request, and the queues in which operations that
+//! have it are passed by others.
+//!
+//! A station is what serves one operation after another: a die; a chip where its dies exclude each other, and for writes whose die is not yet
+//! known. Its queue is a list beside the lines from which dies take their work; what has to agree is only the order.
+
+use std::ops::Range;
+
+use super::estimate::Estimator;
+use super::{LineKind, NONE, Transactions};
+use crate::config::{Allocation, Config};
+use crate::flash::Timing;
+use crate::geometry::Geometry;
+use crate::units::{ChipId, DieId, Ns};
+
+/// A queue of a station.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+    length: u32,
+}
+
+/// What is known of a page operation.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Its neighbours in its station's queue.
+    previous: u32,
+    next: u32,
+    /// The queue it stands in, or [`NONE`].
+    queue: u32,
+    /// Operations that stood ahead of it in that queue once it had its place.
+    ahead: u32,
+    /// When it will end, as estimated when it was admitted, ns.
+    end: Ns,
+    /// Slack that has been taken from it, ns.
+    taken: Ns,
+    /// It has passed another.
+    passed: bool,
+    /// A read that was served in a pause, a write that was paused.
+    paused: bool,
+}
+
+const EMPTY: Entry = Entry { previous: NONE, next: NONE, queue: NONE, ahead: 0, end: 0, taken: 0, passed: false, paused: false };
+
+/// The slack of everything under way.
+#[derive(Clone, Debug)]
+pub struct Slack {
+    /// Counters and equations.
+    pub estimator: Estimator,
+    /// By kind of operation.
+    bypass: [bool; 2],
+    /// The dies of a chip exclude each other.
+    by_chip: bool,
+    /// Writes have no die until they begin.
+    dynamic: bool,
+    dies: u32,
+    dies_per_chip: u32,
+    /// Two for each station: dies, behind them chips.
+    queues: Vec<Queue>,
+    /// By transaction.
+    entries: Vec<Entry>,
+    /// By request: the latest estimated end of its pages, ns.
+    latest: Vec<Ns>,
+    /// Operations passed, by kind.
+    passes: [u64; 2],
+}
+
+impl Slack {
+    /// `None` where nothing asks for it.
+    pub fn new(config: &Config, geometry: &Geometry, timing: &Timing) -> Option<Box<Self>> {
+        let scheduler = &config.scheduler;
+        let bypass = [scheduler.read_bypass, scheduler.write_bypass];
+        if !(bypass[0] || bypass[1] || scheduler.write_pausing || scheduler.estimates) {
+            return None;
+        }
+        let stations = geometry.dies + geometry.chips;
+        Some(Box::new(Slack {
+            estimator: Estimator::new(&config.device, timing, stations, geometry.channels),
+            bypass,
+            by_chip: !config.device.die_interleave,
+            dynamic: config.ftl.allocation == Allocation::Dynamic,
+            dies: geometry.dies,
+            dies_per_chip: config.device.dies_per_chip,
+            queues: vec![Queue { head: NONE, tail: NONE, length: 0 }; 2 * stations as usize],
+            entries: Vec::new(),
+            latest: Vec::new(),
+            passes: [0; 2],
+        }))
+    }
+
+    /// What serves the operations of a die.
+    #[inline]
+    pub fn station_of_die(&self, die: DieId) -> u32 {
+        if self.by_chip { self.station_of_chip(ChipId(die.0 / self.dies_per_chip)) } else { die.0 }
+    }
+
+    /// A chip as a station.
+    fn station_of_chip(&self, chip: ChipId) -> u32 {
+        self.dies + chip.0
+    }
+
+    /// What serves the operations of a kind: those of a die, or, with dynamic allocation, the writes of its chip.
+    #[inline]
+    pub fn station(&self, die: DieId, kind: LineKind) -> u32 {
+        if kind == LineKind::Write && self.dynamic {
+            self.station_of_chip(ChipId(die.0 / self.dies_per_chip))
+        } else {
+            self.station_of_die(die)
+        }
+    }
+
+    /// The dies of a station.
+    pub fn dies(&self, station: u32) -> Range<u32> {
+        match station.checked_sub(self.dies) {
+            None => station..station + 1,
+            Some(chip) => chip * self.dies_per_chip..(chip + 1) * self.dies_per_chip,
+        }
+    }
+
+    /// Operations that a station works on at once.
+    pub fn width(&self, station: u32) -> u64 {
+        if station >= self.dies && !self.by_chip { u64::from(self.dies_per_chip) } else { 1 }
+    }
+
+    /// A die begins a command for this many pages of the host.
+    pub fn served(&mut self, die: DieId, kind: LineKind, pages: u32) {
+        self.each_station(die, |estimator, station| estimator.served(station, kind, pages));
+    }
+
+    /// Collection has moved a page on a die.
+    pub fn moved(&mut self, die: DieId) {
+        self.each_station(die, Estimator::moved);
+    }
+
+    /// Collection has erased a block on a die.
+    pub fn erased(&mut self, die: DieId) {
+        self.each_station(die, Estimator::erased);
+    }
+
+    /// The die's station, and its chip where that is one too.
+    fn each_station(&mut self, die: DieId, mut count: impl FnMut(&mut Estimator, u32)) {
+        let station = self.station_of_die(die);
+        count(&mut self.estimator, station);
+        if self.dynamic && !self.by_chip {
+            let chip = self.station_of_chip(ChipId(die.0 / self.dies_per_chip));
+            count(&mut self.estimator, chip);
+        }
+    }
+
+    /// Operations of a kind that wait for a station.
+    pub fn waiting(&self, station: u32, kind: LineKind) -> u64 {
+        let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
+        if self.width(station) > 1 && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
+    }
+
+    /// A request arrives.
+    pub fn new_request(&mut self, place: u32, now: Ns) {
+        grow(&mut self.latest, place, 0);
+        self.latest[place as usize] = now;
+    }
+
+    /// The latest estimated end of a request's pages, ns.
+    pub fn latest_end(&self, place: u32) -> Ns {
+        self.latest[place as usize]
+    }
+
+    /// A page operation is about to be admitted.
+    pub fn new_operation(&mut self, index: u32) {
+        grow(&mut self.entries, index, EMPTY);
+        self.entries[index as usize] = EMPTY;
+    }
+
+    /// Operations ahead of it in the queue in which it stands, once it had its place; `None` if it stands in none.
+    pub fn ahead(&self, index: u32) -> Option<u64> {
+        let entry = &self.entries[index as usize];
+        (entry.queue != NONE).then_some(u64::from(entry.ahead))
+    }
+
+    /// The end of an operation has been estimated.
+    pub fn will_end(&mut self, index: u32, request: u32, end: Ns) {
+        self.entries[index as usize].end = end;
+        let latest = &mut self.latest[request as usize];
+        *latest = end.max(*latest);
+    }
+
+    /// When an operation was estimated to end, ns.
+    pub fn end(&self, index: u32) -> Ns {
+        self.entries[index as usize].end
+    }
+
+    /// How much later an operation may end, ns (8).
+    pub fn left(&self, transactions: &Transactions, index: u32) -> Ns {
+        let entry = &self.entries[index as usize];
+        let latest = self.latest[transactions[index].request as usize];
+        (latest - entry.end).checked_sub(entry.taken).expect("slack is taken only from what has some")
+    }
+
+    /// Takes slack from an operation that has as much.
+    pub fn take(&mut self, index: u32, ns: Ns) {
+        self.entries[index as usize].taken += ns;
+    }
+
+    /// An operation begins to wait on a die. It passes those that have slack for it, and is put in order. Returns the one in its own line
+    /// before which it stands, or [`NONE`].
+    pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: LineKind, index: u32) -> u32 {
+        let queue = queue_of(self.station(die, kind), kind);
+        let Queue { tail, length, .. } = self.queues[queue];
+        let (after, before_in_line, passed) =
+            if self.bypass[kind as usize] { self.pass(transactions, kind, tail, index) } else { (tail, NONE, 0) };
+        let next = if after == tail { NONE } else { self.behind(queue, after) };
+        let entry = &mut self.entries[index as usize];
+        *entry = Entry { previous: after, next, queue: queue as u32, ahead: length - passed, passed: entry.passed || passed > 0, ..*entry };
+        if after != NONE {
+            self.entries[after as usize].next = index;
+        }
+        match next {
+            NONE => self.queues[queue].tail = index,
+            next => self.entries[next as usize].previous = index,
+        }
+        if after == NONE {
+            self.queues[queue].head = index;
+        }
+        self.queues[queue].length += 1;
+        self.passes[kind as usize] += u64::from(passed);
+        before_in_line
+    }
+
+    /// The operation behind another in a queue; behind none stands the first.
+    fn behind(&self, queue: usize, after: u32) -> u32 {
+        if after == NONE { self.queues[queue].head } else { self.entries[after as usize].next }
+    }
+
+    /// Passes operations from the end of a queue on. Returns the one behind which the newcomer stands, the last passed one of its own line, and
+    /// how many were passed. With each the two change ranks, so that ranks stay in the queue's order.
+    fn pass(&mut self, transactions: &mut Transactions, kind: LineKind, tail: u32, index: u32) -> (u32, u32, u32) {
+        let latency = self.estimator.latencies().host[kind as usize];
+        let (request, pool) = (transactions[index].request, transactions[index].pool);
+        let one_line = kind == LineKind::Write && self.dynamic;
+        let (mut after, mut before_in_line, mut passed) = (tail, NONE, 0);
+        while after != NONE && transactions[after].request != request && self.left(transactions, after) >= latency {
+            self.take(after, latency);
+            let rank = transactions[after].rank;
+            transactions[after].rank = std::mem::replace(&mut transactions[index].rank, rank);
+            if one_line || transactions[after].pool == pool {
+                before_in_line = after;
+            }
+            after = self.entries[after as usize].previous;
+            passed += 1;
+        }
+        (after, before_in_line, passed)
+    }
+
+    /// An operation waits no longer.
+    pub(super) fn leave(&mut self, index: u32) {
+        let Entry { previous, next, queue, .. } = self.entries[index as usize];
+        let queue = &mut self.queues[queue as usize];
+        queue.length -= 1;
+        match previous {
+            NONE => queue.head = next,
+            previous => self.entries[previous as usize].next = next,
+        }
+        match next {
+            NONE => queue.tail = previous,
+            next => self.entries[next as usize].previous = previous,
+        }
+        self.entries[index as usize].queue = NONE;
+    }
+
+    /// A read is served in a pause, or a write is paused.
+    pub fn note_pause(&mut self, index: u32) {
+        self.entries[index as usize].paused = true;
+    }
+
+    /// It has passed others; it was served in a pause, or paused.
+    pub fn touched(&self, index: u32) -> (bool, bool) {
+        let entry = &self.entries[index as usize];
+        (entry.passed, entry.paused)
+    }
+
+    /// Recounts the queues: links, lengths, and ranks in the queues' order.
+    ///
+    /// # Errors
+    /// The first contradiction found.
+    pub fn check(&self, transactions: &Transactions) -> Result<(), String> {
+        for (number, queue) in self.queues.iter().enumerate() {
+            let (mut previous, mut index, mut length) = (NONE, queue.head, 0);
+            while index != NONE {
+                let entry = &self.entries[index as usize];
+                if entry.previous != previous || entry.queue as usize != number || !transactions[index].in_line {
+                    return Err(format!("operation {index} does not stand where queue {number} has it"));
+                }
+                if previous != NONE && transactions[previous].rank >= transactions[index].rank {
+                    return Err(format!("operation {index} stands behind {previous} in queue {number}, but ranks before it"));
+                }
+                (previous, index, length) = (index, entry.next, length + 1);
+            }
+            if (previous, length) != (queue.tail, queue.length) {
+                return Err(format!("queue {number} has {length} operations, not {}", queue.length));
+            }
+        }
+        Ok(())
+    }
+
+    /// Operations passed by others of their kind.
+    pub fn passes(&self) -> [u64; 2] {
+        self.passes
+    }
+}
+
+fn queue_of(station: u32, kind: LineKind) -> usize {
+    2 * station as usize + kind as usize
+}
+
+fn grow<T: Clone>(list: &mut Vec<T>, index: u32, value: T) {
+    if list.len() <= index as usize {
+        list.resize(index as usize + 1, value);
+    }
+}
