@@ -121,7 +121,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
                 label = ", ".join([scheme, *labels, f"seed {seed}"])
                 place = None if folder is None else folder / RUNS / _run_folder(scheme, labels, seed)
                 try:
-                    jobs[scheme, labels, seed] = Job.prepare(label, setup, scheme, folder=place, log_requests=False)
+                    jobs[scheme, labels, seed] = Job.prepare(label, setup, scheme, folder=place)
                 except Error as error:
                     raise type(error)(f"{study.name}: {label}: {error}") from error
     if not jobs:

@@ -609,6 +609,8 @@ pub struct Scheduler {
     pub write_pausing: bool,
     /// Estimate the end of every request also where nothing uses it, to see how good the estimates are.
     pub estimates: bool,
+    /// Add to each estimate the mean error of those of the last second (elyasi2017, footnote 3).
+    pub error_feedback: bool,
 }
 
 impl Default for Scheduler {
@@ -623,7 +625,15 @@ impl Default for Scheduler {
             write_bypass: false,
             write_pausing: false,
             estimates: false,
+            error_feedback: false,
         }
+    }
+}
+
+impl Scheduler {
+    /// Something uses estimates of when operations will end, or wants to see them.
+    pub fn makes_estimates(&self) -> bool {
+        self.read_bypass || self.write_bypass || self.write_pausing || self.estimates
     }
 }
 

@@ -112,7 +112,7 @@ mod tests {
             (
                 "scheduler.xyzzy",
                 "scheduler.xyzzy: unknown key; scheduler has order, pipeline, alpha, read_queue, write_queue, read_bypass, write_bypass, write_pausing, \
-                 estimates",
+                 estimates, error_feedback",
             ),
             ("xyzzy.plugh", "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, workload"),
             ("cache.policy", "cache.policy: planned, not in this version; leave it out"),

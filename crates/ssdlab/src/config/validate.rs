@@ -84,6 +84,9 @@ fn slack(config: &Config, messages: &mut Vec<String>) {
     for (key, _) in uses.iter().filter(|(_, on)| *on && scheduler.order != Order::FrFcfs) {
         messages.push(format!("scheduler.{key} = true: needs scheduler.order = \"fr-fcfs\"; change one of them"));
     }
+    if scheduler.error_feedback && !scheduler.makes_estimates() {
+        messages.push("scheduler.error_feedback = true: there are no estimates to correct; set scheduler.estimates = true as well".into());
+    }
     if scheduler.write_pausing && config.device.ispp_steps == 1 {
         messages
             .push("scheduler.write_pausing = true: needs device.ispp_steps of 2 or more, else a program has no step to pause after".into());

@@ -4,6 +4,7 @@
 //! allocation, writes wait by chip. A die chooses among the heads of its lines.
 
 mod estimate;
+mod feedback;
 mod slack;
 mod transaction;
 

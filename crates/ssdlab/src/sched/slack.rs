@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::estimate::Estimator;
+use super::feedback::Feedback;
 use super::{LineKind, NONE, Transactions};
 use crate::config::{Allocation, Config};
 use crate::flash::Timing;
@@ -33,6 +34,8 @@ struct Entry {
     ahead: u32,
     /// When it will end, as estimated when it was admitted, ns.
     end: Ns,
+    /// What was added to that because of earlier errors, ns.
+    correction: i64,
     /// Slack that has been taken from it, ns.
     taken: Ns,
     /// It has passed another.
@@ -41,7 +44,8 @@ struct Entry {
     paused: bool,
 }
 
-const EMPTY: Entry = Entry { previous: NONE, next: NONE, queue: NONE, ahead: 0, end: 0, taken: 0, passed: false, paused: false };
+const EMPTY: Entry =
+    Entry { previous: NONE, next: NONE, queue: NONE, ahead: 0, end: 0, correction: 0, taken: 0, passed: false, paused: false };
 
 /// The slack of everything under way.
 #[derive(Clone, Debug)]
@@ -58,10 +62,18 @@ pub struct Slack {
     dies_per_chip: u32,
     /// Two for each station: dies, behind them chips.
     queues: Vec<Queue>,
+    /// By station: partial writes of which the page is still to be read.
+    coming: Vec<u32>,
     /// By transaction.
     entries: Vec<Entry>,
     /// By request: the latest estimated end of its pages, ns.
     latest: Vec<Ns>,
+    /// By kind, where errors correct later estimates.
+    feedback: Option<[Feedback; 2]>,
+    /// By chip: operations in its queues.
+    on_chip: Vec<u32>,
+    /// By chip: the last request that has a page on it, plus one.
+    seen_on_chip: Vec<u64>,
     /// Operations passed, by kind.
     passes: [u64; 2],
 }
@@ -70,21 +82,24 @@ impl Slack {
     /// `None` where nothing asks for it.
     pub fn new(config: &Config, geometry: &Geometry, timing: &Timing) -> Option<Box<Self>> {
         let scheduler = &config.scheduler;
-        let bypass = [scheduler.read_bypass, scheduler.write_bypass];
-        if !(bypass[0] || bypass[1] || scheduler.write_pausing || scheduler.estimates) {
+        if !scheduler.makes_estimates() {
             return None;
         }
         let stations = geometry.dies + geometry.chips;
         Some(Box::new(Slack {
             estimator: Estimator::new(&config.device, timing, stations, geometry.channels),
-            bypass,
+            bypass: [scheduler.read_bypass, scheduler.write_bypass],
             by_chip: !config.device.die_interleave,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             dies: geometry.dies,
             dies_per_chip: config.device.dies_per_chip,
             queues: vec![Queue { head: NONE, tail: NONE, length: 0 }; 2 * stations as usize],
+            coming: vec![0; stations as usize],
             entries: Vec::new(),
             latest: Vec::new(),
+            feedback: scheduler.error_feedback.then(Default::default),
+            on_chip: vec![0; geometry.chips as usize],
+            seen_on_chip: vec![0; geometry.chips as usize],
             passes: [0; 2],
         }))
     }
@@ -154,6 +169,18 @@ impl Slack {
         if self.width(station) > 1 && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
     }
 
+    /// A partial write of a die is to read its page first, or has read it.
+    pub fn reads_first(&mut self, die: DieId, begins: bool) {
+        let station = self.station(die, LineKind::Write);
+        let coming = &mut self.coming[station as usize];
+        *coming = if begins { *coming + 1 } else { *coming - 1 };
+    }
+
+    /// Partial writes for a station of which the page is still to be read.
+    pub fn coming(&self, station: u32) -> u64 {
+        u64::from(self.coming[station as usize])
+    }
+
     /// A request arrives.
     pub fn new_request(&mut self, place: u32, now: Ns) {
         grow(&mut self.latest, place, 0);
@@ -165,10 +192,12 @@ impl Slack {
         self.latest[place as usize]
     }
 
-    /// A page operation is about to be admitted.
-    pub fn new_operation(&mut self, index: u32) {
+    /// A page operation of a request with this serial number is about to be admitted to a chip. Returns true if it is its first there: pages
+    /// of one request are admitted before those of the next.
+    pub fn new_operation(&mut self, index: u32, serial: u64, chip: u32) -> bool {
         grow(&mut self.entries, index, EMPTY);
         self.entries[index as usize] = EMPTY;
+        std::mem::replace(&mut self.seen_on_chip[chip as usize], serial + 1) != serial + 1
     }
 
     /// Operations ahead of it in the queue in which it stands, once it had its place; `None` if it stands in none.
@@ -177,11 +206,30 @@ impl Slack {
         (entry.queue != NONE).then_some(u64::from(entry.ahead))
     }
 
-    /// The end of an operation has been estimated.
-    pub fn will_end(&mut self, index: u32, request: u32, end: Ns) {
-        self.entries[index as usize].end = end;
+    /// It has been estimated how long after `now` an operation will end, `alone` of which it needs by itself, ns.
+    pub fn will_end(&mut self, now: Ns, index: u32, request: u32, kind: LineKind, response: Ns, alone: Ns) {
+        let correction = match &mut self.feedback {
+            Some(feedback) => feedback[kind as usize].mean(now).max(-((response - alone) as i64)),
+            None => 0,
+        };
+        let end = (now + response).saturating_add_signed(correction);
+        let entry = &mut self.entries[index as usize];
+        (entry.end, entry.correction) = (end, correction);
         let latest = &mut self.latest[request as usize];
         *latest = end.max(*latest);
+    }
+
+    /// An operation of a kind has ended.
+    pub fn ended(&mut self, now: Ns, index: u32, kind: LineKind) {
+        let Entry { end, correction, .. } = self.entries[index as usize];
+        if let Some(feedback) = &mut self.feedback {
+            feedback[kind as usize].ended(now, now.cast_signed() - end.cast_signed() + correction);
+        }
+    }
+
+    /// Operations in the queues of each chip.
+    pub fn on_chips(&self) -> &[u32] {
+        &self.on_chip
     }
 
     /// When an operation was estimated to end, ns.
@@ -222,6 +270,7 @@ impl Slack {
             self.queues[queue].head = index;
         }
         self.queues[queue].length += 1;
+        self.on_chip[(die.0 / self.dies_per_chip) as usize] += 1;
         self.passes[kind as usize] += u64::from(passed);
         before_in_line
     }
@@ -254,6 +303,8 @@ impl Slack {
     /// An operation waits no longer.
     pub(super) fn leave(&mut self, index: u32) {
         let Entry { previous, next, queue, .. } = self.entries[index as usize];
+        let chip = self.dies(queue / 2).start / self.dies_per_chip;
+        self.on_chip[chip as usize] -= 1;
         let queue = &mut self.queues[queue as usize];
         queue.length -= 1;
         match previous {
@@ -299,7 +350,9 @@ impl Slack {
                 return Err(format!("queue {number} has {length} operations, not {}", queue.length));
             }
         }
-        Ok(())
+        let on_chips: u32 = self.on_chip.iter().sum();
+        let in_queues: u32 = self.queues.iter().map(|queue| queue.length).sum();
+        if on_chips == in_queues { Ok(()) } else { Err(format!("{in_queues} operations wait, but {on_chips} on chips")) }
     }
 
     /// Operations passed by others of their kind.

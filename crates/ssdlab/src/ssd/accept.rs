@@ -31,9 +31,7 @@ impl Ssd {
             last: (0, Lpn(0)),
             ends: Ends::default(),
         });
-        if let Some(slack) = &mut self.sched.slack {
-            slack.new_request(place, now);
-        }
+        self.note_arrival(now, place);
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
             RequestKind::Flush => self.page_done(now, place, None),
@@ -265,6 +263,7 @@ impl Ssd {
                 if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
                     self.transactions[index].kind = TransactionKind::ReadForWrite;
                     self.counters.rmw_reads += 1;
+                    self.note_page_to_be_read(index, true);
                 }
                 self.line_up(now, index);
             }

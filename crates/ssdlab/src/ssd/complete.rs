@@ -176,6 +176,7 @@ impl Ssd {
 
     pub(super) fn host_page_read(&mut self, now: Ns, index: u32) {
         if self.transactions[index].kind == TransactionKind::ReadForWrite {
+            self.note_page_to_be_read(index, false);
             self.transactions[index].kind = TransactionKind::Write;
             self.line_up(now, index);
         } else {

@@ -32,6 +32,8 @@ pub struct Ends {
     pub sum: u128,
     /// See `sum`.
     pub squares: u128,
+    /// Chips that they were on; counted where slack is.
+    pub chips: u32,
     /// A page has passed others; one was served in a pause or paused.
     pub passed: bool,
     /// See `passed`.

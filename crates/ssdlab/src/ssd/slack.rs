@@ -5,7 +5,7 @@ use super::candidates::{Candidate, Limits};
 use super::requests::Ends;
 use crate::flash::{Op, OpKind};
 use crate::request::{Request, RequestKind};
-use crate::sched::{Ahead, Latencies, LineKind, NONE, Slack, TransactionKind};
+use crate::sched::{Ahead, Latencies, LineKind, NONE, Slack, Transaction, TransactionKind};
 use crate::stats::Part;
 use crate::units::{ChipId, DieId, Lpn, Ns};
 
@@ -55,22 +55,32 @@ impl Ssd {
 
     /// Puts a page operation in its place, and estimates from there when it will end.
     pub(super) fn enchain_and_estimate(&mut self, now: Ns, lpn: Lpn, index: u32, chain: Option<(u32, u32)>) {
-        let channel = self.channel_of_chip(self.transactions[index].chip);
+        let Transaction { chip, request, .. } = self.transactions[index];
+        let channel = self.channel_of_chip(chip);
+        let active = self.requests.get(request);
         let slack = self.sched.slack.as_mut().expect("the caller has looked");
-        slack.new_operation(index);
+        active.ends.chips += u32::from(slack.new_operation(index, active.index, chip));
         slack.estimator.admitted(channel.0);
         self.enchain(now, lpn, index, chain);
-        let end = now + self.response(now, index);
-        let request = self.transactions[index].request;
-        self.sched.slack.as_mut().expect("as before").will_end(index, request, end);
+        let (kind, response, alone) = self.response(now, index);
+        self.sched.slack.as_mut().expect("as before").will_end(now, index, request, kind, response, alone);
+    }
+
+    /// A request arrives.
+    pub(super) fn note_arrival(&mut self, now: Ns, place: u32) {
+        if let Some(slack) = &mut self.sched.slack {
+            slack.new_request(place, now);
+            self.slack_stats.arrived(slack.on_chips());
+        }
     }
 
     fn channel_of_chip(&self, chip: u32) -> crate::units::ChannelId {
         self.geometry().channel_of_die(DieId(self.geometry().dies_of_chip(ChipId(chip)).start))
     }
 
-    /// The estimated time from now to the end of an operation that has just come (elyasi2017, equations 1 to 7).
-    fn response(&self, now: Ns, index: u32) -> Ns {
+    /// The estimated time from now to the end of an operation that has just come (elyasi2017, equations 1 to 7): whether it will end as a read or a
+    /// write, the time, and what of it it would need alone, ns.
+    fn response(&self, now: Ns, index: u32) -> (LineKind, Ns, Ns) {
         let slack = self.sched.slack.as_ref().expect("the caller has looked");
         let transaction = &self.transactions[index];
         let kind = if transaction.kind == TransactionKind::Write { LineKind::Write } else { LineKind::Read };
@@ -87,23 +97,44 @@ impl Ssd {
         };
         let channel = self.channel_of_chip(transaction.chip);
         let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_waits(channel));
+        let latencies = slack.estimator.latencies().host;
         if transaction.kind != TransactionKind::ReadForWrite {
-            return response;
+            return (kind, response, latencies[kind as usize]);
         }
         // Its page is read first.
-        let station = slack.station(die, LineKind::Write);
-        let waiting = slack.estimator.queue_of(station, LineKind::Write, slack.waiting(station, LineKind::Write));
-        response + waiting / slack.width(station) + slack.estimator.latencies().host[LineKind::Write as usize]
+        let station = slack.station(self.die_to_write(index), LineKind::Write);
+        let writes = slack.waiting(station, LineKind::Write) + slack.coming(station) - 1;
+        let waiting = slack.estimator.queue_of(station, LineKind::Write, writes);
+        let alone = latencies[0] + latencies[1];
+        (LineKind::Write, response + waiting / slack.width(station) + latencies[1], alone)
     }
 
-    /// The die of an operation that has been admitted; with dynamic allocation, of a write, the first of its chip.
+    /// A partial write is to read its page first, or has read it.
+    pub(super) fn note_page_to_be_read(&mut self, index: u32, begins: bool) {
+        let die = self.die_to_write(index);
+        if let Some(slack) = &mut self.sched.slack {
+            slack.reads_first(die, begins);
+        }
+    }
+
+    /// The die on which an operation that has been admitted begins; with dynamic allocation, of a write, the first of its chip.
     fn die_of(&self, index: u32) -> DieId {
         let (geometry, transaction) = (self.geometry(), &self.transactions[index]);
-        if transaction.kind == TransactionKind::Write && self.sched.is_dynamic() {
-            return DieId(geometry.dies_of_chip(ChipId(transaction.chip)).start);
+        if transaction.kind == TransactionKind::Write {
+            return self.die_to_write(index);
         }
-        let place = if transaction.kind == TransactionKind::Write { None } else { self.ftl.lookup(transaction.lpn) };
-        geometry.die_of_pool(place.map_or_else(|| geometry.home(transaction.lpn).0, |ppn| geometry.pool_of_page(ppn)))
+        let place = self.ftl.lookup(transaction.lpn).map(|ppn| geometry.pool_of_page(ppn));
+        geometry.die_of_pool(place.unwrap_or_else(|| geometry.home(transaction.lpn).0))
+    }
+
+    /// The die to which the page of an operation is written; with dynamic allocation, the first of its chip.
+    fn die_to_write(&self, index: u32) -> DieId {
+        let (geometry, transaction) = (self.geometry(), &self.transactions[index]);
+        if self.sched.is_dynamic() {
+            DieId(geometry.dies_of_chip(ChipId(transaction.chip)).start)
+        } else {
+            geometry.die_of_pool(geometry.home(transaction.lpn).0)
+        }
     }
 
     /// What is left of what runs on a station, ns: of several dies that exclude each other the most, of others the least (7).
@@ -119,7 +150,9 @@ impl Ssd {
     pub(super) fn note_page_end(&mut self, now: Ns, index: u32) {
         let active = self.requests.get(self.transactions[index].request);
         active.ends.add(now - active.request.arrival_ns);
-        if let Some(slack) = &self.sched.slack {
+        if let Some(slack) = &mut self.sched.slack {
+            let kind = if self.transactions[index].kind == TransactionKind::Write { LineKind::Write } else { LineKind::Read };
+            slack.ended(now, index, kind);
             let (passed, paused) = slack.touched(index);
             active.ends.passed |= passed;
             active.ends.paused |= paused;
@@ -136,7 +169,8 @@ impl Ssd {
         let response = now - request.arrival_ns;
         self.slack_stats.pages_ended(kind, ends.pages, ends.sum, ends.squares, response);
         if let Some(slack) = &self.sched.slack {
-            self.slack_stats.request_ended(kind, slack.latest_end(place) - request.arrival_ns, response, ends.passed, ends.paused);
+            let estimate = slack.latest_end(place) - request.arrival_ns;
+            self.slack_stats.request_ended(kind, ends.chips, estimate, response, [ends.passed, ends.paused]);
         }
     }
 

@@ -21,7 +21,7 @@ pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
     Shared, StateTimes, Utilisation, Wear,
 };
-pub use slack::{Slack, SlackResult, SlackStats, Touched};
+pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 
 use crate::request::RequestKind;
 use crate::units::Ns;

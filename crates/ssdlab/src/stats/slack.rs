@@ -16,6 +16,15 @@ pub struct SlackStats {
     requests: [u64; 2],
     passed: [u64; 2],
     paused: [u64; 2],
+    /// Their chips, summed.
+    chips: [u64; 2],
+    /// Requests that came, and summed over them how many operations then waited for a chip on average (times the chips), for that with most and
+    /// for that with fewest.
+    arrivals: u64,
+    chips_of_drive: u64,
+    waiting: u128,
+    most: u128,
+    fewest: u128,
     /// Of these requests: response times, the size of the error of their estimates, and the error itself, ns.
     responses: u128,
     error: u128,
@@ -33,11 +42,22 @@ impl SlackStats {
         self.squares[kind] += count * response * response + squares - 2 * response * sum;
     }
 
+    /// A request comes; so many operations wait for each chip.
+    pub fn arrived(&mut self, waiting: &[u32]) {
+        self.arrivals += 1;
+        self.waiting += waiting.iter().map(|&count| u128::from(count)).sum::<u128>();
+        self.most += u128::from(waiting.iter().copied().max().unwrap_or(0));
+        self.fewest += u128::from(waiting.iter().copied().min().unwrap_or(0));
+        self.chips_of_drive = waiting.len() as u64;
+    }
+
     /// A request of a kind has ended, for which an end was estimated.
-    pub fn request_ended(&mut self, kind: usize, estimate: Ns, response: Ns, passed: bool, paused: bool) {
+    /// Its pages were on so many chips; one passed another, one was served in a pause or paused.
+    pub fn request_ended(&mut self, kind: usize, chips: u32, estimate: Ns, response: Ns, [passed, paused]: [bool; 2]) {
         self.requests[kind] += 1;
         self.passed[kind] += u64::from(passed);
         self.paused[kind] += u64::from(paused);
+        self.chips[kind] += u64::from(chips);
         self.responses += u128::from(response);
         self.error += u128::from(estimate.abs_diff(response));
         self.bias += i128::from(estimate) - i128::from(response);
@@ -58,9 +78,15 @@ impl SlackStats {
         let share = |counts: [u64; 2]| {
             estimated.then(|| {
                 let of = |kind: usize| (self.requests[kind] > 0).then(|| counts[kind] as f64 / self.requests[kind] as f64);
-                Touched { read: of(0), write: of(1) }
+                ByKind { read: of(0), write: of(1) }
             })
         };
+        let mean = |sum: u128, count: u64| sum as f64 / count as f64;
+        let waiting = (self.arrivals > 0).then(|| Waiting {
+            mean: mean(self.waiting, self.arrivals * self.chips_of_drive),
+            longest: mean(self.most, self.arrivals),
+            shortest: mean(self.fewest, self.arrivals),
+        });
         SlackResult {
             read: of(0),
             write: of(1),
@@ -68,6 +94,8 @@ impl SlackStats {
             estimation_bias: relative(self.bias as f64),
             passed: share(self.passed),
             paused: share(self.paused),
+            chips: share(self.chips),
+            waiting,
         }
     }
 }
@@ -89,12 +117,18 @@ pub struct SlackResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub estimation_bias: Option<f64>,
-    /// Requests of which a page passed another in its queue.
+    /// Share of requests of which a page passed another in its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed: Option<Touched>,
-    /// Reads served while a program paused for them, and writes that paused.
+    pub passed: Option<ByKind>,
+    /// Share of reads served while a program paused for them, and of writes that paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<Touched>,
+    pub paused: Option<ByKind>,
+    /// Chips that a request's pages are on, mean over requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chips: Option<ByKind>,
+    /// Page operations that waited for a chip when a request came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
 }
 
 impl SlackResult {
@@ -114,15 +148,29 @@ pub struct Slack {
     pub std_ns: f64,
 }
 
-/// Shares of requests by kind.
+/// Operations in the queues of a chip, mean over the arrivals of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Touched {
+pub struct Waiting {
+    /// Over all chips.
+    #[schemars(extend("unit" = "count"))]
+    pub mean: f64,
+    /// Of the chip that had most at the time.
+    #[schemars(extend("unit" = "count"))]
+    pub longest: f64,
+    /// Of the chip that had fewest.
+    #[schemars(extend("unit" = "count"))]
+    pub shortest: f64,
+}
+
+/// By kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ByKind {
     /// Of the reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
+    #[schemars(extend("unit" = "number"))]
     pub read: Option<f64>,
     /// Of the writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
+    #[schemars(extend("unit" = "number"))]
     pub write: Option<f64>,
 }

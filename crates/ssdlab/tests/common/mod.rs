@@ -123,6 +123,7 @@ fn slack_aware(rng: &mut Rng, config: &mut Config) {
     config.scheduler.write_bypass = rng.chance(0.7);
     config.scheduler.write_pausing = rng.chance(0.6);
     config.scheduler.estimates = rng.chance(0.5);
+    config.scheduler.error_feedback = rng.chance(0.3) && config.scheduler.makes_estimates();
     config.device.ispp_steps = pick(rng, &[2, 3, 8, 1000]);
     if config.scheduler.write_pausing {
         config.device.page_registers = 2;
