@@ -7,7 +7,7 @@ use ssdlab::config::{Config, Order, PreconditionKind};
 use ssdlab::flash::{Interval, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
-use ssdlab::ssd::Counters;
+use ssdlab::ssd::Ssd;
 use ssdlab::stats::{Part, Parts};
 use ssdlab::units::Ns;
 
@@ -99,13 +99,14 @@ pub struct Run {
 }
 
 /// `read_passes`, `write_passes`, `write_pauses`, `pause_reads`.
-pub fn counts(counters: &Counters) -> [u64; 4] {
-    [counters.read_passes, counters.write_passes, counters.write_pauses, counters.pause_reads]
+pub fn counts(ssd: &Ssd) -> [u64; 4] {
+    let [reads, writes] = ssd.passes();
+    [reads, writes, ssd.counters().write_pauses, ssd.counters().pause_reads]
 }
 
 /// Page, estimated end and slack left of all operations under way.
 pub fn under_way(simulation: &Simulation) -> Vec<(Key, Ns, Ns)> {
-    simulation.estimates().into_iter().map(|(request, lpn, estimate, slack)| ((request, u64::from(lpn.0)), estimate, slack)).collect()
+    simulation.estimates().into_iter().map(|of| ((of.request, u64::from(of.lpn.0)), of.end, of.slack)).collect()
 }
 
 /// How a run is watched.
@@ -147,7 +148,7 @@ impl Watched {
             pages,
             ends: completions.iter().map(|completion| completion.completed_ns).collect(),
             parts: completions.iter().map(|completion| completion.parts).collect(),
-            counts: counts(simulation.ssd().counters()),
+            counts: counts(simulation.ssd()),
             jobs: simulation.ssd().counters().jobs,
             intervals: simulation.ssd().trace().expect("kept").intervals.clone(),
         };
@@ -157,7 +158,7 @@ impl Watched {
 }
 
 /// Looks at what is under way at the end of an instant: pages come, their slack melts, and they end.
-fn look(pages: &mut BTreeMap<Key, Page>, now: Ns, under_way: Vec<(Key, Ns, Ns)>) -> Result<(), String> {
+pub fn look(pages: &mut BTreeMap<Key, Page>, now: Ns, under_way: Vec<(Key, Ns, Ns)>) -> Result<(), String> {
     for page in pages.values_mut().filter(|page| page.end == Ns::MAX) {
         page.end = now;
     }
@@ -297,9 +298,7 @@ impl Case {
                 }
                 wrong.into_iter().map(|sentence| format!("{}: {sentence}", self.name)).collect()
             }
-            (first, second) => {
-                [first, second].into_iter().filter_map(Result::err).map(|error| format!("{}: {error}", self.name)).collect()
-            }
+            (first, second) => [first, second].into_iter().filter_map(Result::err).map(|error| format!("{}: {error}", self.name)).collect(),
         }
     }
 
