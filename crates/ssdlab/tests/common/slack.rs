@@ -8,7 +8,7 @@ use ssdlab::flash::{Interval, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Ssd;
-use ssdlab::stats::{Part, Parts};
+use ssdlab::stats::{Part, Parts, SlackResult};
 use ssdlab::units::Ns;
 
 /// Bytes of a page.
@@ -82,7 +82,7 @@ pub struct Page {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// All pages, except those answered at once.
     pub pages: BTreeMap<Key, Page>,
@@ -96,6 +96,8 @@ pub struct Run {
     pub jobs: u64,
     /// Every stage.
     pub intervals: Vec<Interval>,
+    /// What the result says.
+    pub slack: SlackResult,
 }
 
 /// `read_passes`, `write_passes`, `write_pauses`, `pause_reads`.
@@ -144,15 +146,16 @@ impl Watched {
         }
         let mut completions = simulation.take_completions();
         completions.sort_by_key(|completion| completion.index);
-        let run = Run {
+        let mut run = Run {
             pages,
             ends: completions.iter().map(|completion| completion.completed_ns).collect(),
             parts: completions.iter().map(|completion| completion.parts).collect(),
             counts: counts(simulation.ssd()),
             jobs: simulation.ssd().counters().jobs,
             intervals: simulation.ssd().trace().expect("kept").intervals.clone(),
+            slack: SlackResult::default(),
         };
-        simulation.finish().map_err(|error| error.to_string())?;
+        run.slack = simulation.finish().map_err(|error| error.to_string())?.slack;
         Ok(run)
     }
 }
@@ -189,6 +192,7 @@ pub struct Case {
     parts: Vec<(usize, Vec<(Part, Ns)>)>,
     counts: [u64; 4],
     stages: Vec<(u32, Vec<(Ns, Ns)>)>,
+    result: Option<SlackResult>,
     of_request: Option<u64>,
 }
 
@@ -206,6 +210,7 @@ impl Case {
             parts: Vec::new(),
             counts: [0; 4],
             stages: Vec::new(),
+            result: None,
             of_request: None,
         }
     }
@@ -280,6 +285,11 @@ impl Case {
         self
     }
 
+    /// What the result says.
+    pub fn result(self, result: SlackResult) -> Self {
+        Case { result: Some(result), ..self }
+    }
+
     /// The same with another configuration.
     pub fn with(mut self, name: &str, change: impl FnOnce(&mut Config)) -> Self {
         self.name = format!("{}, {name}", self.name);
@@ -293,7 +303,12 @@ impl Case {
         match (run(false), run(true)) {
             (Ok(run), Ok(staged)) => {
                 let mut wrong = self.compare(&run);
-                if run.pages != staged.pages || run.ends != staged.ends || run.parts != staged.parts || run.counts != staged.counts {
+                if run.pages != staged.pages
+                    || run.ends != staged.ends
+                    || run.parts != staged.parts
+                    || run.counts != staged.counts
+                    || run.slack != staged.slack
+                {
                     wrong.push(format!("every stage played differs: {:?}, {:?}, {:?}", staged.pages, staged.ends, staged.counts));
                 }
                 wrong.into_iter().map(|sentence| format!("{}: {sentence}", self.name)).collect()
@@ -332,6 +347,9 @@ impl Case {
         differ("passes, pauses, reads in them".into(), format!("{:?}", run.counts), format!("{:?}", self.counts));
         for (die, expected) in &self.stages {
             differ(format!("array of die {die}"), format!("{:?}", array_of(run, *die)), format!("{expected:?}"));
+        }
+        if let Some(expected) = &self.result {
+            differ("result".into(), format!("{:#?}", run.slack), format!("{expected:#?}"));
         }
         wrong
     }
