@@ -16,15 +16,15 @@ mod timeline;
 
 use std::time::Duration;
 
-use common::cases::{Cases, Tally};
-use common::one_die;
-use slack::{CYCLE, Case, NS, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
+use common::cases::{self, Cases, Tally};
+use common::{one_die, random_config};
+use slack::{CYCLE, Case, NS, PAGE, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
 use slack_model::Model;
 use slack_recount::Recount;
-use ssdlab::config::{Allocation, Config, Frontier, Order, PreconditionKind, Priority, Scope, validate};
+use ssdlab::config::{Allocation, Config, Frontier, Order, PreconditionKind, Priority, Scheduler, Scope, validate};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
-use ssdlab::simulation::Verify;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::Part::{Array, DieQueue, Suspended};
 use ssdlab::stats::{ByKind, Slack, SlackResult, Waiting};
 use ssdlab::units::Ns;
@@ -1089,7 +1089,7 @@ fn a_multi_plane_read_in_a_pause() {
         .ends(read(500, 16), 2 * CYCLE)
         .ends(read(500, 18), 2 * CYCLE)
         .counts([0, 0, 1, 2])]);
-    let run = Watched { verify: Verify::Every, every_stage: false };
+    let run = Watched { verify: Verify::Every, every_stage: false, in_parts: false };
     let run = run.run(&config, &[write(0, 1), writes(0, 8, 2), read(500, 16), read(500, 18)]).expect("a run");
     assert_eq!(run.slack.paused, half(1.0, 0.5), "both reads were served in the pause");
 }
@@ -1347,7 +1347,7 @@ fn one_kind(case: u64) -> Result<Tally, String> {
     let kind = if rng.chance(0.5) { RequestKind::Read } else { RequestKind::Write };
     let mut config = random_stations(&mut rng);
     let requests = random_requests(&mut rng, &config, &[kind]);
-    let watched = Watched { verify: Verify::End, every_stage: rng.chance(0.1) };
+    let watched = Watched { verify: Verify::End, every_stage: rng.chance(0.1), in_parts: false };
     let plain = watched.run(&config, &requests)?;
     read_bypass(&mut config);
     write_bypass(&mut config);
@@ -1411,7 +1411,7 @@ fn as_in_the_model(case: u64) -> Result<Tally, String> {
     config.scheduler.write_bypass = rng.chance(0.5);
     config.scheduler.write_pausing = config.device.ispp_steps > 1 && rng.chance(0.7);
     let requests = random_requests(&mut rng, &config, &[RequestKind::Read, RequestKind::Write, RequestKind::Read]);
-    let run = Watched { verify: Verify::End, every_stage: rng.chance(0.1) }.run(&config, &requests)?;
+    let run = Watched { verify: Verify::End, every_stage: rng.chance(0.1), in_parts: false }.run(&config, &requests)?;
     let model = Model::play(&config, &requests);
     if let Some((key, page)) = run.pages.iter().find(|&(key, page)| model.pages.get(key) != Some(page)) {
         let expected = model.pages.get(key);
@@ -1480,4 +1480,107 @@ fn recounted(case: u64) -> Result<Tally, String> {
         ("interference".into(), compared.interference),
         ("advanced".into(), compared.advanced),
     ]))
+}
+
+/// Whatever else a drive does, `scheduler.estimates` changes nothing; nor does bypassing or pausing where no request has two pages, so that
+/// none has slack.
+#[test]
+fn without_slack_nothing_changes() {
+    let cases = Cases { first: 0, count: 600, limit: Duration::from_secs(60), progress: false };
+    let tally = cases.run(unchanged).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
+    assert!(tally["requests"] > 20_000, "{tally:?}");
+}
+
+fn unchanged(case: u64) -> Result<Tally, String> {
+    let mut rng = Rng::new(case, "slack, unchanged");
+    let mut config = random_config(&mut rng);
+    let mut requests = common::random_requests(&mut rng, &config, 40);
+    config.scheduler = Scheduler {
+        order: Order::FrFcfs,
+        estimates: false,
+        read_bypass: false,
+        write_bypass: false,
+        write_pausing: false,
+        error_feedback: false,
+        ..config.scheduler
+    };
+    let plain = responses(&config, &requests)?;
+    config.scheduler.estimates = true;
+    if responses(&config, &requests)? != plain {
+        return Err(format!("estimates change something\n{config:#?}\n{requests:#?}"));
+    }
+    let page = u64::from(config.device.page_bytes);
+    for request in requests.iter_mut().filter(|request| request.length > 0) {
+        request.length = request.length.min(page - request.offset % page);
+    }
+    config.device.page_registers = 2;
+    config.device.ispp_steps = 4;
+    // A drive whose programs may pause plays its operations in stages: where transfers take no time these may tie in another order.
+    config.device.transfer_ps_per_byte = config.device.transfer_ps_per_byte.max(1_000);
+    let plain = responses(&config, &requests)?;
+    for change in [read_bypass, write_bypass, pausing] {
+        change(&mut config);
+        let changed = responses(&config, &requests)?;
+        if let Some(index) = (0..plain.len()).find(|&index| changed[index] != plain[index]) {
+            let [was, is] = [plain[index], changed[index]];
+            return Err(format!("request {index} ends at {is} and not at {was}\n{config:#?}\n{requests:#?}"));
+        }
+    }
+    Ok(Tally::from([("requests".into(), plain.len() as u64)]))
+}
+
+/// On any drive: slack only melts, estimates stay, every invariant holds after every event, and nothing depends on how operations are played.
+#[test]
+fn slack_melts_on_any_drive() {
+    let count = cases::from_environment("SWARM", 500);
+    let cases = Cases { first: cases::from_environment("SWARM_FIRST", 0), count, limit: Duration::from_secs(60), progress: false };
+    let tally = cases.run(melts).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
+    assert!(["read_passes", "write_passes", "write_pauses", "pause_reads"].iter().all(|name| tally[*name] > count / 10), "{tally:?}");
+}
+
+fn melts(case: u64) -> Result<Tally, String> {
+    let mut rng = Rng::new(case, "slack, any drive");
+    let mut config = random_config(&mut rng);
+    config.scheduler = Scheduler {
+        order: Order::FrFcfs,
+        estimates: true,
+        read_bypass: rng.chance(0.8),
+        write_bypass: rng.chance(0.8),
+        write_pausing: rng.chance(0.8),
+        error_feedback: rng.chance(0.2),
+        // Bounded queues would admit requests in parts.
+        read_queue: 0,
+        write_queue: 0,
+        ..config.scheduler
+    };
+    config.device.page_registers = 2;
+    config.device.ispp_steps = 2 + rng.below(7) as u32;
+    config.device.page_bytes = PAGE as u32;
+    config.device.transfer_ps_per_byte = config.device.transfer_ps_per_byte.max(1_000);
+    let requests = common::random_requests(&mut rng, &config, 60);
+    // A write waits in the host queue while no chip has room for it.
+    let in_parts = config.ftl.allocation == Allocation::Dynamic;
+    let run = |every_stage| Watched { verify: Verify::Every, every_stage, in_parts }.run(&config, &requests);
+    let (whole, staged) = (run(false)?, run(true)?);
+    let says = |what: String| Err(format!("{what}\n{config:#?}\n{requests:#?}"));
+    if (&whole.pages, &whole.ends, &whole.parts, whole.counts) != (&staged.pages, &staged.ends, &staged.parts, staged.counts) {
+        return says("it depends on how operations are played".into());
+    }
+    let names = ["read_passes", "write_passes", "write_pauses", "pause_reads"];
+    Ok(names.iter().zip(whole.counts).map(|(name, count)| (name.to_string(), count)).collect())
+}
+
+/// By request: when it ends.
+fn responses(config: &Config, requests: &[Request]) -> Result<Vec<Ns>, String> {
+    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
+    simulation.take_completions();
+    for request in requests {
+        simulation.submit(*request).map_err(|error| error.to_string())?;
+    }
+    simulation.run_to_idle().map_err(|error| error.to_string())?;
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    simulation.finish().map_err(|error| error.to_string())?;
+    Ok(completions.iter().map(|completion| completion.completed_ns).collect())
 }

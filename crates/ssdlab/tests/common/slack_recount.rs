@@ -135,7 +135,7 @@ impl Recount {
                 simulation.submit(request).map_err(|error| error.to_string())?;
             }
             simulation.run_until(due).map_err(|error| error.to_string())?;
-            look(&mut pages, due, under_way(&simulation))?;
+            look(&mut pages, due, under_way(&simulation), false)?;
         }
         let geometry = simulation.ssd().ftl().geometry().clone();
         let intervals = &simulation.ssd().trace().expect("kept").intervals;
