@@ -91,7 +91,7 @@ struct Slot {
     serial: u64,
     /// Pages whose transfer has ended.
     transferred: u32,
-    /// When the operation began.
+    /// When the operation began, pauses left out.
     began: Ns,
     /// When the stage began.
     since: Ns,
@@ -147,13 +147,13 @@ struct Bus {
     current: Option<u32>,
     waiting: VecDeque<Waiter>,
     busy_ns: Ns,
-    /// How often somebody came to wait in its line.
+    /// How often somebody came to wait while it was taken.
     waits: u64,
 }
 
 impl Bus {
     fn line_up(&mut self, waiter: Waiter) {
-        self.waits += 1;
+        self.waits += u64::from(self.current.is_some());
         self.waiting.push_back(waiter);
     }
 }
@@ -832,7 +832,9 @@ impl Flash {
     /// The program that pauses on an idle die goes on.
     pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
         let slot = self.paused[die.index()].take().expect("a program pauses");
-        self.take_slot(now, die, slot);
+        // As if it had begun later by the pause, which began with the end of its step.
+        let began = slot.began + (now - slot.since);
+        self.take_slot(now, die, Slot { began, ..slot });
         self.begin_array(now, 2 * die.0, Stage::Program, slot.left, events);
     }
 
@@ -844,7 +846,7 @@ impl Flash {
         left.chain(paused).max().unwrap_or(0)
     }
 
-    /// How often somebody came to wait for a channel's bus.
+    /// How often somebody came to wait for a channel's bus that was taken.
     pub fn bus_waits(&self, channel: ChannelId) -> u64 {
         self.buses[channel.index()].waits
     }

@@ -166,7 +166,8 @@ impl Slack {
     /// Operations of a kind that wait for a station.
     pub fn waiting(&self, station: u32, kind: LineKind) -> u64 {
         let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
-        if self.width(station) > 1 && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
+        // A chip that is the station of writes alone: its reads wait for their dies.
+        if station >= self.dies && !self.by_chip && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
     }
 
     /// A partial write of a die is to read its page first, or has read it.

@@ -177,9 +177,12 @@ impl Ssd {
         if self.block_scope && !self.states.is_urgent(pool) {
             return !self.states.holds_up(pool, LineKind::Read) && self.read_goes_first(pool, gate);
         }
+        // The first of a line has waited longest, unless it has passed others.
+        let passes = self.sched.slack.is_some();
         let waits = |line, may: bool| {
             let head = self.sched.head(line);
-            may && head != NONE && self.transactions[head].rank < gate
+            let before = |transaction: &Transaction| transaction.ready.1 < gate;
+            may && head != NONE && (before(&self.transactions[head]) || passes && self.first_in_line(head, before).is_some())
         };
         self.gc.pools_of_turn(self.geometry(), pool).map(PoolId).any(|pool| {
             if self.states.is_urgent(pool) {
@@ -195,7 +198,7 @@ impl Ssd {
     /// moved there.
     fn read_goes_first(&self, pool: PoolId, gate: u64) -> bool {
         let excluded = |read: &Transaction| self.ftl.lookup(read.lpn).is_some_and(|ppn| self.ftl.job_fills(pool, self.block_of(ppn)));
-        let waits = |read: &Transaction| read.rank < gate && excluded(read);
+        let waits = |read: &Transaction| read.ready.1 < gate && excluded(read);
         self.first_in_line(self.sched.head(self.sched.line(pool, LineKind::Read)), waits).is_some()
     }
 }

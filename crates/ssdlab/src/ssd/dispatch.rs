@@ -85,7 +85,7 @@ impl Ssd {
         dies.find(|&die| !self.flash.idle(die)).unwrap_or(die)
     }
 
-    fn view(&self, moment: Moment, host: Option<Candidate>, gc: Option<PoolId>) -> DieView {
+    pub(super) fn view(&self, moment: Moment, host: Option<Candidate>, gc: Option<PoolId>) -> DieView {
         DieView {
             moment,
             host: host.map(|candidate| HostView {

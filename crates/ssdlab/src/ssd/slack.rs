@@ -1,13 +1,15 @@
 //! Slack-aware scheduling (elyasi2017): when operations will end, what they have to spare, and programs that pause for reads.
 
 use super::Ssd;
-use super::candidates::{Candidate, Limits};
+use super::candidates::{Candidate, GcCandidate, Limits};
 use super::requests::Ends;
+use crate::arbiter::{self, Decision};
 use crate::flash::{Op, OpKind};
 use crate::request::{Request, RequestKind};
 use crate::sched::{Ahead, Latencies, LineKind, NONE, Slack, Transaction, TransactionKind};
 use crate::stats::Part;
 use crate::units::{ChipId, DieId, Lpn, Ns};
+use crate::views::Moment;
 
 /// What is estimated of a page operation under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +62,13 @@ impl Ssd {
         let active = self.requests.get(request);
         let slack = self.sched.slack.as_mut().expect("the caller has looked");
         active.ends.chips += u32::from(slack.new_operation(index, active.index, chip));
-        slack.estimator.admitted(channel.0);
         self.enchain(now, lpn, index, chain);
-        let (kind, response, alone) = self.response(now, index);
-        self.sched.slack.as_mut().expect("as before").will_end(now, index, request, kind, response, alone);
+        // What it finds in the controller's buffer needs no flash.
+        let at_once = self.answered.contains(&index);
+        let (kind, response, alone) = if at_once { (LineKind::Read, 0, 0) } else { self.response(now, index) };
+        let slack = self.sched.slack.as_mut().expect("as before");
+        slack.estimator.admitted(channel.0);
+        slack.will_end(now, index, request, kind, response, alone);
     }
 
     /// A request arrives.
@@ -101,12 +106,13 @@ impl Ssd {
         if transaction.kind != TransactionKind::ReadForWrite {
             return (kind, response, latencies[kind as usize]);
         }
-        // Its page is read first.
+        // Its page is read first; then come the reads that it passed, and all writes before it.
+        let behind = slack.ahead(index).map_or(0, |ahead| slack.waiting(station, LineKind::Read) - 1 - ahead);
+        let reads = slack.estimator.queue_of(station, LineKind::Read, behind);
         let station = slack.station(self.die_to_write(index), LineKind::Write);
         let writes = slack.waiting(station, LineKind::Write) + slack.coming(station) - 1;
-        let waiting = slack.estimator.queue_of(station, LineKind::Write, writes);
-        let alone = latencies[0] + latencies[1];
-        (LineKind::Write, response + waiting / slack.width(station) + latencies[1], alone)
+        let queue = reads + slack.estimator.queue_of(station, LineKind::Write, writes) / slack.width(station);
+        (LineKind::Write, response + queue + latencies[1], latencies[0] + latencies[1])
     }
 
     /// A partial write is to read its page first, or has read it.
@@ -248,18 +254,22 @@ impl Ssd {
         true
     }
 
-    fn read_in_pause(&mut self, now: Ns, die: DieId, read: Candidate, first: u32) -> bool {
-        self.counters.pause_reads += 1;
+    fn read_in_pause(&mut self, now: Ns, die: DieId, read: Candidate, program: u32) -> bool {
+        self.start_host(now, die, read, OpKind::Read);
         let slack = self.sched.slack.as_mut().expect("who pauses knows slack");
         let latency = slack.estimator.latencies().host[LineKind::Read as usize];
-        slack.note_pause(read.index);
-        let mut index = first;
+        let mut index = program;
         while index != NONE {
             slack.note_pause(index);
             slack.take(index, latency);
             index = self.transactions[index].next;
         }
-        self.start_host(now, die, read, OpKind::Read);
+        let mut index = read.index;
+        while index != NONE {
+            slack.note_pause(index);
+            self.counters.pause_reads += 1;
+            index = self.transactions[index].next;
+        }
         true
     }
 }
