@@ -695,14 +695,14 @@ fn bypass_of_reads_and_of_writes() {
 #[test]
 fn bypass_by_and_of_partial_writes() {
     play([
-        // 30 has 5 cycles of slack. The partial write's read passes it and ends at 2; its program follows X's read.
+        // 30 has 5 cycles of slack. The partial write's read passes it and ends at 2; its program follows X's read: one passed, four.
         busy("the read of a partial write passes", 6)
             .with("on", read_bypass)
             .given(reads(0, 30, 2))
             .left(30, 4 * CYCLE)
             .page_ends(30, 3 * CYCLE)
             .ends(partial_writes(500, 50, 1), 7 * CYCLE)
-            .estimated(50, 2 * CYCLE + 4 * CYCLE)
+            .estimated(50, 2 * CYCLE + CYCLE + 4 * CYCLE)
             .counts([1, 0, 0, 0]),
         busy("or does not", 6)
             .given(reads(0, 30, 2))
@@ -1059,16 +1059,17 @@ fn a_page_in_a_moves_buffer_is_answered_at_once() {
         .slack(7, 0)]);
 }
 
-/// 30 has five cycles of slack, and is read again by another request.
+/// 30 has five cycles of slack, and is read again by another request: reads of one page may pass each other.
 #[test]
-fn bypass_passes_no_operation_on_its_page() {
+fn bypass_passes_a_read_of_its_page() {
     play([busy("a read of the page that waits", 6)
         .with("on", read_bypass)
         .ends(reads(0, 30, 2), 7 * CYCLE)
         .slack(30, 5 * CYCLE)
-        .left(30, 5 * CYCLE)
-        .page_ends(30, 2 * CYCLE)
-        .ends(read(500, 30), 3 * CYCLE)]);
+        .left(30, 4 * CYCLE)
+        .page_ends(30, 3 * CYCLE)
+        .ends(read(500, 30), 2 * CYCLE)
+        .counts([1, 0, 0, 0])]);
 }
 
 /// Both reads are for the die whose program pauses, and for two planes of it: they are one operation of one cycle.
@@ -1094,7 +1095,7 @@ fn a_multi_plane_read_in_a_pause() {
     assert_eq!(run.slack.paused, half(1.0, 0.5), "both reads were served in the pause");
 }
 
-/// Two reads may wait for a chip. Of X, 32 has no place until 1, when 2 begins; 30 has the slack that 31 gives it.
+/// Two reads may wait for a chip. Of X, 32 has no place until 1, when 2 begins; until then 30 has the slack that 31 gives it.
 #[test]
 fn slack_of_a_request_that_is_partly_admitted() {
     let config = cycles(2, |c| c.scheduler.read_queue = 2);
@@ -1532,7 +1533,7 @@ fn unchanged(case: u64) -> Result<Tally, String> {
 /// On any drive: slack only melts, estimates stay, every invariant holds after every event, and nothing depends on how operations are played.
 #[test]
 fn slack_melts_on_any_drive() {
-    let count = cases::from_environment("SWARM", 500);
+    let count = cases::from_environment("SWARM", 400);
     let cases = Cases { first: cases::from_environment("SWARM_FIRST", 0), count, limit: Duration::from_secs(60), progress: false };
     let tally = cases.run(melts).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     assert!(["read_passes", "write_passes", "write_pauses", "pause_reads"].iter().all(|name| tally[*name] > count / 10), "{tally:?}");

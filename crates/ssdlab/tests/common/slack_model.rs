@@ -28,13 +28,12 @@ struct Op {
     slack: Option<Ns>,
 }
 
-/// A program that began at `began`. It works in the array from `since` on, and `done` of its array time was over then.
+/// A program that has begun: it works in the array from `since` on, and `done` of its array time was over then.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     op: usize,
     since: Ns,
     done: Ns,
-    began: Ns,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -159,14 +158,13 @@ impl Model {
         ended
     }
 
-    /// Its latency less the time since it began, of the operation at work: for a program that has gone on after a pause too little. What is left
-    /// of one that is paused.
+    /// What is left of the operation at work: as nothing keeps it waiting here, its latency less the time since it began, pauses apart.
     fn residual(&self, chip: usize, now: Ns) -> Ns {
         let chip = &self.chips[chip];
         let read = chip.read.map_or(0, |(_, began)| began + self.read_ns - now);
         let program = chip.program.map_or(0, |program| {
             let left = self.program_ns - program.done;
-            if chip.paused { left } else { (program.began + self.write_ns).saturating_sub(now) }
+            if chip.paused { left } else { program.since + left - now }
         });
         read.max(program)
     }
@@ -222,7 +220,7 @@ impl Model {
             self.begin_read(chip, now);
         } else if !self.chips[chip].writes.is_empty() {
             let op = self.chips[chip].writes.remove(0);
-            self.chips[chip].program = Some(Program { op, since: now + self.transfer_ns, done: 0, began: now });
+            self.chips[chip].program = Some(Program { op, since: now + self.transfer_ns, done: 0 });
         }
     }
 

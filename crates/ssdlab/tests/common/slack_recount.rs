@@ -212,7 +212,7 @@ impl Recount {
         let on_channel = |die: DieId| self.geometry.channel_of_die(die) == channel;
         let commands_of_channel = self.commands.iter().filter(|command| on_channel(command.die));
         let waits = commands_of_channel.flat_map(|command| &command.waits).filter(|at| **at <= now).count() as u64;
-        let admitted = |other: &&Op| on_channel(other.die) && (other.page.admitted, other.key) <= (now, op.key);
+        let admitted = |other: &&Op| on_channel(other.die) && (other.page.admitted, other.key) < (now, op.key);
         let total = self.ops.iter().filter(admitted).count() as u64;
         let t_interference = (transfer * waits).checked_div(total).unwrap_or(0);
         let latency = |command: &Command| match command.kind {
