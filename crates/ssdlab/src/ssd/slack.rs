@@ -211,8 +211,14 @@ impl Ssd {
         if !self.pages_of(first).all(|index| slack.left(&self.transactions, index) >= latency) {
             return None;
         }
-        let host = if self.interleave { self.host_candidate(die, Limits::default()) } else { self.host_of_chip(die, Limits::default()) };
-        host.filter(|candidate| candidate.line == LineKind::Read && !candidate.by_move)
+        let (host, gc) = if self.interleave {
+            (self.host_candidate(die, Limits::default()), self.gc_candidate(die))
+        } else {
+            self.candidates_of_chip(die)
+        };
+        let read = host.filter(|candidate| candidate.line == LineKind::Read && !candidate.by_move)?;
+        let view = self.view(Moment::B, host, gc.map(GcCandidate::pool));
+        (arbiter::decide(&view, &self.axes) == Decision::Host).then_some(read)
     }
 
     /// The transactions of an operation.
