@@ -6,6 +6,9 @@ r = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", re
 r.latency.read.p99, r.gc.write_amplification
 """
 
+from importlib import import_module
+from types import ModuleType
+
 from ssdlab._core import Candidates, Completion, version
 from ssdlab.api import (
     Request,
@@ -37,6 +40,14 @@ from ssdlab.study.api import run_study, studies, study_report
 from ssdlab.victims import VictimPolicy
 
 __version__ = version()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`ssdlab.queueing`, imported when it is first asked for: NumPy takes longer than many a run."""
+    if name == "queueing":
+        return import_module("ssdlab.queueing")
+    raise AttributeError(f"module 'ssdlab' has no attribute '{name}'")
+
 
 __all__ = [
     "Candidates",

@@ -10,6 +10,7 @@ __all__ = [
     "Config",
     "Plan",
     "Simulator",
+    "Traffic",
     "build_config",
     "fit_blocks",
     "keys",
@@ -17,6 +18,10 @@ __all__ = [
     "prefill_end",
     "preset_text",
     "presets",
+    "queueing_die",
+    "queueing_formula",
+    "queueing_formulas",
+    "queueing_simulate",
     "run_many",
     "schema",
     "studies",
@@ -105,6 +110,21 @@ class Simulator:
     def free_blocks(self, pool: int) -> list[int]: ...
     def finish(self) -> str: ...
 
+@final
+class Traffic:
+    @staticmethod
+    def drawn(kind: str, *, read_per_ms: float, write_per_ms: float, requests: int, seed: int) -> Traffic: ...
+    @staticmethod
+    def renewal(*, read_gaps_ns: Sequence[int], write_gaps_ns: Sequence[int], requests: int, seed: int) -> Traffic: ...
+    @staticmethod
+    def replayed(*, arrival_ns: Sequence[int], is_write: Sequence[bool], seed: int) -> Traffic: ...
+    @staticmethod
+    def of_drive(config: Config, *, requests: int | None, seed: int) -> tuple[Traffic, str]: ...
+    @property
+    def requests(self) -> int: ...
+    @property
+    def rates_per_ms(self) -> tuple[float, float] | None: ...
+
 def build_config(
     *,
     device: str | None = None,
@@ -121,6 +141,20 @@ def run_many(
     progress: _Progress | None = None,
     finished: Callable[[int, str | Exception], object] | None = None,
 ) -> tuple[list[Any], BaseException | None]: ...
+def queueing_die(config: Config) -> tuple[int, int, int, int, int, str]: ...
+def queueing_formula(name: str, arguments: Sequence[Any], out: Any, shape: Sequence[int]) -> None: ...
+def queueing_formulas() -> list[tuple[str, str, list[str]]]: ...
+def queueing_simulate(
+    traffic: Traffic,
+    *,
+    times_ns: Sequence[int],  # to read, write, copy, erase
+    pages: int,
+    valid: Sequence[int],
+    priority: str,
+    free_blocks: int | None = None,
+    series: bool = False,
+    progress: _Progress | None = None,
+) -> tuple[str, dict[str, dict[str, bytes]] | None]: ...
 def precondition(plan: Plan, out: _Path, *, progress: _Progress | None = None) -> str: ...
 def prefill_end(path: _Path) -> int: ...
 def trace_info(

@@ -117,7 +117,7 @@ def run(
     log: Log = "kept" if truth("log_requests", log_requests) else None
     batch = execute([Job.prepare("run", setup, scheme, folder=folder, log=log)])
     batch.raise_failure()
-    return batch.finished["run"]
+    return cast("Result", batch.finished["run"])
 
 
 def compare(

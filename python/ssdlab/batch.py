@@ -6,18 +6,20 @@ import contextlib
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ssdlab import _core
+from ssdlab import _core, queueing
 from ssdlab.checks import whole
-from ssdlab.errors import Error, FileError, Interrupted
+from ssdlab.errors import Error, FileError, Interrupted, StoppedError
 from ssdlab.plans import Setup
 from ssdlab.result import Result
 
-__all__ = ["Batch", "Job", "Log", "Progress", "execute", "prepare_folder", "write_json"]
+__all__ = ["LOG_FILE", "RESULT_FILE", "AnyJob", "Batch", "Job", "Log", "Progress", "QueueingJob", "execute", "prepare_folder", "write_json"]
 
 RESULT_FILE = "result.json"
 LOG_FILE = "requests.parquet"
@@ -57,6 +59,11 @@ class Job:
     fitted: Mapping[str, Any] | None = None
     title: str = ""
 
+    @property
+    def series(self) -> bool:
+        """Whether it keeps a row for each request."""
+        return self.log is not None
+
     @classmethod
     def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log: Log = None) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log.
@@ -89,11 +96,38 @@ class Job:
         return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 
+@dataclass(frozen=True, kw_only=True)
+class QueueingJob:
+    """A run of the queueing model to be done: of what, under which priority, and where its result goes."""
+
+    label: str
+    experiment: queueing.Experiment
+    priority: str
+    folder: Path | None = None
+    series: bool = False
+
+    @classmethod
+    def prepare(cls, label: str, experiment: queueing.Experiment, priority: str, *, folder: Path | None, series: bool) -> QueueingJob:
+        """Checks everything that can be checked before the run, by serving a single request."""
+        if experiment.requests is not None:
+            whole("requests", experiment.requests, least=1)
+        replace(experiment, requests=1).run(priority)
+        return cls(label=label, experiment=experiment, priority=priority, folder=folder, series=series)
+
+    def run(self, progress: Progress) -> queueing.QueueingResult:
+        """Does it."""
+        experiment = replace(self.experiment)  # which keeps its requests for further runs: as long as this one lasts
+        return experiment.run(self.priority, series=self.series, progress=progress)
+
+
+AnyJob = Job | QueueingJob
+
+
 @dataclass
 class Batch:
     """What became of some jobs, by label."""
 
-    finished: dict[str, Result] = field(default_factory=dict)
+    finished: dict[str, Any] = field(default_factory=dict)
     failed: dict[str, Error] = field(default_factory=dict)
     interrupt: BaseException | None = None
 
@@ -108,32 +142,98 @@ class Batch:
                 raise error
 
 
-def execute(jobs: Sequence[Job], *, workers: int | None = None, progress: Progress | None = None) -> Batch:
+def execute(jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Progress | None = None) -> Batch:
     """Runs the jobs, at most `workers` at once (as many as there are processors). Does not raise what the runs raise."""
     for job in jobs:
         if job.folder is not None:
             prepare_folder(job.folder, [RESULT_FILE, LOG_FILE])
     batch = Batch()
-
-    def finished(index: int, outcome: str | Exception) -> None:
-        job = jobs[index]
-        if isinstance(outcome, str):
-            result = job.result(outcome)
-            if job.folder is not None:
-                write_json(job.folder / RESULT_FILE, result.to_dict())
-            batch.finished[job.label] = result
-
-    plans = [job.plan for job in jobs]
     workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
-    outcomes, batch.interrupt = _core.run_many(plans, jobs=workers, progress=progress, finished=finished)
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if isinstance(outcome, Error):
-            batch.failed[job.label] = outcome
+    told = _Told(len(jobs), progress)
+    _run_drives(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, Job)}, workers, told)
+    if batch.interrupt is None:
+        _run_queues(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, QueueingJob)}, workers, told)
+    for job in jobs:
         if job.label not in batch.finished and job.folder is not None:
             _remove_if_empty(job.folder)
     # in the order in which they were asked for, not in which they ended
     batch.finished = {job.label: batch.finished[job.label] for job in jobs if job.label in batch.finished}
     return batch
+
+
+class _Told:
+    """How far all runs are, told by some of them at a time."""
+
+    def __init__(self, runs: int, progress: Progress | None) -> None:
+        self._progress = progress
+        self._states = [(-1, 0, 0, 0)] * runs
+        self._lock = threading.Lock()
+
+    def by(self, indices: Iterable[int]) -> Progress | None:
+        """What these runs call; `None` if nobody listens."""
+        progress, places = self._progress, list(indices)
+        if progress is None:
+            return None
+
+        def tell(states: Sequence[tuple[int, int, int, int]]) -> None:
+            with self._lock:
+                for place, state in zip(places, states, strict=True):
+                    self._states[place] = state
+                progress(list(self._states))
+
+        return tell
+
+
+def _run_drives(batch: Batch, jobs: Mapping[int, Job], workers: int, told: _Told) -> None:
+    """In the core's threads."""
+    ordered = list(jobs.values())
+
+    def finished(index: int, outcome: str | Exception) -> None:
+        if isinstance(outcome, str):
+            _keep(batch, ordered[index], ordered[index].result(outcome))
+
+    plans = [job.plan for job in ordered]
+    outcomes, batch.interrupt = _core.run_many(plans, jobs=workers, progress=told.by(jobs), finished=finished)
+    for job, outcome in zip(ordered, outcomes, strict=True):
+        if isinstance(outcome, Error):
+            batch.failed[job.label] = outcome
+
+
+def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, told: _Told) -> None:
+    """In threads of Python, which wait for the core's. Ctrl-C reaches this thread, and the others when they tell how far they are."""
+    stop = threading.Event()
+
+    def run(index: int, job: QueueingJob) -> queueing.QueueingResult:
+        tell = told.by([index])
+
+        def progress(states: Sequence[tuple[int, int, int, int]]) -> None:
+            if stop.is_set():
+                raise StoppedError("the run is to stop")
+            if tell is not None:
+                tell(states)
+
+        return job.run(progress)
+
+    with ThreadPoolExecutor(workers) as pool:
+        futures = {pool.submit(run, index, job): job for index, job in jobs.items()}
+        try:
+            for future in as_completed(futures):
+                try:
+                    result = future.result()
+                except Error as error:
+                    batch.failed[futures[future].label] = error
+                else:
+                    _keep(batch, futures[future], result)
+        except BaseException as interrupt:  # as in the core, whatever ends the wait is the caller's to raise
+            batch.interrupt = interrupt
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def _keep(batch: Batch, job: AnyJob, result: Result | queueing.QueueingResult) -> None:
+    if job.folder is not None:
+        write_json(job.folder / RESULT_FILE, result.to_dict())
+    batch.finished[job.label] = result
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -15,7 +15,7 @@ from ssdlab.checks import check_paths, check_texts, whole
 from ssdlab.errors import ConfigError, UsageError
 from ssdlab.victims import Victim, described
 
-__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "value_text", "whole"]
+__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "requests_of", "value_text", "whole"]
 
 DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
@@ -82,6 +82,14 @@ def _trace_end(trace: Path, changed_ns: int, format: str | None, unit_bytes: int
 
 def _tree(config: _core.Config) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(config.json()))
+
+
+def requests_of(config: _core.Config, asked: int | None) -> int | None:
+    """How many requests a run of `config` has; `None`: the whole trace."""
+    if asked is not None:
+        return whole("requests", asked, least=1)
+    replays = _tree(config)["workload"].get("trace") is not None
+    return None if replays else DEFAULT_REQUESTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +179,7 @@ class Setup:
         return _core.Plan(
             config,
             seed=whole("seed", self.seed),
-            requests=self._requests(config),
+            requests=requests_of(config, self.requests),
             verify=self.verify,
             request_log=request_log,
             state=self.state,
@@ -191,9 +199,3 @@ class Setup:
         }
         named = {key for key, _ in self.set}
         return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]
-
-    def _requests(self, config: _core.Config) -> int | None:
-        if self.requests is not None:
-            return whole("requests", self.requests, least=1)
-        replays = _tree(config)["workload"].get("trace") is not None
-        return None if replays else DEFAULT_REQUESTS

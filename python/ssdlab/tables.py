@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -13,14 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from ssdlab.result import Comparison, Result
+    from ssdlab.result import Comparison, Result, Section
 
 __all__ = [
     "as_text",
     "comparison_tables",
     "duration",
+    "formula_table",
     "headline",
     "number",
+    "queueing_tables",
     "report_table",
     "run_tables",
     "significant",
@@ -295,6 +298,120 @@ def significant(value: float, *, sign: bool = False) -> str:
     if size < 0.01:
         return f"{value:{plus}.1g}"
     return f"{value:{plus}.{1 if size >= 10 else 2 if size >= 1 else 3}f}"
+
+
+class _Row(NamedTuple):
+    """A figure of the queueing model: what it is called, where it stands in a result, and the formulas for it by priority."""
+
+    label: str
+    place: str
+    formulas: Mapping[str, str] = MappingProxyType({})
+
+    def formula(self, priority: str) -> str:
+        """The formula for it, empty where there is none."""
+        return self.formulas.get(priority, self.formulas.get("", ""))
+
+
+QUEUEING_ROWS = (
+    _Row("busy with reads", "utilisation.read", {"": "read_utilisation"}),
+    _Row("busy with writes", "utilisation.write", {"": "write_utilisation"}),
+    _Row("busy with copies", "utilisation.copy", {"": "copy_utilisation"}),
+    _Row("busy with erases", "utilisation.erase", {"": "erase_utilisation"}),
+    _Row("busy", "utilisation.total", {"": "utilisation"}),
+    _Row("requests served", "throughput_per_ms", {"": "total_rate_per_ms"}),
+    _Row("most that can be served", "", {"": "max_throughput_per_ms"}),
+    _Row("mean wait", "wait_ns.all.mean", {"rwp": "mean_wait_rwp_ns", "cep": "mean_wait_cep_independent_ns"}),
+    _Row("p99 of the waits", "wait_ns.all.p99"),
+    _Row("longest wait", "wait_ns.all.max"),
+    _Row("mean wait of reads", "wait_ns.read.mean", {"rwp": "mean_wait_rwp_ns", "cep": "mean_wait_cep_independent_ns"}),
+    _Row("mean wait of writes", "wait_ns.write.mean", {"rwp": "mean_wait_rwp_ns", "cep": "mean_wait_cep_independent_ns"}),
+    _Row("requests waiting", "queue.mean", {"rwp": "queue_length"}),
+    _Row("copies waiting", "copy_queue.mean"),
+    _Row("a collection takes", "gc.duration_ns.mean", {"rwp": "gc_duration_rwp_ns", "cep": "gc_duration_cep_ns"}),
+    _Row("the die is idle after", "gc.backlog_ns.mean"),
+)
+"""What the table of the queueing model shows."""
+
+AT_THE_LIMIT = {"total_rate_per_ms": "max_throughput_per_ms"}
+"""With requests waiting all the time, as many are served as can be."""
+
+
+def queueing_tables(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> list[RenderableType]:
+    """Formulas, simulation and the difference, side by side for each priority."""
+    first = next(iter(runs.values()))
+    saturated = first["parameters"]["arrivals"]["kind"] == "saturated"
+    formulas = {**formulas, **{name: formulas[limit] for name, limit in AT_THE_LIMIT.items() if saturated and limit in formulas}}
+    shown = ["formula", "simulated", "difference"] if formulas else ["simulated"]
+    table = _table(["", *(f"{priority} {name}" if name == "simulated" else name for priority in runs for name in shown)])
+    for row in QUEUEING_ROWS:
+        cells = [cell for priority, run in runs.items() for cell in _queueing_cells(row, priority, run, formulas)]
+        if any(cell != "-" for cell in cells) and not (saturated and not row.place):
+            table.add_row(row.label, *cells)
+    return [
+        Text(queueing_title(first), style="bold"),
+        "",
+        _titled("Single-die queueing model", table),
+        *(Text(f"{priority}: {_collections(run)}") for priority, run in runs.items()),
+        *(
+            [Text("The formula for waits under cep takes collections to be independent of writes, and is too high (section 5.2.2).")]
+            * ("cep" in runs and "mean_wait_cep_independent_ns" in formulas)
+        ),
+        *trace_remarks(cast("Result", first)),
+        *(Text(f"{priority}: {_speed(cast('Result', run))}, digest {run['digest'][:16]}") for priority, run in runs.items()),
+    ]
+
+
+def _queueing_cells(row: _Row, priority: str, run: Section, formulas: Mapping[str, float]) -> list[str]:
+    measured: Any = run
+    for part in row.place.split("."):
+        measured = measured.get(part) if isinstance(measured, Mapping) else None
+    name = row.formula(priority)
+    simulated = "-" if measured is None else _queueing_quantity(row.place, measured)
+    if not formulas:
+        return [simulated]
+    expected = formulas.get(name)
+    difference = f"{measured / expected - 1:+.1%}" if measured is not None and expected else "-"
+    return ["-" if expected is None else _queueing_quantity(name, expected), simulated, difference]
+
+
+def _queueing_quantity(name: str, value: float) -> str:
+    """A figure of the model or a value of its formulas, with its unit."""
+    if name.endswith("_per_ms"):
+        return f"{significant(value)} /ms"
+    if "_ns" in name:
+        return duration(value)
+    return f"{value:.1%}" if "utilisation" in name else significant(value)
+
+
+def queueing_title(run: Section) -> str:
+    """What was simulated, in a line for people."""
+    p = run["parameters"]
+    times = ", ".join(f"{name} {duration(p[f'{name}_ns'])}" for name in ("read", "write", "copy", "erase"))
+    valid = "some" if isinstance(p["valid"], list) else f"{p['valid']}"
+    arrivals = p["arrivals"]
+    rates = f" ({arrivals['read_per_ms']:g} + {arrivals['write_per_ms']:g} a ms)" if "read_per_ms" in arrivals else ""
+    free = f", {p['free_blocks']:,} free blocks" if "free_blocks" in p else ""
+    requests = sum(run["requests"].values())
+    return (
+        f"{times.capitalize()}; {valid} of {p['pages']} pages valid{free}; {arrivals['kind']} arrivals{rates}; {requests:,} requests, "
+        f"seed {run['seed']}"
+    )
+
+
+def _collections(run: Section) -> str:
+    gc = run["gc"]
+    if not gc["collections"]:
+        return "no collection"
+    return f"{gc['collections']:,} collections, {gc['prolonged']:,} of them prolonged, {gc['overlapped']:,} in the backlog of another"
+
+
+def formula_table(formulas: Mapping[str, float], equations: Mapping[str, str]) -> RenderableType:
+    """All formulas of the queueing model, with their equations in the report."""
+    table = _table(["", "value", "equation"])
+    for name, value in formulas.items():
+        plain = name.removesuffix("_ns").removesuffix("_per_ms")
+        table.add_row(plain.replace("_", " "), _queueing_quantity(name, value), equations[plain])
+    return _titled("Formulas of bux2011", table)
 
 
 def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Iterable[tuple[str, str, object]]:

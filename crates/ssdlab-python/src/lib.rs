@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `door` | the one way to long work: in worker threads, without the GIL, with Ctrl-C and progress |
 //! | `errors` | core errors and panics as Python exceptions |
+//! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
 //! | `tools` | traces, presets, studies, the schema |
@@ -11,6 +12,7 @@
 
 mod door;
 mod errors;
+mod queueing;
 mod runs;
 mod simulator;
 mod tools;
@@ -23,6 +25,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]
     use runs::{PyConfig, PyPlan, build_config, fit_blocks, precondition, run_many};
     #[pymodule_export]

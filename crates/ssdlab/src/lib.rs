@@ -9,13 +9,14 @@
 //! | 5 | [`ssd`], [`precondition`] |
 //! | 4 | [`sched`], [`gc`], [`arbiter`] |
 //! | 3 | [`ftl`] |
-//! | 2 | [`flash`] |
-//! | 1 | [`workload`], [`stats`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`] |
+//! | 2 | [`flash`], [`replay`] |
+//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
+//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`] |
 
 pub mod arbiter;
 pub mod cancel;
 pub mod config;
+pub mod distribution;
 pub mod error;
 pub mod event;
 pub mod files;
@@ -25,6 +26,8 @@ pub mod gc;
 pub mod geometry;
 pub mod memory;
 pub mod precondition;
+pub mod queueing;
+pub mod replay;
 pub mod request;
 pub mod rng;
 pub mod sched;

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from ssdlab._core import version
-from ssdlab.cli import presets, runs, studies, traces
+from ssdlab.cli import presets, queueing, runs, studies, traces
 from ssdlab.cli.output import complain
 from ssdlab.errors import Error
 
@@ -51,6 +51,7 @@ app = typer.Typer(
 app.command()(runs.run)
 app.command()(runs.compare)
 app.command()(runs.precondition)
+app.command()(queueing.queueing)
 app.add_typer(traces.app, name="trace")
 app.add_typer(studies.app, name="study")
 app.command("list")(presets.list_)

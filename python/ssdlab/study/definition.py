@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,26 +12,51 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import ConfigError, FileError
-from ssdlab.study.expressions import Formula, Reference, nearest
+from ssdlab.study.expressions import Formula, Reference, nearest, parse_reference
 
-__all__ = ["Axis", "Figure", "Metric", "Point", "Row", "Study", "parse"]
+__all__ = ["DRIVE", "QUEUEING", "Axis", "Figure", "Metric", "Point", "Row", "Study", "parse"]
 
-SETUP_KEYS = ("device", "workload", "trace", "prefill", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "quick")
-"""What a study, or a point of it, may say of its runs beside `set`."""
+DRIVE, QUEUEING = "drive", "queueing"
+ENGINES = (DRIVE, QUEUEING)
+"""What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
+
+SETUP_KEYS = (
+    *("engine", "device", "workload", "trace", "prefill", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "quick"),
+)
+"""What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
+TABLES = ("set", QUEUEING)
+"""Tables of single keys, in which what a point says is put over what the study says."""
+QUEUEING_OPTIONS = (
+    *("valid", "arrivals", "read_per_ms", "write_per_ms", "read_gaps_ns", "write_gaps_ns", "free_blocks"),
+    *("read_ns", "write_ns", "copy_ns", "erase_ns", "pages"),
+)
+"""What the table `queueing` may say: the options of the model that the drive does not have."""
 STUDY_KEYS = (
-    *("title", "place", "about", "deviations", "discussion", "schemes", "seeds", "set", "vary", "metrics", "rows", "figure"),
+    *("title", "place", "about", "deviations", "discussion", "schemes", "seeds", *TABLES, "vary", "metrics", "rows", "figure"),
     *SETUP_KEYS,
 )
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
 ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "note")
-FIGURE_KEYS = ("panels", "log", "relative_to")
+FIGURE_KEYS = ("panels", "log", "relative_to", "overlay", "together", "over_time", "window_ms")
+QUANTITIES = {
+    "wait": "Wait (ms)",
+    "queue": "Requests waiting",
+    "copies": "Copies waiting",
+    "duration": "Duration of a collection (ms)",
+    "backlog": "Backlog of a collection (ms)",
+}
+"""What can be drawn over time, and what the axis says then."""
+DRIVE_QUANTITIES = ("wait",)
+"""Those of them that a drive's log has."""
 QUICK_SEEDS = 2
 ALL = "*"
+RANGE = ".."
 
 TYPES: dict[str, type | tuple[type, ...]] = {
     "title": str,
     "place": str,
     "about": str,
+    "engine": str,
     "device": str,
     "workload": str,
     "trace": str,
@@ -43,6 +69,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "requests": int,
     "quick": int,
     "set": dict,
+    "queueing": dict,
     "metrics": dict,
     "figure": dict,
     "name": str,
@@ -57,6 +84,8 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "at_most": (int, float),
     "log": bool,
     "relative_to": str,
+    "overlay": dict,
+    "together": str,
 }
 LISTS: dict[str, type | tuple[type, ...]] = {
     "deviations": str,
@@ -69,12 +98,14 @@ LISTS: dict[str, type | tuple[type, ...]] = {
     "values": (bool, int, float, str, list),
     "labels": str,
     "panels": str,
+    "over_time": str,
+    "window_ms": (int, float),
 }
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value of a parameter: its label, and what it says of the runs (setup keys, and `set` with full keys)."""
+    """A value of a parameter: its label, and what it says of the runs (setup keys, and the tables with full keys)."""
 
     label: str
     setup: Mapping[str, Any]
@@ -92,6 +123,19 @@ class Axis:
         """How its values are called."""
         return tuple(point.label for point in self.points)
 
+    def named(self, label: str) -> str:
+        """A value as a title: a word speaks for itself, a number does not."""
+        return label if label[:1].isalpha() else f"{self.name}: {label}"
+
+    def chosen(self, asked: str) -> tuple[str, ...]:
+        """The labels that `*`, a label, or `first..last` mean."""
+        if asked == ALL:
+            return self.labels
+        first, dots, last = asked.partition(RANGE)
+        if asked in self.labels or not dots:
+            return (asked,)
+        return self.labels[self.labels.index(first) : self.labels.index(last) + 1]
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -99,7 +143,14 @@ class Metric:
 
     name: str
     title: str
-    formula: Formula
+    formulas: Mapping[str, Formula]
+    """By engine, where it is not the same for all."""
+
+    @property
+    def text(self) -> str | dict[str, str]:
+        """As it is written."""
+        texts = {engine: formula.text for engine, formula in self.formulas.items()}
+        return texts if len(set(texts.values())) > 1 or len(texts) < len(ENGINES) else next(iter(texts.values()))
 
 
 @dataclass(frozen=True)
@@ -117,11 +168,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn: a panel for each of these metrics."""
+    """What is drawn: a panel for each of some metrics, and quantities of single runs over time."""
 
-    panels: tuple[str, ...]
+    panels: tuple[str, ...] = ()
     log: bool = False
     relative_to: str | None = None
+    overlay: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
+    """Metrics that are drawn as lines over that of a panel; those that name no scheme stand for all."""
+    together: str | None = None
+    """A parameter whose values share panels."""
+    over_time: tuple[Reference, ...] = ()
+    """Quantities, each with the values of the parameters (no scheme): a row of panels for each, a column for each scheme."""
+    window_ms: tuple[float, float] = (0.0, math.inf)
+    """The time that they are drawn of."""
 
 
 @dataclass(frozen=True)
@@ -160,9 +219,24 @@ class Study:
     def places(self, reference: Reference) -> list[tuple[str, tuple[str, ...]]]:
         """The scheme and the labels of each run that a reference means."""
         scheme, *labels = reference.where
-        labels += [ALL] * (len(self.axes) - len(labels))
-        choices = [axis.labels if label == ALL else (label,) for axis, label in zip(self.axes, labels, strict=True)]
-        return [(scheme, combination) for combination in itertools.product(*choices)]
+        return [(scheme, combination) for combination in self.labels(labels)]
+
+    def labels(self, asked: Sequence[str]) -> list[tuple[str, ...]]:
+        """The combinations of values that some labels mean."""
+        labels = [*asked, *[ALL] * (len(self.axes) - len(asked))]
+        return list(itertools.product(*(axis.chosen(label) for axis, label in zip(self.axes, labels, strict=True))))
+
+    def pictures(self) -> list[tuple[str, tuple[str, ...]]]:
+        """What is drawn over time: each quantity, and the labels of the runs, one for each scheme."""
+        references = () if self.figure is None else self.figure.over_time
+        return [(asked.metric, labels) for asked in references for labels in self.labels(asked.where)]
+
+    def setup_of(self, combination: Sequence[Point]) -> dict[str, Any]:
+        """What a combination of values asks to be run: the study's keys under those of the values."""
+        merged: dict[str, Any] = {"engine": DRIVE}
+        for setup in (self.setup, *(point.setup for point in combination)):
+            merged |= {**setup, **{table: {**merged.get(table, {}), **setup.get(table, {})} for table in TABLES}}
+        return merged
 
 
 def parse(name: str, text: str, folder: Path) -> Study:
@@ -187,7 +261,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
         about=table.get("about", "").strip(),
         schemes=tuple(table["schemes"]),
         seeds=tuple(table.get("seeds", [1])),
-        setup=_setup(table),
+        setup=_setup(name, table),
         axes=axes,
         metrics={key: _metric(name, key, value) for key, value in table["metrics"].items()},
         rows=tuple(_row(f"{name}: rows[{index}]", row) for index, row in enumerate(table.get("rows", []))),
@@ -223,6 +297,8 @@ def _check_type(where: str, key: str, value: object) -> None:
             raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
     elif key in TYPES and not _is(value, TYPES[key]):
         raise ConfigError(f"{where} = {value!r}: expected {_words(TYPES[key])}")
+    elif key == "engine":
+        _check_known(where, str(value), ENGINES, "engine")
 
 
 def _is(value: object, kind: type | tuple[type, ...]) -> bool:
@@ -236,10 +312,11 @@ def _words(kind: type | tuple[type, ...]) -> str:
     return " or ".join(dict.fromkeys(names[entry] for entry in (kind if isinstance(kind, tuple) else (kind,))))
 
 
-def _setup(table: Mapping[str, Any]) -> dict[str, Any]:
+def _setup(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    for option in table.get(QUEUEING, {}):
+        _check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
     setup = {key: table[key] for key in SETUP_KEYS if key in table}
-    setup["set"] = dict(_flat(table.get("set", {})))
-    return setup
+    return setup | {name: dict(_flat(table[name])) for name in TABLES if name in table}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -264,10 +341,10 @@ def _axis(where: str, table: Mapping[str, Any]) -> Axis:
 
 def _labelled(where: str, tables: Sequence[Mapping[str, Any]]) -> Iterator[Point]:
     for index, table in enumerate(tables):
-        _check_keys(f"{where}: points[{index}]", table, ("label", "set", *SETUP_KEYS))
+        _check_keys(f"{where}: points[{index}]", table, ("label", *TABLES, *SETUP_KEYS))
         if "label" not in table:
             raise ConfigError(f"{where}: points[{index}]: label is missing")
-        yield Point(table["label"], _setup(table))
+        yield Point(table["label"], _setup(f"{where}: points[{index}]", table))
 
 
 def _valued(where: str, table: Mapping[str, Any]) -> Iterator[Point]:
@@ -280,7 +357,12 @@ def _valued(where: str, table: Mapping[str, Any]) -> Iterator[Point]:
     for label, value in zip(labels, values, strict=True):
         if "." not in key:
             _check_type(f"{where}: {key}", key, value)
-        yield Point(label, {"set": {key: value}} if "." in key else {key: value, "set": {}})
+        yield Point(label, _setup(where, {key: value} if "." not in key else _in_table(key, value)))
+
+
+def _in_table(key: str, value: object) -> dict[str, Any]:
+    table, _, option = key.partition(".")
+    return {QUEUEING: {option: value}} if table == QUEUEING else {"set": {key: value}}
 
 
 def _label(value: object) -> str:
@@ -294,14 +376,22 @@ def _shortened(point: Point) -> Point:
 
 def _metric(name: str, key: str, value: object) -> Metric:
     where = f"{name}: metrics.{key}"
-    table = {"of": value} if isinstance(value, str) else value
-    if not isinstance(table, Mapping) or not isinstance(table.get("of"), str) or set(table) - {"of", "title"}:
+    table = value if isinstance(value, Mapping) else {"of": value}
+    of = table.get("of")
+    texts: Mapping[str, Any] = of if isinstance(of, Mapping) else dict.fromkeys(ENGINES, of)
+    if not texts or not all(isinstance(text, str) for text in texts.values()) or set(table) - {"of", "title"}:
         raise ConfigError(f'{where}: expected an expression, or {{ of = "expression", title = "text" }}')
-    formula = Formula(table["of"], where)
+    for engine in texts:
+        _check_known(where, engine, ENGINES, "engine")
+    return Metric(key, str(table.get("title", key)), {engine: _metric_formula(where, text) for engine, text in texts.items()})
+
+
+def _metric_formula(where: str, text: str) -> Formula:
+    formula = Formula(text, where)
     if formula.references:
         raise ConfigError(f'{where} = "{formula.text}": brackets belong into rows; a metric is of one run')
     formula.check(lambda _: 1.0)
-    return Metric(key, str(table.get("title", key)), formula)
+    return formula
 
 
 def _row(where: str, table: Mapping[str, Any]) -> Row:
@@ -315,9 +405,35 @@ def _row(where: str, table: Mapping[str, Any]) -> Row:
 
 def _figure(where: str, table: Mapping[str, Any]) -> Figure:
     _check_keys(where, table, FIGURE_KEYS)
-    if "panels" not in table:
-        raise ConfigError(f"{where}: panels is missing: a list of the study's metrics")
-    return Figure(tuple(table["panels"]), table.get("log", False), table.get("relative_to"))
+    if "panels" not in table and "over_time" not in table:
+        raise ConfigError(f"{where}: nothing to draw: expected panels, a list of the study's metrics, or over_time")
+    for key, of in (("log", "panels"), ("relative_to", "panels"), ("together", "panels"), ("window_ms", "over_time")):
+        if key in table and of not in table:
+            raise ConfigError(f"{where}: {key} means nothing without {of}")
+    overlay = table.get("overlay", {})
+    return Figure(
+        panels=tuple(table.get("panels", ())),
+        log=table.get("log", False),
+        relative_to=table.get("relative_to"),
+        overlay={panel: _references(f"{where}: overlay.{panel}", value) for panel, value in overlay.items()},
+        together=table.get("together"),
+        over_time=_references(f"{where}: over_time", table.get("over_time", [])),
+        window_ms=_window(f"{where}: window_ms", table.get("window_ms", [0, math.inf])),
+    )
+
+
+def _references(where: str, value: object) -> tuple[Reference, ...]:
+    texts = [value] if isinstance(value, str) else value
+    found = [parse_reference(text) if isinstance(text, str) else None for text in texts] if isinstance(texts, list) else [None]
+    if None in found:
+        raise ConfigError(f"{where} = {value!r}: expected names, with or without brackets, such as mean or mean[rwp]")
+    return tuple(entry for entry in found if entry is not None)
+
+
+def _window(where: str, value: Sequence[float]) -> tuple[float, float]:
+    if len(value) != 2 or not 0 <= value[0] < value[1]:
+        raise ConfigError(f"{where} = {value}: expected two times, from and to")
+    return (float(value[0]), float(value[1]))
 
 
 def _check_names(study: Study) -> None:
@@ -327,16 +443,33 @@ def _check_names(study: Study) -> None:
             if name not in row.formula.references:
                 raise ConfigError(f'{row.formula.where} = "{row.formula.text}": {name} needs brackets: {name}[scheme, ...]')
         for reference in row.formula.references.values():
-            _check_reference(study, row.formula, reference)
+            _check_reference(study, f'{row.formula.where} = "{row.formula.text}"', reference)
         row.formula.check(partial(_any_numbers, study, row.formula))
     if study.figure is not None:
-        where = f"{study.name}: figure"
-        for metric in study.figure.panels:
-            _check_known(f"{where}: panels", metric, study.metrics, "metric")
-        if study.figure.relative_to is not None:
-            _check_known(f"{where}: relative_to", study.figure.relative_to, study.schemes, "scheme")
+        _check_figure(study, f"{study.name}: figure", study.figure)
     if len(set(study.seeds)) != len(study.seeds) or len(set(study.schemes)) != len(study.schemes):
         raise ConfigError(f"{study.name}: a scheme or seed is named twice")
+
+
+def _check_figure(study: Study, where: str, figure: Figure) -> None:
+    for metric in figure.panels:
+        _check_known(f"{where}: panels", metric, study.metrics, "metric")
+    if figure.relative_to is not None:
+        _check_known(f"{where}: relative_to", figure.relative_to, study.schemes, "scheme")
+    if figure.together is not None:
+        _check_known(f"{where}: together", figure.together, [axis.name for axis in study.axes[:-1]], "parameter before the last")
+    for panel, references in figure.overlay.items():
+        _check_known(f"{where}: overlay", panel, figure.panels, "panel")
+        for asked in references:
+            _check_reference(study, f"{where}: overlay.{panel}", asked)
+    for asked in figure.over_time:
+        _check_known(f"{where}: over_time", asked.metric, QUANTITIES, "quantity")
+        _check_labels(study, f"{where}: over_time", asked, asked.where)
+    engines = {tuple(point.label for point in combination): study.setup_of(combination)["engine"] for combination in study.combinations()}
+    for quantity, labels in study.pictures():
+        if engines[labels] == DRIVE and quantity not in DRIVE_QUANTITIES:
+            what = f"{where}: over_time: {Reference(quantity, labels)}"
+            raise ConfigError(f'{what}: of the drive there is only {", ".join(DRIVE_QUANTITIES)}; {quantity} needs engine = "{QUEUEING}"')
 
 
 def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[float, ...]:
@@ -345,15 +478,23 @@ def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[flo
     return 1.0 if count == 1 else (1.0,) * count
 
 
-def _check_reference(study: Study, formula: Formula, reference: Reference) -> None:
-    where = f'{formula.where} = "{formula.text}"'
-    _check_known(where, reference.metric, study.metrics, "metric")
-    scheme, *labels = reference.where
-    _check_known(where, scheme, study.schemes, "scheme")
+def _check_reference(study: Study, where: str, asked: Reference) -> None:
+    _check_known(where, asked.metric, study.metrics, "metric")
+    if asked.where:
+        scheme, *labels = asked.where
+        _check_known(where, scheme, study.schemes, "scheme")
+        _check_labels(study, where, asked, labels)
+
+
+def _check_labels(study: Study, where: str, asked: Reference, labels: Sequence[str]) -> None:
     if len(labels) > len(study.axes):
-        raise ConfigError(f"{where}: {reference} has more values than the study has parameters ({len(study.axes)})")
+        raise ConfigError(f"{where}: {asked} has more values than the study has parameters ({len(study.axes)})")
     for label, axis in zip(labels, study.axes, strict=False):
-        _check_known(where, label, (*axis.labels, ALL), axis.name)
+        first, dots, last = label.partition(RANGE) if label not in axis.labels else (label, "", "")
+        for end in (first, last) if dots else (first,):
+            _check_known(where, end, axis.labels if dots else (*axis.labels, ALL), axis.name)
+        if dots and not axis.chosen(label):
+            raise ConfigError(f"{where}: {asked}: no values of {axis.name} from {first} to {last}")
 
 
 def _check_known(where: str, name: str, known: Mapping[str, object] | Sequence[str], kind: str) -> None:

@@ -109,12 +109,14 @@ class Outcome:
         return WITHIN if low <= mean + half and mean - half <= high else FAILS
 
 
-def metrics_of(study: Study, result: Mapping[str, Any]) -> Measured:
-    """The metrics of a run."""
+def metrics_of(study: Study, engine: str, result: Mapping[str, Any]) -> Measured:
+    """The metrics of a run of an engine."""
     metrics: dict[str, float | str] = {}
     for metric in study.metrics.values():
         try:
-            metrics[metric.name] = metric.formula.number(lambda path: lookup(result, path))
+            if engine not in metric.formulas:
+                raise AbsentError(f"{metric.name} is not defined for the engine {engine}")
+            metrics[metric.name] = metric.formulas[engine].number(lambda path: lookup(result, path))
         except AbsentError as absent:
             metrics[metric.name] = str(absent)
     return Measured(str(result.get("digest", "")), metrics)

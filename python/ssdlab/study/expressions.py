@@ -9,6 +9,10 @@ out at the end are all as well); all of them together are a list, in the order o
 
     change(mean[pgc, 8], mean[npgc, 8])
     max(mean[pgc]) / min(mean[pgc])
+
+Both may call the formulas of the queueing model by name, with their arguments in order:
+
+    mean_wait_rwp(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 256, gc.pages_moved / gc.jobs)
 """
 
 from __future__ import annotations
@@ -16,17 +20,21 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
+import inspect
 import itertools
 import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
-from ssdlab.errors import ConfigError
+from ssdlab import queueing
+from ssdlab._core import queueing_formulas
+from ssdlab.errors import ConfigError, UsageError
 
-__all__ = ["FUNCTIONS", "AbsentError", "Formula", "Reference", "lookup", "nearest"]
+__all__ = ["FUNCTIONS", "AbsentError", "Formula", "Reference", "lookup", "nearest", "parse_reference"]
 
 Value = float | tuple[float, ...]
 
@@ -53,13 +61,25 @@ class Reference:
     where: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.metric}[{', '.join(self.where)}]"
+        return f"{self.metric}[{', '.join(self.where)}]" if self.where else self.metric
 
 
 INTERNAL = re.compile(r"\breference_\d+\b")
 """What stands for a name with brackets while a formula is parsed."""
 
 BRACKETS = re.compile(r"([A-Za-z_]\w*)\s*\[([^\[\]]*)\]")
+
+
+def parse_reference(text: str) -> Reference | None:
+    """What a text like `mean[pgc, 8]`, or only `mean`, refers to; `None` if it is neither."""
+    name, bracket, inside = text.strip().partition("[")
+    whole = text.strip() if bracket else f"{name}[]"
+    match = BRACKETS.fullmatch(whole)
+    return None if match is None else Reference(match[1], _labels(inside.removesuffix("]")) if bracket else ())
+
+
+def _labels(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(","))
 
 
 class Formula:
@@ -78,7 +98,7 @@ class Formula:
 
     def _take_reference(self, match: re.Match[str]) -> str:
         name = f"reference_{len(self.references)}"
-        self.references[name] = Reference(match[1], tuple(part.strip() for part in match[2].split(",")))
+        self.references[name] = Reference(match[1], _labels(match[2]))
         return name
 
     def _check(self, node: ast.AST) -> Iterable[str]:
@@ -90,7 +110,9 @@ class Formula:
             function = _path(node.func)
             if function not in FUNCTIONS or node.keywords:
                 known = ", ".join(FUNCTIONS)
-                raise ConfigError(f'{self.where} = "{self.text}": no function {self._shown(node.func)}; there are {known}')
+                near = nearest(function or "", FUNCTIONS)
+                raise ConfigError(f'{self.where} = "{self.text}": no function {self._shown(node.func)}{near} (there are {known})')
+            self._check_arguments(node, function)
             for argument in node.args:
                 yield from self._check(argument)
         elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
@@ -100,6 +122,16 @@ class Formula:
             yield from self._check(node.operand)
         elif not (isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)):
             raise ConfigError(f'{self.where} = "{self.text}": {self._shown(node)} is not arithmetic; allowed are + - * / ** and functions')
+
+    def _check_arguments(self, node: ast.Call, function: str) -> None:
+        """Refuses a call with more or fewer arguments than the function takes."""
+        signature = inspect.signature(FUNCTIONS[function])
+        try:
+            signature.bind(*node.args)
+        except TypeError as error:
+            taken = ", ".join(signature.parameters)
+            message = f"{self._shown(node)}: wrong number of arguments ({len(node.args)}); {function} takes {taken}"
+            raise ConfigError(f'{self.where} = "{self.text}": {message}') from error
 
     def _shown(self, node: ast.AST) -> str:
         """A part of the formula, as its author wrote it."""
@@ -112,7 +144,7 @@ class Formula:
             ConfigError: if the formula is no number, calls a function with the wrong arguments, or calculates with lists that do not fit.
         """
         with contextlib.suppress(AbsentError):
-            self.number(resolve)
+            self._number(resolve, ANY_NUMBERS)
 
     def number(self, resolve: Callable[[str], Value]) -> float:
         """The value, with names replaced by what `resolve` says.
@@ -120,8 +152,11 @@ class Formula:
         Raises:
             AbsentError: if a name has no value, or the value is no finite number.
         """
+        return self._number(resolve, FUNCTIONS)
+
+    def _number(self, resolve: Callable[[str], Value], functions: Mapping[str, Callable[..., Value]]) -> float:
         try:
-            value = self._evaluate(self._tree, resolve)
+            value = self._evaluate(self._tree, resolve, functions)
         except _LengthError as error:
             raise ConfigError(f'{self.where} = "{self.text}": {error}') from error
         if isinstance(value, tuple):
@@ -130,21 +165,18 @@ class Formula:
             raise AbsentError(f"{self.text} is not a finite number")
         return value
 
-    def _evaluate(self, node: ast.AST, resolve: Callable[[str], Value]) -> Value:
+    def _evaluate(self, node: ast.AST, resolve: Callable[[str], Value], functions: Mapping[str, Callable[..., Value]]) -> Value:
         path = _path(node)
         if path is not None:
             return resolve(path)
         if isinstance(node, ast.Call):
-            arguments = [self._evaluate(argument, resolve) for argument in node.args]
-            try:
-                return FUNCTIONS[_path(node.func) or ""](*arguments)
-            except TypeError as error:
-                raise ConfigError(f'{self.where} = "{self.text}": {self._shown(node)}: wrong number of arguments') from error
+            arguments = [self._evaluate(argument, resolve, functions) for argument in node.args]
+            return functions[_path(node.func) or ""](*arguments)
         if isinstance(node, ast.BinOp):
-            calculate = OPERATORS[type(node.op)]
-            return _each(calculate, self._evaluate(node.left, resolve), self._evaluate(node.right, resolve))
+            left, right = (self._evaluate(side, resolve, functions) for side in (node.left, node.right))
+            return _each(OPERATORS[type(node.op)], left, right)
         if isinstance(node, ast.UnaryOp):
-            return _each(operator.sub, 0.0, self._evaluate(node.operand, resolve))
+            return _each(operator.sub, 0.0, self._evaluate(node.operand, resolve, functions))
         assert isinstance(node, ast.Constant)
         assert isinstance(node.value, int | float)
         return float(node.value)
@@ -177,25 +209,23 @@ def _path(node: ast.AST) -> str | None:
     return None
 
 
-def _each(calculate: Callable[[float, float], float], left: Value, right: Value) -> Value:
-    """Number by number, where one side or both are lists."""
-    if not isinstance(left, tuple) and not isinstance(right, tuple):
-        return _safely(calculate, left, right)
-    lefts, rights = _as_long(left, right), _as_long(right, left)
-    if len(lefts) != len(rights):
-        raise _LengthError(f"lists of {len(lefts)} and {len(rights)} numbers cannot be calculated with each other")
-    return tuple(_safely(calculate, a, b) for a, b in zip(lefts, rights, strict=True))
+def _each(calculate: Callable[..., float], *values: Value) -> Value:
+    """Number by number, where some of the values are lists."""
+    lengths = [len(value) for value in values if isinstance(value, tuple)]
+    if not lengths:
+        return _safely(calculate, *values)
+    if len(set(lengths)) > 1:
+        raise _LengthError(f"lists of {' and '.join(map(str, lengths))} numbers cannot be calculated with each other")
+    columns = [value if isinstance(value, tuple) else (value,) * lengths[0] for value in values]
+    return tuple(_safely(calculate, *numbers) for numbers in zip(*columns, strict=True))
 
 
-def _as_long(value: Value, other: Value) -> tuple[float, ...]:
-    if isinstance(value, tuple):
-        return value
-    return (value,) * (len(other) if isinstance(other, tuple) else 1)
-
-
-def _safely(calculate: Callable[[float, float], float], a: float, b: float) -> float:
+def _safely(calculate: Callable[..., float], *numbers: Value) -> float:
+    """The result; not a number where there is none, or where an argument is none already."""
+    if any(math.isnan(number) for number in numbers if isinstance(number, float)):
+        return math.nan
     try:
-        return calculate(a, b)
+        return calculate(*numbers)
     except (ZeroDivisionError, OverflowError):
         return math.nan
 
@@ -212,6 +242,19 @@ def _of_all(function: Callable[[tuple[float, ...]], float]) -> Callable[..., Val
         return math.nan if not numbers or any(map(math.isnan, numbers)) else function(numbers)
 
     return over_all
+
+
+def _of_the_model(formula: Callable[..., float]) -> Callable[..., Value]:
+    """A formula of the queueing model, number by number."""
+
+    @wraps(formula)  # and with it the names of the arguments
+    def calculated(*arguments: Value) -> Value:
+        try:
+            return _each(formula, *arguments)
+        except UsageError as error:
+            raise AbsentError(f"{formula.__name__}: {error}") from error
+
+    return calculated
 
 
 def _power(a: float, b: float) -> float:
@@ -237,12 +280,20 @@ OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: _power,
 }
 
+MODEL: dict[str, Callable[..., float]] = {name: getattr(queueing, name) for name, *_ in queueing_formulas()}
+"""The formulas of the queueing model."""
+
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "min": _of_all(min),
     "max": _of_all(max),
     "mean": _of_all(lambda numbers: math.fsum(numbers) / len(numbers)),
+    "abs": lambda values: _each(abs, values),
     "change": _change,
     "growth": _growth,
+    **{name: _of_the_model(formula) for name, formula in MODEL.items()},
 }
-"""What a formula may call: the least, largest and mean of numbers and lists; `change(new, old)` in percent; `growth(list)`, the factor
-from each number of a list to the next."""
+"""What a formula may call: the least, largest and mean of numbers and lists; `abs`, without the sign; `change(new, old)` in percent;
+`growth(list)`, the factor from each number of a list to the next; and the formulas of the queueing model."""
+
+ANY_NUMBERS = FUNCTIONS | dict.fromkeys(MODEL, lambda *values: _each(lambda *_: 1.0, *values))
+"""The same, but the model's formulas take any numbers, also those for which they have no value."""

@@ -1,16 +1,19 @@
-"""The figure of a study: a row of panels for each metric, a column for each value of all parameters but the last."""
+"""The figure of a study: panels of its metrics and, below them, single runs over time."""
 
 from __future__ import annotations
 
 import io
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.container import Container
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -18,12 +21,15 @@ from ssdlab._core import write_file
 from ssdlab.errors import FileError
 from ssdlab.study.definition import Axis, Figure
 from ssdlab.study.evaluation import Estimate
+from ssdlab.study.expressions import Reference
 from ssdlab.study.running import StudyResult
+from ssdlab.study.timelines import COLOURS, Timelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
-__all__ = ["draw"]
+__all__ = ["COLOURS", "STYLE", "draw", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # the same study gives the same file
@@ -37,8 +43,6 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "legend.frameon": False,
 }
-# Okabe and Ito's colours, which people with any colour vision can tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 MARKERS = "os^Dvp*X"
 PANEL = (3.5, 2.5)
 """Width and height of a panel, inches."""
@@ -49,11 +53,15 @@ def draw(result: StudyResult, folder: Path) -> None:
     figure = result.study.figure
     assert figure is not None
     with mpl.rc_context(STYLE):
-        drawing = _drawing(result, figure)
-        svg = io.StringIO()
-        drawing.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
-        _write_png(drawing, folder / "figure.png")
+        save(_drawing(result, figure), folder)
+
+
+def save(drawing: Drawing, folder: Path) -> None:
+    """Writes a drawing as `figure.svg` and `figure.png` of the folder, each whole or not at all."""
+    svg = io.StringIO()
+    drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
+    write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
+    _write_png(drawing, folder / "figure.png")
 
 
 def _write_png(drawing: Drawing, path: Path) -> None:
@@ -66,60 +74,163 @@ def _write_png(drawing: Drawing, path: Path) -> None:
 
 
 def _drawing(result: StudyResult, figure: Figure) -> Drawing:
-    study = result.study
-    *outer, inner = study.axes or (Axis("", ()),)
-    columns = list(itertools.product(*(axis.labels for axis in outer)))
-    rows = figure.panels
-    per_column = 1.0 if len(columns) > 1 else 1.25
-    size = (PANEL[0] * per_column * len(columns), PANEL[1] * len(rows) + 0.6)
-    if len(columns) == 1 and len(rows) > 1:  # one parameter: panels side by side
-        size = (PANEL[0] * per_column * len(rows), PANEL[1] + 0.9)
-    drawing = Drawing(figsize=size, layout="constrained")
+    """Panels of metrics, and below them those over time."""
+    grids = [panels for panels in (_Panels(result, figure) if figure.panels else None, Timelines(result, PANEL)) if panels]
+    heights = [grid.size[1] for grid in grids]
+    drawing = Drawing(figsize=(max(grid.size[0] for grid in grids), sum(heights)), layout="constrained")
     FigureCanvasAgg(drawing)
-    grid = (1, len(rows)) if len(columns) == 1 else (len(rows), len(columns))
-    panels = list(drawing.subplots(*grid, squeeze=False, sharey="row" if len(columns) > 1 else False).flat)
-    for panel, (metric, labels) in zip(panels, itertools.product(rows, columns), strict=True):
-        _panel(panel, result, figure, metric, labels, inner)
-        if len(columns) > 1 and metric == rows[0]:
-            panel.set_title(", ".join(map(_named, outer, labels)), fontsize=9)
-        if len(columns) == 1 or labels == columns[0]:
-            title = study.metrics[metric].title
-            relative = figure.relative_to
-            panel.set_ylabel(title if relative is None else f"{title.partition(' (')[0]},\nrelative to {relative}")
-        if inner.name and (len(columns) == 1 or metric == rows[-1]):
-            panel.set_xlabel(inner.name)
-    handles, names = panels[0].get_legend_handles_labels()
-    if len(names) > 1:
-        drawing.legend(handles, names, loc="outside upper center", ncols=min(len(names), max(3, int(size[0] / 1.2))))
+    parts = drawing.subfigures(len(grids), 1, height_ratios=heights, squeeze=False)
+    for grid, part in zip(grids, parts.flat, strict=True):
+        grid.draw(part)
     return drawing
 
 
-def _panel(panel: Axes, result: StudyResult, figure: Figure, metric: str, outer: tuple[str, ...], inner: Axis) -> None:
-    labels = inner.labels or ("",)
-    combinations = [(*outer, label) if inner.labels else outer for label in labels]
-    numbers = _numbers(labels)
-    for index, scheme in enumerate(result.study.schemes):
-        heights, halves = _heights(result, figure, metric, scheme, combinations)
-        colour = COLOURS[index % len(COLOURS)]
-        if numbers is not None:
-            marker = MARKERS[index % len(MARKERS)]
-            panel.errorbar(numbers, heights, yerr=halves, label=scheme, color=colour, marker=marker, markersize=4, linewidth=1.3, capsize=2)
+@dataclass(frozen=True)
+class _Line:
+    """What a scheme's values are drawn as in one panel."""
+
+    name: str
+    scheme: str
+    where: tuple[tuple[str, ...], ...]
+    """The labels of its points."""
+    colour: str
+    index: int
+    other: int
+    """0, or which of the values that share the panel it is."""
+
+
+class _Panels:
+    """A row of panels for each metric, a column for each value of all parameters but the last; one row if there is one column."""
+
+    def __init__(self, result: StudyResult, figure: Figure) -> None:
+        self._result, self._figure = result, figure
+        *self._outer, self._inner = result.study.axes or (Axis("", ()),)
+        self._together = next((axis for axis in self._outer if axis.name == figure.together), Axis("", ()))
+        choices = [("",) if axis is self._together else axis.labels for axis in self._outer]
+        self._columns = list(itertools.product(*choices))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, inches."""
+        rows, columns = len(self._figure.panels), len(self._columns)
+        if columns > 1:
+            return (PANEL[0] * columns, PANEL[1] * rows + 0.6)
+        width = PANEL[0] * 1.25
+        return (width * rows, PANEL[1] + (0.9 if rows > 1 else 0.6))
+
+    def draw(self, part: FigureBase) -> None:
+        """Draws the panels and the legend."""
+        rows, columns = self._figure.panels, self._columns
+        grid = (1, len(rows)) if len(columns) == 1 else (len(rows), len(columns))
+        panels = list(part.subplots(*grid, squeeze=False, sharey="row" if len(columns) > 1 else False).flat)
+        for panel, (metric, labels) in zip(panels, itertools.product(rows, columns), strict=True):
+            self._panel(panel, metric, labels)
+            if len(columns) > 1 and metric == rows[0]:
+                panel.set_title(", ".join(axis.named(label) for axis, label in zip(self._outer, labels, strict=True) if label), fontsize=9)
+            if len(columns) == 1 or labels == columns[0]:
+                title, relative = self._result.study.metrics[metric].title, self._figure.relative_to
+                panel.set_ylabel(title if relative is None else f"{title.partition(' (')[0]},\nrelative to {relative}")
+            if self._inner.name and (len(columns) == 1 or metric == rows[-1]):
+                panel.set_xlabel(self._inner.name)
+        legend = _legend(panels)
+        if len(legend) > 1:
+            part.legend(list(legend.values()), list(legend), loc="outside upper center", ncols=_in_a_row(list(legend), self.size[0]))
+
+    def _panel(self, panel: Axes, metric: str, outer: tuple[str, ...]) -> None:
+        labels = self._inner.labels or ("",)
+        numbers = _numbers(labels)
+        lines = self._lines(outer)
+        overlaid = list(self._overlaid(metric, lines))
+        for line in lines:
+            heights, halves = _heights(self._result, self._figure, metric, line.scheme, line.where)
+            if numbers is not None:
+                joined = not line.other and all(over is not line for over, _ in overlaid)
+                _draw_points(panel, line, numbers, heights, halves, joined=joined)
+            else:
+                _draw_bars(panel, line, len(lines), heights, halves)
+        for line, style in overlaid:
+            heights, _ = _heights(self._result, self._figure, style.metric, line.scheme, line.where)
+            _draw_overlay(panel, self._overlay_name(line, style), line.colour, numbers, heights)
+        if numbers is None:
+            _name_bars(panel, labels)
+        elif _geometric(numbers):
+            panel.set_xscale("log", base=2)
+            panel.set_xticks(numbers, labels)
         else:
-            count = len(result.study.schemes)
-            places = [place + (index - (count - 1) / 2) * 0.8 / count for place in range(len(labels))]
-            panel.bar(places, heights, 0.8 / count, yerr=halves, label=scheme, color=colour, capsize=2, error_kw={"linewidth": 0.8})
-    if numbers is None:
-        _name_bars(panel, labels)
-    elif _geometric(numbers):
-        panel.set_xscale("log", base=2)
-        panel.set_xticks(numbers, labels)
+            panel.set_xticks(numbers, _apart(numbers, labels))
+        if self._figure.log and _has_heights(self._result, self._figure, metric):
+            panel.set_yscale("log")
+            _mark_decades(panel)
+        else:
+            panel.set_ylim(bottom=0)
+
+    def _lines(self, outer: tuple[str, ...]) -> list[_Line]:
+        """The lines of a panel: one for each scheme and each of the values that share it."""
+        lines: list[_Line] = []
+        for (index, scheme), (other, value) in itertools.product(
+            enumerate(self._result.study.schemes), enumerate(self._together.labels or ("",))
+        ):
+            labels = tuple(value if axis is self._together else label for axis, label in zip(self._outer, outer, strict=True))
+            where = tuple((*labels, label) if self._inner.labels else labels for label in self._inner.labels or ("",))
+            name = f"{scheme}, {value}" if value else scheme
+            lines.append(_Line(name, scheme, where, COLOURS[index % len(COLOURS)], len(lines), other))
+        return lines
+
+    def _overlaid(self, metric: str, lines: Sequence[_Line]) -> Iterator[tuple[_Line, Reference]]:
+        """The lines that metrics are drawn for over a panel, with what is drawn."""
+        for style in self._figure.overlay.get(metric, ()):
+            for line in lines:
+                scheme, *labels = style.where or (line.scheme,)
+                wanted = set(self._result.study.labels(labels))
+                if line.scheme == scheme and wanted.issuperset(line.where):
+                    yield line, style
+
+    def _overlay_name(self, line: _Line, style: Reference) -> str:
+        title = self._result.study.metrics[style.metric].title
+        return title if style.where or len(self._result.study.schemes) == 1 else f"{line.scheme}, {title}"
+
+
+def _legend(panels: Sequence[Axes]) -> dict[str, Artist]:
+    """What lines and bars mean, measured ones first."""
+    entries = [entry for panel in panels for entry in zip(*panel.get_legend_handles_labels(), strict=True)]
+    measured = [entry for entry in entries if isinstance(entry[0], Container)]
+    return {name: handle for handle, name in [*measured, *entries]}
+
+
+def _in_a_row(names: Sequence[str], width: float) -> int:
+    """How many entries of a legend stand beside each other in some inches."""
+    widths = [0.55 + 0.07 * len(name) for name in names]
+    return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))
+
+
+def _draw_points(
+    panel: Axes, line: _Line, numbers: Sequence[float], heights: Sequence[float], halves: Sequence[float], *, joined: bool
+) -> None:
+    """Points with their intervals; hollow ones of the further values that share the panel."""
+    look: dict[str, Any] = {"marker": MARKERS[line.index % len(MARKERS)], "markersize": 4, "linewidth": 1.3}
+    if not joined:
+        look |= {"linestyle": "none"}
+    if line.other:
+        look |= {"markerfacecolor": "none", "markersize": 8}
+    panel.errorbar(numbers, heights, yerr=halves, label=line.name, color=line.colour, capsize=2, **look)
+
+
+def _draw_bars(panel: Axes, line: _Line, count: int, heights: Sequence[float], halves: Sequence[float]) -> None:
+    places = [place + (line.index - (count - 1) / 2) * 0.8 / count for place in range(len(heights))]
+    hatch = "///" if line.other else None
+    panel.bar(
+        places, heights, 0.8 / count, yerr=halves, label=line.name, color=line.colour, hatch=hatch, capsize=2, error_kw={"linewidth": 0.8}
+    )
+
+
+def _draw_overlay(panel: Axes, name: str, colour: str, numbers: Sequence[float] | None, heights: Sequence[float]) -> None:
+    """A dashed line: from value to value, or over each group of bars."""
+    look: dict[str, Any] = {"label": name, "linestyle": "--", "linewidth": 1.3, "zorder": 3}
+    if numbers is not None:
+        panel.plot(numbers, heights, color=colour, **look)
     else:
-        panel.set_xticks(numbers, labels)
-    if figure.log and _has_heights(result, figure, metric):
-        panel.set_yscale("log")
-        _mark_decades(panel)
-    else:
-        panel.set_ylim(bottom=0)
+        places = range(len(heights))
+        panel.hlines(heights, [place - 0.45 for place in places], [place + 0.45 for place in places], color="black", **look)
 
 
 def _mark_decades(panel: Axes) -> None:
@@ -167,14 +278,22 @@ def _numbers(labels: Sequence[str]) -> list[float] | None:
     return numbers if len(numbers) > 1 and all(map(math.isfinite, numbers)) else None
 
 
-def _named(axis: Axis, label: str) -> str:
-    """A value as a title: a word speaks for itself, a number does not."""
-    return label if label[:1].isalpha() else f"{axis.name}: {label}"
-
-
 def _geometric(numbers: Sequence[float]) -> bool:
     """Whether numbers spread over so much that equal factors are better seen than equal steps."""
-    return min(numbers) > 0 and len(numbers) > 2 and max(numbers) / min(numbers) >= 8 and numbers[1] / numbers[0] >= 1.9
+    spread = min(numbers) > 0 and len(numbers) > 2 and max(numbers) / min(numbers) >= 8
+    return spread and numbers[1] / numbers[0] >= 1.9 and numbers[-1] / numbers[-2] >= 1.2
+
+
+def _apart(numbers: Sequence[float], labels: Sequence[str]) -> list[str]:
+    """The labels, without those that would run into the one before."""
+    least = 0.07 * (max(numbers) - min(numbers))
+    shown: list[str] = []
+    last = -math.inf
+    for number, label in zip(numbers, labels, strict=True):
+        near = 0 <= number - last < least
+        shown.append("" if near else label)
+        last = last if near else number
+    return shown
 
 
 def _name_bars(panel: Axes, labels: Sequence[str]) -> None:

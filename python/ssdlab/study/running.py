@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import version
-from ssdlab.batch import RESULT_FILE, Batch, Job, Progress, execute, prepare_folder, write_json
+from ssdlab.batch import LOG_FILE, RESULT_FILE, AnyJob, Batch, Progress, execute, prepare_folder, write_json
 from ssdlab.errors import ConfigError, Error, TraceError
-from ssdlab.plans import Setup, value_text
+from ssdlab.result import Section
+from ssdlab.study import engines
 from ssdlab.study.definition import Point, Study
 from ssdlab.study.evaluation import Estimate, Measured, Outcome, RunKey, evaluate, metrics_of
 
@@ -34,6 +35,8 @@ class StudyResult:
     skipped: dict[tuple[str, ...], str] = field(default_factory=dict)
     failed: dict[str, Error] = field(default_factory=dict)
     folder: Path | None = None
+    series: dict[RunKey, Section] = field(default_factory=dict)
+    """The results that have what is drawn over time."""
 
     def estimate(self, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
         """A metric of a scheme at a combination of values, over the seeds; `None` if a run does not have it."""
@@ -57,7 +60,7 @@ class StudyResult:
             "schemes": list(study.schemes),
             "seeds": list(study.seeds),
             "parameters": [{"name": axis.name, "values": list(axis.labels)} for axis in study.axes],
-            "metrics": {name: {"title": metric.title, "of": metric.formula.text} for name, metric in study.metrics.items()},
+            "metrics": {name: {"title": metric.title, "of": metric.text} for name, metric in study.metrics.items()},
             "rows": [_row_dict(outcome) for outcome in self.outcomes],
             "points": list(self._points()),
             "skipped": [{"values": list(labels), "reason": reason} for labels, reason in self.skipped.items()],
@@ -85,7 +88,8 @@ class Prepared:
     study: Study
     quick: bool
     folder: Path | None
-    jobs: dict[RunKey, Job]
+    jobs: dict[RunKey, AnyJob]
+    engines: dict[tuple[str, ...], str]
     skipped: dict[tuple[str, ...], str]
 
 
@@ -106,27 +110,31 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         study = study.shortened()
     folder = None if out is None else out / study.name
     files = _Files(study, traces)
-    jobs: dict[RunKey, Job] = {}
+    # The figure shows single runs, those of the first seed; without a folder there is no figure.
+    shown = set() if folder is None else {shown for _, shown in study.pictures()}
+    jobs: dict[RunKey, AnyJob] = {}
+    kinds: dict[tuple[str, ...], str] = {}
     skipped: dict[tuple[str, ...], str] = {}
     _check_folders(study)
     for combination in study.combinations():
         labels = _labels(combination)
         try:
-            setups = {seed: _setup(study, combination, seed, files.find) for seed in study.seeds}
+            setup = _located(study.setup_of(combination), files.find)
         except TraceError as absent:
             skipped[labels] = str(absent)
             continue
-        for scheme in study.schemes:
-            for seed, setup in setups.items():
-                label = ", ".join([scheme, *labels, f"seed {seed}"])
-                place = None if folder is None else folder / RUNS / _run_folder(scheme, labels, seed)
-                try:
-                    jobs[scheme, labels, seed] = Job.prepare(label, setup, scheme, folder=place)
-                except Error as error:
-                    raise type(error)(f"{study.name}: {label}: {error}") from error
+        kinds[labels] = setup["engine"]
+        for scheme, seed in itertools.product(study.schemes, study.seeds):
+            label = ", ".join([scheme, *labels, f"seed {seed}"])
+            place = None if folder is None else folder / RUNS / _run_folder(scheme, labels, seed)
+            series = labels in shown and seed == study.seeds[0]
+            try:
+                jobs[scheme, labels, seed] = engines.job(label, setup, scheme, seed, folder=place, series=series)
+            except Error as error:
+                raise type(error)(f"{study.name}: {label}: {error}") from error
     if not jobs:
         raise TraceError(f"{study.name}: {next(iter(skipped.values()))}")
-    return Prepared(study, quick, folder, jobs, skipped)
+    return Prepared(study, quick, folder, jobs, kinds, skipped)
 
 
 def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:
@@ -161,29 +169,19 @@ FIGURE_FILES = ("figure.svg", "figure.png")
 def _result(prepared: Prepared, batch: Batch) -> StudyResult:
     study = prepared.study
     finished = {key: batch.finished[job.label] for key, job in prepared.jobs.items() if job.label in batch.finished}
-    runs = {key: metrics_of(study, result) for key, result in finished.items()}
+    runs = {key: metrics_of(study, prepared.engines[key[1]], result) for key, result in finished.items()}
     outcomes = evaluate(study, runs, prepared.skipped)
-    return StudyResult(study, prepared.quick, outcomes, runs, prepared.skipped, batch.failed, prepared.folder)
+    series = {key: result for key, result in finished.items() if prepared.jobs[key].series}
+    return StudyResult(study, prepared.quick, outcomes, runs, prepared.skipped, batch.failed, prepared.folder, series)
 
 
 def _labels(combination: Sequence[Point]) -> tuple[str, ...]:
     return tuple(point.label for point in combination)
 
 
-def _setup(study: Study, combination: Sequence[Point], seed: int, find: Callable[[str], Path]) -> Setup:
-    """What a combination of values asks to be simulated: the study's settings under those of the values."""
-    merged = {**study.setup}
-    settings = dict(study.setup["set"])
-    for point in combination:
-        merged.update(point.setup)
-        settings.update(point.setup["set"])
-    for key in ("trace", "prefill"):
-        if key in merged:
-            merged[key] = find(merged[key])
-    if "trace" in merged:
-        merged.pop("workload", None)
-    fields = {key: value for key, value in merged.items() if key not in ("set", "quick")}
-    return Setup(**fields, seed=seed, set=tuple((key, value_text(value)) for key, value in settings.items()))
+def _located(setup: dict[str, Any], find: Callable[[str], Path]) -> dict[str, Any]:
+    """The setup with its traces found."""
+    return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup}
 
 
 class _Files:
@@ -219,6 +217,7 @@ def _clear_runs(folder: Path) -> None:
     """Takes out the results of an earlier run of the study, which may have had other points."""
     for file in folder.glob(f"*/{RESULT_FILE}"):
         file.unlink()
+        file.with_name(LOG_FILE).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             file.parent.rmdir()
 

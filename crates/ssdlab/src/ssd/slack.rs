@@ -6,7 +6,7 @@ use super::requests::Ends;
 use crate::arbiter::{self, Decision};
 use crate::flash::{Op, OpKind};
 use crate::request::{Request, RequestKind};
-use crate::sched::{Ahead, Latencies, LineKind, NONE, Slack, Transaction, TransactionKind};
+use crate::sched::{Ahead, Latencies, LineKind, NONE, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::stats::Part;
 use crate::units::{ChipId, DieId, Lpn, Ns};
 use crate::views::Moment;
@@ -88,8 +88,9 @@ impl Ssd {
     fn response(&self, now: Ns, index: u32) -> (LineKind, Ns, Ns) {
         let slack = self.sched.slack.as_ref().expect("the caller has looked");
         let transaction = &self.transactions[index];
-        let kind = if transaction.kind == TransactionKind::Write { LineKind::Write } else { LineKind::Read };
-        let die = self.die_of(index);
+        let reads_first = self.reads_first(transaction);
+        let kind = if transaction.kind == TransactionKind::Write && !reads_first { LineKind::Write } else { LineKind::Read };
+        let die = self.die_of(index, kind);
         let station = slack.station(die, kind);
         let own = slack.ahead(index).unwrap_or_else(|| slack.waiting(station, kind));
         let ahead = Ahead {
@@ -103,14 +104,14 @@ impl Ssd {
         let channel = self.channel_of_chip(transaction.chip);
         let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_waits(channel));
         let latencies = slack.estimator.latencies().host;
-        if transaction.kind != TransactionKind::ReadForWrite {
+        if !reads_first {
             return (kind, response, latencies[kind as usize]);
         }
         // Its page is read first; then come the reads that it passed, and all writes before it.
         let behind = slack.ahead(index).map_or(0, |ahead| slack.waiting(station, LineKind::Read) - 1 - ahead);
         let reads = slack.estimator.queue_of(station, LineKind::Read, behind);
         let station = slack.station(self.die_to_write(index), LineKind::Write);
-        let writes = slack.waiting(station, LineKind::Write) + slack.coming(station) - 1;
+        let writes = slack.waiting(station, LineKind::Write) + slack.coming(station) - u64::from(transaction.active);
         let queue = reads + slack.estimator.queue_of(station, LineKind::Write, writes) / slack.width(station);
         (LineKind::Write, response + queue + latencies[1], latencies[0] + latencies[1])
     }
@@ -123,14 +124,22 @@ impl Ssd {
         }
     }
 
-    /// The die on which an operation that has been admitted begins; with dynamic allocation, of a write, the first of its chip.
-    fn die_of(&self, index: u32) -> DieId {
-        let (geometry, transaction) = (self.geometry(), &self.transactions[index]);
-        if transaction.kind == TransactionKind::Write {
+    /// A write that has been admitted reads its page first, or will once older operations on the page are done.
+    fn reads_first(&self, transaction: &Transaction) -> bool {
+        let Transaction { kind, active, bytes, behind, lpn, .. } = *transaction;
+        let partial = bytes != (0, self.geometry().page_bytes) && !self.skip_partial_read;
+        let holds_data = || behind.map_or_else(|| self.ftl.lookup(lpn).is_some(), |change| change != TRIMMED);
+        kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active && partial && holds_data()
+    }
+
+    /// The die on which an operation that has been admitted begins as a read or write; with dynamic allocation, of a write, the first of its chip.
+    fn die_of(&self, index: u32, kind: LineKind) -> DieId {
+        if kind == LineKind::Write {
             return self.die_to_write(index);
         }
-        let place = self.ftl.lookup(transaction.lpn).map(|ppn| geometry.pool_of_page(ppn));
-        geometry.die_of_pool(place.unwrap_or_else(|| geometry.home(transaction.lpn).0))
+        let (geometry, lpn) = (self.geometry(), self.transactions[index].lpn);
+        let place = self.ftl.lookup(lpn).map(|ppn| geometry.pool_of_page(ppn));
+        geometry.die_of_pool(place.unwrap_or_else(|| geometry.home(lpn).0))
     }
 
     /// The die to which the page of an operation is written; with dynamic allocation, the first of its chip.

@@ -11,9 +11,7 @@ mod recorder;
 mod registry;
 mod result;
 mod slack;
-mod sums;
 
-pub use class::PERCENTILE_ERROR;
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry};
@@ -23,6 +21,7 @@ pub use result::{
 };
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 
+pub use crate::distribution::PERCENTILE_ERROR;
 use crate::request::RequestKind;
 use crate::units::Ns;
 

@@ -7,12 +7,10 @@ use super::class::Class;
 use super::log::RequestLog;
 use super::order::InOrder;
 use super::result::{Breakdowns, Latencies, RequestCounts};
+use crate::distribution::Digest;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
 use crate::units::Ns;
-
-/// Bytes collected before they are hashed: enough for BLAKE3 to work on several of its chunks at once.
-const HASHED_AT_ONCE: usize = 16 * 1024;
 
 /// Records completions. The cost of one is a few tens of nanoseconds and no allocation (without a log).
 #[derive(Debug)]
@@ -23,7 +21,7 @@ pub struct Recorder {
     requests: RequestCounts,
     bytes_read: u64,
     bytes_written: u64,
-    digest: Digest,
+    digest: OrderedDigest,
     log: Option<RequestLog>,
 }
 
@@ -58,7 +56,7 @@ impl Recorder {
             requests: RequestCounts::default(),
             bytes_read: 0,
             bytes_written: 0,
-            digest: Digest::new(),
+            digest: OrderedDigest::new(),
             log: log.map(RequestLog::create).transpose()?,
         })
     }
@@ -148,35 +146,29 @@ fn response_time(completion: &Completion) -> Ns {
 
 /// The digest of the response times by request index, computed as completions come.
 #[derive(Debug)]
-struct Digest {
+struct OrderedDigest {
     order: InOrder<Ns>,
-    hasher: blake3::Hasher,
-    bytes: Vec<u8>,
+    digest: Digest,
 }
 
-impl Digest {
+impl OrderedDigest {
     fn new() -> Self {
-        Digest { order: InOrder::new(), hasher: blake3::Hasher::new(), bytes: Vec::with_capacity(HASHED_AT_ONCE) }
+        OrderedDigest { order: InOrder::new(), digest: Digest::new() }
     }
 
     #[inline]
     fn take(&mut self, index: u64, response_ns: Ns) {
         self.order.insert(index, response_ns);
         while let Some(response_ns) = self.order.pop() {
-            self.bytes.extend_from_slice(&response_ns.to_le_bytes());
-            if self.bytes.len() == HASHED_AT_ONCE {
-                self.hasher.update(&self.bytes);
-                self.bytes.clear();
-            }
+            self.digest.take(response_ns);
         }
     }
 
-    fn finish(mut self) -> Result<String> {
+    fn finish(self) -> Result<String> {
         if let Some(index) = self.order.gap() {
             return Err(Error::Simulation(format!("request {index} never completed, though a later one did")));
         }
-        self.hasher.update(&self.bytes);
-        Ok(self.hasher.finalize().to_hex().to_string())
+        Ok(self.digest.finish())
     }
 }
 

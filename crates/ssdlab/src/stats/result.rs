@@ -9,11 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::class::PERCENTILE_ERROR;
 use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
 use super::slack::SlackResult;
-use super::sums::Sums;
+use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
 use crate::units::Ns;
 
 /// Everything a run reports.
@@ -175,6 +174,13 @@ pub struct Latency {
     /// The longest response time.
     #[schemars(extend("unit" = "ns"))]
     pub max: Ns,
+}
+
+impl From<Summary> for Latency {
+    fn from(summary: Summary) -> Self {
+        let Summary { count, mean, std, variance, cv, min, p50, p90, p95, p99, p99_9, p99_99, max } = summary;
+        Latency { count, mean, std, variance, cv, min, p50, p90, p95, p99, p99_9, p99_99, max }
+    }
 }
 
 /// Mean parts of the response times by class; a class without requests is absent.

@@ -2,24 +2,36 @@
 
 /// Count, extremes, sum and sum of squares of `u64` values, all exact.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sums {
-    pub(super) count: u64,
-    pub(super) min: u64,
-    pub(super) max: u64,
-    pub(super) sum: u128,
+pub struct Sums {
+    /// How many values there are.
+    pub count: u64,
+    /// The smallest; `u64::MAX` without values.
+    pub min: u64,
+    /// The largest; 0 without values.
+    pub max: u64,
+    /// Their sum.
+    pub sum: u128,
     /// The sum of squares, `squares_high * 2^128 + squares_low`: a few thousand hour-long waits are more than 128 bits hold
     /// once they are multiplied by the count.
     squares_low: u128,
     squares_high: u64,
 }
 
+impl Default for Sums {
+    fn default() -> Self {
+        Sums::new()
+    }
+}
+
 impl Sums {
-    pub(super) const fn new() -> Self {
+    /// Without values.
+    pub const fn new() -> Self {
         Sums { count: 0, min: u64::MAX, max: 0, sum: 0, squares_low: 0, squares_high: 0 }
     }
 
+    /// Takes one value.
     #[inline]
-    pub(super) fn add(&mut self, value: u64) {
+    pub fn add(&mut self, value: u64) {
         self.count += 1;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
@@ -30,7 +42,7 @@ impl Sums {
     }
 
     /// The sums of the values of both.
-    pub(super) fn merged(&self, other: &Sums) -> Sums {
+    pub fn merged(&self, other: &Sums) -> Sums {
         let (squares_low, carry) = self.squares_low.overflowing_add(other.squares_low);
         Sums {
             count: self.count + other.count,
@@ -43,12 +55,12 @@ impl Sums {
     }
 
     /// The mean, rounded once. `None` without values.
-    pub(super) fn mean(&self) -> Option<f64> {
+    pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
     /// The population variance (n squares - sum^2) / n^2: an exact numerator, divided once. `None` without values.
-    pub(super) fn variance(&self) -> Option<f64> {
+    pub fn variance(&self) -> Option<f64> {
         if self.count == 0 {
             return None;
         }

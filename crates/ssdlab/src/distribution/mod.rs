@@ -1,0 +1,202 @@
+//! How times are distributed: exact sums, and a histogram for the percentiles; and digests, by which runs are compared.
+
+mod digest;
+mod sums;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+pub use digest::Digest;
+pub use sums::Sums;
+
+use crate::units::Ns;
+
+/// Significant decimal digits that the histogram keeps.
+const DIGITS: u8 = 3;
+
+/// The bound on the relative error of a reported percentile: it is never below the true one and above it by less than this
+/// share of it. With three digits the histogram keeps the upper half of 2048 steps to each power of two.
+pub const PERCENTILE_ERROR: f64 = 1.0 / 1024.0;
+
+/// The reported percentiles, in parts of ten thousand.
+const RANKS: [u64; 6] = [5_000, 9_000, 9_500, 9_900, 9_990, 9_999];
+
+/// What is kept of many times. Recording allocates nothing.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    sums: Sums,
+    histogram: Histogram<u64>,
+}
+
+/// A distribution in numbers, all of nanoseconds but `count`, `variance` (ns^2) and `cv`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// How many times there are.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Standard deviation (of the population: the root of the variance).
+    pub std: f64,
+    /// Population variance: the mean square minus the squared mean, from exact integer sums.
+    pub variance: f64,
+    /// Coefficient of variation: standard deviation over mean. Absent where the mean is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cv: Option<f64>,
+    /// The shortest.
+    pub min: Ns,
+    /// The median (nearest rank): half of the times are at most this. The percentiles are at least the exact ones, and above them by no
+    /// more than [`PERCENTILE_ERROR`].
+    pub p50: Ns,
+    /// 90 % are at most this.
+    pub p90: Ns,
+    /// 95 % are at most this.
+    pub p95: Ns,
+    /// 99 % are at most this.
+    pub p99: Ns,
+    /// 99.9 % are at most this.
+    pub p99_9: Ns,
+    /// 99.99 % are at most this.
+    pub p99_99: Ns,
+    /// The longest.
+    pub max: Ns,
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Distribution::new()
+    }
+}
+
+impl Distribution {
+    /// Without times.
+    pub fn new() -> Self {
+        // The whole range of u64 from the start (440 KB, mostly never touched): no resizing, no value too large.
+        let histogram = Histogram::new_with_bounds(1, u64::MAX, DIGITS).expect("constant bounds");
+        Distribution { sums: Sums::new(), histogram }
+    }
+
+    /// Takes one time.
+    #[inline]
+    pub fn record(&mut self, ns: Ns) {
+        self.sums.add(ns);
+        self.histogram.record(ns).expect("the histogram covers u64");
+    }
+
+    /// The times of both.
+    #[must_use]
+    pub fn merged(&self, other: &Distribution) -> Distribution {
+        let mut merged = self.clone();
+        merged.sums = self.sums.merged(&other.sums);
+        merged.histogram.add(&other.histogram).expect("equal bounds");
+        merged
+    }
+
+    /// Their exact sums.
+    pub fn sums(&self) -> &Sums {
+        &self.sums
+    }
+
+    /// The distribution in numbers, `None` if it is empty.
+    pub fn summary(&self) -> Option<Summary> {
+        let (mean, variance) = (self.sums.mean()?, self.sums.variance()?);
+        let std = variance.sqrt();
+        let [p50, p90, p95, p99, p99_9, p99_99] = self.percentiles();
+        Some(Summary {
+            count: self.sums.count,
+            mean,
+            std,
+            variance,
+            cv: (mean > 0.0).then(|| std / mean),
+            min: self.sums.min,
+            p50,
+            p90,
+            p95,
+            p99,
+            p99_9,
+            p99_99,
+            max: self.sums.max,
+        })
+    }
+
+    /// The values of nearest rank: of n values in order, that of rank ceil(p n), counted from 1.
+    fn percentiles(&self) -> [Ns; RANKS.len()] {
+        let rank = |parts: u64| (u128::from(self.sums.count) * u128::from(parts)).div_ceil(10_000);
+        let mut values = [self.sums.max; RANKS.len()];
+        let (mut reached, mut found) = (0u128, 0);
+        for bin in self.histogram.iter_recorded() {
+            reached += u128::from(bin.count_at_value());
+            // The last bin reaches beyond the largest value recorded, which stands for it.
+            while reached < self.sums.count.into() && found < RANKS.len() && rank(RANKS[found]) <= reached {
+                values[found] = bin.value_iterated_to();
+                found += 1;
+            }
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[Ns]) -> Distribution {
+        let mut distribution = Distribution::new();
+        values.iter().for_each(|&value| distribution.record(value));
+        distribution
+    }
+
+    /// The definition of the nearest rank, over all values.
+    fn nearest_rank(sorted: &[Ns], parts: u64) -> Ns {
+        let rank = (sorted.len() as u64 * parts).div_ceil(10_000);
+        sorted[rank as usize - 1]
+    }
+
+    /// Times from nanoseconds to centuries.
+    fn time() -> impl Strategy<Value = Ns> {
+        (0u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_nearest_ranks_within_the_stated_error(values in prop::collection::vec(time(), 1..2000)) {
+            let distribution = of(&values);
+            let mut sorted = values;
+            sorted.sort_unstable();
+            for (parts, found) in RANKS.into_iter().zip(distribution.percentiles()) {
+                let exact = nearest_rank(&sorted, parts);
+                prop_assert!(found >= exact, "p{parts}: {found} < {exact}");
+                prop_assert!((found - exact) as f64 <= PERCENTILE_ERROR * exact as f64, "p{parts}: {found}, exactly {exact}");
+                prop_assert!(found <= sorted[sorted.len() - 1]);
+            }
+        }
+
+        #[test]
+        fn merged_is_as_if_recorded_together(values in prop::collection::vec(time(), 1..200), cut in 0usize..200) {
+            let (front, back) = values.split_at(cut.min(values.len()));
+            prop_assert_eq!(of(front).merged(&of(back)).summary(), of(&values).summary());
+        }
+    }
+
+    #[test]
+    fn small_values_have_exact_percentiles() {
+        let values: Vec<Ns> = (1..=1000).collect();
+        assert_eq!(of(&values).percentiles(), [500, 900, 950, 990, 999, 1000]);
+        assert_eq!(of(&[7]).percentiles(), [7; 6]);
+    }
+
+    #[test]
+    fn the_longest_times_are_neither_refused_nor_clipped() {
+        let hour = 3_600_000_000_000;
+        let summary = of(&[0, hour, 500_000 * hour, u64::MAX]).summary().unwrap();
+        assert_eq!((summary.min, summary.max, summary.p99_99), (0, u64::MAX, u64::MAX));
+        assert!(summary.p50 >= hour && summary.p50 as f64 <= hour as f64 * (1.0 + PERCENTILE_ERROR));
+    }
+
+    #[test]
+    fn nothing_has_no_summary_and_zeros_no_coefficient_of_variation() {
+        assert_eq!(Distribution::new().summary(), None);
+        assert_eq!(of(&[0, 0]).summary().unwrap().cv, None);
+    }
+}

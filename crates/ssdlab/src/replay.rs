@@ -1,0 +1,117 @@
+//! The requests of a workload or trace as arrivals at the die of [`crate::queueing`].
+
+use serde::Serialize;
+
+use crate::cancel::Cancel;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::geometry::Geometry;
+use crate::queueing::{Arrival, LAST_ARRIVAL, Op};
+use crate::request::RequestKind;
+use crate::workload::{self, WorkloadReport};
+
+/// Requests between two looks at the caller's wish to stop.
+const REQUESTS_PER_LOOK: u64 = 1 << 14;
+
+/// The pages that a workload reads and writes, in order of arrival.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// Each page that a request touches is one arrival, at the request's time.
+    pub arrivals: Vec<Arrival>,
+    /// What was taken and what was left out.
+    pub report: ReplayReport,
+}
+
+/// What became of a workload's requests.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ReplayReport {
+    /// Reads and writes taken, each of one page or more.
+    pub requests: u64,
+    /// Trims, which the model has no operation for: left out.
+    pub trims_left_out: u64,
+    /// Flushes, likewise.
+    pub flushes_left_out: u64,
+    /// What the workload says of itself.
+    #[serde(flatten)]
+    pub workload: WorkloadReport,
+}
+
+/// The requests that a run of the drive `config` would see under `seed`, by page. `requests` ends them after that many.
+///
+/// # Errors
+/// [`Error::Config`] for a closed loop, in which requests have no times; what the workload meets; [`Error::Interrupted`].
+pub fn replay(config: &Config, seed: u64, requests: Option<u64>, cancel: &Cancel) -> Result<Replay> {
+    if config.workload.queue_depth > 0 {
+        let depth = config.workload.queue_depth;
+        let message =
+            format!("workload.queue_depth = {depth}: a closed loop has no arrival times, which the queueing model needs; set it to 0");
+        return Err(Error::Config(message));
+    }
+    let exported = Geometry::new(config).exported_bytes();
+    let page_bytes = u64::from(config.device.page_bytes);
+    let mut source = workload::open_cancellable(&config.workload, exported, seed, requests, cancel)?;
+    let (mut arrivals, mut report) = (Vec::new(), ReplayReport::default());
+    let mut taken = 0_u64;
+    while let Some(request) = source.next_request()? {
+        taken += 1;
+        if taken.is_multiple_of(REQUESTS_PER_LOOK) {
+            cancel.check()?;
+        }
+        let op = match request.kind {
+            RequestKind::Read => Op::Read,
+            RequestKind::Write => Op::Write,
+            RequestKind::Trim => {
+                report.trims_left_out += 1;
+                continue;
+            }
+            RequestKind::Flush => {
+                report.flushes_left_out += 1;
+                continue;
+            }
+        };
+        report.requests += 1;
+        let Some(arrival) = Arrival::new(request.arrival_ns, op) else {
+            let message = format!("a request arrives at {} ns; at most {LAST_ARRIVAL} ns (292 years) can be simulated", request.arrival_ns);
+            return Err(Error::Usage(message));
+        };
+        let pages = (request.offset + request.length - 1) / page_bytes - request.offset / page_bytes + 1;
+        arrivals.extend(std::iter::repeat_n(arrival, pages as usize));
+    }
+    report.workload = source.report();
+    Ok(Replay { arrivals, report })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::SizeDistribution;
+
+    #[test]
+    fn every_page_that_a_request_touches_arrives_with_it() {
+        let mut config = Config::default();
+        config.workload.request_kb = 6.0;
+        config.workload.request_size = SizeDistribution::Exponential;
+        config.workload.align_kb = 0.5;
+        let replay = replay(&config, 7, Some(500), &Cancel::default()).unwrap();
+        let exported = Geometry::new(&config).exported_bytes();
+        let mut source = workload::open(&config.workload, exported, 7, Some(500)).unwrap();
+        let mut expected = Vec::new();
+        while let Some(request) = source.next_request().unwrap() {
+            let op = if request.kind == RequestKind::Read { Op::Read } else { Op::Write };
+            for byte in request.offset..request.offset + request.length {
+                if byte == request.offset || byte.is_multiple_of(4096) {
+                    expected.push(Arrival::new(request.arrival_ns, op).unwrap());
+                }
+            }
+        }
+        assert_eq!((replay.arrivals, replay.report.requests), (expected, 500));
+    }
+
+    #[test]
+    fn a_closed_loop_is_refused() {
+        let mut config = Config::default();
+        config.workload.queue_depth = 4;
+        let message = replay(&config, 1, Some(1), &Cancel::default()).unwrap_err().to_string();
+        assert!(message.starts_with("workload.queue_depth = 4: "), "{message}");
+    }
+}

@@ -1,0 +1,245 @@
+"""`ssdlab queueing`: the single die as a queueing model, formulas beside simulation."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssdlab import tables
+from ssdlab.batch import prepare_folder, write_json
+from ssdlab.checks import whole
+from ssdlab.cli import options as o
+from ssdlab.cli.output import print_json, print_tables
+from ssdlab.errors import Error, FileError, UsageError
+from ssdlab.plans import DEFAULT_SEED
+from ssdlab.progress import RunProgress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ssdlab.queueing import Experiment, QueueingResult
+
+__all__ = ["queueing"]
+
+RESULT_FILE = "queueing.json"
+FIGURES = ("figure.svg", "figure.png")
+SERIES = ("requests", "collections", "copies")
+
+
+class Show(StrEnum):
+    """What is computed."""
+
+    both = "both"
+    formulas = "formulas"
+    simulation = "simulation"
+
+
+class Priority(StrEnum):
+    """Which operations go first."""
+
+    rwp = "rwp"
+    cep = "cep"
+    fifo = "fifo"
+
+
+class Arrivals(StrEnum):
+    """How requests arrive."""
+
+    poisson = "poisson"
+    deterministic = "deterministic"
+    renewal = "renewal"
+    saturated = "saturated"
+    replayed = "replayed"
+
+
+def _time(what: str) -> Any:
+    return typer.Option(help=f"Microseconds for which {what} keeps the die busy (default: the device's).", metavar="X")
+
+
+def queueing(
+    device: Annotated[str | None, typer.Option(help="Device preset (default: bux2011).", metavar="NAME")] = None,
+    read_us: Annotated[float | None, _time("a read")] = None,
+    write_us: Annotated[float | None, _time("a write")] = None,
+    copy_us: Annotated[float | None, _time("a copy")] = None,
+    erase_us: Annotated[float | None, _time("an erase")] = None,
+    pages: Annotated[int | None, typer.Option(help="Pages of a block (default: the device's).", metavar="N")] = None,
+    valid: Annotated[
+        str | None, typer.Option(help="Pages to copy in a collection (default: 64), or a list to go through in turn.", metavar="N[,N...]")
+    ] = None,
+    arrivals: Annotated[Arrivals | None, typer.Option(help="How requests arrive (default: poisson, or as a trace says).")] = None,
+    read_rate: Annotated[float | None, typer.Option(help="Reads in a millisecond (default: 1).", metavar="X")] = None,
+    write_rate: Annotated[float | None, typer.Option(help="Writes in a millisecond (default: 0.5).", metavar="X")] = None,
+    gaps: Annotated[
+        Path | None, typer.Option(help="CSV `op,gap_ns` of the gaps from which renewal arrivals are drawn.", metavar="FILE")
+    ] = None,
+    trace: o.Trace = None,
+    workload: o.Workload = None,
+    format: o.Format = None,
+    unit_bytes: o.UnitBytes = None,
+    time_scale: o.TimeScale = None,
+    bad_lines: o.BadLines = None,
+    fit: o.Fit = None,
+    priority: Annotated[
+        list[Priority] | None, typer.Option(help="Which operations go first; once for each (default: rwp and cep).")
+    ] = None,
+    free_blocks: Annotated[
+        int | None, typer.Option(help="Free blocks; writes wait where collections have taken all (default: without bound).", metavar="N")
+    ] = None,
+    requests: Annotated[
+        int | None, typer.Option(help="Requests (default: 1,000,000 drawn, or as of run for a trace or workload).", metavar="N")
+    ] = None,
+    seed: o.Seed = DEFAULT_SEED,
+    settings: o.Settings = None,
+    config: o.ConfigFile = None,
+    show: Annotated[Show, typer.Option(help="What to compute.")] = Show.both,
+    out: o.Out = None,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """One flash die as a queue: what collections do to waits, by formula and by simulation (bux2011)."""
+    # Imported here because NumPy takes longer than many a command.
+    from ssdlab import queueing as model  # noqa: PLC0415
+
+    read_gaps, write_gaps = (None, None) if gaps is None else _read_gaps(gaps)
+    experiment = model.Experiment(
+        device=device or model.DEFAULT_DEVICE,
+        read_ns=_ns("--read-us", read_us),
+        write_ns=_ns("--write-us", write_us),
+        copy_ns=_ns("--copy-us", copy_us),
+        erase_ns=_ns("--erase-us", erase_us),
+        pages=pages,
+        valid=model.DEFAULT_VALID if valid is None else _numbers(valid),
+        arrivals=arrivals.value if arrivals is not None else "renewal" if gaps is not None else None,
+        read_per_ms=read_rate,
+        write_per_ms=write_rate,
+        read_gaps_ns=read_gaps,
+        write_gaps_ns=write_gaps,
+        trace=trace,
+        workload=workload,
+        format=format,
+        unit_bytes=unit_bytes,
+        time_scale=time_scale,
+        bad_lines=bad_lines,
+        fit=fit,
+        set=o.parse_settings(settings),
+        config=config,
+        free_blocks=free_blocks,
+        requests=requests,
+        seed=seed,
+    )
+    names = [entry.value for entry in priority or (Priority.rwp, Priority.cep)]
+    if len(set(names)) < len(names):
+        raise UsageError(f"a priority named twice: {', '.join(names)}")
+    if show is Show.formulas and (priority or free_blocks is not None):
+        raise UsageError("--priority and --free-blocks are for the simulation, which --show formulas leaves out")
+    formulas = {} if show is Show.simulation else _formulas(experiment)
+    runs = {} if show is Show.formulas else {name: _run(experiment, name, out=out, quiet=quiet) for name in names}
+    report = _report(formulas, runs)
+    if out is not None:
+        _write(out, report, runs)
+    if json_:
+        print_json(report)
+    elif not quiet:
+        print_tables(tables.queueing_tables(runs, formulas) if runs else [tables.formula_table(formulas, model.EQUATIONS)])
+        print_tables([] if out is None else [f"results: {out}"])
+
+
+def _report(formulas: Mapping[str, float], runs: Mapping[str, QueueingResult]) -> dict[str, Any]:
+    report: dict[str, Any] = {"formulas": dict(formulas)} if formulas else {}
+    return report | ({"runs": {name: run.to_dict() for name, run in runs.items()}} if runs else {})
+
+
+def _formulas(experiment: Experiment) -> dict[str, float]:
+    # What is wrong with the arguments is no reason to leave out the formulas.
+    _ = experiment.traffic, experiment.valid_pages
+    try:
+        return experiment.formulas()
+    except UsageError as error:
+        raise UsageError(f"{error} (--show simulation runs it without the formulas)") from error
+
+
+def _run(experiment: Experiment, priority: str, *, out: Path | None, quiet: bool) -> QueueingResult:
+    with RunProgress([priority], quiet=quiet) as progress:
+        return experiment.run(priority, series=out is not None, progress=progress.callback)
+
+
+def _ns(option: str, us: float | None) -> int | None:
+    """Microseconds as whole nanoseconds."""
+    if us is None:
+        return None
+    ns = us * 1000
+    if not 0 <= ns < 2**53 or abs(ns - round(ns)) > 1e-6 * max(1.0, ns * 1e-6):
+        raise UsageError(f"{option} = {us:g}: expected microseconds of at least 0, in whole nanoseconds")
+    return round(ns)
+
+
+def _numbers(text: str) -> int | list[int]:
+    try:
+        numbers = [whole("--valid", int(part)) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f'--valid = "{text}": expected a number of pages, or several with commas between them') from error
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
+    """The gaps of reads and of writes from a CSV file with the columns `op` and `gap_ns`."""
+    gaps: dict[str, list[int]] = {"read": [], "write": []}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.reader(file)
+            if next(rows, None) != ["op", "gap_ns"]:
+                raise UsageError(f'{path}:1: expected the header "op,gap_ns"')
+            for row in rows:
+                if len(row) != 2 or row[0] not in gaps or not (row[1].isascii() and row[1].isdigit()):
+                    raise UsageError(f'{path}:{rows.line_num}: expected "read" or "write" and a gap in whole nanoseconds')
+                gaps[row[0]].append(int(row[1]))
+    except OSError as reason:
+        raise FileError(f"{path}: cannot read: {reason.strerror}", reason.errno, str(path)) from reason
+    except (UnicodeDecodeError, csv.Error) as reason:
+        raise UsageError(f'{path}: expected a CSV file of text with the columns "op,gap_ns"') from reason
+    return gaps["read"], gaps["write"]
+
+
+def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
+    """All results, once there are all, or none; what an earlier call left there goes first."""
+    files = [RESULT_FILE, *FIGURES, *(f"{priority}/{name}.parquet" for priority in Priority for name in SERIES)]
+    prepare_folder(folder, files)
+    try:
+        _write_all(folder, report, runs)
+    except Error:
+        for name in files:
+            (folder / name).unlink(missing_ok=True)
+        for empty in (*(folder / priority for priority in runs), folder):
+            with contextlib.suppress(OSError):
+                empty.rmdir()
+        raise
+
+
+def _write_all(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
+    for priority, run in runs.items():
+        prepare_folder(folder / priority, [])
+        for name in SERIES:
+            _write_table(getattr(run, name), folder / priority / f"{name}.parquet")
+    if runs:
+        from ssdlab.queueing_figure import draw  # noqa: PLC0415
+
+        draw(runs, folder)
+    write_json(folder / RESULT_FILE, report)
+
+
+def _write_table(table: pa.Table, path: Path) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    part = path.with_name(f".{path.name}.part")
+    try:
+        pq.write_table(table, part, compression="zstd")
+        part.replace(path)
+    except OSError as reason:
+        part.unlink(missing_ok=True)
+        raise FileError(f"{path}: cannot write: {reason.strerror or reason}", reason.errno, str(path)) from reason

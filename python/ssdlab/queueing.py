@@ -1,0 +1,727 @@
+"""A single flash die as a queueing model (bux2011): its formulas, and a simulation to compare them with.
+
+from ssdlab import queueing
+
+queueing.mean_wait_rwp(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 256, 64)  # ms, and requests in a ms
+queueing.simulate(device="bux2011", priority="cep").wait.all.mean  # ns
+
+Times are in any one unit, rates per that unit, results in the same. Every argument is a finite number of at least 0, or an array of
+such: arrays are broadcast as NumPy does, and give an array. A value for which a formula has no answer raises `UsageError`.
+
+The symbols of the report: `read_rate` and `write_rate` are lambda_r and lambda_w, `read_time`, `write_time`, `copy_time` and `erase_time`
+b_r, b_w, b_c and b_e, `pages` and `valid` c and v, `reads_per_write` s, `amplification` A.
+
+W. Bux. System Performance Issues in Flash-Based Solid-State Drives. IBM Research Report RZ 3801, 2011.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdlab import _core
+from ssdlab.checks import mapping, text, truth, whole
+from ssdlab.errors import UsageError
+from ssdlab.plans import DEFAULT_SEED, Setup, requests_of, value_text
+from ssdlab.result import Section
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "DEFAULT_REQUESTS",
+    "QueueingResult",
+    "copy_batch_rate",
+    "copy_rate",
+    "copy_utilisation",
+    "erase_utilisation",
+    "formulas",
+    "gc_duration_cep",
+    "gc_duration_rwp",
+    "initial_work",
+    "max_throughput",
+    "max_throughput_amplified",
+    "max_write_rate",
+    "mean_wait_cep_independent",
+    "mean_wait_rwp",
+    "queue_length",
+    "read_utilisation",
+    "relocation_time",
+    "simulate",
+    "total_rate",
+    "utilisation",
+    "wait_balance_rwp",
+    "write_amplification",
+    "write_utilisation",
+]
+
+DEFAULT_REQUESTS = 1_000_000
+"""How many requests are drawn, unless the caller says."""
+
+Numbers: TypeAlias = npt.ArrayLike
+"""A number, or an array of them."""
+Value: TypeAlias = Any
+"""A `float` where all arguments are numbers, else an array. As with NumPy's own functions, types cannot say which."""
+
+Arrivals = Literal["poisson", "deterministic", "renewal", "saturated", "replayed"]
+Priority = Literal["rwp", "cep", "fifo"]
+Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
+Path_ = str | os.PathLike[str]
+
+DEFAULT_DEVICE = "bux2011"
+DEFAULT_VALID = 64
+NS_PER_MS = 1e6
+RATES = {"read_per_ms": 1.0, "write_per_ms": 0.5}
+"""Of section 5.1 of the report."""
+
+
+def write_utilisation(write_rate: Numbers, write_time: Numbers) -> Value:
+    """(1): the share of time in which the die writes for the user."""
+    return _value("write_utilisation", write_rate, write_time)
+
+
+def read_utilisation(read_rate: Numbers, read_time: Numbers) -> Value:
+    """(2): the share of time in which the die reads for the user."""
+    return _value("read_utilisation", read_rate, read_time)
+
+
+def copy_utilisation(write_rate: Numbers, copy_time: Numbers, pages: Numbers, valid: Numbers) -> Value:
+    """(3): the share of time in which the die copies. `valid` is below `pages` here and wherever both are."""
+    return _value("copy_utilisation", write_rate, copy_time, pages, valid)
+
+
+def erase_utilisation(write_rate: Numbers, erase_time: Numbers, pages: Numbers, valid: Numbers) -> Value:
+    """(4): the share of time in which the die erases."""
+    return _value("erase_utilisation", write_rate, erase_time, pages, valid)
+
+
+def utilisation(
+    read_rate: Numbers,
+    write_rate: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> Value:
+    """(5): the share of time in which the die is busy; 1 and more where more is asked for than it can do."""
+    return _value("utilisation", read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid)
+
+
+def max_write_rate(
+    reads_per_write: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> Value:
+    """(6): the most writes in a unit of time, with so many reads to each. The times must not all be 0."""
+    return _value("max_write_rate", reads_per_write, read_time, write_time, copy_time, erase_time, pages, valid)
+
+
+def total_rate(write_rate: Numbers, reads_per_write: Numbers) -> Value:
+    """(7): reads and writes in a unit of time, from the writes."""
+    return _value("total_rate", write_rate, reads_per_write)
+
+
+def max_throughput(
+    reads_per_write: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> Value:
+    """(8): the most reads and writes in a unit of time. The times must not all be 0."""
+    return _value("max_throughput", reads_per_write, read_time, write_time, copy_time, erase_time, pages, valid)
+
+
+def write_amplification(pages: Numbers, valid: Numbers) -> Value:
+    """(9): pages written for each page that the user writes."""
+    return _value("write_amplification", pages, valid)
+
+
+def max_throughput_amplified(
+    reads_per_write: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    amplification: Numbers,
+) -> Value:
+    """(10): the most reads and writes in a unit of time, from the write amplification, which is at least 1."""
+    return _value("max_throughput_amplified", reads_per_write, read_time, write_time, copy_time, erase_time, pages, amplification)
+
+
+def copy_batch_rate(write_rate: Numbers, pages: Numbers, valid: Numbers) -> Value:
+    """(11): collections in a unit of time."""
+    return _value("copy_batch_rate", write_rate, pages, valid)
+
+
+def copy_rate(write_rate: Numbers, pages: Numbers, valid: Numbers) -> Value:
+    """(12): copies in a unit of time."""
+    return _value("copy_rate", write_rate, pages, valid)
+
+
+def wait_balance_rwp(
+    read_queue: Numbers,
+    write_queue: Numbers,
+    read_rate: Numbers,
+    write_rate: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> Value:
+    """(13): the mean wait of requests that go first (rwp), from the mean numbers of reads and of writes that wait."""
+    return _value(
+        "wait_balance_rwp", read_queue, write_queue, read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid
+    )
+
+
+def queue_length(wait: Numbers, rate: Numbers) -> Value:
+    """(14), Little's law: how many wait on average."""
+    return _value("queue_length", wait, rate)
+
+
+def mean_wait_rwp(
+    read_rate: Numbers,
+    write_rate: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> Value:
+    """(15): the mean wait of requests that go first (rwp). The utilisation (5) must be below 1."""
+    return _value("mean_wait_rwp", read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid)
+
+
+def gc_duration_cep(copy_time: Numbers, erase_time: Numbers, valid: Numbers) -> Value:
+    """(16): how long a collection takes that goes first (cep)."""
+    return _value("gc_duration_cep", copy_time, erase_time, valid)
+
+
+def initial_work(read_rate: Numbers, write_rate: Numbers, read_time: Numbers, write_time: Numbers) -> Value:
+    """(17): the mean work of reads and writes that an arrival finds unfinished. They must leave the die some time: (1) + (2) below 1."""
+    return _value("initial_work", read_rate, write_rate, read_time, write_time)
+
+
+def relocation_time(
+    read_rate: Numbers, write_rate: Numbers, read_time: Numbers, write_time: Numbers, copy_time: Numbers, valid: Numbers
+) -> Value:
+    """(18): the mean time from the arrival of the write that fills the block to the end of the last copy (rwp). (1) + (2) below 1."""
+    return _value("relocation_time", read_rate, write_rate, read_time, write_time, copy_time, valid)
+
+
+def gc_duration_rwp(
+    read_rate: Numbers,
+    write_rate: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    valid: Numbers,
+) -> Value:
+    """(19): how long a collection takes on average that comes after requests (rwp), while collections do not overlap. (1) + (2) below 1."""
+    return _value("gc_duration_rwp", read_rate, write_rate, read_time, write_time, copy_time, erase_time, valid)
+
+
+def mean_wait_cep_independent(
+    read_rate: Numbers,
+    write_rate: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> Value:
+    """Section 5.2.2: the mean wait of requests that come after collections (cep), if these arrived as a Poisson stream of their own.
+
+    The report rejects it as too high: collections come with some regularity. The utilisation (5) must be below 1.
+    """
+    return _value("mean_wait_cep_independent", read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid)
+
+
+_ARGUMENTS = {name: arguments for name, _equation, arguments in _core.queueing_formulas()}
+EQUATIONS = {name: equation for name, equation, _arguments in _core.queueing_formulas()}
+"""The equation, or the section, of the report for each function."""
+
+
+def _value(name: str, *arguments: Numbers) -> Value:
+    columns = [_column(argument, value) for argument, value in zip(_ARGUMENTS[name], arguments, strict=True)]
+    try:
+        shape = np.broadcast_shapes(*(column.shape for column in columns))
+    except ValueError as error:
+        shapes = ", ".join(f"{argument} {column.shape}" for argument, column in zip(_ARGUMENTS[name], columns, strict=True) if column.shape)
+        raise UsageError(f"arrays that do not go together: {shapes}") from error
+    # One value stands for all; what is to be repeated in part is written out.
+    spread = [(column if column.size == 1 else np.broadcast_to(column, shape)).reshape(-1) for column in columns]
+    out = np.empty(shape)
+    _core.queueing_formula(name, spread, out.reshape(-1), shape)
+    return out if shape else float(out)
+
+
+def _column(name: str, value: Numbers) -> npt.NDArray[np.float64]:
+    try:
+        column = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        column = np.empty((), dtype=object)
+    if column.dtype.kind not in "iuf":
+        raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number, or an array of numbers")
+    return column.astype(np.float64, copy=False)
+
+
+def formulas(
+    *,
+    read_rate: Numbers,
+    write_rate: Numbers,
+    read_time: Numbers,
+    write_time: Numbers,
+    copy_time: Numbers,
+    erase_time: Numbers,
+    pages: Numbers,
+    valid: Numbers,
+) -> dict[str, Value]:
+    """Every formula at once, by the function's name.
+
+    What needs reads per write is left out where there are no writes. `queue_length` is that of the wait under rwp.
+
+    Raises:
+        UsageError: also where the die is asked for more than it can do: then there are no mean waits.
+    """
+    rates, block = (read_rate, write_rate), (pages, valid)
+    times = (read_time, write_time, copy_time, erase_time)
+    values = {
+        "write_utilisation": write_utilisation(write_rate, write_time),
+        "read_utilisation": read_utilisation(read_rate, read_time),
+        "copy_utilisation": copy_utilisation(write_rate, copy_time, *block),
+        "erase_utilisation": erase_utilisation(write_rate, erase_time, *block),
+        "utilisation": utilisation(*rates, *times, *block),
+    }
+    if np.all(np.asarray(write_rate) > 0):
+        values |= _limits(np.divide(read_rate, write_rate), times, block)
+        values["total_rate"] = total_rate(write_rate, np.divide(read_rate, write_rate))
+    wait = mean_wait_rwp(*rates, *times, *block)
+    queues = (queue_length(wait, read_rate), queue_length(wait, write_rate))
+    values |= {
+        "write_amplification": write_amplification(*block),
+        "copy_batch_rate": copy_batch_rate(write_rate, *block),
+        "copy_rate": copy_rate(write_rate, *block),
+        "wait_balance_rwp": wait_balance_rwp(*queues, *rates, *times, *block),
+        "queue_length": queue_length(wait, np.add(*rates)),
+        "mean_wait_rwp": wait,
+        "mean_wait_cep_independent": mean_wait_cep_independent(*rates, *times, *block),
+        "gc_duration_cep": gc_duration_cep(copy_time, erase_time, valid),
+        "initial_work": initial_work(*rates, read_time, write_time),
+        "relocation_time": relocation_time(*rates, read_time, write_time, copy_time, valid),
+        "gc_duration_rwp": gc_duration_rwp(*rates, *times, valid),
+    }
+    return {name: values[name] for name in _ARGUMENTS if name in values}
+
+
+def _limits(reads_per_write: Numbers, times: tuple[Numbers, Numbers, Numbers, Numbers], block: tuple[Numbers, Numbers]) -> dict[str, Value]:
+    """What a die can do, whatever it is asked for."""
+    amplification = write_amplification(*block)
+    return {
+        "max_write_rate": max_write_rate(reads_per_write, *times, *block),
+        "max_throughput": max_throughput(reads_per_write, *times, *block),
+        "max_throughput_amplified": max_throughput_amplified(reads_per_write, *times, block[0], amplification),
+    }
+
+
+class QueueingResult(Section):
+    """The result of a run of the queueing model.
+
+    Its entries are those that `--json` prints: `result.wait.all.mean` (ns), `result.utilisation.total`, `result.digest`, ... How many
+    requests there were is `result["requests"]` or `result.request_counts`, because the attribute `result.requests` is the table of all.
+    """
+
+    def __init__(self, data: Mapping[str, Any], series: Mapping[str, Mapping[str, bytes]] | None = None) -> None:
+        super().__init__(data)
+        self._series = series
+
+    @property
+    def request_counts(self) -> Section:
+        """How many reads and writes were served."""
+        return cast("Section", self["requests"])
+
+    @property
+    def requests(self) -> pa.Table:
+        """Every request in order of arrival: `arrival_ns`, `op`, `wait_ns`."""
+        return self._table("requests")
+
+    @property
+    def collections(self) -> pa.Table:
+        """Every collection: `start_ns`, `end_ns`, `backlog_end_ns` (when the die is next idle), `valid`, `overlapped`."""
+        return self._table("collections")
+
+    @property
+    def copies(self) -> pa.Table:
+        """Every copy: `entered_ns` (when its collection started) and `start_ns`."""
+        return self._table("copies")
+
+    def _table(self, name: str) -> pa.Table:
+        if self._series is None:
+            raise UsageError(f"this run kept no {name}: run it with series=True")
+        # Imported here because it takes longer than many a run.
+        import pyarrow as pa  # noqa: PLC0415
+
+        def column(name: str, data: bytes) -> Any:
+            if name == "is_write":
+                return pa.DictionaryArray.from_arrays(np.frombuffer(data, np.int8), ["read", "write"])
+            if name == "overlapped":
+                return pa.array(np.frombuffer(data, np.bool_))
+            return pa.Array.from_buffers(pa.uint64(), len(data) // 8, [None, pa.py_buffer(data)])
+
+        columns = self._series[name]
+        return pa.table({"op" if name == "is_write" else name: column(name, data) for name, data in columns.items()})
+
+    def joined(self, entries: Mapping[str, Any]) -> QueueingResult:
+        """The same result with further entries."""
+        return QueueingResult({**self.to_dict(), **entries}, self._series)
+
+    def __repr__(self) -> str:
+        return f"<QueueingResult: {self.priority}, {sum(self.request_counts.values()):,} requests>"
+
+    def __str__(self) -> str:
+        """The table that the command line prints."""
+        from ssdlab import tables  # noqa: PLC0415
+
+        return tables.as_text(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A die and what it is asked for: what several priorities are compared on. Fields as the arguments of `simulate`.
+
+    `set` holds pairs of key and TOML text, as on the command line.
+    """
+
+    device: str = DEFAULT_DEVICE
+    scheme: str | None = None
+    read_ns: int | None = None
+    write_ns: int | None = None
+    copy_ns: int | None = None
+    erase_ns: int | None = None
+    pages: int | None = None
+    valid: int | Sequence[int] = DEFAULT_VALID
+    arrivals: str | None = None
+    read_per_ms: float | None = None
+    write_per_ms: float | None = None
+    read_gaps_ns: Iterable[int] | None = None
+    write_gaps_ns: Iterable[int] | None = None
+    replay: Iterable[tuple[int, str]] | None = None
+    trace: Path_ | None = None
+    workload: str | None = None
+    format: str | None = None
+    unit_bytes: int | None = None
+    time_scale: float | None = None
+    bad_lines: int | None = None
+    fit: str | int | None = None
+    set: tuple[tuple[str, str], ...] = ()
+    config: Path_ | None = None
+    free_blocks: int | None = None
+    requests: int | None = None
+    seed: int = DEFAULT_SEED
+
+    @cached_property
+    def kind(self) -> str:
+        """How requests arrive. What is given for another kind of arrivals is refused."""
+        replays = self.replay is not None or self.trace is not None or self.workload is not None
+        kind = text("arrivals", self.arrivals or ("replayed" if replays else "poisson"))
+        if kind not in get_args(Arrivals):
+            raise UsageError(f'arrivals = "{kind}" is none of {", ".join(get_args(Arrivals))}')
+        rates, gaps = ("read_per_ms", "write_per_ms"), ("read_gaps_ns", "write_gaps_ns")
+        streams = ("trace", "workload", "format", "unit_bytes", "time_scale", "bad_lines", "fit")
+        meant = {"renewal": gaps, "replayed": ("replay", *streams)}.get(kind, rates)
+        for name in (*rates, *gaps, "replay", *streams):
+            if name not in meant and getattr(self, name) is not None:
+                raise UsageError(f'{name} means nothing with arrivals = "{kind}": it is for {_meaning(name)}')
+        if self.replay is not None and any(getattr(self, name) is not None for name in ("requests", *streams)):
+            raise UsageError("replay is the whole list of requests: leave out requests, trace, workload and what goes with them")
+        for key, _ in self.set:
+            if not key.startswith("device.") and not (key.startswith("workload.") and kind == "replayed"):
+                raise UsageError(f"{key} means nothing to the queueing model, which takes device.* and, of replayed requests, workload.*")
+        return kind
+
+    @cached_property
+    def _core_config(self) -> _core.Config:
+        _ = self.kind  # refuses what would mean nothing
+        setup = Setup(
+            device=self.device,
+            workload=self.workload,
+            trace=self.trace,
+            format=self.format,
+            unit_bytes=self.unit_bytes,
+            time_scale=self.time_scale,
+            bad_lines=self.bad_lines,
+            fit=self.fit,
+            set=self.set,
+            config=self.config,
+        )
+        return setup.build(self.scheme)
+
+    @cached_property
+    def die(self) -> dict[str, int]:
+        """Service times and pages of a block: the device's, where they are not given one by one."""
+        *values, _priority = _core.queueing_die(self._core_config)
+        names = ("read_ns", "write_ns", "copy_ns", "erase_ns", "pages")
+        given = {name: getattr(self, name) for name in names}
+        least = {"pages": 1}
+        return {
+            name: value if given[name] is None else whole(name, given[name], least=least.get(name, 0))
+            for name, value in zip(names, values, strict=True)
+        }
+
+    @cached_property
+    def valid_pages(self) -> list[int]:
+        """Valid pages of the blocks collected, one after the other."""
+        entries = list(self.valid) if isinstance(self.valid, Iterable) and not isinstance(self.valid, str) else [self.valid]
+        pages = self.die["pages"]
+        for entry in entries:
+            if whole("valid", entry) >= pages:
+                raise UsageError(f"valid = {entry}: expected 0 to {pages - 1}, as a block of {pages} pages must give room to write")
+        return [whole("valid", entry) for entry in entries]
+
+    @cached_property
+    def _requests_seen(self) -> tuple[_core.Traffic, dict[str, Any]]:
+        """The requests, and what a workload says of them."""
+        seed = whole("seed", self.seed)
+        if self.kind == "replayed":
+            return self._replayed(seed)
+        requests = DEFAULT_REQUESTS if self.requests is None else whole("requests", self.requests, least=1)
+        if self.kind == "renewal":
+            read, write = (_gaps(name, getattr(self, name)) for name in ("read_gaps_ns", "write_gaps_ns"))
+            return _core.Traffic.renewal(read_gaps_ns=read, write_gaps_ns=write, requests=requests, seed=seed), {}
+        rates = {name: default if getattr(self, name) is None else _rate(name, getattr(self, name)) for name, default in RATES.items()}
+        return _core.Traffic.drawn(self.kind, **rates, requests=requests, seed=seed), {}
+
+    def _replayed(self, seed: int) -> tuple[_core.Traffic, dict[str, Any]]:
+        if self.replay is not None:
+            times, writes = _replay_list(self.replay)
+            return _core.Traffic.replayed(arrival_ns=times, is_write=writes, seed=seed), {}
+        requests = requests_of(self._core_config, self.requests)
+        traffic, report = _core.Traffic.of_drive(self._core_config, requests=requests, seed=seed)
+        return traffic, {"workload": json.loads(report)}
+
+    @property
+    def traffic(self) -> _core.Traffic:
+        """The requests, the same for every run."""
+        return self._requests_seen[0]
+
+    def priority(self, asked: str | None) -> str:
+        """The priority asked for, else that which the scheme means, else reads and writes first."""
+        if asked is not None and self.scheme is not None:
+            raise UsageError("priority and scheme were both given: the scheme's gc.priority is the priority")
+        if self.scheme is not None:
+            return _core.queueing_die(self._core_config)[-1]
+        return "rwp" if asked is None else text("priority", asked)
+
+    def run(self, priority: str | None = None, *, series: bool = False, progress: Progress | None = None) -> QueueingResult:
+        """Serves the requests under a priority."""
+        die = self.die
+        data, tables = _core.queueing_simulate(
+            self.traffic,
+            times_ns=[die["read_ns"], die["write_ns"], die["copy_ns"], die["erase_ns"]],
+            pages=die["pages"],
+            valid=self.valid_pages,
+            priority=self.priority(priority),
+            free_blocks=None if self.free_blocks is None else whole("free_blocks", self.free_blocks, least=1),
+            series=truth("series", series),
+            progress=progress,
+        )
+        return QueueingResult({**json.loads(data), **self._requests_seen[1]}, tables)
+
+    def formulas(self) -> dict[str, float]:
+        """The formulas for this die and load, times in ns, rates per ms, as the ends of their names say.
+
+        Where all requests are there from the start, there are no rates, and only what a die can do is left. Of several numbers of valid
+        pages it is the mean that counts.
+
+        Raises:
+            UsageError: where the die is asked for more than it can do.
+        """
+        read, write, copy, erase = (self.die[name] / NS_PER_MS for name in ("read_ns", "write_ns", "copy_ns", "erase_ns"))
+        block = (self.die["pages"], sum(self.valid_pages) / len(self.valid_pages))
+        rates = self.traffic.rates_per_ms
+        if self.kind == "saturated" or rates is None:
+            values = {"write_amplification": write_amplification(*block), "gc_duration_cep": gc_duration_cep(copy, erase, block[1])}
+            if rates is not None and rates[1] > 0:
+                values |= _limits(rates[0] / rates[1], (read, write, copy, erase), block)
+        else:
+            values = formulas(
+                read_rate=rates[0],
+                write_rate=rates[1],
+                read_time=read,
+                write_time=write,
+                copy_time=copy,
+                erase_time=erase,
+                pages=block[0],
+                valid=block[1],
+            )
+        return dict(_with_unit(name, values[name]) for name in _ARGUMENTS if name in values)
+
+
+def _meaning(name: str) -> str:
+    return {
+        "read_per_ms": "poisson, deterministic and saturated arrivals",
+        "write_per_ms": "poisson, deterministic and saturated arrivals",
+        "read_gaps_ns": 'arrivals = "renewal"',
+        "write_gaps_ns": 'arrivals = "renewal"',
+    }.get(name, 'arrivals = "replayed"')
+
+
+TIMES = {
+    "wait_balance_rwp",
+    "mean_wait_rwp",
+    "mean_wait_cep_independent",
+    "gc_duration_cep",
+    "gc_duration_rwp",
+    "initial_work",
+    "relocation_time",
+}
+PER_TIME = {"max_write_rate", "max_throughput", "max_throughput_amplified", "total_rate", "copy_batch_rate", "copy_rate"}
+
+
+def _with_unit(name: str, value: float) -> tuple[str, float]:
+    """A value in ms or per ms as an entry of a result, where times are in ns."""
+    if name in TIMES:
+        return f"{name}_ns", value * NS_PER_MS
+    return (f"{name}_per_ms", value) if name in PER_TIME else (name, value)
+
+
+def _rate(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number of requests in a millisecond")
+    return float(value)
+
+
+def _gaps(name: str, values: Iterable[int] | None) -> list[int]:
+    if values is None:
+        return []
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise UsageError(f"{name} = {reprlib.repr(values)}: expected a list of whole numbers, ns")
+    return [whole(f"{name}[{index}]", value) for index, value in enumerate(values)]
+
+
+def _replay_list(replay: Iterable[tuple[int, str]]) -> tuple[list[int], list[bool]]:
+    times, writes = [], []
+    for index, entry in enumerate(replay):
+        if not isinstance(entry, Sequence) or len(entry) != 2 or entry[1] not in {"read", "write"}:
+            raise UsageError(f'replay[{index}] = {reprlib.repr(entry)}: expected a pair of arrival in ns and "read" or "write"')
+        times.append(whole(f"replay[{index}]", entry[0]))
+        writes.append(entry[1] == "write")
+    return times, writes
+
+
+def simulate(
+    *,
+    device: str = DEFAULT_DEVICE,
+    scheme: str | None = None,
+    read_ns: int | None = None,
+    write_ns: int | None = None,
+    copy_ns: int | None = None,
+    erase_ns: int | None = None,
+    pages: int | None = None,
+    valid: int | Sequence[int] = DEFAULT_VALID,
+    priority: Priority | None = None,
+    arrivals: Arrivals | None = None,
+    read_per_ms: float | None = None,
+    write_per_ms: float | None = None,
+    read_gaps_ns: Iterable[int] | None = None,
+    write_gaps_ns: Iterable[int] | None = None,
+    replay: Iterable[tuple[int, str]] | None = None,
+    trace: Path_ | None = None,
+    workload: str | None = None,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    time_scale: float | None = None,
+    bad_lines: int | None = None,
+    fit: Literal["trace"] | int | None = None,
+    set: Mapping[str, Any] | None = None,
+    config: Path_ | None = None,
+    free_blocks: int | None = None,
+    requests: int | None = None,
+    seed: int = DEFAULT_SEED,
+    series: bool = False,
+    formulas: bool = False,
+) -> QueueingResult:
+    """Simulates the queueing model of a single die. The same arguments give the same result, bit for bit.
+
+    Args:
+        device: a device preset, whose service times and pages of a block are taken where they are not given one by one. Of several dies it
+            is one.
+        scheme: a scheme preset, whose `gc.priority` is the priority.
+        read_ns, write_ns, copy_ns, erase_ns: how long the die is busy with an operation.
+        pages: pages of a block.
+        valid: pages to copy in a collection; of a list, entry after entry and again from its start. Each is below `pages`.
+        priority: which operations go first: those of requests (`"rwp"`, the default), copies and erases (`"cep"`), or whichever entered
+            first (`"fifo"`). None is ever interrupted.
+        arrivals: `"poisson"` (the default), `"deterministic"`, `"renewal"` (gaps drawn from lists), `"saturated"` (all at time 0), or
+            `"replayed"`.
+        read_per_ms, write_per_ms: mean requests in a millisecond, by default 1 and 0.5; of `"saturated"` arrivals, their ratio.
+        read_gaps_ns, write_gaps_ns: the gaps of `"renewal"` arrivals; without a list there is no such stream.
+        replay: pairs of arrival (ns) and `"read"` or `"write"`, in order of time.
+        trace, workload: what a run of the drive would replay, page by page; `format`, `unit_bytes`, `time_scale`, `bad_lines`, `fit`, `set`
+            and `config` as for `ssdlab.run`.
+        free_blocks: blocks that collections may take before the first of them gives one back; then writes wait. Without a number there are
+            always enough.
+        requests: how many, 1,000,000 by default; of a workload as for `ssdlab.run`, the whole trace or 100,000 requests.
+        seed: of the arrivals, which do not depend on anything else but their own arguments.
+        series: keep every request, collection and copy (`result.requests`, `.collections`, `.copies`).
+        formulas: also compute the formulas (`result["formulas"]`), where the load is one that the die can bear.
+
+    Raises:
+        ssdlab.Error: a subclass of it, with a message that says what to do.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    pairs = () if set is None else tuple((key, value_text(value)) for key, value in mapping("set", set).items())
+    experiment = Experiment(
+        device=device,
+        scheme=scheme,
+        read_ns=read_ns,
+        write_ns=write_ns,
+        copy_ns=copy_ns,
+        erase_ns=erase_ns,
+        pages=pages,
+        valid=valid,
+        arrivals=arrivals,
+        read_per_ms=read_per_ms,
+        write_per_ms=write_per_ms,
+        read_gaps_ns=read_gaps_ns,
+        write_gaps_ns=write_gaps_ns,
+        replay=replay,
+        trace=trace,
+        workload=workload,
+        format=format,
+        unit_bytes=unit_bytes,
+        time_scale=time_scale,
+        bad_lines=bad_lines,
+        fit=fit,
+        set=pairs,
+        config=config,
+        free_blocks=free_blocks,
+        requests=requests,
+        seed=seed,
+    )
+    values = {"formulas": experiment.formulas()} if truth("formulas", formulas) else {}
+    result = experiment.run(priority, series=series)
+    return result.joined(values)

@@ -1,0 +1,57 @@
+"""The runs of a study: of the drive, or of the queueing model of a single die."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ssdlab import queueing
+from ssdlab.batch import AnyJob, Job, QueueingJob
+from ssdlab.errors import ConfigError
+from ssdlab.plans import Setup, value_text
+from ssdlab.study.definition import QUEUEING
+
+__all__ = ["job"]
+
+WORKLOAD = "workload."
+
+
+def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder: Path | None, series: bool) -> AnyJob:
+    """The run that a study's setup asks for, checked.
+
+    Args:
+        label: what it is called.
+        setup: the keys of the study and its point, traces found.
+        scheme: of the drive; of the queueing model, the priority.
+        seed: of all random streams.
+        folder: where its result goes.
+        series: whether it keeps what is drawn over time.
+
+    Raises:
+        ConfigError: if the setup has what its engine does not know.
+        ssdlab.Error: if it cannot be simulated.
+    """
+    if setup["engine"] == QUEUEING:
+        return _queueing(label, setup, scheme, seed, folder=folder, series=series)
+    if setup[QUEUEING]:
+        raise ConfigError(f'{QUEUEING}.{next(iter(setup[QUEUEING]))}: only runs with engine = "{QUEUEING}" have such options')
+    fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
+    if "trace" in fields:
+        fields.pop("workload", None)
+    settings = tuple((key, value_text(value)) for key, value in setup["set"].items())
+    return Job.prepare(label, Setup(**fields, seed=seed, set=settings), scheme, folder=folder, log="kept" if series else None)
+
+
+def _queueing(label: str, setup: Mapping[str, Any], priority: str, seed: int, *, folder: Path | None, series: bool) -> QueueingJob:
+    fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
+    foreign = [key for key in ("prefill",) if key in fields] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
+    if foreign:
+        raise ConfigError(f'{foreign[0]}: engine = "{QUEUEING}" has no such key: of the drive\'s there are those of {WORKLOAD}*')
+    if "trace" in fields:
+        fields.pop("workload", None)
+    settings = tuple((key, value_text(value)) for key, value in setup["set"].items())
+    experiment = queueing.Experiment(**fields, **setup[QUEUEING], seed=seed, set=settings)
+    if settings and experiment.kind != "replayed":
+        raise ConfigError(f'{settings[0][0]} means nothing with arrivals = "{experiment.kind}": it is for arrivals = "replayed"')
+    return QueueingJob.prepare(label, experiment, priority, folder=folder, series=series)
