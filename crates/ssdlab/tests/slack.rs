@@ -21,7 +21,7 @@ use common::{one_die, random_config};
 use slack::{CYCLE, Case, NS, PAGE, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
 use slack_model::Model;
 use slack_recount::Recount;
-use ssdlab::config::{Allocation, Config, Frontier, Order, PreconditionKind, Priority, Scheduler, Scope, validate};
+use ssdlab::config::{Allocation, Config, Frontier, Order, PreconditionKind, Priority, Scheduler, Scope, Suspendable, validate};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -954,6 +954,54 @@ fn pauses_for_the_read_that_is_next() {
         .page_ends(30, 6 * CYCLE)
         .ends(read(1600, 40), 3 * CYCLE)
         .counts([1, 0, 1, 1])]);
+}
+
+/// With a cache register the next write is transferred (500) while W's page is programmed, from 500 to 4,500. It then has company on its die; but
+/// while a read waits no write goes ahead of that, and it has none.
+#[test]
+fn pauses_only_of_programs_alone_on_their_die() {
+    let case = |name: &str, at: Ns, end: Ns, w: Ns, v: Ns, counts: [u64; 4]| {
+        Case::new(name, cycles(2, pausing))
+            .with("", |c| {
+                c.device.command_ns = 500;
+                c.device.cache_register = true;
+                c.scheduler.pipeline = true;
+            })
+            .given(write(0, 1))
+            .ends(writes(0, 2, 2), 8500)
+            .slack(2, 4500)
+            .page_ends(2, w)
+            .ends(write(0, 12), v)
+            .ends(read(at, 10), end)
+            .counts(counts)
+    };
+    play([
+        // The write's data are in at 1,000 and it is programmed from 4,500 to 8,500, by itself, but has no slack.
+        case("the read comes during the second transfer", 700, 10_000, 4500, 8500, [0; 4]),
+        // The read is there at 500. It is read from 1,500 to 2,500 and transferred until 3,000; the rest of W's program is that to 6,000.
+        case("the read comes before it", 400, 3000, 6000, 10_000, [0, 0, 1, 1]),
+    ]);
+}
+
+/// The job of the even chip erases from 54 us on. W comes at 60: the erase is suspended until 61 us for its page there, 26, which has slack, as 27
+/// waits behind 26 reads. Then a read comes for that die; nothing pauses for it there beside an operation that is suspended.
+#[test]
+fn no_pause_where_something_is_suspended() {
+    let config = collecting(|c| {
+        c.gc.suspend = vec![Suspendable::Erase];
+        c.device.suspend_ns = 1000;
+    });
+    play([Case::new("beside a suspended erase", config)
+        .all_given((0..4).map(|index| write(10_000 * index, 2 * TWO_MOVES[index as usize])))
+        .given(write(40_000, 24))
+        .all_given(read_each(60_000, 1, 0, 26))
+        .given(writes(60_000, 26, 2))
+        // 14 us are left of the erase, two pages were moved for five writes.
+        .estimated(26, 60_000 + 14_000 + 2 * 5000 / 5 + 4000)
+        .estimated(27, 60_000 + 26_000 + 4000)
+        .slack(26, 10_000)
+        .page_ends(26, 65_000)
+        .ends(read(62_500, 20), 66_000)])
 }
 
 /// W's page on chip 1 is paused for all of its slack, so that both end at 5 and the parts are those of the higher one.
