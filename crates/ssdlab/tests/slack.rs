@@ -1331,7 +1331,7 @@ fn configurations_that_cannot_be() {
 
 // What holds for any workload.
 
-/// A channel is a station, in one of three shapes; at most `capacity` pages are used.
+/// Up to four channels, each of which is a station, in one of three shapes.
 fn random_stations(rng: &mut Rng) -> Config {
     cycles(1 + rng.below(4) as u32, |c| {
         match rng.below(3) {
@@ -1405,11 +1405,12 @@ fn one_kind(case: u64) -> Result<Tally, String> {
     let latency = transfer + if kind == RequestKind::Read { config.device.read_ns } else { config.device.program_ns };
     let says = |what: String| Err(format!("{what}\n{config:#?}\n{requests:#?}\n{passing:#?}"));
     for run in [&plain, &passing] {
+        assert_eq!(run.jobs, 0, "nothing is to be collected");
         let latest = latest_estimates(run);
         for (key, page) in &run.pages {
             // What was taken in the instant of its admission is not in `slack`.
             let slack = latest[key.0 as usize] - page.estimate;
-            if page.left > slack || page.end != page.estimate + (slack - page.left) || (slack - page.left) % latency != 0 {
+            if page.left > slack || page.end != page.estimate + (slack - page.left) || !(slack - page.left).is_multiple_of(latency) {
                 return says(format!("{key:?}: {page:?}, with slack {slack} at first"));
             }
         }

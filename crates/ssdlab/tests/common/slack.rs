@@ -1,5 +1,4 @@
 //! What the tests of slack-aware scheduling share: small drives, runs watched page by page at every instant, and cases worked by hand.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 
@@ -65,6 +64,9 @@ pub fn partial_writes(arrival_ns: Ns, page: u64, pages: u64) -> Request {
 
 /// A page of a request, by the request's index: the logical page number.
 pub type Key = (u64, u64);
+
+/// What is expected of some pages.
+type OfPages = Vec<(Key, Ns)>;
 
 /// What was seen of a page operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,10 +189,10 @@ pub struct Case {
     config: Config,
     requests: Vec<Request>,
     ends: Vec<Ns>,
-    estimates: Vec<(Key, Ns)>,
-    slacks: Vec<(Key, Ns)>,
-    left: Vec<(Key, Ns)>,
-    page_ends: Vec<(Key, Ns)>,
+    estimates: OfPages,
+    slacks: OfPages,
+    left: OfPages,
+    page_ends: OfPages,
     parts: Vec<(usize, Vec<(Part, Ns)>)>,
     counts: [u64; 4],
     stages: Vec<(u32, Vec<(Ns, Ns)>)>,
@@ -329,18 +331,16 @@ impl Case {
         for (index, &end) in self.ends.iter().enumerate().filter(|(_, end)| **end != Ns::MAX) {
             differ(format!("request {index} ends at"), run.ends[index].to_string(), end.to_string());
         }
-        let of_pages: [(&str, &Vec<(Key, Ns)>, fn(&Page) -> Ns); 4] = [
-            ("estimate", &self.estimates, |page| page.estimate),
-            ("slack", &self.slacks, |page| page.slack),
-            ("slack left", &self.left, |page| page.left),
-            ("end", &self.page_ends, |page| page.end),
-        ];
-        for (what, expected, of) in of_pages {
+        let mut of_pages = |what: &str, expected: &OfPages, of: fn(&Page) -> Ns| {
             for (key, expected) in expected {
                 let found = run.pages.get(key).map_or("nothing".into(), |page| of(page).to_string());
                 differ(format!("{what} of {key:?}"), found, expected.to_string());
             }
-        }
+        };
+        of_pages("estimate", &self.estimates, |page| page.estimate);
+        of_pages("slack", &self.slacks, |page| page.slack);
+        of_pages("slack left", &self.left, |page| page.left);
+        of_pages("end", &self.page_ends, |page| page.end);
         for (index, parts) in &self.parts {
             let mut sums = [0; Part::COUNT];
             parts.iter().for_each(|&(part, ns)| sums[part as usize] += ns);

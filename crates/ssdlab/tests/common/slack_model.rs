@@ -1,6 +1,5 @@
 //! A slow and obvious model of docs/model.md, "Slack-aware scheduling", for drives on which nothing but host reads and writes of whole,
 //! different pages happens, and each channel is one station. Nothing of the drive's own code is used.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 
@@ -70,7 +69,7 @@ impl Model {
         assert!(device.dies_per_chip == 1 || !device.die_interleave);
         let transfer_ns = u64::from(device.page_bytes) * device.transfer_ps_per_byte / 1000 + device.command_ns;
         let steps = u64::from(device.ispp_steps);
-        assert_eq!(device.program_ns % steps, 0);
+        assert!(device.program_ns.is_multiple_of(steps), "the steps are of equal length");
         Model {
             read_ns: device.read_ns + transfer_ns,
             write_ns: transfer_ns + device.program_ns,
@@ -225,7 +224,7 @@ impl Model {
     }
 
     fn pause_or_go_on(&mut self, chip: usize, program: Program, now: Ns) {
-        let at_step = program.since == now && program.done > 0 && program.done % self.step_ns == 0;
+        let at_step = program.since == now && program.done > 0 && program.done.is_multiple_of(self.step_ns);
         let slack = self.ops[program.op].slack.expect("admitted");
         let paused = self.chips[chip].paused;
         // What it was paused for may not have been there when it went on at this very instant: it does so below.

@@ -1,5 +1,4 @@
 //! Every counter behind an estimate counted anew from the stages of a run, and every estimate from these counts.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 
@@ -119,8 +118,7 @@ impl Recount {
         let exported = simulation.ssd().ftl().geometry().exported_pages;
         let (mut pages, mut reads) = (BTreeMap::new(), Vec::new());
         let mut arrivals = arrivals.into_iter().peekable();
-        loop {
-            let Some(due) = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min() else { break };
+        while let Some(due) = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min() {
             let mut taken: Vec<u64> = under_way(&simulation).iter().map(|(key, ..)| key.1).collect();
             while arrivals.next_if_eq(&due).is_some() {
                 let (first, count) = (rng.below(u64::from(exported)), 1 + rng.below(4));
@@ -197,7 +195,7 @@ impl Recount {
             self.ops.iter().filter(waits).count() as u64
         };
         let queue = |waiting: u64, latency: Ns, pages: u64, commands: u64| {
-            if pages == 0 { waiting * latency } else { waiting * latency * commands / pages }
+            (waiting * latency * commands).checked_div(pages).unwrap_or(waiting * latency)
         };
         let mut t_queue = queue(ahead(true), l_r, c_r, m_r);
         if !op.read {
