@@ -66,6 +66,7 @@ impl Ssd {
         // What it finds in the controller's buffer needs no flash.
         let at_once = self.answered.contains(&index);
         let (kind, response, alone) = if at_once { (LineKind::Read, 0, 0) } else { self.response(now, index) };
+        let response = response.max(self.after_older(now, index, chain, alone));
         let slack = self.sched.slack.as_mut().expect("as before");
         slack.estimator.admitted(channel.0);
         slack.will_end(now, index, request, kind, response, alone);
@@ -121,6 +122,17 @@ impl Ssd {
         let die = self.die_to_write(index);
         if let Some(slack) = &mut self.sched.slack {
             slack.reads_first(die, begins);
+        }
+    }
+
+    /// The estimated time from now to the end of an operation that waits for older ones on its page, were these all that it waits for.
+    fn after_older(&self, now: Ns, index: u32, chain: Option<(u32, u32)>, alone: Ns) -> Ns {
+        match chain {
+            Some((_, older)) if !self.transactions[index].active && self.transactions[older].kind != TransactionKind::Trim => {
+                let slack = self.sched.slack.as_ref().expect("the caller has looked");
+                slack.end(older).saturating_sub(now) + alone
+            }
+            _ => 0,
         }
     }
 
