@@ -462,6 +462,20 @@ fn estimate_of_pages_that_do_not_simply_wait() {
             .given(read(0, 6))
             .given(read(10_000, 5))
             .estimated(5, L_R + L_R + L_R),
+        // 7 is read until 127.4 us, then 8; 7 is programmed behind 5 and 6. The read of all of it waits for that.
+        Case::new("a read behind a partial write of its page", single(|_| ()))
+            .given(write(0, 5))
+            .given(write(0, 6))
+            .given(partial_writes(0, 7, 1))
+            .estimated(7, L_R + 2 * L_W + L_W)
+            .ends(reads(10_000, 7, 2), 2 * L_R + 3 * L_W + L_R)
+            .estimated(7, L_R + 3 * L_W + L_R)
+            .estimated(8, 2 * L_R)
+            .slack(8, 3 * L_W),
+        Case::new("a write behind a read of its page that waits behind others", single(|_| ()))
+            .all_given((0..4).map(|page| read(0, page)))
+            .ends(write(0, 3), 4 * L_R + L_W)
+            .estimated(3, 4 * L_R + L_W),
         // 5 is in the controller's buffer: answered at 10,000, and no sibling's slack comes from it.
         Case::new("a page answered at once ends at once", single(|_| ()))
             .given(write(0, 5))
