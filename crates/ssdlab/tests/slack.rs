@@ -1362,7 +1362,7 @@ fn random_stations(rng: &mut Rng) -> Config {
     })
 }
 
-/// Requests for whole pages of which none is asked for twice.
+/// Requests for whole pages, none of which is asked for twice.
 fn random_requests(rng: &mut Rng, config: &Config, kinds: &[RequestKind]) -> Vec<Request> {
     let stations = u64::from(config.device.channels);
     // Two thirds of 24 blocks of 8 pages are spare.
@@ -1474,7 +1474,12 @@ fn as_in_the_model(case: u64) -> Result<Tally, String> {
     config.scheduler.read_bypass = rng.chance(0.5);
     config.scheduler.write_bypass = rng.chance(0.5);
     config.scheduler.write_pausing = config.device.ispp_steps > 1 && rng.chance(0.7);
-    let requests = random_requests(&mut rng, &config, &[RequestKind::Read, RequestKind::Write, RequestKind::Read]);
+    let mut requests = random_requests(&mut rng, &config, &[RequestKind::Read, RequestKind::Write, RequestKind::Read]);
+    if rng.chance(0.5) {
+        for request in requests.iter_mut().filter(|request| request.kind == RequestKind::Write && rng.chance(0.5)) {
+            (request.offset, request.length) = (request.offset + PAGE / 2, request.length - PAGE / 2);
+        }
+    }
     let run = Watched { verify: Verify::End, every_stage: rng.chance(0.1), in_parts: false }.run(&config, &requests)?;
     let model = Model::play(&config, &requests);
     if let Some((key, page)) = run.pages.iter().find(|&(key, page)| model.pages.get(key) != Some(page)) {

@@ -1,5 +1,5 @@
-//! A slow and obvious model of docs/model.md, "Slack-aware scheduling", for drives on which nothing but host reads and writes of whole,
-//! different pages happens, and each channel is one station. Nothing of the drive's own code is used.
+//! A slow and obvious model of docs/model.md, "Slack-aware scheduling", for drives on which nothing but host reads and writes of different pages
+//! happens, and each channel is one station. Nothing of the drive's own code is used.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,10 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 struct Op {
     key: Key,
+    /// A read, or a partial write whose page is still to be read.
     read: bool,
+    /// A write of a part of the page.
+    partial: bool,
     estimate: Ns,
     /// None until all pages of its request have been admitted.
     slack: Option<Ns>,
@@ -96,8 +99,11 @@ impl Model {
             // What ends first, then arrivals, then what begins.
             for chip in 0..model.chips.len() {
                 for op in model.end(chip, now) {
-                    let op = &model.ops[op];
-                    let page = pages.get_mut(&op.key).expect("it began after it was admitted");
+                    if std::mem::take(&mut model.ops[op].read) && model.ops[op].partial {
+                        model.join(chip, op);
+                        continue;
+                    }
+                    let page = pages.get_mut(&model.ops[op].key).expect("it began after it was admitted");
                     page.end = now;
                 }
             }
@@ -171,19 +177,35 @@ impl Model {
     fn admit(&mut self, now: Ns, index: u64, request: &Request) {
         let read = request.kind == RequestKind::Read;
         let first = self.ops.len();
-        for page in request.offset / PAGE..(request.offset + request.length) / PAGE {
+        for page in request.offset / PAGE..(request.offset + request.length).div_ceil(PAGE) {
             let chip = page as usize % self.chips.len();
             let op = self.ops.len();
-            self.ops.push(Op { key: (index, page), read, estimate: 0, slack: None });
-            let ahead = self.join(chip, op);
-            let residual = self.residual(chip, now);
-            let reads = if read { ahead } else { self.chips[chip].reads.len() as u64 };
-            let writes = if read { 0 } else { ahead };
-            self.ops[op].estimate = now + reads * self.read_ns + writes * self.write_ns + residual + self.latency(read);
+            let partial = !read && !request.offset.is_multiple_of(PAGE) && page == request.offset / PAGE;
+            self.ops.push(Op { key: (index, page), read: read || partial, partial, estimate: 0, slack: None });
+            self.ops[op].estimate = now + self.response(now, chip, op);
         }
         let latest = self.ops[first..].iter().map(|op| op.estimate).max().expect("a page");
         for op in &mut self.ops[first..] {
             op.slack = Some(latest - op.estimate);
+        }
+    }
+
+    /// Puts an operation into its queue and estimates how long it will take.
+    fn response(&mut self, now: Ns, chip: usize, op: usize) -> Ns {
+        let to_read =
+            |model: &Model| model.chips[chip].reads.iter().filter(|&&other| other != op && model.ops[other].partial).count() as u64;
+        let running = self.chips[chip].read.is_some_and(|(read, _)| self.ops[read].partial);
+        let ahead = self.join(chip, op);
+        let residual = self.residual(chip, now);
+        let (reads, writes) = (self.chips[chip].reads.len() as u64, self.chips[chip].writes.len() as u64);
+        let Op { read, partial, .. } = self.ops[op];
+        if partial {
+            let to_write = writes + to_read(self) + u64::from(running);
+            residual + (ahead + 1) * self.read_ns + (reads - 1 - ahead) * self.read_ns + to_write * self.write_ns + self.write_ns
+        } else if read {
+            residual + ahead * self.read_ns + self.read_ns
+        } else {
+            residual + reads * self.read_ns + ahead * self.write_ns + self.write_ns
         }
     }
 
