@@ -145,17 +145,11 @@ pub enum Doing {
 #[derive(Clone, Debug, Default)]
 struct Bus {
     current: Option<u32>,
-    waiting: VecDeque<Waiter>,
+    /// Its line, and since when each stands there.
+    waiting: VecDeque<(Waiter, Ns)>,
     busy_ns: Ns,
-    /// How often somebody came to wait while it was taken.
+    /// How often somebody had to wait for it.
     waits: u64,
-}
-
-impl Bus {
-    fn line_up(&mut self, waiter: Waiter) {
-        self.waits += u64::from(self.current.is_some());
-        self.waiting.push_back(waiter);
-    }
 }
 
 /// Who stands in a bus's line.
@@ -368,9 +362,9 @@ impl Flash {
     }
 
     /// Puts the die into its bus's line, unless it stands there.
-    pub fn line_up(&mut self, die: DieId) {
+    pub fn line_up(&mut self, now: Ns, die: DieId) {
         if !std::mem::replace(&mut self.in_line[die.index()], true) {
-            self.buses[self.channel_of_die[die.index()] as usize].line_up(Waiter::Die(die.0));
+            self.buses[self.channel_of_die[die.index()] as usize].waiting.push_back((Waiter::Die(die.0), now));
         }
     }
 
@@ -471,7 +465,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             return true;
         }
-        bus.line_up(Waiter::Slot(index));
+        bus.waiting.push_back((Waiter::Slot(index), now));
         false
     }
 
@@ -483,7 +477,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             true
         } else {
-            bus.line_up(Waiter::Slot(index));
+            bus.waiting.push_back((Waiter::Slot(index), now));
             false
         }
     }
@@ -615,7 +609,9 @@ impl Flash {
         if bus.current.is_some() {
             return None;
         }
-        Some(match bus.waiting.pop_front()? {
+        let (waiter, since) = bus.waiting.pop_front()?;
+        bus.waits += u64::from(since < now);
+        Some(match waiter {
             Waiter::Slot(index) => {
                 self.begin_transfer(now, index, events);
                 Grant::Transfer(index)
@@ -846,7 +842,7 @@ impl Flash {
         left.chain(paused).max().unwrap_or(0)
     }
 
-    /// How often somebody came to wait for a channel's bus that was taken.
+    /// How often somebody had to wait for a channel's bus.
     pub fn bus_waits(&self, channel: ChannelId) -> u64 {
         self.buses[channel.index()].waits
     }
