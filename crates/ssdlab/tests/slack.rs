@@ -282,7 +282,7 @@ fn estimate_latency_and_queues() {
     ]);
 }
 
-/// Two planes, no time on the bus: L_r is 25 us and L_w 200 us. Pages alternate between the planes.
+/// Two planes, no time on the bus: L_r is 25 us and L_w 200 us. Pages alternate between the planes. `a` of `c` pages shared their command.
 #[test]
 fn estimate_advanced_commands() {
     let planes = || {
@@ -294,40 +294,41 @@ fn estimate_advanced_commands() {
     };
     let (l_r, l_w) = (25_000, 200_000);
     play([
-        Case::new("m_r / c_r", planes())
-            // Before the first, 1. They are read by one command: 1 / 2 from now on.
+        Case::new("(c - a) / c beside it, and what is on its plane", planes())
+            // Before the first, 1. They are read by one command: 0 / 2 from now on.
             .ends(reads(0, 0, 2), l_r)
             .estimated(0, l_r)
             .estimated(1, 2 * l_r)
             .given(reads(10_000, 2, 2))
             .estimated(2, 2 * l_r)
-            .estimated(3, 2 * l_r + l_r / 2)
-            // 2 / 4, then 3 / 5.
+            .estimated(3, 2 * l_r)
+            // 0 / 4, then 1 / 5.
             .given(read(1_000_000, 4))
             .estimated(4, 1_000_000 + l_r)
             .given(reads(2_000_000, 6, 2))
             .estimated(6, 2_000_000 + l_r)
-            .estimated(7, 2_000_000 + l_r * 3 / 5 + l_r)
-            // 4 / 7: 14,285.7 ns.
+            .estimated(7, 2_000_000 + l_r / 5 + l_r)
+            // 1 / 7: 3,571.4 ns.
             .given(reads(3_000_000, 8, 2))
-            .estimated(9, 3_000_000 + 14_285 + l_r)
-            // 5 / 9, the product divided once: 3 x 25,000 x 5 / 9 = 41,666.7 and not 3 x 13,888.
+            .estimated(9, 3_000_000 + 3_571 + l_r)
+            // 1 / 9: 2,777.8, and for two 5,555.6, the product divided once.
             .given(reads(4_000_000, 8, 4))
             .estimated(8, 4_000_000 + l_r)
-            .estimated(10, 4_000_000 + 27_777 + l_r)
-            .estimated(11, 4_000_000 + 41_666 + l_r),
-        Case::new("m_w / c_w beside m_r / c_r", planes())
+            .estimated(9, 4_000_000 + 2_777 + l_r)
+            .estimated(10, 4_000_000 + l_r + 2_777 + l_r)
+            .estimated(11, 4_000_000 + l_r + 5_555 + l_r),
+        Case::new("the same of writes, and m_r / c_r of the reads that they wait for", planes())
             .given(writes(0, 0, 2))
             .estimated(1, 2 * l_w)
             .given(write(1_000_000, 2))
-            // Reads: 1 / 1. Writes: 2 / 3.
+            // Reads: m / c is 2 / 3. Writes: (c - a) / c is 1 / 3.
             .given(read(2_000_000, 8))
+            .given(reads(2_100_000, 8, 2))
             .given(reads(3_000_000, 8, 3))
             .given(writes(3_000_000, 4, 3))
-            .estimated(4, 3_000_000 + 3 * l_r + l_w)
-            // 133,333.3 and 266,666.7.
-            .estimated(5, 3_000_000 + 3 * l_r + 133_333 + l_w)
-            .estimated(6, 3_000_000 + 3 * l_r + 266_666 + l_w),
+            .estimated(4, 3_000_000 + 50_000 + l_w)
+            .estimated(5, 3_000_000 + 50_000 + 66_666 + l_w)
+            .estimated(6, 3_000_000 + 50_000 + l_w + 66_666 + l_w),
     ]);
 }
 
@@ -396,12 +397,12 @@ fn estimate_interference_and_residual_time() {
             // One of three: 34,133.3.
             .given(read(200_000, 2))
             .estimated(2, 200_000 + 34_133 + L_R)
-            // One of four, then two of four: the read of 2 is ready at 225,000, while the bus is taken until 229,800. But then 3 begins, and is
-            // ready at 254,800, while the bus has 2 until 332,200: three of five at 300,000.
+            // One of four. The read of 2 is ready at 225,000 and has the bus at 229,800; 3, which begins then, is ready at 254,800, but has not had
+            // the bus by 300,000: two of five.
             .given(read(201_000, 5))
             .estimated(5, 201_000 + TRANSFER / 4 + L_R + L_R)
             .given(read(300_000, 4))
-            .estimated(4, 300_000 + TRANSFER * 3 / 5 + (L_R - 100_000) + L_R),
+            .estimated(4, 300_000 + TRANSFER * 2 / 5 + (L_R - 100_000) + L_R),
         // The write on chip 1 stands in the bus's line from 0 on.
         Case::new("a write that waits for its transfer in", chips(2))
             .given(write(0, 0))
@@ -1297,26 +1298,34 @@ fn error_feedback() {
             // Before the 500 were added, by another cycle: 666.7.
             .given(write(40_000, 3))
             .estimated(3, 44 * CYCLE + 666),
-        // Both pages are read by one command: the first as was estimated, the second 25,000 earlier.
+        // What a page is estimated to wait for the other plane it does not: both are read by one command. `a` of `c` pages shared theirs.
         Case::new("too long", planes)
-            .given(reads(0, 0, 2))
-            .estimated(1, 2 * l_r)
-            // The first does not wait; the second for half a read, of which -12,500 leave nothing. It was estimated 12,500 too long without that.
+            .given(read(0, 0))
+            // 1 / 1: 3 is estimated 25,000 too late.
             .given(reads(1_000_000, 2, 2))
-            .estimated(2, 1_000_000 + l_r)
-            .estimated(3, 1_000_000 + l_r)
-            // (-25,000 - 12,500) / 4.
+            .estimated(3, 1_000_000 + l_r + l_r)
+            // 1 / 3, 8,333, less 25,000 / 3; the first of them cannot end before it could.
             .given(reads(2_000_000, 4, 2))
             .estimated(4, 2_000_000 + l_r)
-            .estimated(5, 2_000_000 + l_r + 12_500 - 9_375)
-            // A second after the first two ended they still count, with the third pair's 0 and -12,500: -8,333.3. A nanosecond later: -25,000 / 4.
-            .given(reads(1_000_025_000, 6, 2))
-            .estimated(7, 1_000_025_000 + l_r + 12_500 - 8_333)
-            .given(reads(1_000_060_000, 8, 2))
-            .estimated(9, 1_000_060_000 + l_r + 12_500 - 6_250)
+            .estimated(5, 2_000_000 + l_r)
+            // 1 / 5, 5,000, less 33,333 / 5, of which 5,000 leave nothing to wait for.
+            .given(reads(3_000_000, 6, 2))
+            .estimated(7, 3_000_000 + l_r)
+            // 1 / 7, 3,571 and for two 7,142, less 38,333 / 7.
+            .given(reads(4_000_000, 8, 4))
+            .estimated(8, 4_000_000 + l_r)
+            .estimated(9, 4_000_000 + l_r)
+            .estimated(10, 4_000_000 + l_r + 3_571 - 5_476 + l_r)
+            .estimated(11, 4_000_000 + l_r + 7_142 - 5_476 + l_r)
+            // These were too late by 0, 3,571, 3,571 and 7,142. A second after 2 and 3 ended they still count, the first read does not: 52,617 / 10.
+            .given(reads(1_001_025_000, 12, 4))
+            .estimated(14, 1_001_025_000 + l_r + 25_000 / 11 - 5_261 + l_r)
+            // By 0, 2,272, 2,272 and 4,545; without 2 and 3: 36,706 / 12.
+            .given(reads(1_001_100_000, 16, 4))
+            .estimated(18, 1_001_100_000 + l_r + 25_000 / 15 - 3_058 + l_r)
             // Long after, nothing is known any more.
-            .given(reads(5_000_000_000, 10, 2))
-            .estimated(11, 5_000_000_000 + l_r + 12_500),
+            .given(reads(5_000_000_000, 20, 4))
+            .estimated(22, 5_000_000_000 + l_r + 25_000 / 19 + l_r),
     ]);
 }
 

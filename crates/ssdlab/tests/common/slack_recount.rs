@@ -8,7 +8,7 @@ use ssdlab::geometry::Geometry;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
-use ssdlab::units::{DieId, Lpn, Ns};
+use ssdlab::units::{DieId, Lpn, Ns, PoolId};
 
 use super::slack::{Key, PAGE, Page, look, under_way};
 
@@ -24,7 +24,7 @@ struct Command {
     end: Ns,
     /// When a page of it ended: at the end of its transfer out, or with the command.
     page_ends: Vec<Ns>,
-    /// When a transfer out or, of a page move, in was asked for that had to wait.
+    /// When a transfer out or, of a page move, in began that had had to wait.
     waits: Vec<Ns>,
 }
 
@@ -52,7 +52,7 @@ fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
         // wait by then.
         let asks = !array && !begins;
         if asks && stage.start > command.end {
-            command.waits.push(command.end);
+            command.waits.push(stage.start);
         }
         command.end = stage.end;
         command.pages += u64::from(!array);
@@ -79,6 +79,7 @@ struct Op {
     key: Key,
     read: bool,
     die: DieId,
+    pool: PoolId,
     page: Page,
     begin: Ns,
 }
@@ -146,9 +147,10 @@ impl Recount {
         let mut ops = Vec::new();
         for (&key, &page) in &pages {
             // Pages are moved and written where they were.
-            let (die, read) = (geometry.die_of_pool(geometry.home(Lpn(key.1 as u32)).0), reads[key.0 as usize]);
+            let pool = geometry.home(Lpn(key.1 as u32)).0;
+            let (die, read) = (geometry.die_of_pool(pool), reads[key.0 as usize]);
             let begin = begun(die, read, page.end).ok_or_else(|| format!("no command ends {key:?}: {page:?}"))?;
-            ops.push(Op { key, read, die, page, begin });
+            ops.push(Op { key, read, die, pool, page, begin });
         }
         simulation.finish().map_err(|error| error.to_string())?;
         Ok(Recount { config: config.clone(), geometry, commands, ops })
@@ -181,26 +183,35 @@ impl Recount {
         let (l_r, l_w) = (device.read_ns + transfer, transfer + device.program_ns);
         let station = self.station(op.die);
         let on_station = || self.commands.iter().filter(|command| self.station(command.die) == station);
-        // Pages and commands of a kind that the station had begun for the host; those it begins now it begins after the arrivals.
+        // Pages, commands, and pages that shared theirs, of a kind that the station had begun for the host; those it begins now it begins after
+        // the arrivals.
         let served = |kind: OpKind| {
             let begun = || on_station().filter(|command| command.host && command.kind == kind && command.begin < now);
-            (begun().map(|command| command.pages).sum::<u64>(), begun().count() as u64)
+            let pages = |commands: &mut dyn Iterator<Item = &Command>| commands.map(|command| command.pages).sum::<u64>();
+            (pages(&mut begun()), begun().count() as u64, pages(&mut begun().filter(|command| command.pages > 1)))
         };
-        let ((c_r, m_r), (c_w, m_w)) = (served(OpKind::Read), served(OpKind::Program));
+        let (of_reads, of_writes) = (served(OpKind::Read), served(OpKind::Program));
+        // Operations ahead of it on its own plane, on others of its die, and elsewhere.
         let ahead = |read: bool| {
             let waits = |other: &&Op| {
                 let before = (other.page.admitted, other.key) < (now, op.key);
                 other.read == read && self.station(other.die) == station && before && other.begin >= now
             };
-            self.ops.iter().filter(waits).count() as u64
+            let ahead = || self.ops.iter().filter(waits);
+            let own = ahead().filter(|other| other.pool == op.pool).count() as u64;
+            let beside = ahead().filter(|other| other.pool != op.pool && other.die == op.die).count() as u64;
+            [own, beside, ahead().count() as u64 - own - beside]
         };
-        let queue = |waiting: u64, latency: Ns, pages: u64, commands: u64| {
-            (waiting * latency * commands).checked_div(pages).unwrap_or(waiting * latency)
+        let queue = |[own, beside, elsewhere]: [u64; 3], latency: Ns, (pages, commands, shared): (u64, u64, u64)| {
+            let part = |count: u64, of: u64| (latency * count * of).checked_div(pages).unwrap_or(latency * count);
+            latency * own + part(beside, pages - shared) + part(elsewhere, commands)
         };
-        let mut t_queue = queue(ahead(true), l_r, c_r, m_r);
-        if !op.read {
-            t_queue += queue(ahead(false), l_w, c_w, m_w);
-        }
+        let t_queue = if op.read {
+            queue(ahead(true), l_r, of_reads)
+        } else {
+            queue([0, 0, ahead(true).iter().sum()], l_r, of_reads) + queue(ahead(false), l_w, of_writes)
+        };
+        let (c_r, c_w) = (of_reads.0, of_writes.0);
         let ended = |kinds: &[OpKind]| {
             on_station().filter(|command| !command.host && kinds.contains(&command.kind) && command.end <= now).count() as u64
         };
@@ -209,7 +220,7 @@ impl Recount {
         let channel = self.geometry.channel_of_die(op.die);
         let on_channel = |die: DieId| self.geometry.channel_of_die(die) == channel;
         let commands_of_channel = self.commands.iter().filter(|command| on_channel(command.die));
-        let waits = commands_of_channel.flat_map(|command| &command.waits).filter(|at| **at <= now).count() as u64;
+        let waits = commands_of_channel.flat_map(|command| &command.waits).filter(|at| **at < now).count() as u64;
         let admitted = |other: &&Op| on_channel(other.die) && (other.page.admitted, other.key) < (now, op.key);
         let total = self.ops.iter().filter(admitted).count() as u64;
         let t_interference = (transfer * waits).checked_div(total).unwrap_or(0);
@@ -225,7 +236,7 @@ impl Recount {
         compared.residual += u64::from(t_residual > 0);
         compared.collection += u64::from(t_gc > 0);
         compared.interference += u64::from(t_interference > 0);
-        compared.advanced += u64::from(m_r < c_r || m_w < c_w);
+        compared.advanced += u64::from(of_reads.1 < c_r || of_writes.1 < c_w);
         now + t_queue + t_gc + t_interference + t_residual + if op.read { l_r } else { l_w }
     }
 }
