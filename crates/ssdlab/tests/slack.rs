@@ -329,6 +329,17 @@ fn estimate_advanced_commands() {
             .estimated(4, 3_000_000 + 50_000 + l_w)
             .estimated(5, 3_000_000 + 50_000 + 66_666 + l_w)
             .estimated(6, 3_000_000 + 50_000 + l_w + 66_666 + l_w),
+        // Writes: (c - a) / c is 1 / 3 and m / c 2 / 3. 7 is to be programmed behind 5 on its plane and 4 beside it; 8 behind 4, beside 5, and 7,
+        // which is not in the queue yet: 66,666 and 133,333. Nothing has been read before.
+        Case::new("partial writes", planes())
+            .given(writes(0, 0, 2))
+            .given(write(1_000_000, 2))
+            .given(write(3_000_000, 4))
+            .given(write(3_000_000, 5))
+            .given(partial_writes(3_000_000, 7, 1))
+            .estimated(7, 3_000_000 + l_r + (l_w + 66_666) + l_w)
+            .given(partial_writes(3_000_000, 8, 1))
+            .estimated(8, 3_000_000 + 2 * l_r + (l_w + 66_666 + 133_333) + l_w),
     ]);
 }
 
@@ -1471,10 +1482,10 @@ fn latest_estimates(run: &Run) -> Vec<Ns> {
 /// Reads and writes with any of the three mechanisms: every estimate, slack, end and count is that of the model.
 #[test]
 fn any_workload_goes_as_in_the_slow_model() {
-    let cases = Cases { first: 0, count: 10_000, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases { first: 0, count: 6_000, limit: Duration::from_secs(60), progress: false };
     let tally = cases.run(as_in_the_model).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     for name in ["read_passes", "write_passes", "write_pauses", "pause_reads"] {
-        assert!(tally[name] > 1_000, "{tally:?}");
+        assert!(tally[name] > 600, "{tally:?}");
     }
     assert!(tally["pause_reads"] > tally["write_pauses"], "{tally:?}");
 }
@@ -1566,9 +1577,9 @@ fn recounted(case: u64) -> Result<Tally, String> {
 /// none has slack.
 #[test]
 fn without_slack_nothing_changes() {
-    let cases = Cases { first: 0, count: 600, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases { first: 0, count: 400, limit: Duration::from_secs(60), progress: false };
     let tally = cases.run(unchanged).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
-    assert!(tally["requests"] > 20_000, "{tally:?}");
+    assert!(tally["requests"] > 14_000, "{tally:?}");
 }
 
 fn unchanged(case: u64) -> Result<Tally, String> {
@@ -1612,7 +1623,7 @@ fn unchanged(case: u64) -> Result<Tally, String> {
 /// On any drive: slack only melts, estimates stay, every invariant holds after every event, and nothing depends on how operations are played.
 #[test]
 fn slack_melts_on_any_drive() {
-    let count = cases::from_environment("SWARM", 400);
+    let count = cases::from_environment("SWARM", 300);
     let cases = Cases { first: cases::from_environment("SWARM_FIRST", 0), count, limit: Duration::from_secs(60), progress: false };
     let tally = cases.run(melts).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     assert!(["read_passes", "write_passes", "write_pauses", "pause_reads"].iter().all(|name| tally[*name] > count / 10), "{tally:?}");
