@@ -408,12 +408,12 @@ fn estimate_interference_and_residual_time() {
             // One of three: 34,133.3.
             .given(read(200_000, 2))
             .estimated(2, 200_000 + 34_133 + L_R)
-            // One of four. The read of 2 is ready at 225,000 and has the bus at 229,800; 3, which begins then, is ready at 254,800, but has not had
-            // the bus by 300,000: two of five.
+            // One of four. The read of 2 is ready at 225,000, when the bus still has that of 1, and has it at 229,800; 3, which begins then, is
+            // ready at 254,800 and stands in line behind that: three of five.
             .given(read(201_000, 5))
             .estimated(5, 201_000 + TRANSFER / 4 + L_R + L_R)
             .given(read(300_000, 4))
-            .estimated(4, 300_000 + TRANSFER * 2 / 5 + (L_R - 100_000) + L_R),
+            .estimated(4, 300_000 + TRANSFER * 3 / 5 + (L_R - 100_000) + L_R),
         // The write on chip 1 stands in the bus's line from 0 on.
         Case::new("a write that waits for its transfer in", chips(2))
             .given(write(0, 0))

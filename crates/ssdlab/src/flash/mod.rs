@@ -147,13 +147,15 @@ struct Bus {
     current: Option<u32>,
     waiting: VecDeque<Waiter>,
     busy_ns: Ns,
+    /// When the transfer under way, or else the last, ends.
+    end: Ns,
     /// Summed over its transfers: who stood in its line while they went on.
     stalls: u64,
 }
 
 impl Bus {
-    fn line_up(&mut self, waiter: Waiter) {
-        self.stalls += u64::from(self.current.is_some());
+    fn line_up(&mut self, now: Ns, waiter: Waiter) {
+        self.stalls += u64::from(self.end > now);
         self.waiting.push_back(waiter);
     }
 }
@@ -368,9 +370,9 @@ impl Flash {
     }
 
     /// Puts the die into its bus's line, unless it stands there.
-    pub fn line_up(&mut self, die: DieId) {
+    pub fn line_up(&mut self, now: Ns, die: DieId) {
         if !std::mem::replace(&mut self.in_line[die.index()], true) {
-            self.buses[self.channel_of_die[die.index()] as usize].line_up(Waiter::Die(die.0));
+            self.buses[self.channel_of_die[die.index()] as usize].line_up(now, Waiter::Die(die.0));
         }
     }
 
@@ -461,8 +463,9 @@ impl Flash {
         let channel = self.channel_of_die[index as usize / 2];
         let bus = &mut self.buses[channel as usize];
         bus.current = Some(index);
+        bus.end = now + self.timing.transfer_ns;
         bus.stalls += bus.waiting.len() as u64;
-        events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
+        events.push(bus.end, serial, Event::Bus(channel));
     }
 
     /// Begins a transfer on an idle bus, the line aside: its front is the caller. Else waits for it.
@@ -473,7 +476,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             return true;
         }
-        bus.line_up(Waiter::Slot(index));
+        bus.line_up(now, Waiter::Slot(index));
         false
     }
 
@@ -485,7 +488,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             true
         } else {
-            bus.line_up(Waiter::Slot(index));
+            bus.line_up(now, Waiter::Slot(index));
             false
         }
     }

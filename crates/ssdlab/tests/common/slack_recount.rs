@@ -8,7 +8,7 @@ use ssdlab::geometry::Geometry;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
-use ssdlab::units::{DieId, Lpn, Ns, PoolId};
+use ssdlab::units::{ChannelId, DieId, Lpn, Ns, PoolId};
 
 use super::slack::{Key, PAGE, Page, look, under_way};
 
@@ -24,8 +24,10 @@ struct Command {
     end: Ns,
     /// When a page of it ended: at the end of its transfer out, or with the command.
     page_ends: Vec<Ns>,
-    /// When a transfer out or, of a page move, in began that had had to wait.
-    waits: Vec<Ns>,
+    /// Transfers: start, end, and whether another of the command's pages had been transferred until then.
+    transfers: Vec<(Ns, Ns, bool)>,
+    /// When a transfer out or, of a page move, in was asked for, and when it began, if that was later.
+    waits: Vec<(Ns, Ns)>,
 }
 
 /// The commands of a die, none of which overlap.
@@ -44,7 +46,17 @@ fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
         };
         if begins {
             let Interval { die, kind, host, start, .. } = *stage;
-            commands.push(Command { die, kind, host, pages: 0, begin: start, end: 0, page_ends: Vec::new(), waits: Vec::new() });
+            commands.push(Command {
+                die,
+                kind,
+                host,
+                pages: 0,
+                begin: start,
+                end: 0,
+                page_ends: Vec::new(),
+                transfers: Vec::new(),
+                waits: Vec::new(),
+            });
         }
         let command = commands.last_mut().expect("begun");
         assert_eq!((command.kind, command.host), (stage.kind, stage.host));
@@ -52,7 +64,11 @@ fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
         // wait by then.
         let asks = !array && !begins;
         if asks && stage.start > command.end {
-            command.waits.push(stage.start);
+            command.waits.push((command.end, stage.start));
+        }
+        if !array {
+            let follows = command.transfers.last().is_some_and(|&(_, end, _)| end == stage.start) && stage.kind != OpKind::Move;
+            command.transfers.push((stage.start, stage.end, follows));
         }
         command.end = stage.end;
         command.pages += u64::from(!array);
@@ -164,7 +180,7 @@ impl Recount {
     pub fn compare(&self) -> Result<Compared, String> {
         let mut compared = Compared::default();
         for (index, op) in self.ops.iter().enumerate() {
-            let expected = self.estimate(index, &mut compared);
+            let Some(expected) = self.estimate(index, &mut compared) else { continue };
             if op.page.estimate != expected {
                 return Err(format!(
                     "{op:?} was estimated to end at {}, and by what the stages say at {expected}\n{:#?}",
@@ -175,8 +191,28 @@ impl Recount {
         Ok(compared)
     }
 
+    /// Over the transfers of a channel until now, the operations that stood in the bus's line while they went on. `None` where an operation came to
+    /// the line and a transfer began at this very instant: stages do not tell whether the arrivals of the instant came between.
+    fn ready(&self, channel: ChannelId, now: Ns) -> Option<u64> {
+        let commands = || self.commands.iter().filter(|command| self.geometry.channel_of_die(command.die) == channel);
+        let mut ready = 0;
+        for &(asked, began) in commands().flat_map(|command| &command.waits) {
+            for &(start, end, follows) in commands().flat_map(|command| &command.transfers) {
+                if start >= began || asked >= end {
+                    continue;
+                }
+                if asked == start && start == now {
+                    return None;
+                }
+                let counted = if asked <= start { start < now || start == now && follows } else { asked <= now };
+                ready += u64::from(counted);
+            }
+        }
+        Some(ready)
+    }
+
     /// The estimate of an operation from what its station, its channel and the queues had done when it was admitted.
-    fn estimate(&self, index: usize, compared: &mut Compared) -> Ns {
+    fn estimate(&self, index: usize, compared: &mut Compared) -> Option<Ns> {
         let (op, device) = (&self.ops[index], &self.config.device);
         let now = op.page.admitted;
         let transfer = PAGE * device.transfer_ps_per_byte / 1000 + device.command_ns;
@@ -219,11 +255,10 @@ impl Recount {
         let t_gc = (moved * (l_r + l_w) + erased * device.erase_ns).checked_div(c_r + c_w).unwrap_or(0);
         let channel = self.geometry.channel_of_die(op.die);
         let on_channel = |die: DieId| self.geometry.channel_of_die(die) == channel;
-        let commands_of_channel = self.commands.iter().filter(|command| on_channel(command.die));
-        let waits = commands_of_channel.flat_map(|command| &command.waits).filter(|at| **at < now).count() as u64;
+        let ready = self.ready(channel, now)?;
         let admitted = |other: &&Op| on_channel(other.die) && (other.page.admitted, other.key) < (now, op.key);
         let total = self.ops.iter().filter(admitted).count() as u64;
-        let t_interference = (transfer * waits).checked_div(total).unwrap_or(0);
+        let t_interference = (transfer * ready).checked_div(total).unwrap_or(0);
         let latency = |command: &Command| match command.kind {
             OpKind::Read => l_r,
             OpKind::Program => l_w,
@@ -237,6 +272,6 @@ impl Recount {
         compared.collection += u64::from(t_gc > 0);
         compared.interference += u64::from(t_interference > 0);
         compared.advanced += u64::from(of_reads.1 < c_r || of_writes.1 < c_w);
-        now + t_queue + t_gc + t_interference + t_residual + if op.read { l_r } else { l_w }
+        Some(now + t_queue + t_gc + t_interference + t_residual + if op.read { l_r } else { l_w })
     }
 }
