@@ -277,7 +277,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
         "from ssdlab.cli import runs\n"
         f"setup = {{'set': {tuple(tuple(o.split('=')) for o in SMALL_OPTIONS if o != '--set')!r}}}\n"
         "def jobs(_, schemes, folder, **kw):\n"
-        "    return [Job.prepare(n, Setup(requests=r, **setup), None, folder=folder / n, log_requests=False)\n"
+        "    return [Job.prepare(n, Setup(requests=r, **setup), None, folder=folder / n)\n"
         "            for n, r in (('short', 100), ('long', 10**12))]\n"
         "runs.comparison_jobs = jobs\n"
         "from ssdlab.cli import main\n"

@@ -56,6 +56,12 @@ def large() -> list[str]:
     return [f"{20_000 * (i // 3)},{'WR'[i % 2]},{next(draw) % 88 * PAGE},{8 * PAGE},0" for i in range(240)]
 
 
+def spread() -> list[str]:
+    """Requests of one to five pages in bursts, so that some of their pages have slack."""
+    draw = lcg(7)
+    return [f"{4000 * (i // 12)},{'WRWW'[i % 4]},{next(draw) % 90 * PAGE},{(1 + next(draw) % 5) * PAGE},0" for i in range(600)]
+
+
 def partial() -> list[str]:
     """Writes of parts of pages."""
     draw = lcg(3)
@@ -132,6 +138,8 @@ SHORT: Mapping[str, Value] = {**PREEMPTIBLE, "device.overprovisioning": 0.6, "gc
 
 SUSPENDING: Mapping[str, Value] = {**PREEMPTIBLE, "gc.suspend": ["read", "program", "erase"]}
 
+FR_FCFS: Mapping[str, Value] = {**CUBE, "scheduler.order": "fr-fcfs"}
+
 GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
 
 
@@ -181,6 +189,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.cache_register": Context(
         (False, True), base={**DRIVE, "scheduler.pipeline": True}, error="scheduler.pipeline = true: needs device.cache_register = true"
     ),
+    "device.ispp_steps": Context((2, 3, 8), base={**FR_FCFS, "scheduler.write_pausing": True}, trace=spread),
     "device.page_registers": Context((1, 2), base=SUSPENDING),
     "device.suspend_ns": Context((0, 20_000, 150_000), base=SUSPENDING),
     "device.overprovisioning": Context((0.35, 0.4, 0.5)),
@@ -228,6 +237,11 @@ CONTEXTS: Mapping[str, Context] = {
     "scheduler.alpha": Context((0.0, 0.5, 1.0), base={**DRIVE, "scheduler.order": "fr-fcfs", "scheduler.write_queue": 8}, trace=overload),
     "scheduler.read_queue": Context((0, 1, 4), trace=overload),
     "scheduler.write_queue": Context((0, 1, 4), trace=overload),
+    "scheduler.read_bypass": Context((False, True), base=FR_FCFS, trace=spread),
+    "scheduler.write_bypass": Context((False, True), base=FR_FCFS, trace=spread),
+    "scheduler.write_pausing": Context((False, True), base=FR_FCFS, trace=spread),
+    "scheduler.estimates": Context((False, True), base=FR_FCFS, trace=spread),
+    "scheduler.error_feedback": Context((False, True), base={**FR_FCFS, "scheduler.write_bypass": True}, trace=spread),
     "workload.request_kb": generated(4.0, 4.5, 8.0),
     "workload.request_size": generated("fixed", "exponential", "table", size_table=[[4, 1], [16, 1]]),
     "workload.size_table": generated([[4, 1]], [[4, 1], [16, 1]], [[4, 1], [16, 2]], request_size="table"),
@@ -291,7 +305,7 @@ class Outcome:
 
 def fingerprint(result: ssdlab.Result) -> str:
     """What the drive did, without what repeats the configuration and without wall-clock figures."""
-    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "flash", "counters", "wear")}
+    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
     taken = {key: value for key, value in trace.items() if key not in ("format", "first_bad_line")}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ssdlab import _core
-from ssdlab.batch import Job, execute, prepare_folder, write_json
+from ssdlab.batch import Job, Log, execute, prepare_folder, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, value_text
@@ -114,7 +114,8 @@ def run(
         victim=victim,
     )
     folder = None if out is None else Path(path("out", out))
-    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log_requests=truth("log_requests", log_requests))])
+    log: Log = "kept" if truth("log_requests", log_requests) else None
+    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log=log)])
     batch.raise_failure()
     return cast("Result", batch.finished["run"])
 
@@ -139,6 +140,7 @@ def compare(
     verify: Verify = "off",
     victim: Victim | None = None,
     log_requests: bool = False,
+    paired: bool = False,
     out: Path_ | None = None,
     jobs: int | None = None,
 ) -> Comparison:
@@ -146,6 +148,7 @@ def compare(
 
     Args:
         schemes: scheme presets, each possibly several joined by `+`.
+        paired: compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.
         jobs: runs at once, as many as there are processors by default. It does not change any result.
 
     Raises:
@@ -171,7 +174,7 @@ def compare(
         victim=victim,
     )
     folder = None if out is None else Path(path("out", out))
-    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests), workers=jobs)
+    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, paired=paired), workers=jobs)
     comparison = Comparison(batch.finished)
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
@@ -179,17 +182,22 @@ def compare(
     return comparison
 
 
-def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool) -> list[Job]:
-    """A job for each scheme; with a folder, each in a folder of its own below that."""
+def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool, paired: bool) -> list[Job]:
+    """A job for each scheme; with a folder, each in a folder of its own below that.
+
+    What is only to be paired keeps its logs in temporary folders.
+    """
     schemes = texts("schemes", schemes)
     truth("log_requests", log_requests)
+    truth("paired", paired)
     if not schemes:
         raise UsageError("nothing to compare: name at least one scheme")
     names = [_folder_name(scheme) for scheme in schemes]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"scheme named twice: {', '.join(twice)}")
-    jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log_requests=log_requests) for scheme in schemes]
+    log: Log = "kept" if log_requests else "temporary" if paired else None
+    jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log=log) for scheme in schemes]
     if folder is not None:
         prepare_folder(folder, [COMPARISON_FILE])
     return jobs

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ssdlab import _core, queueing
 from ssdlab.checks import whole
@@ -19,10 +19,13 @@ from ssdlab.errors import Error, FileError, Interrupted, StoppedError
 from ssdlab.plans import Setup
 from ssdlab.result import Result
 
-__all__ = ["LOG_FILE", "RESULT_FILE", "AnyJob", "Batch", "Job", "Progress", "QueueingJob", "execute", "prepare_folder", "write_json"]
+__all__ = ["LOG_FILE", "RESULT_FILE", "AnyJob", "Batch", "Job", "Log", "Progress", "QueueingJob", "execute", "prepare_folder", "write_json"]
 
 RESULT_FILE = "result.json"
 LOG_FILE = "requests.parquet"
+
+Log = Literal["kept", "temporary"] | None
+"""Whether a run logs its requests, and for how long."""
 
 Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
 """Called with a tuple for each run: phase, requests completed, requests expected, share of the input in millionths."""
@@ -62,15 +65,24 @@ class Job:
         return self.log is not None
 
     @classmethod
-    def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log_requests: bool) -> Job:
-        """Checks everything that can be checked before the run; touches no file but a temporary folder for the log."""
-        keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log_requests and folder is None else None
-        log = (folder or Path(keep.name if keep else "")) / LOG_FILE if log_requests else None
+    def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log: Log = None) -> Job:
+        """Checks everything that can be checked before the run; touches no file but a temporary folder for the log.
+
+        Args:
+            label: what the run is called among others.
+            setup: what is simulated.
+            scheme: under which scheme.
+            folder: where the result goes.
+            log: whether a row for each request is logged: `"kept"` with the result, or `"temporary"`, for as long as the result lives.
+        """
+        keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
+        place = Path(keep.name) if keep is not None else folder
+        file = place / LOG_FILE if log and place is not None else None
         return cls(
             label=label,
-            plan=setup.plan(scheme, log),
+            plan=setup.plan(scheme, file),
             folder=folder,
-            log=log,
+            log=file,
             keep=keep,
             fitted=setup.fitted(scheme),
             title=setup.title(scheme),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ssdlab.errors import UsageError
+from ssdlab.paired import paired
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -144,11 +146,23 @@ class Comparison(Mapping[str, Result]):
         return f"<Comparison of {', '.join(self._runs)}>"
 
     def __str__(self) -> str:
-        """The table that the command line prints."""
+        """The tables that the command line prints."""
         from ssdlab import tables  # noqa: PLC0415
 
-        return tables.as_text([tables.comparison_table(self)])
+        return tables.as_text(tables.comparison_tables(self))
+
+    @cached_property
+    def paired(self) -> dict[str, dict[str, Any]]:
+        """By scheme: how its requests fared against the same ones under the first scheme, one by one (`ssdlab.paired`).
+
+        Empty where the runs kept no logs of their requests (`log_requests` or `paired`), or there is only one.
+        """
+        if not all(result.request_log for result in self._runs.values()):
+            return {}
+        runs = list(self._runs.items())
+        return {scheme: paired(runs[0][1], result) for scheme, result in runs[1:]}
 
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `compare --json` prints it."""
-        return {"runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
+        runs = {"runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
+        return {**runs, "paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else runs

@@ -14,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from ssdlab.result import Result, Section
+    from ssdlab.result import Comparison, Result, Section
 
 __all__ = [
     "as_text",
-    "comparison_table",
+    "comparison_tables",
     "duration",
     "formula_table",
     "headline",
@@ -137,6 +137,7 @@ def run_tables(result: Result) -> list[RenderableType]:
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
         *_gc_scheduling(result),
+        *_slack(result),
         *remarks(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
@@ -230,6 +231,23 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
             f"{speed:,.0f} requests/s" if speed is not None else "-",
         )
     return _titled("Response times by scheme", table)
+
+
+def comparison_tables(comparison: Comparison) -> list[RenderableType]:
+    """What `ssdlab compare` prints: a row for each scheme, and where requests were logged, how they fared one by one."""
+    table = [comparison_table(comparison)]
+    return [*table, paired_table(next(iter(comparison)), comparison.paired)] if comparison.paired else table
+
+
+def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> RenderableType:
+    """A row for each scheme and kind of requests."""
+    table = _table(["scheme", "requests", "count", "faster", "by (mean)", "slower", "by (mean)", "unchanged"])
+    for scheme, kinds in paired.items():
+        for kind, row in kinds.items():
+            shares = {name: f"{row[name]:.1%}" for name in ("faster", "slower", "same")}
+            gain, loss = (_time(row, key) for key in ("gain_ns", "loss_ns"))
+            table.add_row(scheme, CLASSES[kind], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"])
+    return _titled(f"The same requests, one by one, against {base}", table)
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
@@ -456,6 +474,24 @@ def _gc_scheduling(result: Result) -> list[RenderableType]:
     if any(time for state, time in states.items() if state != "s0"):
         lines.append("time in " + ", ".join(f"{state.upper()} {time / total:.2%}" for state, time in states.items() if time))
     return [Text(f"  {line}") for line in lines]
+
+
+def _slack(result: Result) -> list[RenderableType]:
+    """How well the ends of requests were estimated, and what came of it; nothing where no estimates were made."""
+    slack, counters = result.get("slack", {}), result.get("counters", {})
+    if "estimation_error" not in slack:
+        return []
+    means = [f"{kind}s {duration(slack[kind]['mean_ns'])}" for kind in ("read", "write") if kind in slack]
+    error, bias = slack["estimation_error"], slack["estimation_bias"]
+    lines = [f"Slack: {', '.join(means)} on average; response times estimated with {error:.1%} error ({bias:+.1%} on balance)"]
+    names = {
+        "read_passes": "reads passed",
+        "write_passes": "writes passed",
+        "write_pauses": "pauses of programs",
+        "pause_reads": "reads in them",
+    }
+    counts = [f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key)]
+    return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
 
 
 def _speed(result: Result) -> str:

@@ -16,7 +16,7 @@ use crate::geometry::Geometry;
 use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
-use crate::ssd::Ssd;
+use crate::ssd::{Estimate, Ssd};
 use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
@@ -157,6 +157,11 @@ impl Simulation {
     /// The drive, to look at.
     pub fn ssd(&self) -> &Ssd {
         &self.ssd
+    }
+
+    /// What is estimated of the page operations under way, where it is.
+    pub fn estimates(&self) -> Vec<Estimate> {
+        self.ssd.estimates()
     }
 
     /// The drive, to change how it is watched.
@@ -486,6 +491,10 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ("host_first_between_jobs", counters.gates),
         ("trimmed_pages", counters.trimmed_pages),
         ("redirected_writes", counters.redirected_writes),
+        ("read_passes", ssd.passes()[0]),
+        ("write_passes", ssd.passes()[1]),
+        ("write_pauses", counters.write_pauses),
+        ("pause_reads", counters.pause_reads),
         ("idle_jobs", counters.idle_jobs),
         ("idle_pauses", counters.idle_pauses),
         ("victim_fallbacks", ssd.victim_fallbacks()),
@@ -511,6 +520,7 @@ fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         preemptions: counters.preemptions,
         suspensions: counters.suspensions,
         state_ns: ssd.state_ns(end),
+        slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),

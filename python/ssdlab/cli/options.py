@@ -62,6 +62,9 @@ ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage col
 State = Annotated[Path | None, typer.Option(help="Begin with this device state, saved by `ssdlab precondition`.", metavar="FILE")]
 VerifyLevel = Annotated[Verify, typer.Option("--verify", help="Check all invariants: at the end, or after every event (small devices).")]
 LogRequests = Annotated[bool, typer.Option("--log-requests", help="Write requests.parquet, a row for each request (needs --out).")]
+Paired = Annotated[
+    bool, typer.Option("--paired", help="Also compare request by request with the first scheme: how many are faster, slower, unchanged.")
+]
 Jobs = Annotated[int | None, typer.Option(help="Runs at once (default: as many as processors).", metavar="N", min=1)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")]
 

@@ -63,7 +63,7 @@ def run(
         verify=verify.value,
     )
     _check_log(log_requests, out)
-    batch = _execute([Job.prepare("run", setup, scheme, folder=out, log_requests=log_requests)], None, quiet)
+    batch = _execute([Job.prepare("run", setup, scheme, folder=out, log="kept" if log_requests else None)], None, quiet)
     batch.raise_failure()
     result = batch.finished["run"]
     if json_:
@@ -92,6 +92,7 @@ def compare(
     verify: o.VerifyLevel = o.Verify.off,
     expect_gc: o.ExpectGc = False,
     log_requests: o.LogRequests = False,
+    paired: o.Paired = False,
     out: o.Out = None,
     jobs: o.Jobs = None,
     json_: o.Json = False,
@@ -116,7 +117,7 @@ def compare(
         verify=verify.value,
     )
     _check_log(log_requests, out)
-    batch = _execute(comparison_jobs(setup, schemes, out, log_requests=log_requests), jobs, quiet)
+    batch = _execute(comparison_jobs(setup, schemes, out, log_requests=log_requests, paired=paired), jobs, quiet)
     _show_comparison(batch, out, as_json=json_, quiet=quiet)
     _end_comparison(batch)
     _check_gc(batch, expect_gc)
@@ -162,7 +163,7 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
         print_json(report)
     elif comparison and not quiet:
         remarks = [line for result in list(comparison.values())[:1] for line in tables.remarks(result)]
-        print_tables([tables.comparison_table(comparison), *remarks, *_where(out)])
+        print_tables([*tables.comparison_tables(comparison), *remarks, *_where(out)])
 
 
 def _end_comparison(batch: Batch) -> None:

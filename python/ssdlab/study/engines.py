@@ -41,7 +41,7 @@ def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder:
         return QueueingJob.prepare(label, queueing.Experiment(**fields, **setup[QUEUEING]), scheme, folder=folder, series=series)
     if setup[QUEUEING]:
         raise ConfigError(f'{QUEUEING}.{next(iter(setup[QUEUEING]))}: only runs with engine = "{QUEUEING}" have such options')
-    return Job.prepare(label, Setup(**fields), scheme, folder=folder, log_requests=series)
+    return Job.prepare(label, Setup(**fields), scheme, folder=folder, log="kept" if series else None)
 
 
 def _check_known(setup: Mapping[str, Any]) -> None:

@@ -112,6 +112,10 @@ pub struct Device {
     pub die_interleave: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
     pub cache_register: bool,
+    /// Steps of a program at whose ends it can be paused for a read (`scheduler.write_pausing`): those of incremental step pulse programming,
+    /// of equal length. 1: it cannot.
+    #[schemars(range(min = 1, max = 1000))]
+    pub ispp_steps: u32,
     /// Page registers of a plane. With 1, an operation that needs the register of the plane whose read or program is suspended waits.
     #[schemars(range(min = 1, max = 2))]
     pub page_registers: u32,
@@ -148,6 +152,7 @@ impl Default for Device {
             multiplane_aligned: true,
             die_interleave: true,
             cache_register: false,
+            ispp_steps: 8,
             page_registers: 2,
             suspend_ns: 20_000,
             overprovisioning: 0.15,
@@ -596,11 +601,39 @@ pub struct Scheduler {
     /// Write operations a chip's queue holds. 0: unbounded.
     #[schemars(range(min = 0, max = 1000000))]
     pub write_queue: u32,
+    /// A read goes ahead of others whose requests are not delayed by it (elyasi2017's Rbyp). Needs `fr-fcfs`.
+    pub read_bypass: bool,
+    /// A write goes ahead of others whose requests are not delayed by it (Wbyp). Needs `fr-fcfs`.
+    pub write_bypass: bool,
+    /// A program whose request is not delayed by it pauses for reads between two of its `device.ispp_steps` (WP). Needs `fr-fcfs`.
+    pub write_pausing: bool,
+    /// Estimate the end of every request also where nothing uses it, to see how good the estimates are.
+    pub estimates: bool,
+    /// Add to each estimate the mean error of those of the last second (elyasi2017, footnote 3).
+    pub error_feedback: bool,
 }
 
 impl Default for Scheduler {
     fn default() -> Self {
-        Scheduler { order: Order::Fcfs, pipeline: false, alpha: 0.8, read_queue: 0, write_queue: 0 }
+        Scheduler {
+            order: Order::Fcfs,
+            pipeline: false,
+            alpha: 0.8,
+            read_queue: 0,
+            write_queue: 0,
+            read_bypass: false,
+            write_bypass: false,
+            write_pausing: false,
+            estimates: false,
+            error_feedback: false,
+        }
+    }
+}
+
+impl Scheduler {
+    /// Something uses estimates of when operations will end, or wants to see them.
+    pub fn makes_estimates(&self) -> bool {
+        self.read_bypass || self.write_bypass || self.write_pausing || self.estimates
     }
 }
 

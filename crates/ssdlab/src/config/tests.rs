@@ -26,7 +26,6 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (json!({"garbage": {"soft": 1}}), "garbage.soft: unknown key; did you mean gc.soft?"),
         (json!({"devices": {"channels": 1, "page_bytes": 5}}), "devices: unknown section; did you mean device?"),
         (json!({"cache": {"policy": "lru"}}), "cache: planned, not in this version; leave it out"),
-        (json!({"device": {"ispp_steps": 1}}), "device.ispp_steps: planned, not in this version; leave it out"),
         (
             json!({"gc": {"soft": "high"}}),
             "gc.soft = \"high\": must be a number from 0 to 1000000, not a string (Soft threshold T_soft: collection starts when a pool \

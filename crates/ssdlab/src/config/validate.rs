@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-use super::{Capacity, Config, PoolScope, Precondition, PreconditionKind, check, workload_rules};
+use super::{Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check, workload_rules};
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
 ///
@@ -72,6 +72,30 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
     }
     if config.scheduler.pipeline && !config.device.cache_register {
         messages.push("scheduler.pipeline = true: needs device.cache_register = true; change one of them".into());
+    }
+    slack(config, messages);
+}
+
+/// What slack-aware scheduling (elyasi2017) is built on.
+fn slack(config: &Config, messages: &mut Vec<String>) {
+    let scheduler = &config.scheduler;
+    let uses =
+        [("read_bypass", scheduler.read_bypass), ("write_bypass", scheduler.write_bypass), ("write_pausing", scheduler.write_pausing)];
+    for (key, _) in uses.iter().filter(|(_, on)| *on && scheduler.order != Order::FrFcfs) {
+        messages.push(format!("scheduler.{key} = true: needs scheduler.order = \"fr-fcfs\"; change one of them"));
+    }
+    if scheduler.error_feedback && !scheduler.makes_estimates() {
+        messages.push("scheduler.error_feedback = true: there are no estimates to correct; set scheduler.estimates = true as well".into());
+    }
+    if scheduler.write_pausing && config.device.ispp_steps == 1 {
+        messages
+            .push("scheduler.write_pausing = true: needs device.ispp_steps of 2 or more, else a program has no step to pause after".into());
+    }
+    if scheduler.write_pausing && config.device.page_registers == 1 {
+        messages.push(
+            "scheduler.write_pausing = true: needs device.page_registers = 2, as a paused program keeps its data in one; change one of them"
+                .into(),
+        );
     }
 }
 

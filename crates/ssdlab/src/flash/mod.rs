@@ -62,6 +62,8 @@ enum Stage {
     HeldProgram,
     /// Told to suspend its array stage.
     Suspending,
+    /// A host program that stops at the end of its step, if that is still wanted then.
+    Pausing,
 }
 
 /// An operation to start.
@@ -89,6 +91,8 @@ struct Slot {
     serial: u64,
     /// Pages whose transfer has ended.
     transferred: u32,
+    /// When the operation began, pauses left out.
+    began: Ns,
     /// When the stage began.
     since: Ns,
     /// When the last transfer ended.
@@ -143,6 +147,17 @@ struct Bus {
     current: Option<u32>,
     waiting: VecDeque<Waiter>,
     busy_ns: Ns,
+    /// When the transfer under way, or else the last, ends.
+    end: Ns,
+    /// Summed over its transfers: who stood in its line while they went on.
+    stalls: u64,
+}
+
+impl Bus {
+    fn line_up(&mut self, now: Ns, waiter: Waiter) {
+        self.stalls += u64::from(self.end > now);
+        self.waiting.push_back(waiter);
+    }
 }
 
 /// Who stands in a bus's line.
@@ -165,6 +180,8 @@ pub enum Progress {
     Ended(Option<u32>),
     /// It is on the shelf of its die.
     Suspended,
+    /// It has ended the step after which it was to stop.
+    StepEnded,
 }
 
 /// The line of a bus moved on.
@@ -206,6 +223,10 @@ pub struct Flash {
     suspend_ns: Ns,
     /// By die: the operation that was suspended.
     shelf: Vec<Option<Slot>>,
+    /// By die: the host program that pauses. Empty where none ever does.
+    paused: Vec<Option<Slot>>,
+    /// Steps of a program.
+    ispp_steps: u64,
     dies_per_chip: u32,
     channel_of_die: Vec<u32>,
     /// Every stage as an interval on its resource, when asked for.
@@ -217,6 +238,7 @@ const IDLE: Slot = Slot {
     op: Op { kind: OpKind::Erase, host: false, pages: 0, read_ns: 0, write_ns: 0, tag: 0 },
     serial: 0,
     transferred: 0,
+    began: 0,
     since: 0,
     transferred_at: 0,
     due: 0,
@@ -246,6 +268,7 @@ impl Flash {
         let pipeline = config.scheduler.pipeline && cache_register;
         let gc_pipeline = config.gc.pipeline && cache_register;
         let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
+        let pauses = config.scheduler.write_pausing;
         let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty();
         Flash {
             timing: Timing::new(&config.device),
@@ -262,9 +285,11 @@ impl Flash {
             stop_before_program: gc_pipeline || suspends_programs,
             stop_before_transfers: suspends_programs,
             staged,
-            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged,
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses,
             suspend_ns: config.device.suspend_ns,
             shelf: vec![None; geometry.dies as usize],
+            paused: if pauses { vec![None; geometry.dies as usize] } else { Vec::new() },
+            ispp_steps: u64::from(config.device.ispp_steps),
             dies_per_chip: config.device.dies_per_chip,
             channel_of_die: (0..geometry.dies).map(|die| geometry.channel_of_die(DieId(die)).0).collect(),
             trace: None,
@@ -290,15 +315,15 @@ impl Flash {
     #[inline(always)]
     pub fn holders(&self, die: DieId) -> (bool, bool) {
         let [a, b] = self.pair(die);
-        let host = a.stage != Stage::Empty && a.op.host || b.stage != Stage::Empty && b.op.host;
+        let host = a.stage != Stage::Empty && a.op.host || b.stage != Stage::Empty && b.op.host || self.paused(die).is_some();
         let gc = a.stage != Stage::Empty && !a.op.host || b.stage != Stage::Empty && !b.op.host;
         (host, gc)
     }
 
-    /// The tags of the host operations under way on the die.
+    /// The tags of the host operations under way on the die, one that pauses included.
     pub fn host_tags(&self, die: DieId) -> impl Iterator<Item = u32> {
         let tag = |slot: &Slot| (slot.stage != Stage::Empty && slot.op.host).then_some(slot.op.tag);
-        self.pair(die).map(tag).into_iter().flatten()
+        self.pair(die).map(tag).into_iter().flatten().chain(self.paused(die))
     }
 
     /// The die could begin an operation of this kind now, the bus aside.
@@ -345,9 +370,9 @@ impl Flash {
     }
 
     /// Puts the die into its bus's line, unless it stands there.
-    pub fn line_up(&mut self, die: DieId) {
+    pub fn line_up(&mut self, now: Ns, die: DieId) {
         if !std::mem::replace(&mut self.in_line[die.index()], true) {
-            self.buses[self.channel_of_die[die.index()] as usize].waiting.push_back(Waiter::Die(die.0));
+            self.buses[self.channel_of_die[die.index()] as usize].line_up(now, Waiter::Die(die.0));
         }
     }
 
@@ -366,7 +391,7 @@ impl Flash {
         let slot = &mut self.slots[index as usize];
         self.serial += 1;
         let serial = self.serial;
-        *slot = Slot { stage: Stage::Whole, op, serial, since: now, transferred_at: now, ..IDLE };
+        *slot = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred_at: now, ..IDLE };
         let transfers = transfers(op.kind);
         if transfers == 0 && !self.staged || self.solo && op.pages == 1 {
             events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(index));
@@ -436,8 +461,11 @@ impl Flash {
         slot.since = now;
         let serial = slot.serial;
         let channel = self.channel_of_die[index as usize / 2];
-        self.buses[channel as usize].current = Some(index);
-        events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
+        let bus = &mut self.buses[channel as usize];
+        bus.current = Some(index);
+        bus.end = now + self.timing.transfer_ns;
+        bus.stalls += bus.waiting.len() as u64;
+        events.push(bus.end, serial, Event::Bus(channel));
     }
 
     /// Begins a transfer on an idle bus, the line aside: its front is the caller. Else waits for it.
@@ -448,7 +476,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             return true;
         }
-        bus.waiting.push_back(Waiter::Slot(index));
+        bus.line_up(now, Waiter::Slot(index));
         false
     }
 
@@ -460,7 +488,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             true
         } else {
-            bus.waiting.push_back(Waiter::Slot(index));
+            bus.line_up(now, Waiter::Slot(index));
             false
         }
     }
@@ -492,6 +520,10 @@ impl Flash {
             Stage::Suspending => {
                 self.shelve(now, index);
                 (Progress::Suspended, None)
+            }
+            Stage::Pausing => {
+                self.slots[index as usize].since = now;
+                (Progress::StepEnded, None)
             }
             Stage::Program => {
                 self.empty(now, index);
@@ -641,7 +673,7 @@ impl Flash {
             Stage::HeldProgram | Stage::WaitArray => Phase::BeforeProgram,
             Stage::Program => Phase::Program(left),
             Stage::Erase => Phase::Erase(left),
-            Stage::Suspending | Stage::Whole | Stage::Empty => Phase::Closed,
+            Stage::Suspending | Stage::Pausing | Stage::Whole | Stage::Empty => Phase::Closed,
         }
     }
 
@@ -734,18 +766,94 @@ impl Flash {
     /// Takes the operation from the shelf of an idle die. It goes on where it stopped: in its array stage, or held at its point.
     pub fn resume(&mut self, now: Ns, die: DieId, events: &mut EventQueue) -> u32 {
         let slot = self.shelf[die.index()].take().expect("an operation is suspended");
+        let index = 2 * die.0;
+        self.take_slot(now, die, slot);
+        if matches!(slot.stage, Stage::Read | Stage::Program | Stage::Erase) {
+            self.begin_array(now, index, slot.stage, slot.left, events);
+        }
+        index
+    }
+
+    /// What was suspended or paused takes the first slot of an idle die.
+    fn take_slot(&mut self, now: Ns, die: DieId, slot: Slot) {
         assert!(self.idle(die));
         self.die_busy[die.index()].1 = now;
         if !self.interleave {
             self.chip_ops[die.index() / self.dies_per_chip as usize] += 1;
         }
         self.serial += 1;
-        let index = 2 * die.0;
-        self.slots[index as usize] = Slot { serial: self.serial, since: now, ..slot };
-        if matches!(slot.stage, Stage::Read | Stage::Program | Stage::Erase) {
-            self.begin_array(now, index, slot.stage, slot.left, events);
+        self.slots[2 * die.index()] = Slot { serial: self.serial, since: now, ..slot };
+    }
+
+    /// The host program that pauses on the die: its first page.
+    #[inline(always)]
+    pub fn paused(&self, die: DieId) -> Option<u32> {
+        self.paused.get(die.index())?.as_ref().map(|slot| slot.op.tag)
+    }
+
+    /// The host program that is alone in the array of a die on which nothing is suspended: its slot, its first page, and when the next of its steps
+    /// ends, ns. `None` in its last step.
+    pub fn pausable(&self, now: Ns, die: DieId) -> Option<(u32, u32, Ns)> {
+        let index = (2 * die.0..2 * die.0 + 2).find(|&index| self.slots[index as usize].stage == Stage::Program)?;
+        let slot = &self.slots[index as usize];
+        if !slot.op.host || !self.is_alone(index) || self.shelf[die.index()].is_some() {
+            return None;
         }
-        index
+        let total = slot.op.write_ns;
+        let end_of_step = |step: u64| (u128::from(total) * u128::from(step) / u128::from(self.ispp_steps)) as Ns;
+        let done = total - (slot.due - now);
+        // The first step whose end is not past; the beginning is the end of none.
+        let step = ((u128::from(done) * u128::from(self.ispp_steps)).div_ceil(u128::from(total)) as u64).max(1);
+        (step < self.ispp_steps).then(|| (index, slot.op.tag, now + (end_of_step(step) - done)))
+    }
+
+    /// A program is to stop at the end of a step, if that is still wanted then.
+    pub fn stop_at(&mut self, slot: u32, at: Ns, events: &mut EventQueue) {
+        self.serial += 1;
+        let stopping = &mut self.slots[slot as usize];
+        // The event of its end is stale from now on.
+        stopping.serial = self.serial;
+        stopping.stage = Stage::Pausing;
+        events.push(at, stopping.serial, Event::Slot(slot));
+    }
+
+    /// A program that was to stop goes on.
+    pub fn do_not_stop(&mut self, slot: u32, events: &mut EventQueue) {
+        let program = &mut self.slots[slot as usize];
+        program.stage = Stage::Program;
+        events.push(program.due, program.serial, Event::Slot(slot));
+    }
+
+    /// A program that was to stop does.
+    pub fn pause(&mut self, now: Ns, index: u32) {
+        let mut slot = self.slots[index as usize];
+        slot.left = slot.due - now;
+        let paused = &mut self.paused[index as usize / 2];
+        assert!(paused.is_none(), "one program of a die pauses at a time");
+        *paused = Some(slot);
+        self.empty(now, index);
+    }
+
+    /// The program that pauses on an idle die goes on.
+    pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
+        let slot = self.paused[die.index()].take().expect("a program pauses");
+        // As if it had begun later by the pause, which began with the end of its step.
+        let began = slot.began + (now - slot.since);
+        self.take_slot(now, die, Slot { began, ..slot });
+        self.begin_array(now, 2 * die.0, Stage::Program, slot.left, events);
+    }
+
+    /// How long the operation on the die will last, if it takes as long as it should, ns (elyasi2017 (7)). Of two the one that takes longer.
+    pub fn residual_ns(&self, now: Ns, die: DieId, latency: impl Fn(&Op) -> Ns) -> Ns {
+        let running = self.pair(die).into_iter().filter(|slot| slot.stage != Stage::Empty);
+        let left = running.map(|slot| latency(&slot.op).saturating_sub(now - slot.began));
+        let paused = self.paused.get(die.index()).and_then(Option::as_ref).map(|slot| slot.left);
+        left.chain(paused).max().unwrap_or(0)
+    }
+
+    /// Summed over a channel's transfers: how many stood in the bus's line while they went on, be it for a part of them.
+    pub fn bus_stalls(&self, channel: ChannelId) -> u64 {
+        self.buses[channel.index()].stalls
     }
 
     /// Drops the operation on the die's shelf.

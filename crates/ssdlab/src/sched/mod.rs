@@ -1,13 +1,19 @@
 //! The order in which host transactions (a request's parts of one page each) wait for the flash.
 //!
-//! Each pool has a line of reads and a line of writes, in the order in which they began to wait; with dynamic allocation, writes wait by
-//! chip. A die chooses among the heads of its lines.
+//! Each pool has a line of reads and a line of writes, in the order in which they began to wait, or in that which slack allows; with dynamic
+//! allocation, writes wait by chip. A die chooses among the heads of its lines.
 
+mod estimate;
+mod feedback;
+mod slack;
 mod transaction;
 
+pub use estimate::{Ahead, Before, Latencies};
+pub use slack::Slack;
 pub use transaction::{NONE, TRIMMED, Transaction, TransactionKind, Transactions};
 
 use crate::config::{Config, Order};
+use crate::flash::Timing;
 use crate::geometry::Geometry;
 use crate::units::{ChipId, DieId, PoolId};
 
@@ -50,11 +56,13 @@ pub struct Scheduler {
     load: Vec<u32>,
     /// With a bounded write queue: more accepted writes than this let writes go first.
     write_mark: u32,
+    /// Where it is asked for: what operations have to spare, and the order that follows.
+    pub slack: Option<Box<Slack>>,
 }
 
 impl Scheduler {
     /// Empty lines.
-    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+    pub fn new(config: &Config, geometry: &Geometry, timing: &Timing) -> Self {
         let scheduler = &config.scheduler;
         let pools = geometry.pools.count.get();
         let dynamic = config.ftl.allocation == crate::config::Allocation::Dynamic;
@@ -74,6 +82,7 @@ impl Scheduler {
             load: vec![0; geometry.chips as usize],
             capacity: [scheduler.read_queue, scheduler.write_queue],
             write_mark,
+            slack: Slack::new(config, geometry, timing),
         }
     }
 
@@ -150,18 +159,42 @@ impl Scheduler {
         self.waiting[die.index()] > 0 || self.dynamic && self.waiting_on_chip[chip.index()] > 0
     }
 
-    /// Appends a transaction to a line of a die.
+    /// Appends a transaction to a line of a die, or puts it before those that have slack for it.
     #[inline(always)]
-    pub fn push(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, index: u32) {
-        self.append(transactions, line, index);
+    pub fn push(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, kind: LineKind, index: u32) {
+        self.insert(transactions, die, line, kind, index);
         self.waiting[die.index()] += 1;
     }
 
-    /// Appends a write to its chip's line.
+    /// Puts a write into the line of the chip that has this die.
     #[inline]
-    pub fn push_on_chip(&mut self, transactions: &mut Transactions, chip: ChipId, index: u32) {
-        self.append(transactions, self.chip_line(chip), index);
+    pub fn push_on_chip(&mut self, transactions: &mut Transactions, chip: ChipId, die: DieId, index: u32) {
+        self.insert(transactions, die, self.chip_line(chip), LineKind::Write, index);
         self.waiting_on_chip[chip.index()] += 1;
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, kind: LineKind, index: u32) {
+        let before = match &mut self.slack {
+            Some(slack) => slack.enter(transactions, die, kind, index),
+            None => NONE,
+        };
+        match before {
+            NONE => self.append(transactions, line, index),
+            before => self.put_before(transactions, line, before, index),
+        }
+    }
+
+    fn put_before(&mut self, transactions: &mut Transactions, line: LineId, before: u32, index: u32) {
+        self.high_priority[line.0 as usize] += u32::from(transactions[index].high_priority);
+        let previous = std::mem::replace(&mut transactions[before].previous, index);
+        let transaction = &mut transactions[index];
+        transaction.in_line = true;
+        (transaction.previous, transaction.next) = (previous, before);
+        match previous {
+            NONE => self.lines[line.0 as usize].head = index,
+            previous => transactions[previous].next = index,
+        }
     }
 
     #[inline(always)]
@@ -195,6 +228,9 @@ impl Scheduler {
 
     #[inline(always)]
     fn unlink(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
+        if let Some(slack) = &mut self.slack {
+            slack.leave(transactions, index);
+        }
         let (previous, next) = (transactions[index].previous, transactions[index].next);
         transactions[index].in_line = false;
         self.high_priority[line.0 as usize] -= u32::from(transactions[index].high_priority);

@@ -49,6 +49,8 @@ pub struct Transaction {
     pub ppn: Ppn,
     /// When it began to wait, and the serial number of that moment.
     pub ready: (Ns, u64),
+    /// Its place in the order of its station: that serial number, or one it has changed with those it passed.
+    pub rank: u64,
     /// Up to when its time is accounted for.
     pub mark: Ns,
     /// Where its time went.

@@ -2,7 +2,7 @@
 //! on its pin in the map, and only the oldest (or, if it is a read, the reads at the front) are active.
 
 use super::Ssd;
-use super::requests::Active;
+use super::requests::{Active, Ends};
 use crate::config::UnmappedRead;
 use crate::request::{Request, RequestKind};
 use crate::sched::{LineKind, NONE, TRIMMED, Transaction, TransactionKind};
@@ -22,7 +22,16 @@ impl Ssd {
             self.end_idle_time();
         }
         // The request itself counts as pending until all of its pages are in.
-        let place = self.requests.insert(Active { request, index, sequential, pending: 1, parts: Parts::default(), last: (0, Lpn(0)) });
+        let place = self.requests.insert(Active {
+            request,
+            index,
+            sequential,
+            pending: 1,
+            parts: Parts::default(),
+            last: (0, Lpn(0)),
+            ends: Ends::default(),
+        });
+        self.note_arrival(now, place);
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
             RequestKind::Flush => self.page_done(now, place, None),
@@ -92,7 +101,11 @@ impl Ssd {
         let mut transaction = self.new_transaction(place, arrival, kind, lpn, bytes, chip);
         transaction.account(Part::HostQueue, now);
         let index = self.transactions.insert(transaction);
-        self.enchain(now, lpn, index, chain);
+        if self.sched.slack.is_none() {
+            self.enchain(now, lpn, index, chain);
+        } else {
+            self.enchain_and_estimate(now, lpn, index, chain);
+        }
         true
     }
 
@@ -121,6 +134,7 @@ impl Ssd {
             bytes,
             ppn: Ppn(0),
             ready: (0, 0),
+            rank: 0,
             mark: arrival,
             parts: Parts::default(),
             domain: 0,
@@ -167,6 +181,7 @@ impl Ssd {
         let active = self.requests.get(place);
         active.parts = parts;
         active.last = (now, Lpn(0));
+        active.ends.add(now - arrival);
     }
 
     /// The chip whose queue takes the operation; `None` if, with dynamic allocation, no chip has room for a page now.
@@ -194,7 +209,7 @@ impl Ssd {
     }
 
     /// Puts a transaction at the end of its page's chain.
-    fn enchain(&mut self, now: Ns, lpn: Lpn, index: u32, chain: Option<(u32, u32)>) {
+    pub(super) fn enchain(&mut self, now: Ns, lpn: Lpn, index: u32, chain: Option<(u32, u32)>) {
         let Some((oldest, youngest)) = chain else {
             self.ftl.set_chain(lpn, None, Some((index, index)));
             return self.activate(now, index);
@@ -248,6 +263,7 @@ impl Ssd {
                 if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
                     self.transactions[index].kind = TransactionKind::ReadForWrite;
                     self.counters.rmw_reads += 1;
+                    self.note_page_to_be_read(index, true);
                 }
                 self.line_up(now, index);
             }
@@ -263,7 +279,8 @@ impl Ssd {
         if write && self.sched.is_dynamic() {
             let domain = self.domain_of_chip(chip);
             self.start_waiting(now, index, serial, domain);
-            self.sched.push_on_chip(&mut self.transactions, ChipId(chip), index);
+            let first = DieId(self.geometry().dies_of_chip(ChipId(chip)).start);
+            self.sched.push_on_chip(&mut self.transactions, ChipId(chip), first, index);
             for die in self.geometry().dies_of_chip(ChipId(chip)) {
                 self.dirty.insert(DieId(die));
             }
@@ -278,8 +295,8 @@ impl Ssd {
         if self.try_join(now, index) {
             return;
         }
-        let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
-        self.sched.push(&mut self.transactions, die, line, index);
+        let kind = if write { LineKind::Write } else { LineKind::Read };
+        self.sched.push(&mut self.transactions, die, self.sched.line(pool, kind), kind, index);
         self.dirty.insert(die);
         if self.transactions[index].high_priority && write {
             self.high_priority_waits(now, pool, index);
@@ -290,6 +307,7 @@ impl Ssd {
         let clock = self.clocks.read(domain, now);
         let transaction = &mut self.transactions[index];
         transaction.ready = (now, serial);
+        transaction.rank = serial;
         transaction.domain = domain;
         transaction.clock = clock;
     }
@@ -349,8 +367,9 @@ impl Ssd {
         if active.pending > 0 {
             return;
         }
-        let Active { request, index, sequential, parts, .. } = *active;
+        let Active { request, index, sequential, parts, ends, .. } = *active;
         self.requests.remove(place);
+        self.note_request_end(now, place, &request, ends);
         if self.idle.is_some() && self.requests.len() == 0 {
             self.idle_from(now);
         }

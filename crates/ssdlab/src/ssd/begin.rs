@@ -30,6 +30,9 @@ impl Ssd {
             }
             index = self.transactions[index].next;
         }
+        if let Some(slack) = &mut self.sched.slack {
+            slack.served(die, candidate.line, pages);
+        }
         let slot = self.flash.start(now, die, Op { kind, host: true, pages, read_ns, write_ns, tag: first }, &mut self.events);
         self.counters.multiplane_ops += u64::from(pages > 1);
         self.counters.overlapped_ops += u64::from(overlaps);

@@ -95,7 +95,7 @@ impl Ssd {
         let dies = self.geometry().dies_of_chip(chip);
         let mut host = None;
         for die in (of.0 + 1..dies.end).chain(dies.start..=of.0).map(DieId) {
-            let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].ready.1);
+            let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].rank);
             let limits = if die == of && self.flash.shelved(die).is_none() { limits } else { self.limits_of_shelf(die) };
             let candidate = self.host_candidate(die, limits);
             if candidate.is_some_and(|candidate| self.states.is_urgent(candidate.pool)) {
@@ -121,9 +121,9 @@ impl Ssd {
             if index == NONE {
                 return;
             }
-            let serial = self.transactions[index].ready.1;
-            if best.is_none_or(|(other, than)| self.sched.goes_before((line, serial), (other.line, than), chip)) {
-                best = Some((Candidate { index, line, pool, by_move: false }, serial));
+            let rank = self.transactions[index].rank;
+            if best.is_none_or(|(other, than)| self.sched.goes_before((line, rank), (other.line, than), chip)) {
+                best = Some((Candidate { index, line, pool, by_move: false }, rank));
             }
         };
         for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
@@ -208,7 +208,7 @@ impl Ssd {
             let transaction = &self.transactions[index];
             transaction.in_line && transaction.kind == TransactionKind::Write && self.is_to_be_moved(pool, index)
         });
-        let index = writes.min_by_key(|&index| self.transactions[index].ready.1)?;
+        let index = writes.min_by_key(|&index| self.transactions[index].rank)?;
         Some(Candidate { index, line: LineKind::Write, pool, by_move: true })
     }
 

@@ -177,9 +177,12 @@ impl Ssd {
         if self.block_scope && !self.states.is_urgent(pool) {
             return !self.states.holds_up(pool, LineKind::Read) && self.read_goes_first(pool, gate);
         }
+        // The first of a line has waited longest, unless it has passed others.
+        let passes = self.sched.slack.is_some();
         let waits = |line, may: bool| {
             let head = self.sched.head(line);
-            may && head != NONE && self.transactions[head].ready.1 < gate
+            let before = |transaction: &Transaction| transaction.ready.1 < gate;
+            may && head != NONE && (before(&self.transactions[head]) || passes && self.first_in_line(head, before).is_some())
         };
         self.gc.pools_of_turn(self.geometry(), pool).map(PoolId).any(|pool| {
             if self.states.is_urgent(pool) {

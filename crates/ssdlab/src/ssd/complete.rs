@@ -24,6 +24,7 @@ impl Ssd {
                 }
             }
             Progress::Suspended => self.die_freed(now, die),
+            Progress::StepEnded => self.step_ended(now, die, slot),
             Progress::Ended(_) => {
                 if !op.host {
                     self.gc_operation_ended(now, die, PoolId(op.tag), op.kind);
@@ -74,7 +75,7 @@ impl Ssd {
                 self.host_page_read(now, op.tag);
                 self.die_freed(now, die);
             }
-            Progress::ReadEnded | Progress::Suspended => unreachable!("reads end and are suspended in the array"),
+            Progress::ReadEnded | Progress::Suspended | Progress::StepEnded => unreachable!("all of these happen in the array"),
         }
         self.begun(now, begun, Part::DieQueue);
         if self.shares_dies {
@@ -175,6 +176,7 @@ impl Ssd {
 
     pub(super) fn host_page_read(&mut self, now: Ns, index: u32) {
         if self.transactions[index].kind == TransactionKind::ReadForWrite {
+            self.note_page_to_be_read(index, false);
             self.transactions[index].kind = TransactionKind::Write;
             self.line_up(now, index);
         } else {
@@ -235,6 +237,7 @@ impl Ssd {
             let transaction = self.transactions[index];
             let front = self.unchain(transaction.lpn, index);
             if transaction.kind != TransactionKind::Trim {
+                self.note_page_end(now, index);
                 self.sched.finished(ChipId(transaction.chip));
                 // Dynamic allocation: this may now be the chip with the fewest operations, with a place for a write that waits.
                 self.host_queue_ready |= self.sched.is_dynamic();
@@ -323,6 +326,9 @@ impl Ssd {
             }
             self.counters.pages_moved += 1;
             self.counters.stale_moves += u64::from(!current);
+            if let Some(slack) = &mut self.sched.slack {
+                slack.moved(self.ftl.geometry().die_of_pool(pool));
+            }
             self.gc.move_ended(&self.ftl, pool, (now, serial));
             return;
         }
@@ -341,6 +347,9 @@ impl Ssd {
         }
         self.ftl.commit_erase(pool, victim);
         self.counters.erases += 1;
+        if let Some(slack) = &mut self.sched.slack {
+            slack.erased(self.ftl.geometry().die_of_pool(pool));
+        }
         self.job_ended(now, pool);
     }
 }

@@ -64,6 +64,7 @@ impl Ssd {
                     self.during_gc(now, die, slot);
                     false
                 }
+                Doing::Other if self.pauses && self.look_at_pause(now, die) => false,
                 // A die at work begins an operation that can overlap only if that is what would begin were it idle: else a stream of one kind
                 // would keep the other kind, or collection, waiting without end.
                 Doing::Other => self.at_b(now, die, granted),
@@ -84,7 +85,7 @@ impl Ssd {
         dies.find(|&die| !self.flash.idle(die)).unwrap_or(die)
     }
 
-    fn view(&self, moment: Moment, host: Option<Candidate>, gc: Option<PoolId>) -> DieView {
+    pub(super) fn view(&self, moment: Moment, host: Option<Candidate>, gc: Option<PoolId>) -> DieView {
         DieView {
             moment,
             host: host.map(|candidate| HostView {
@@ -106,6 +107,11 @@ impl Ssd {
 
     /// Point B, or a die whose operation another may overlap. Returns true if something has begun.
     fn at_b(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
+        if self.pauses
+            && let Some(paused) = self.paused_die(die)
+        {
+            return self.during_pause(now, paused);
+        }
         let limits = self.limits_of_shelf(die);
         let (host, gc) =
             if self.interleave { (self.host_candidate(die, limits), self.gc_candidate(die)) } else { self.candidates_of_chip(die) };
@@ -285,7 +291,7 @@ impl Ssd {
     fn stand_in_bus_line(&mut self, now: Ns, die: DieId) {
         if !self.flash.in_line(die) {
             self.counters.bus_lines += 1;
-            self.flash.line_up(die);
+            self.flash.line_up(now, die);
             self.update_clocks(die, now);
         }
     }

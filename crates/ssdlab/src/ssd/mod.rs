@@ -10,6 +10,7 @@
 //! | `idle` | collection ahead of need while no request is under way |
 //! | `complete` | stages end: transactions, then requests complete |
 //! | `merge` | host operations join page moves |
+//! | `slack` | when operations will end, what they have to spare, and programs that pause |
 //! | `states` | what a pool allows while it has too little free space |
 //! | `clocks` | where waiting time goes |
 //! | `planted` | defects for tests to find |
@@ -26,6 +27,7 @@ mod idle;
 mod merge;
 mod planted;
 mod requests;
+mod slack;
 mod states;
 mod verify;
 
@@ -41,11 +43,12 @@ use crate::gc::Collector;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
 use crate::sched::{Scheduler, Transactions};
-use crate::stats::Completion;
+use crate::stats::{Completion, SlackStats};
 use crate::units::{ChannelId, DieId, Lpn, Ns, PlaneId, PoolId};
 
 #[doc(hidden)]
 pub use planted::Planted;
+pub use slack::Estimate;
 
 use clocks::{Clocks, Holder};
 use idle::Idle;
@@ -118,6 +121,10 @@ pub struct Counters {
     pub s3_entries: u64,
     /// Host writes given a page of another block than the shared frontier, which a job had to itself.
     pub redirected_writes: u64,
+    /// Times that a host program paused for reads, and reads served in the pauses.
+    pub write_pauses: u64,
+    /// See `write_pauses`.
+    pub pause_reads: u64,
     /// Jobs started by idleness.
     pub idle_jobs: u64,
     /// Times that such a job paused at a point because a request had come.
@@ -168,6 +175,8 @@ pub struct Ssd {
     /// Host operations join page moves.
     merge: bool,
     suspends: Suspends,
+    /// Programs of the host pause for reads.
+    pauses: bool,
     /// Two operations may share a die, or one be put aside for another.
     shares_dies: bool,
     gc_pipeline: bool,
@@ -193,6 +202,7 @@ pub struct Ssd {
     /// Where the request before ended, by which sequential ones are known.
     last_end: Option<u64>,
     counters: Counters,
+    slack_stats: SlackStats,
     completions: Vec<Completion>,
     verifier: Option<Verifier>,
     /// A defect for tests to find.
@@ -203,13 +213,14 @@ impl Ssd {
     /// A drive at rest, with the state of `ftl`. `seed`: that of the run.
     pub fn new(config: &Config, ftl: Ftl, seed: u64) -> Self {
         let geometry = ftl.geometry().clone();
+        let flash = Flash::new(config, &geometry);
         let pool_is_plane = geometry.pools.planes_each.get() == 1;
         let plane_clocks = config.gc.scope == Scope::Plane && pool_is_plane && geometry.planes > geometry.dies;
         let domains = if plane_clocks { geometry.planes } else { geometry.dies };
         Ssd {
             gc: Collector::new(config, &geometry, seed),
-            sched: Scheduler::new(config, &geometry),
-            flash: Flash::new(config, &geometry),
+            sched: Scheduler::new(config, &geometry, &flash.timing),
+            flash,
             events: EventQueue::default(),
             transactions: Transactions::default(),
             requests: Requests::default(),
@@ -239,7 +250,10 @@ impl Ssd {
             merge: config.gc.merge
                 && (config.gc.scope == Scope::None || config.gc.scope == Scope::Block && config.gc.priority == Priority::Host),
             suspends: Suspends::new(config),
+            pauses: config.scheduler.write_pausing,
+            slack_stats: SlackStats::default(),
             shares_dies: config.scheduler.pipeline
+                || config.scheduler.write_pausing
                 || config.gc.pipeline && config.device.cache_register
                 || config.gc.merge
                 || !config.gc.suspend.is_empty(),
@@ -308,6 +322,16 @@ impl Ssd {
     /// What the mechanisms did.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Operations that were passed by others, reads and writes.
+    pub fn passes(&self) -> [u64; 2] {
+        self.sched.slack.as_ref().map_or([0; 2], |slack| slack.passes())
+    }
+
+    /// What slack there was, and how well it was estimated.
+    pub fn slack_stats(&self) -> &SlackStats {
+        &self.slack_stats
     }
 
     /// Requests under way.

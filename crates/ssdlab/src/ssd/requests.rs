@@ -19,6 +19,35 @@ pub struct Active {
     pub parts: Parts,
     /// When that was, and its page.
     pub last: (Ns, Lpn),
+    /// When its pages ended.
+    pub ends: Ends,
+}
+
+/// When the pages of a request ended, as much of it as is needed for their slack.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ends {
+    /// Pages that have ended.
+    pub pages: u32,
+    /// The sum of their times since arrival, ns, and of the squares of these.
+    pub sum: u128,
+    /// See `sum`.
+    pub squares: u128,
+    /// Chips that they were on; counted where slack is.
+    pub chips: u32,
+    /// A page has passed others; one was served in a pause or paused.
+    pub passed: bool,
+    /// See `passed`.
+    pub paused: bool,
+}
+
+impl Ends {
+    /// A page has ended so long after the arrival.
+    #[inline]
+    pub fn add(&mut self, ns: Ns) {
+        self.pages += 1;
+        self.sum += u128::from(ns);
+        self.squares += u128::from(ns) * u128::from(ns);
+    }
 }
 
 impl Active {
@@ -63,6 +92,11 @@ impl Requests {
     #[inline(always)]
     pub fn get(&mut self, place: u32) -> &mut Active {
         &mut self.slots[place as usize]
+    }
+
+    /// The request at a place, to look at.
+    pub fn look(&self, place: u32) -> &Active {
+        &self.slots[place as usize]
     }
 
     /// Frees a place.

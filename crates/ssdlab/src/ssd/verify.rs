@@ -113,6 +113,7 @@ impl Verifier {
 /// Recounts the translation layer and compares every logical page's data with what was written last.
 pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
     ssd.ftl.check()?;
+    ssd.check_slack()?;
     let Some(verifier) = &ssd.verifier else { return Ok(()) };
     for lpn in (0..ssd.geometry().exported_pages).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::result::{FlashResult, PreconditionReport};
+use super::slack::SlackStats;
 use crate::units::Ns;
 
 /// What was run, and for how long.
@@ -72,6 +73,8 @@ pub struct DeviceStats {
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,
+    /// The slack of completed requests.
+    pub slack: SlackStats,
     /// How often each further mechanism fired, by its name.
     pub counters: BTreeMap<String, u64>,
 }

@@ -10,6 +10,7 @@ mod order;
 mod recorder;
 mod registry;
 mod result;
+mod slack;
 
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
@@ -18,6 +19,7 @@ pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
     Shared, StateTimes, Utilisation, Wear,
 };
+pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 
 pub use crate::distribution::PERCENTILE_ERROR;
 use crate::request::RequestKind;

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 11] = [
+        let groups: [(&str, &[&str], &str); 15] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -89,6 +89,10 @@ mod tests {
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
             ("gc.", &["merged.", "pipelined."], "read write read_share write_share"),
             ("gc.state_ns.", &[""], "s0 s1 s2 s3"),
+            ("slack.", &["read.", "write."], "mean_ns std_ns"),
+            ("slack.", &[""], "estimation_error estimation_bias"),
+            ("slack.", &["passed.", "paused.", "chips."], "read write"),
+            ("slack.", &["waiting."], "mean longest shortest"),
             ("", &["wear."], "mean std max"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
+use super::slack::SlackResult;
 use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
 use crate::units::Ns;
 
@@ -49,6 +50,9 @@ pub struct RunResult {
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// Garbage collection during the run.
     pub gc: GcResult,
+    /// Slack of page operations, and its estimates.
+    #[serde(default, skip_serializing_if = "SlackResult::is_empty")]
+    pub slack: SlackResult,
     /// Erases that the blocks have seen since they were new, those of preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -448,6 +452,7 @@ impl RunResult {
             iops: per_second(served),
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, run.simulated_ns) },
+            slack: device.slack.result(),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),

@@ -110,7 +110,24 @@ pub fn random_config(rng: &mut Rng) -> Config {
         config.scheduler.write_queue = pick(rng, &[1, 2, 5]);
         config.scheduler.alpha = pick(rng, &[0.0, 0.5, 1.0]);
     }
+    if rng.chance(0.4) {
+        slack_aware(rng, &mut config);
+    }
     config
+}
+
+/// Some of what elyasi2017 has.
+fn slack_aware(rng: &mut Rng, config: &mut Config) {
+    config.scheduler.order = Order::FrFcfs;
+    config.scheduler.read_bypass = rng.chance(0.7);
+    config.scheduler.write_bypass = rng.chance(0.7);
+    config.scheduler.write_pausing = rng.chance(0.6);
+    config.scheduler.estimates = rng.chance(0.5);
+    config.scheduler.error_feedback = rng.chance(0.3) && config.scheduler.makes_estimates();
+    config.device.ispp_steps = pick(rng, &[2, 3, 8, 1000]);
+    if config.scheduler.write_pausing {
+        config.device.page_registers = 2;
+    }
 }
 
 /// Random requests of all kinds, many of them to the same few pages.
@@ -130,7 +147,7 @@ pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Reques
                 _ => RequestKind::Write,
             };
             let span = if rng.chance(0.3) { exported.min(4 * page) } else { exported };
-            let most = if rng.chance(0.5) { 3 * page / 512 } else { 2 };
+            let most = pick(rng, &[2, 2, 3 * page / 512, 3 * page / 512, 8 * page / 512]);
             let sectors = 1 + rng.below(most);
             let offset = 512 * rng.below(span / 512);
             let offset = if rng.chance(0.5) { offset / page * page } else { offset };

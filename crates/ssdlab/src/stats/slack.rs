@@ -1,0 +1,176 @@
+//! Slack (elyasi2017): how much earlier than its request a page ended, and how well ends were estimated.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Ns;
+
+/// Sums over completed requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SlackStats {
+    /// By kind (reads, writes): pages, their slack and its square, ns.
+    pages: [u64; 2],
+    sum: [u128; 2],
+    squares: [u128; 2],
+    /// By kind: requests with an estimate, those of which a page passed others, those served in a pause or paused.
+    requests: [u64; 2],
+    passed: [u64; 2],
+    paused: [u64; 2],
+    /// Their chips, summed.
+    chips: [u64; 2],
+    /// Requests that came, and summed over them how many operations then waited for a chip on average (times the chips), for that with most and
+    /// for that with fewest.
+    arrivals: u64,
+    chips_of_drive: u64,
+    waiting: u128,
+    most: u128,
+    fewest: u128,
+    /// Of these requests: response times, the size of the error of their estimates, and the error itself, ns.
+    responses: u128,
+    error: u128,
+    bias: i128,
+}
+
+impl SlackStats {
+    /// A request of a kind has ended after `response`; its pages had, at times whose sum and sum of squares are given, ns.
+    #[inline]
+    pub fn pages_ended(&mut self, kind: usize, pages: u32, sum: u128, squares: u128, response: Ns) {
+        let (count, response) = (u128::from(pages), u128::from(response));
+        self.pages[kind] += u64::from(pages);
+        self.sum[kind] += count * response - sum;
+        // The squares of (response - end) over all pages, multiplied out. By Cauchy-Schwarz nothing falls below 0.
+        self.squares[kind] += count * response * response + squares - 2 * response * sum;
+    }
+
+    /// A request comes; so many operations wait for each chip.
+    pub fn arrived(&mut self, waiting: &[u32]) {
+        self.arrivals += 1;
+        self.waiting += waiting.iter().map(|&count| u128::from(count)).sum::<u128>();
+        self.most += u128::from(waiting.iter().copied().max().unwrap_or(0));
+        self.fewest += u128::from(waiting.iter().copied().min().unwrap_or(0));
+        self.chips_of_drive = waiting.len() as u64;
+    }
+
+    /// A request of a kind has ended, for which an end was estimated.
+    /// Its pages were on so many chips; one passed another, one was served in a pause or paused.
+    pub fn request_ended(&mut self, kind: usize, chips: u32, estimate: Ns, response: Ns, [passed, paused]: [bool; 2]) {
+        self.requests[kind] += 1;
+        self.passed[kind] += u64::from(passed);
+        self.paused[kind] += u64::from(paused);
+        self.chips[kind] += u64::from(chips);
+        self.responses += u128::from(response);
+        self.error += u128::from(estimate.abs_diff(response));
+        self.bias += i128::from(estimate) - i128::from(response);
+    }
+
+    /// The statistics; what is not defined is absent.
+    pub(super) fn result(&self) -> SlackResult {
+        let of = |kind: usize| {
+            let count = self.pages[kind] as f64;
+            (self.pages[kind] > 0).then(|| {
+                let mean = self.sum[kind] as f64 / count;
+                let variance = (self.squares[kind] as f64 / count - mean * mean).max(0.0);
+                Slack { mean_ns: mean, std_ns: variance.sqrt() }
+            })
+        };
+        let estimated = self.requests.iter().sum::<u64>() > 0;
+        let relative = |error: f64| (self.responses > 0).then(|| error / self.responses as f64);
+        let share = |counts: [u64; 2]| {
+            estimated.then(|| {
+                let of = |kind: usize| (self.requests[kind] > 0).then(|| counts[kind] as f64 / self.requests[kind] as f64);
+                ByKind { read: of(0), write: of(1) }
+            })
+        };
+        let mean = |sum: u128, count: u64| sum as f64 / count as f64;
+        let waiting = (self.arrivals > 0).then(|| Waiting {
+            mean: mean(self.waiting, self.arrivals * self.chips_of_drive),
+            longest: mean(self.most, self.arrivals),
+            shortest: mean(self.fewest, self.arrivals),
+        });
+        SlackResult {
+            read: of(0),
+            write: of(1),
+            estimation_error: relative(self.error as f64),
+            estimation_bias: relative(self.bias as f64),
+            passed: share(self.passed),
+            paused: share(self.paused),
+            chips: share(self.chips),
+            waiting,
+        }
+    }
+}
+
+/// How much earlier than their requests pages ended, and how well that was known before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlackResult {
+    /// Of the pages of reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Slack>,
+    /// Of the pages of writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Slack>,
+    /// Sum over requests of the difference between the estimated and the actual response time, over the sum of the actual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub estimation_error: Option<f64>,
+    /// The same with the sign of the difference kept: above 0 the estimates are too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub estimation_bias: Option<f64>,
+    /// Share of requests of which a page passed another in its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<ByKind>,
+    /// Share of reads served while a program paused for them, and of writes that paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<ByKind>,
+    /// Chips that a request's pages are on, mean over requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chips: Option<ByKind>,
+    /// Page operations that waited for a chip when a request came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
+}
+
+impl SlackResult {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == SlackResult::default()
+    }
+}
+
+/// The slack of pages: the end of the request less the end of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slack {
+    /// Mean.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean_ns: f64,
+    /// Standard deviation.
+    #[schemars(extend("unit" = "ns"))]
+    pub std_ns: f64,
+}
+
+/// Operations in the queues of a chip, mean over the arrivals of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Waiting {
+    /// Over all chips.
+    #[schemars(extend("unit" = "count"))]
+    pub mean: f64,
+    /// Of the chip that had most at the time.
+    #[schemars(extend("unit" = "count"))]
+    pub longest: f64,
+    /// Of the chip that had fewest.
+    #[schemars(extend("unit" = "count"))]
+    pub shortest: f64,
+}
+
+/// By kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ByKind {
+    /// Of the reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "number"))]
+    pub read: Option<f64>,
+    /// Of the writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "number"))]
+    pub write: Option<f64>,
+}

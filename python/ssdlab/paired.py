@@ -1,0 +1,73 @@
+"""The same requests under two schemes, one by one: which of them gained, lost, or took exactly as long.
+
+Means hide who pays. elyasi2017 (sections 7.1 to 7.3) counts the requests that a scheduler slows down for the sake of others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ssdlab.result import Result
+
+__all__ = ["paired"]
+
+KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
+
+
+def paired(base: Result, other: Result) -> dict[str, Any]:
+    """How the requests of `other` fared against the same ones of `base`.
+
+    Args:
+        base: a run with a log of its requests.
+        other: a run of the same requests, also with a log.
+
+    Returns:
+        For `all`, `read` and `write`, where there are such requests: `requests`, the shares `faster`, `slower` and `same`, and the mean
+        times that the faster ones gained and the slower ones lost, `gain_ns` and `loss_ns`, where there are any.
+
+    Raises:
+        UsageError: if a run kept no log, or they are not of the same requests.
+    """
+    import pyarrow.compute as pc  # noqa: PLC0415 (it takes longer than many a run)
+
+    before, after = (_log(result) for result in (base, other))
+    if any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes")):
+        raise UsageError("these runs are not of the same requests: compare runs of one workload with one seed")
+    gain = pc.subtract(pc.cast(before["response_ns"], "int64"), pc.cast(after["response_ns"], "int64"))
+    kinds = pc.cast(before["kind"], "string")
+    groups = {name: pc.filter(gain, _is_in(kinds, wanted)) for name, wanted in KINDS.items()}
+    return {name: _summary(gains) for name, gains in groups.items() if len(gains)}
+
+
+def _log(result: Result) -> pa.Table:
+    return result.requests.select(["kind", "offset_bytes", "size_bytes", "response_ns"])
+
+
+def _is_in(kinds: pa.ChunkedArray, wanted: tuple[str, ...]) -> pa.ChunkedArray:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    return pc.is_in(kinds, pa.array(wanted))
+
+
+def _summary(gains: pa.ChunkedArray) -> dict[str, Any]:
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    count = len(gains)
+    faster, slower = pc.filter(gains, pc.greater(gains, 0)), pc.filter(gains, pc.less(gains, 0))
+    summary = {
+        "requests": count,
+        "faster": len(faster) / count,
+        "slower": len(slower) / count,
+        "same": (count - len(faster) - len(slower)) / count,
+    }
+    if len(faster):
+        summary["gain_ns"] = pc.mean(faster).as_py()
+    if len(slower):
+        summary["loss_ns"] = -pc.mean(slower).as_py()
+    return summary
