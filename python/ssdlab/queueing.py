@@ -77,7 +77,8 @@ Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
 Path_ = str | os.PathLike[str]
 
 DEFAULT_DEVICE = "bux2011"
-DEFAULT_VALID = 64
+DEFAULT_VALID_SHARE = 4
+"""One in so many of a block's pages is valid: 64 of 256, as mostly in the report."""
 NS_PER_MS = 1e6
 RATES = {"read_per_ms": 1.0, "write_per_ms": 0.5}
 """Of section 5.1 of the report."""
@@ -280,6 +281,8 @@ def _value(name: str, *arguments: Numbers) -> Value:
 
 
 def _column(name: str, value: Numbers) -> npt.NDArray[np.float64]:
+    if isinstance(value, np.ma.MaskedArray):
+        raise UsageError(f"{name} is a masked array: give the values that are to be computed, `.compressed()` or `.filled(...)`")
     try:
         column = np.asarray(value)
     except ValueError:  # lists of different lengths
@@ -317,7 +320,9 @@ def formulas(
         "utilisation": utilisation(*rates, *times, *block),
     }
     if np.all(np.asarray(write_rate) > 0):
-        values |= _limits(np.divide(read_rate, write_rate), times, block)
+        with np.errstate(all="ignore"):  # what is out of range is refused by name
+            reads_per_write = np.divide(read_rate, write_rate)
+        values |= _limits(reads_per_write, times, block)
         values["total_rate"] = total_rate(write_rate, np.divide(read_rate, write_rate))
     wait = mean_wait_rwp(*rates, *times, *block)
     queues = (queue_length(wait, read_rate), queue_length(wait, write_rate))
@@ -415,14 +420,14 @@ class Experiment:
     `set` holds pairs of key and TOML text, as on the command line.
     """
 
-    device: str = DEFAULT_DEVICE
+    device: str | None = None
     scheme: str | None = None
     read_ns: int | None = None
     write_ns: int | None = None
     copy_ns: int | None = None
     erase_ns: int | None = None
     pages: int | None = None
-    valid: int | Sequence[int] = DEFAULT_VALID
+    valid: int | Sequence[int] | None = None
     arrivals: str | None = None
     read_per_ms: float | None = None
     write_per_ms: float | None = None
@@ -446,7 +451,7 @@ class Experiment:
     def kind(self) -> str:
         """How requests arrive. What is given for another kind of arrivals is refused."""
         replays = self.replay is not None or self.trace is not None or self.workload is not None
-        kind = text("arrivals", self.arrivals or ("replayed" if replays else "poisson"))
+        kind = ("replayed" if replays else "poisson") if self.arrivals is None else text("arrivals", self.arrivals)
         if kind not in get_args(Arrivals):
             raise UsageError(f'arrivals = "{kind}" is none of {", ".join(get_args(Arrivals))}')
         rates, gaps = ("read_per_ms", "write_per_ms"), ("read_gaps_ns", "write_gaps_ns")
@@ -457,6 +462,9 @@ class Experiment:
                 raise UsageError(f'{name} means nothing with arrivals = "{kind}": it is for {_meaning(name)}')
         if self.replay is not None and any(getattr(self, name) is not None for name in ("requests", *streams)):
             raise UsageError("replay is the whole list of requests: leave out requests, trace, workload and what goes with them")
+        names_requests = self.config is not None or any(key.startswith("workload.") for key, _ in self.set)
+        if kind == "replayed" and not (replays or names_requests):
+            raise UsageError('arrivals = "replayed": there is nothing to replay; name a trace or a workload')
         for key, _ in self.set:
             if not key.startswith("device.") and not (key.startswith("workload.") and kind == "replayed"):
                 raise UsageError(f"{key} means nothing to the queueing model, which takes device.* and, of replayed requests, workload.*")
@@ -466,7 +474,7 @@ class Experiment:
     def _core_config(self) -> _core.Config:
         _ = self.kind  # refuses what would mean nothing
         setup = Setup(
-            device=self.device,
+            device=DEFAULT_DEVICE if self.device is None else self.device,
             workload=self.workload,
             trace=self.trace,
             format=self.format,
@@ -494,11 +502,15 @@ class Experiment:
     @cached_property
     def valid_pages(self) -> list[int]:
         """Valid pages of the blocks collected, one after the other."""
-        entries = list(self.valid) if isinstance(self.valid, Iterable) and not isinstance(self.valid, str) else [self.valid]
         pages = self.die["pages"]
+        if self.valid is None:
+            return [pages // DEFAULT_VALID_SHARE]
+        several = isinstance(self.valid, Iterable) and not isinstance(self.valid, str) and np.ndim(cast("Any", self.valid)) > 0
+        entries = list(cast("Iterable[int]", self.valid)) if several else [cast("int", self.valid)]
         for entry in entries:
             if whole("valid", entry) >= pages:
-                raise UsageError(f"valid = {entry}: expected 0 to {pages - 1}, as a block of {pages} pages must give room to write")
+                most = f"0 to {pages - 1}" if pages > 1 else "0"
+                raise UsageError(f"valid = {entry}: expected {most}, as a block of {_pages(pages)} must give room to write")
         return [whole("valid", entry) for entry in entries]
 
     @cached_property
@@ -554,7 +566,7 @@ class Experiment:
         """The formulas for this die and load, times in ns, rates per ms, as the ends of their names say.
 
         Where all requests are there from the start, there are no rates, and only what a die can do is left. Of several numbers of valid
-        pages it is the mean that counts.
+        pages it is the mean that counts; `mean_wait_cep_independent`, which needs more than that, is then left out.
 
         Raises:
             UsageError: where the die is asked for more than it can do.
@@ -577,6 +589,8 @@ class Experiment:
                 pages=block[0],
                 valid=block[1],
             )
+        if any(entry != self.valid_pages[0] for entry in self.valid_pages):
+            values.pop("mean_wait_cep_independent", None)
         return dict(_with_unit(name, values[name]) for name in _ARGUMENTS if name in values)
 
 
@@ -608,6 +622,10 @@ def _with_unit(name: str, value: float) -> tuple[str, float]:
     return (f"{name}_per_ms", value) if name in PER_TIME else (name, value)
 
 
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count} pages"
+
+
 def _rate(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number of requests in a millisecond")
@@ -623,9 +641,11 @@ def _gaps(name: str, values: Iterable[int] | None) -> list[int]:
 
 
 def _replay_list(replay: Iterable[tuple[int, str]]) -> tuple[list[int], list[bool]]:
+    if isinstance(replay, str) or not isinstance(replay, Iterable):
+        raise UsageError(f'replay = {reprlib.repr(replay)}: expected a list of pairs of arrival in ns and "read" or "write"')
     times, writes = [], []
     for index, entry in enumerate(replay):
-        if not isinstance(entry, Sequence) or len(entry) != 2 or entry[1] not in {"read", "write"}:
+        if not isinstance(entry, Sequence) or len(entry) != 2 or entry[1] not in ["read", "write"]:
             raise UsageError(f'replay[{index}] = {reprlib.repr(entry)}: expected a pair of arrival in ns and "read" or "write"')
         times.append(whole(f"replay[{index}]", entry[0]))
         writes.append(entry[1] == "write")
@@ -634,14 +654,14 @@ def _replay_list(replay: Iterable[tuple[int, str]]) -> tuple[list[int], list[boo
 
 def simulate(
     *,
-    device: str = DEFAULT_DEVICE,
+    device: str | None = None,
     scheme: str | None = None,
     read_ns: int | None = None,
     write_ns: int | None = None,
     copy_ns: int | None = None,
     erase_ns: int | None = None,
     pages: int | None = None,
-    valid: int | Sequence[int] = DEFAULT_VALID,
+    valid: int | Sequence[int] | None = None,
     priority: Priority | None = None,
     arrivals: Arrivals | None = None,
     read_per_ms: float | None = None,
@@ -667,12 +687,13 @@ def simulate(
     """Simulates the queueing model of a single die. The same arguments give the same result, bit for bit.
 
     Args:
-        device: a device preset, whose service times and pages of a block are taken where they are not given one by one. Of several dies it
-            is one.
+        device: a device preset, by default `bux2011`, whose service times and pages of a block are taken where they are not given one by
+            one. Of several dies it is one.
         scheme: a scheme preset, whose `gc.priority` is the priority.
         read_ns, write_ns, copy_ns, erase_ns: how long the die is busy with an operation.
         pages: pages of a block.
-        valid: pages to copy in a collection; of a list, entry after entry and again from its start. Each is below `pages`.
+        valid: pages to copy in a collection, by default a quarter of a block; of a list, entry after entry and again from its start. Each
+            is below `pages`.
         priority: which operations go first: those of requests (`"rwp"`, the default), copies and erases (`"cep"`), or whichever entered
             first (`"fifo"`). None is ever interrupted.
         arrivals: `"poisson"` (the default), `"deterministic"`, `"renewal"` (gaps drawn from lists), `"saturated"` (all at time 0), or
@@ -687,7 +708,7 @@ def simulate(
         requests: how many, 1,000,000 by default; of a workload as for `ssdlab.run`, the whole trace or 100,000 requests.
         seed: of the arrivals, which do not depend on anything else but their own arguments.
         series: keep every request, collection and copy (`result.requests`, `.collections`, `.copies`).
-        formulas: also compute the formulas (`result["formulas"]`), where the load is one that the die can bear.
+        formulas: also compute the formulas (`result["formulas"]`), which is an error where the die is asked for more than it can do.
 
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.

@@ -48,7 +48,7 @@ def draw(runs: Mapping[str, QueueingResult], folder: Path) -> None:
             copies = run.copies
             _queue(panels[2][column], _seconds(copies["entered_ns"]), _seconds(copies["start_ns"]), end)
             panels[2][column].set_xlabel("time, s")
-            panels[2][column].set_xlim(0, end)
+            panels[2][column].set_xlim(0, end or 1.0)
         for row, label in enumerate(("wait, ms", "requests waiting", "copies waiting")):
             panels[row][0].set_ylabel(label)
         drawing.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=2, markerscale=3)

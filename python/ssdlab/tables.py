@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -33,11 +35,17 @@ __all__ = [
 WIDTH_OF_TEXT = 160
 """Where there is no terminal to fit into: wide enough for every table."""
 
+UNBOUNDED = 10_000
+"""Wider than anything: to ask for the width that is needed."""
+
 UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KB", "_bytes": "bytes", "_share": "%"}
 """Ends of names, and the units that they stand for."""
 
 DEVICES_SHOWN = 20
 """So many devices of a trace are named."""
+
+FEW = 5
+"""So many numbers of a list are shown."""
 
 SMALLEST_GIB = 2**30 // 100
 """Sizes from here on are given in GiB as well."""
@@ -97,16 +105,50 @@ def _table(columns: Sequence[str]) -> Table:
     """A table whose first column names the row; the others hold numbers. Only headings are ever broken into lines."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=" " not in column)
+        table.add_column(column, justify="right" if index else "left")
     return table
 
 
 def _titled(title: str, table: Table) -> RenderableType:
     """Title and table; rich's own titles are broken to the width of the table, and its cells cut off on a narrow terminal."""
-    for column in table.columns:
-        lines = [line for cell in column.cells for line in str(cell).splitlines()]
-        column.min_width = max(map(len, [*str(column.header).split(), *lines]), default=0)
-    return Group(Text(title, style="bold", no_wrap=True, overflow="ignore"), table, "")
+    narrow = copy.deepcopy(table)
+    for column, broken in zip(table.columns, narrow.columns, strict=True):
+        cells = max((len(line) for cell in column.cells for line in str(cell).splitlines()), default=0)
+        if len(str(column.header)) > cells:
+            broken.header = "\n".join(str(column.header).split())
+    return Group(Text(title, style="bold", no_wrap=True, overflow="ignore"), _Fitting(_Whole(table), _Whole(narrow)), "")
+
+
+class _Whole:
+    """A table that takes the width it needs."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        for column in table.columns:
+            column.no_wrap = True
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._table
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        needed = Measurement.get(console, options.update(width=UNBOUNDED), self._table).maximum
+        return Measurement(needed, needed)
+
+
+class _Fitting:
+    """The first of some renderings that is not cut off at the right, else the last."""
+
+    def __init__(self, *choices: RenderableType) -> None:
+        self._choices = choices
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unbounded = options.update(width=UNBOUNDED)
+        fitting = (item for item in self._choices if Measurement.get(console, unbounded, item).minimum <= options.max_width)
+        yield next(fitting, self._choices[-1])
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        sizes = [Measurement.get(console, options.update(width=UNBOUNDED), item) for item in self._choices]
+        return Measurement(sizes[-1].minimum, sizes[0].maximum)
 
 
 def headline(result: Result) -> str:
@@ -337,28 +379,49 @@ AT_THE_LIMIT = {"total_rate_per_ms": "max_throughput_per_ms"}
 
 
 def queueing_tables(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> list[RenderableType]:
-    """Formulas, simulation and the difference, side by side for each priority."""
+    """Formulas, simulation and the difference: side by side for all priorities where there is room, else below each other."""
     first = next(iter(runs.values()))
     saturated = first["parameters"]["arrivals"]["kind"] == "saturated"
     formulas = {**formulas, **{name: formulas[limit] for name, limit in AT_THE_LIMIT.items() if saturated and limit in formulas}}
+    side_by_side = _queueing_table(runs, formulas, saturated=saturated)
+    apart = [_queueing_table({priority: run}, formulas, saturated=saturated) for priority, run in runs.items()]
+    return [
+        Text(queueing_title(first), style="bold"),
+        "",
+        _Fitting(side_by_side, Group(*apart)),
+        *(Text(f"{priority}: {_collections(run)}") for priority, run in runs.items()),
+        *_too_high(runs, formulas),
+        *trace_remarks(cast("Result", first)),
+        *_left_out(first),
+        *(Text(f"{priority}: {_speed(cast('Result', run))}, digest {run['digest'][:16]}") for priority, run in runs.items()),
+    ]
+
+
+def _queueing_table(runs: Mapping[str, Section], formulas: Mapping[str, float], *, saturated: bool) -> RenderableType:
     shown = ["formula", "simulated", "difference"] if formulas else ["simulated"]
     table = _table(["", *(f"{priority} {name}" if name == "simulated" else name for priority in runs for name in shown)])
     for row in QUEUEING_ROWS:
         cells = [cell for priority, run in runs.items() for cell in _queueing_cells(row, priority, run, formulas)]
         if any(cell != "-" for cell in cells) and not (saturated and not row.place):
             table.add_row(row.label, *cells)
-    return [
-        Text(queueing_title(first), style="bold"),
-        "",
-        _titled("Single-die queueing model", table),
-        *(Text(f"{priority}: {_collections(run)}") for priority, run in runs.items()),
-        *(
-            [Text("The formula for waits under cep takes collections to be independent of writes, and is too high (section 5.2.2).")]
-            * ("cep" in runs and "mean_wait_cep_independent_ns" in formulas)
-        ),
-        *trace_remarks(cast("Result", first)),
-        *(Text(f"{priority}: {_speed(cast('Result', run))}, digest {run['digest'][:16]}") for priority, run in runs.items()),
-    ]
+    return _titled("Single-die queueing model", table)
+
+
+def _too_high(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> list[RenderableType]:
+    """Why the formula for waits under cep is not what was simulated, where it is above that."""
+    name = "mean_wait_cep_independent_ns"
+    waits = runs["cep"]["wait_ns"].get("all") if "cep" in runs else None
+    if waits is None or formulas.get(name, 0.0) <= waits["mean"]:
+        return []
+    return [Text("The formula for waits under cep takes collections to be independent of writes, which makes it too high (section 5.2.2).")]
+
+
+def _left_out(run: Section) -> list[RenderableType]:
+    """Requests of a workload that the model has no operation for."""
+    workload = run.get("workload") or {}
+    counts = [(workload.get(f"{kind}_left_out", 0), kind) for kind in ("trims", "flushes")]
+    parts = [f"{count:,} {kind}" for count, kind in counts if count]
+    return [Text(f"Left out: {' and '.join(parts)}", style="yellow")] if parts else []
 
 
 def _queueing_cells(row: _Row, priority: str, run: Section, formulas: Mapping[str, float]) -> list[str]:
@@ -392,7 +455,7 @@ def queueing_title(run: Section) -> str:
     """What was simulated, in a line for people."""
     p = run["parameters"]
     times = ", ".join(f"{name} {duration(p[f'{name}_ns'])}" for name in ("read", "write", "copy", "erase"))
-    valid = "some" if isinstance(p["valid"], list) else f"{p['valid']}"
+    valid = _valid(p["valid"])
     arrivals = p["arrivals"]
     rates = f" ({arrivals['read_per_ms']:g} + {arrivals['write_per_ms']:g} a ms)" if "read_per_ms" in arrivals else ""
     free = f", {p['free_blocks']:,} free blocks" if "free_blocks" in p else ""
@@ -400,6 +463,17 @@ def queueing_title(run: Section) -> str:
     return (
         f"{times.capitalize()}; {valid} of {p['pages']} pages valid{free}; {arrivals['kind']} arrivals{rates}; {requests:,} requests, "
         f"seed {run['seed']}"
+    )
+
+
+def _valid(valid: int | Sequence[int]) -> str:
+    """Pages to copy: a number, or the first of a list in turn."""
+    if isinstance(valid, int):
+        return f"{valid}"
+    return (
+        ", ".join(map(str, valid))
+        if len(valid) <= FEW
+        else f"{', '.join(map(str, valid[: FEW - 1]))}, ... ({len(valid):,} numbers in turn)"
     )
 
 

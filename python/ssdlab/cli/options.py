@@ -56,7 +56,15 @@ Requests = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of all random streams.", metavar="N", min=0, max=2**64 - 1)]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="Set one configuration key; may be repeated.", metavar="KEY=VALUE")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file of configuration keys.", metavar="FILE.toml")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR")]
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise typer.BadParameter("expected the name of a folder; . is the current one")
+    return Path(text)
+
+
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=_folder)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage collection never ran.")]
 State = Annotated[Path | None, typer.Option(help="Begin with this device state, saved by `ssdlab precondition`.", metavar="FILE")]

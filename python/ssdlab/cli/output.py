@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 
-from ssdlab.tables import WIDTH_OF_TEXT
+from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT
 
 __all__ = ["complain", "print_json", "print_tables"]
 
@@ -31,8 +31,13 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_tables(items: Iterable[RenderableType]) -> None:
     """Tables and lines, in colour on a terminal, at full width in a file or pipe."""
-    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_TEXT, highlight=False, markup=False)
+    console = _console(None if sys.stdout.isatty() else WIDTH_OF_TEXT)
     for item in items:
         # On a narrow terminal, broken lines are better than digits cut off.
-        needed = Measurement.get(console, console.options.update(width=WIDTH_OF_TEXT), item).minimum
-        console.print(item, width=max(console.width, needed), soft_wrap=isinstance(item, str))
+        needed = Measurement.get(console, console.options.update(width=UNBOUNDED), item).minimum
+        wide = console if needed <= console.width else _console(needed)
+        wide.print(item, soft_wrap=isinstance(item, str))
+
+
+def _console(width: int | None) -> Console:
+    return Console(width=width, highlight=False, markup=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,8 +16,8 @@ from ssdlab import tables
 from ssdlab.batch import prepare_folder, write_json
 from ssdlab.checks import whole
 from ssdlab.cli import options as o
-from ssdlab.cli.output import print_json, print_tables
-from ssdlab.errors import Error, FileError, UsageError
+from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.errors import FileError, UsageError
 from ssdlab.plans import DEFAULT_SEED
 from ssdlab.progress import RunProgress
 
@@ -30,6 +31,27 @@ __all__ = ["queueing"]
 RESULT_FILE = "queueing.json"
 FIGURES = ("figure.svg", "figure.png")
 SERIES = ("requests", "collections", "copies")
+STALE = (RESULT_FILE, *FIGURES, *(f"{priority}/{name}.parquet" for priority in ("rwp", "cep", "fifo") for name in SERIES))
+"""What an earlier call may have left, which would pass for a result of this one."""
+MOST_DIGITS = 18
+"""Of a gap: no number of nanoseconds in use is as long."""
+OPTIONS = {
+    "read_per_ms": "--read-rate",
+    "write_per_ms": "--write-rate",
+    "read_gaps_ns and write_gaps_ns": "the gaps of reads and of writes (--gaps FILE)",
+    "read_gaps_ns": "--gaps (read)",
+    "write_gaps_ns": "--gaps (write)",
+    "time_scale": "--scale-time",
+    "bad_lines": "--skip-bad-lines",
+    "unit_bytes": "--unit-bytes",
+    "free_blocks": "--free-blocks",
+    "read_ns": "--read-us (in ns)",
+    "write_ns": "--write-us (in ns)",
+    "copy_ns": "--copy-us (in ns)",
+    "erase_ns": "--erase-us (in ns)",
+    **{name: f"--{name}" for name in ("valid", "pages", "requests", "seed", "arrivals", "fit")},
+}
+"""What messages call an argument, and what it is called here."""
 
 
 class Show(StrEnum):
@@ -70,7 +92,10 @@ def queueing(
     erase_us: Annotated[float | None, _time("an erase")] = None,
     pages: Annotated[int | None, typer.Option(help="Pages of a block (default: the device's).", metavar="N")] = None,
     valid: Annotated[
-        str | None, typer.Option(help="Pages to copy in a collection (default: 64), or a list to go through in turn.", metavar="N[,N...]")
+        str | None,
+        typer.Option(
+            help="Pages to copy in a collection (default: a quarter of a block), or a list to go through in turn.", metavar="N[,N...]"
+        ),
     ] = None,
     arrivals: Annotated[Arrivals | None, typer.Option(help="How requests arrive (default: poisson, or as a trace says).")] = None,
     read_rate: Annotated[float | None, typer.Option(help="Reads in a millisecond (default: 1).", metavar="X")] = None,
@@ -106,15 +131,20 @@ def queueing(
     # Imported here because NumPy takes longer than many a command.
     from ssdlab import queueing as model  # noqa: PLC0415
 
+    names = [entry.value for entry in priority or (Priority.rwp, Priority.cep)]
+    if len(set(names)) < len(names):
+        raise UsageError(f"a priority named twice: {', '.join(names)}")
+    if show is Show.formulas and (priority or free_blocks is not None):
+        raise UsageError("--priority and --free-blocks are for the simulation, which --show formulas leaves out")
     read_gaps, write_gaps = (None, None) if gaps is None else _read_gaps(gaps)
     experiment = model.Experiment(
-        device=device or model.DEFAULT_DEVICE,
+        device=device,
         read_ns=_ns("--read-us", read_us),
         write_ns=_ns("--write-us", write_us),
         copy_ns=_ns("--copy-us", copy_us),
         erase_ns=_ns("--erase-us", erase_us),
         pages=pages,
-        valid=model.DEFAULT_VALID if valid is None else _numbers(valid),
+        valid=None if valid is None else _numbers(valid),
         arrivals=arrivals.value if arrivals is not None else "renewal" if gaps is not None else None,
         read_per_ms=read_rate,
         write_per_ms=write_rate,
@@ -133,21 +163,52 @@ def queueing(
         requests=requests,
         seed=seed,
     )
-    names = [entry.value for entry in priority or (Priority.rwp, Priority.cep)]
-    if len(set(names)) < len(names):
-        raise UsageError(f"a priority named twice: {', '.join(names)}")
-    if show is Show.formulas and (priority or free_blocks is not None):
-        raise UsageError("--priority and --free-blocks are for the simulation, which --show formulas leaves out")
+    with _named_as_options():
+        _ = experiment.traffic, experiment.valid_pages  # what is wrong with the arguments is no matter of the formulas
     formulas = {} if show is Show.simulation else _formulas(experiment)
-    runs = {} if show is Show.formulas else {name: _run(experiment, name, out=out, quiet=quiet) for name in names}
+    if out is not None:
+        prepare_folder(out, STALE)
+    runs: dict[str, QueueingResult] = {}
+    interrupt: KeyboardInterrupt | None = None
+    try:
+        for name in () if show is Show.formulas else names:
+            with _named_as_options():
+                runs[name] = _run(experiment, name, out=out, quiet=quiet)
+    except KeyboardInterrupt as asked:
+        interrupt = asked
+    if interrupt is not None and not runs:
+        raise interrupt
+    _show(formulas, runs, out=out, as_json=json_, quiet=quiet)
+    if interrupt is not None:
+        complain(f"interrupted: {len(runs)} of {len(names)} runs had finished, their results are kept")
+        raise typer.Exit(130) from interrupt
+
+
+def _show(formulas: Mapping[str, float], runs: Mapping[str, QueueingResult], *, out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Writes and prints what there is."""
     report = _report(formulas, runs)
     if out is not None:
         _write(out, report, runs)
-    if json_:
+    if as_json:
         print_json(report)
     elif not quiet:
-        print_tables(tables.queueing_tables(runs, formulas) if runs else [tables.formula_table(formulas, model.EQUATIONS)])
+        from ssdlab.queueing import EQUATIONS  # noqa: PLC0415
+
+        print_tables(tables.queueing_tables(runs, formulas) if runs else [tables.formula_table(formulas, EQUATIONS)])
         print_tables([] if out is None else [f"results: {out}"])
+
+
+@contextlib.contextmanager
+def _named_as_options() -> Iterator[None]:
+    """Messages about arguments name them as they are called on the command line."""
+    try:
+        yield
+    except UsageError as error:
+        message = str(error)
+        for name, option in OPTIONS.items():
+            if re.match(rf"{name}\b", message):
+                raise UsageError(option + message[len(name) :]) from error
+        raise
 
 
 def _report(formulas: Mapping[str, float], runs: Mapping[str, QueueingResult]) -> dict[str, Any]:
@@ -156,8 +217,6 @@ def _report(formulas: Mapping[str, float], runs: Mapping[str, QueueingResult]) -
 
 
 def _formulas(experiment: Experiment) -> dict[str, float]:
-    # What is wrong with the arguments is no reason to leave out the formulas.
-    _ = experiment.traffic, experiment.valid_pages
     try:
         return experiment.formulas()
     except UsageError as error:
@@ -181,7 +240,10 @@ def _ns(option: str, us: float | None) -> int | None:
 
 def _numbers(text: str) -> int | list[int]:
     try:
-        numbers = [whole("--valid", int(part)) for part in text.split(",")]
+        parts = [part.strip() for part in text.split(",")]
+        if not all(part.isascii() and part.isdigit() for part in parts):
+            raise ValueError(text)
+        numbers = [whole("--valid", int(part)) for part in parts]
     except ValueError as error:
         raise UsageError(f'--valid = "{text}": expected a number of pages, or several with commas between them') from error
     return numbers[0] if len(numbers) == 1 else numbers
@@ -191,12 +253,12 @@ def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
     """The gaps of reads and of writes from a CSV file with the columns `op` and `gap_ns`."""
     gaps: dict[str, list[int]] = {"read": [], "write": []}
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.reader(file)
             if next(rows, None) != ["op", "gap_ns"]:
                 raise UsageError(f'{path}:1: expected the header "op,gap_ns"')
             for row in rows:
-                if len(row) != 2 or row[0] not in gaps or not (row[1].isascii() and row[1].isdigit()):
+                if len(row) != 2 or row[0] not in gaps or not (row[1].isascii() and row[1].isdigit() and len(row[1]) <= MOST_DIGITS):
                     raise UsageError(f'{path}:{rows.line_num}: expected "read" or "write" and a gap in whole nanoseconds')
                 gaps[row[0]].append(int(row[1]))
     except OSError as reason:
@@ -207,15 +269,14 @@ def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
 
 
 def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
-    """All results, once there are all, or none; what an earlier call left there goes first."""
-    files = [RESULT_FILE, *FIGURES, *(f"{priority}/{name}.parquet" for priority in Priority for name in SERIES)]
-    prepare_folder(folder, files)
+    """All results or none."""
     try:
         _write_all(folder, report, runs)
-    except Error:
-        for name in files:
-            (folder / name).unlink(missing_ok=True)
-        for empty in (*(folder / priority for priority in runs), folder):
+    except BaseException:  # also Ctrl-C
+        for name in STALE:
+            with contextlib.suppress(OSError):
+                (folder / name).unlink(missing_ok=True)
+        for empty in (*(folder / priority for priority in Priority), folder):
             with contextlib.suppress(OSError):
                 empty.rmdir()
         raise

@@ -19,13 +19,18 @@ pub struct DomainError {
 impl DomainError {
     /// The message for one of many: `place` is its index.
     pub fn at(&self, place: &str) -> String {
-        format!("{} is {} (at index {place}): {}", self.argument, self.value, self.expected)
+        format!("{} is {} (at index {place}): {}", self.argument, plain(self.value), self.expected)
     }
+}
+
+/// A number in few digits: very small and very large ones as powers of ten.
+fn plain(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e15).contains(&value.abs()) || !value.is_finite() { value.to_string() } else { format!("{value:e}") }
 }
 
 impl fmt::Display for DomainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}: {}", self.argument, self.value, self.expected)
+        write!(f, "{} is {}: {}", self.argument, plain(self.value), self.expected)
     }
 }
 
