@@ -128,6 +128,26 @@ pub struct Device {
     pub overprovisioning: f64,
 }
 
+impl Device {
+    /// Array time of a page read, ns: where it differs by page type, the mean over a block, rounded to the nearest.
+    pub fn mean_read_ns(&self) -> u64 {
+        mean_of_block(&self.read_ns_by_page, self.read_ns, self.pages_per_block)
+    }
+
+    /// Array time of a page program, ns, likewise.
+    pub fn mean_program_ns(&self) -> u64 {
+        mean_of_block(&self.program_ns_by_page, self.program_ns, self.pages_per_block)
+    }
+}
+
+fn mean_of_block(by_page: &[u64], single: u64, pages: u32) -> u64 {
+    if by_page.is_empty() {
+        return single;
+    }
+    let sum: u128 = by_page.iter().cycle().take(pages as usize).map(|&ns| u128::from(ns)).sum();
+    ((sum + u128::from(pages) / 2) / u128::from(pages)) as u64
+}
+
 impl Default for Device {
     /// A small current-looking drive; presets replace every value.
     fn default() -> Self {

@@ -42,8 +42,7 @@ impl ServiceTimes {
     pub fn of(device: &Device) -> Self {
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
         let transfer = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
-        let read = mean_of_block(&device.read_ns_by_page, device.read_ns, device.pages_per_block);
-        let program = mean_of_block(&device.program_ns_by_page, device.program_ns, device.pages_per_block);
+        let (read, program) = (device.mean_read_ns(), device.mean_program_ns());
         let copy_transfers = if device.copyback { 0 } else { 2 * transfer };
         ServiceTimes {
             read_ns: read + transfer,
@@ -52,14 +51,6 @@ impl ServiceTimes {
             erase_ns: device.erase_ns,
         }
     }
-}
-
-fn mean_of_block(by_page: &[Ns], single: Ns, pages: u32) -> Ns {
-    if by_page.is_empty() {
-        return single;
-    }
-    let sum: u128 = by_page.iter().cycle().take(pages as usize).map(|&ns| u128::from(ns)).sum();
-    ((sum + u128::from(pages) / 2) / u128::from(pages)) as Ns
 }
 
 /// Which operations go first; none is ever interrupted.

@@ -219,6 +219,11 @@ impl Slack {
         self.latest[place as usize] = now;
     }
 
+    /// A page of a request needs no flash: it ends now.
+    pub fn answered(&mut self, place: u32, now: Ns) {
+        self.latest[place as usize] = now.max(self.latest[place as usize]);
+    }
+
     /// The latest estimated end of a request's pages, ns.
     pub fn latest_end(&self, place: u32) -> Ns {
         self.latest[place as usize]
@@ -255,7 +260,7 @@ impl Slack {
     pub fn ended(&mut self, now: Ns, index: u32, kind: LineKind) {
         let Entry { end, correction, .. } = self.entries[index as usize];
         if let Some(feedback) = &mut self.feedback {
-            feedback[kind as usize].ended(now, now.cast_signed() - end.cast_signed() + correction);
+            feedback[kind as usize].ended(now, now.wrapping_sub(end).cast_signed() + correction);
         }
     }
 

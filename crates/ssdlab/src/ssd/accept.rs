@@ -182,6 +182,9 @@ impl Ssd {
         active.parts = parts;
         active.last = (now, Lpn(0));
         active.ends.add(now - arrival);
+        if let Some(slack) = &mut self.sched.slack {
+            slack.answered(place, now);
+        }
     }
 
     /// The chip whose queue takes the operation; `None` if, with dynamic allocation, no chip has room for a page now.

@@ -63,9 +63,7 @@ impl Ssd {
         let slack = self.sched.slack.as_mut().expect("the caller has looked");
         active.ends.chips += u32::from(slack.new_operation(index, active.index, chip));
         self.enchain(now, lpn, index, chain);
-        // What it finds in the controller's buffer needs no flash.
-        let at_once = self.answered.contains(&index);
-        let (kind, response, alone) = if at_once { (LineKind::Read, 0, 0) } else { self.response(now, index) };
+        let (kind, response, alone) = self.response(now, index);
         let response = response.max(self.after_older(now, index, chain, alone));
         let slack = self.sched.slack.as_mut().expect("as before");
         slack.estimator.admitted(channel.0);
@@ -89,6 +87,8 @@ impl Ssd {
     fn response(&self, now: Ns, index: u32) -> (LineKind, Ns, Ns) {
         let slack = self.sched.slack.as_ref().expect("the caller has looked");
         let transaction = &self.transactions[index];
+        // What it finds in the controller's buffer it need not read.
+        let at_once = self.answered.contains(&index);
         let reads_first = self.reads_first(transaction);
         let kind = if transaction.kind == TransactionKind::Write && !reads_first { LineKind::Write } else { LineKind::Read };
         let (die, pool) = self.place_of(index, kind);
@@ -105,8 +105,9 @@ impl Ssd {
         let channel = self.channel_of_chip(transaction.chip);
         let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_stalls(channel));
         let latencies = slack.estimator.latencies().host;
+        let (response, alone) = if at_once { (0, 0) } else { (response, latencies[kind as usize]) };
         if !reads_first {
-            return (kind, response, latencies[kind as usize]);
+            return (kind, response, alone);
         }
         // Its page is read first; then come the reads that it passed, and all writes before it.
         let behind = slack.ahead(index).map_or(0, |ahead| slack.all(station, kind).elsewhere - 1 - ahead.all());
@@ -116,7 +117,7 @@ impl Ssd {
         let mut writes = slack.before(station, pool, LineKind::Write);
         writes.elsewhere += slack.coming(station) - u64::from(transaction.active);
         let queue = reads + slack.estimator.queue_of(station, LineKind::Write, writes) / slack.width(station);
-        (LineKind::Write, response + queue + latencies[1], latencies[0] + latencies[1])
+        (LineKind::Write, response + queue + latencies[1], alone + latencies[1])
     }
 
     /// A partial write is to read its page first, or has read it.
