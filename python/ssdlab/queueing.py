@@ -562,6 +562,15 @@ class Experiment:
         )
         return QueueingResult({**json.loads(data), **self._requests_seen[1]}, tables)
 
+    def max_throughput_per_ms(self) -> float | None:
+        """The most reads and writes in a millisecond, in the mixture that is asked for, by (8); `None` where nothing is written."""
+        rates = self.traffic.rates_per_ms
+        if rates is None or rates[1] == 0:
+            return None
+        read, write, copy, erase = (self.die[name] / NS_PER_MS for name in ("read_ns", "write_ns", "copy_ns", "erase_ns"))
+        valid = sum(self.valid_pages) / len(self.valid_pages)
+        return float(max_throughput(rates[0] / rates[1], read, write, copy, erase, self.die["pages"], valid))
+
     def formulas(self) -> dict[str, float]:
         """The formulas for this die and load, times in ns, rates per ms, as the ends of their names say.
 

@@ -220,7 +220,9 @@ def _formulas(experiment: Experiment) -> dict[str, float]:
     try:
         return experiment.formulas()
     except UsageError as error:
-        raise UsageError(f"{error} (--show simulation runs it without the formulas)") from error
+        most = experiment.max_throughput_per_ms()
+        limit = "" if most is None else f"; in this mixture of reads and writes the die can serve {most:.4g} a ms at most"
+        raise UsageError(f"{error}{limit} (--show simulation runs it without the formulas)") from error
 
 
 def _run(experiment: Experiment, priority: str, *, out: Path | None, quiet: bool) -> QueueingResult:

@@ -170,7 +170,10 @@ impl Ssd {
     #[inline]
     pub(super) fn note_page_end(&mut self, now: Ns, index: u32) {
         let active = self.requests.get(self.transactions[index].request);
-        active.ends.add(now - active.request.arrival_ns);
+        // The only page of a request has no slack, and need not be added up.
+        if active.pending > 1 || active.ends.pages > 0 {
+            active.ends.add(now - active.request.arrival_ns);
+        }
         if let Some(slack) = &mut self.sched.slack {
             let kind = if self.transactions[index].kind == TransactionKind::Write { LineKind::Write } else { LineKind::Read };
             slack.ended(now, index, kind);
@@ -188,7 +191,10 @@ impl Ssd {
             RequestKind::Trim | RequestKind::Flush => return,
         };
         let response = now - request.arrival_ns;
-        self.slack_stats.pages_ended(kind, ends.pages, ends.sum, ends.squares, response);
+        match ends.pages {
+            0 => self.slack_stats.only_page_ended(kind),
+            pages => self.slack_stats.pages_ended(kind, pages, ends.sum, ends.squares, response),
+        }
         if let Some(slack) = &self.sched.slack {
             let estimate = slack.latest_end(place) - request.arrival_ns;
             self.slack_stats.request_ended(kind, ends.chips, estimate, response, [ends.passed, ends.paused]);
@@ -287,7 +293,10 @@ impl Ssd {
         }
         let mut index = read.index;
         while index != NONE {
-            slack.note_pause(index);
+            // The read of a partial write is none of a reading request.
+            if self.transactions[index].kind == TransactionKind::Read {
+                slack.note_pause(index);
+            }
             self.counters.pause_reads += 1;
             index = self.transactions[index].next;
         }

@@ -32,6 +32,12 @@ pub struct SlackStats {
 }
 
 impl SlackStats {
+    /// A request of a kind has ended that has one page.
+    #[inline]
+    pub fn only_page_ended(&mut self, kind: usize) {
+        self.pages[kind] += 1;
+    }
+
     /// A request of a kind has ended after `response`; its pages had, at times whose sum and sum of squares are given, ns.
     #[inline]
     pub fn pages_ended(&mut self, kind: usize, pages: u32, sum: u128, squares: u128, response: Ns) {
