@@ -91,7 +91,7 @@ struct Slot {
     serial: u64,
     /// Pages whose transfer has ended.
     transferred: u32,
-    /// When the operation began, pauses left out.
+    /// When the operation began, the time in which it was suspended or paused left out.
     began: Ns,
     /// When the stage began.
     since: Ns,
@@ -102,6 +102,8 @@ struct Slot {
     /// Of an array stage that is or was suspended: the stage, and its time left, ns.
     suspended: Stage,
     left: Ns,
+    /// Of a program that may stop at the end of its step: the serial number before.
+    serial_of_end: u64,
     /// A host request has joined it: it is no longer GC's to put aside.
     joined: bool,
 }
@@ -244,6 +246,7 @@ const IDLE: Slot = Slot {
     due: 0,
     suspended: Stage::Empty,
     left: 0,
+    serial_of_end: 0,
     joined: false,
 };
 
@@ -751,6 +754,7 @@ impl Flash {
         if slot.stage == Stage::Suspending {
             slot.stage = slot.suspended;
         }
+        slot.since = now;
         let shelf = &mut self.shelf[index as usize / 2];
         assert!(shelf.is_none(), "one operation of a die is suspended at a time");
         *shelf = Some(slot);
@@ -782,7 +786,9 @@ impl Flash {
             self.chip_ops[die.index() / self.dies_per_chip as usize] += 1;
         }
         self.serial += 1;
-        self.slots[2 * die.index()] = Slot { serial: self.serial, since: now, ..slot };
+        // As if it had begun later by the time that it lay aside.
+        let began = slot.began + (now - slot.since);
+        self.slots[2 * die.index()] = Slot { serial: self.serial, began, since: now, ..slot };
     }
 
     /// The host program that pauses on the die: its first page.
@@ -811,17 +817,17 @@ impl Flash {
     pub fn stop_at(&mut self, slot: u32, at: Ns, events: &mut EventQueue) {
         self.serial += 1;
         let stopping = &mut self.slots[slot as usize];
-        // The event of its end is stale from now on.
-        stopping.serial = self.serial;
+        // The event of its end is stale until it goes on.
+        stopping.serial_of_end = std::mem::replace(&mut stopping.serial, self.serial);
         stopping.stage = Stage::Pausing;
         events.push(at, stopping.serial, Event::Slot(slot));
     }
 
-    /// A program that was to stop goes on.
-    pub fn do_not_stop(&mut self, slot: u32, events: &mut EventQueue) {
+    /// A program that was to stop goes on, as if nothing had been asked.
+    pub fn do_not_stop(&mut self, slot: u32) {
         let program = &mut self.slots[slot as usize];
         program.stage = Stage::Program;
-        events.push(program.due, program.serial, Event::Slot(slot));
+        program.serial = program.serial_of_end;
     }
 
     /// A program that was to stop does.
@@ -837,9 +843,7 @@ impl Flash {
     /// The program that pauses on an idle die goes on.
     pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
         let slot = self.paused[die.index()].take().expect("a program pauses");
-        // As if it had begun later by the pause, which began with the end of its step.
-        let began = slot.began + (now - slot.since);
-        self.take_slot(now, die, Slot { began, ..slot });
+        self.take_slot(now, die, slot);
         self.begin_array(now, 2 * die.0, Stage::Program, slot.left, events);
     }
 

@@ -48,7 +48,7 @@ impl Ssd {
         pages.flat_map(chain).filter(|&index| self.transactions[index].kind != TransactionKind::Trim)
     }
 
-    /// For verify mode: no slack is below 0, and nothing but reads is under way where a program pauses.
+    /// For verify mode: no slack is below 0, and the stations' queues are in order.
     pub(super) fn check_slack(&self) -> Result<(), String> {
         let Some(slack) = &self.sched.slack else { return Ok(()) };
         self.pages_under_way().for_each(|index| _ = slack.left(&self.transactions, index));
@@ -220,7 +220,7 @@ impl Ssd {
             self.account_pages(first, Part::Array, now);
             self.update_clocks(die, now);
         } else {
-            self.flash.do_not_stop(slot, &mut self.events);
+            self.flash.do_not_stop(slot);
         }
         self.dirty.insert(die);
     }
