@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import queueing
-from ssdlab.batch import AnyJob, Job, QueueingJob
+from ssdlab.batch import AnyJob, Job, Log, QueueingJob
 from ssdlab.errors import ConfigError
 from ssdlab.plans import Setup, value_text
 from ssdlab.study.definition import QUEUEING
@@ -17,7 +17,9 @@ __all__ = ["job"]
 WORKLOAD = "workload."
 
 
-def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder: Path | None, series: bool) -> AnyJob:
+def job(
+    label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder: Path | None, series: bool, paired: str | None = None
+) -> AnyJob:
     """The run that a study's setup asks for, checked.
 
     Args:
@@ -27,6 +29,7 @@ def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder:
         seed: of all random streams.
         folder: where its result goes.
         series: whether it keeps what is drawn over time.
+        paired: the label of the run that its requests are compared with, which may be itself: then others are compared with it.
 
     Raises:
         ConfigError: if the setup has what its engine does not know.
@@ -40,7 +43,9 @@ def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder:
     if "trace" in fields:
         fields.pop("workload", None)
     settings = tuple((key, value_text(value)) for key, value in setup["set"].items())
-    return Job.prepare(label, Setup(**fields, seed=seed, set=settings), scheme, folder=folder, log="kept" if series else None)
+    log: Log = "kept" if series else None if paired is None else "temporary"
+    base = None if paired == label else paired
+    return Job.prepare(label, Setup(**fields, seed=seed, set=settings), scheme, folder=folder, log=log, base=base)
 
 
 def _queueing(label: str, setup: Mapping[str, Any], priority: str, seed: int, *, folder: Path | None, series: bool) -> QueueingJob:
