@@ -93,6 +93,8 @@ def tiny(tmp_path: Path) -> Path:
         ("max(change(a[x], a[x]))", 0.0),
         ("min(growth(a[x]))", 1.5),
         ("max(1, a[x], 7)", 7.0),
+        ("count(a[x], 3)", 2.0),
+        ("count(a[x] - 1, 1) + count(4, 4)", 2.0),
     ],
 )
 def test_rows_are_arithmetic(text: str, value: float) -> None:
