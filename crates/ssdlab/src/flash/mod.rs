@@ -147,13 +147,15 @@ struct Bus {
     current: Option<u32>,
     waiting: VecDeque<Waiter>,
     busy_ns: Ns,
-    /// How often somebody came to wait while it was taken.
-    waits: u64,
+    /// When the transfer under way, or else the last, ends.
+    end: Ns,
+    /// Summed over its transfers: who stood in its line while they went on.
+    stalls: u64,
 }
 
 impl Bus {
-    fn line_up(&mut self, waiter: Waiter) {
-        self.waits += u64::from(self.current.is_some());
+    fn line_up(&mut self, now: Ns, waiter: Waiter) {
+        self.stalls += u64::from(self.end > now);
         self.waiting.push_back(waiter);
     }
 }
@@ -368,9 +370,9 @@ impl Flash {
     }
 
     /// Puts the die into its bus's line, unless it stands there.
-    pub fn line_up(&mut self, die: DieId) {
+    pub fn line_up(&mut self, now: Ns, die: DieId) {
         if !std::mem::replace(&mut self.in_line[die.index()], true) {
-            self.buses[self.channel_of_die[die.index()] as usize].line_up(Waiter::Die(die.0));
+            self.buses[self.channel_of_die[die.index()] as usize].line_up(now, Waiter::Die(die.0));
         }
     }
 
@@ -459,8 +461,11 @@ impl Flash {
         slot.since = now;
         let serial = slot.serial;
         let channel = self.channel_of_die[index as usize / 2];
-        self.buses[channel as usize].current = Some(index);
-        events.push(now + self.timing.transfer_ns, serial, Event::Bus(channel));
+        let bus = &mut self.buses[channel as usize];
+        bus.current = Some(index);
+        bus.end = now + self.timing.transfer_ns;
+        bus.stalls += bus.waiting.len() as u64;
+        events.push(bus.end, serial, Event::Bus(channel));
     }
 
     /// Begins a transfer on an idle bus, the line aside: its front is the caller. Else waits for it.
@@ -471,7 +476,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             return true;
         }
-        bus.line_up(Waiter::Slot(index));
+        bus.line_up(now, Waiter::Slot(index));
         false
     }
 
@@ -483,7 +488,7 @@ impl Flash {
             self.begin_transfer(now, index, events);
             true
         } else {
-            bus.line_up(Waiter::Slot(index));
+            bus.line_up(now, Waiter::Slot(index));
             false
         }
     }
@@ -846,9 +851,9 @@ impl Flash {
         left.chain(paused).max().unwrap_or(0)
     }
 
-    /// How often somebody came to wait for a channel's bus that was taken.
-    pub fn bus_waits(&self, channel: ChannelId) -> u64 {
-        self.buses[channel.index()].waits
+    /// Summed over a channel's transfers: how many stood in the bus's line while they went on, be it for a part of them.
+    pub fn bus_stalls(&self, channel: ChannelId) -> u64 {
+        self.buses[channel.index()].stalls
     }
 
     /// Drops the operation on the die's shelf.

@@ -36,16 +36,36 @@ struct Done {
     /// Cntr_ARD, Cntr_AWR.
     pages: [u64; 2],
     commands: [u64; 2],
+    /// Of these pages, those in commands for more than one.
+    together: [u64; 2],
     /// Pages moved and blocks erased by collection: Cntr_Move, Cntr_ER.
     moved: u64,
     erased: u64,
+}
+
+/// Operations of one kind that go before another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// On its own plane, of which a command serves one at a time.
+    pub own: u64,
+    /// On the other planes of its die, that a command may serve together with one of its own.
+    pub beside: u64,
+    /// Wherever else, or of which the plane is not known.
+    pub elsewhere: u64,
+}
+
+impl Before {
+    /// Operations wherever they are.
+    pub fn all(&self) -> u64 {
+        self.own + self.beside + self.elsewhere
+    }
 }
 
 /// What stands ahead of an operation on its station.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
     /// Reads and writes in the queues that go first.
-    pub waiting: [u64; 2],
+    pub waiting: [Before; 2],
     /// What is left of the operation that runs, ns: T_residual.
     pub residual: Ns,
     /// Operations that the station works on at once.
@@ -86,6 +106,7 @@ impl Estimator {
         let done = &mut self.stations[station as usize];
         done.pages[kind as usize] += u64::from(pages);
         done.commands[kind as usize] += 1;
+        done.together[kind as usize] += if pages > 1 { u64::from(pages) } else { 0 };
     }
 
     /// Collection has moved a page on a station.
@@ -98,15 +119,20 @@ impl Estimator {
         self.stations[station as usize].erased += 1;
     }
 
-    /// How long it takes a station to serve this many waiting operations of a kind: (3), shortened by what advanced commands do at once (4).
-    /// (1 - Pr) + Pr / N of the paper is commands / pages.
-    pub fn queue_of(&self, station: u32, kind: LineKind, waiting: u64) -> Ns {
-        let done = &self.stations[station as usize];
-        let alone = u128::from(waiting) * u128::from(self.latencies.host[kind as usize]);
-        match done.pages[kind as usize] {
-            0 => alone as Ns,
-            pages => (alone * u128::from(done.commands[kind as usize]) / u128::from(pages)) as Ns,
-        }
+    /// How long it takes a station to serve these operations of a kind: (3), shortened by what advanced commands do at once (4). With Pr the share
+    /// of pages served together, each of its own plane takes a command, one beside it a command only if it is not served together, any other
+    /// the share of a command that pages take on average, (1 - Pr) + Pr / N, which is commands / pages. Where planes have equal shares of the
+    /// queue the sum is the paper's.
+    pub fn queue_of(&self, station: u32, kind: LineKind, before: Before) -> Ns {
+        let (done, kind) = (&self.stations[station as usize], kind as usize);
+        let latency = u128::from(self.latencies.host[kind]);
+        let [own, beside, elsewhere] = [before.own, before.beside, before.elsewhere].map(|count| u128::from(count) * latency);
+        let share = |time: u128, part: u64| match done.pages[kind] {
+            0 => time,
+            pages => time * u128::from(part) / u128::from(pages),
+        };
+        let alone = done.pages[kind] - done.together[kind];
+        (own + share(beside, alone) + share(elsewhere, done.commands[kind])) as Ns
     }
 
     /// T_GC (5): what collection has cost an operation so far.
@@ -123,7 +149,8 @@ impl Estimator {
         waits.checked_div(u128::from(self.admitted[channel as usize])).unwrap_or(0) as Ns
     }
 
-    /// The estimated time from now to the end of a page operation (1), (2). `ready`: how often a transfer on the channel found the bus taken.
+    /// The estimated time from now to the end of a page operation (1), (2). `ready`: Cntr_Ready of the channel, over its transfers the operations
+    /// that each kept waiting.
     pub fn response(&self, station: u32, channel: u32, kind: LineKind, ahead: Ahead, ready: u64) -> Ns {
         let queue: Ns =
             [LineKind::Read, LineKind::Write].map(|kind| self.queue_of(station, kind, ahead.waiting[kind as usize])).iter().sum();

@@ -8,7 +8,7 @@ mod feedback;
 mod slack;
 mod transaction;
 
-pub use estimate::{Ahead, Latencies};
+pub use estimate::{Ahead, Before, Latencies};
 pub use slack::Slack;
 pub use transaction::{NONE, TRIMMED, Transaction, TransactionKind, Transactions};
 
@@ -229,7 +229,7 @@ impl Scheduler {
     #[inline(always)]
     fn unlink(&mut self, transactions: &mut Transactions, line: LineId, index: u32) {
         if let Some(slack) = &mut self.slack {
-            slack.leave(index);
+            slack.leave(transactions, index);
         }
         let (previous, next) = (transactions[index].previous, transactions[index].next);
         transactions[index].in_line = false;

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::estimate::Estimator;
+use super::estimate::{Before, Estimator};
 use super::feedback::Feedback;
 use super::{LineKind, NONE, Transactions};
 use crate::config::{Allocation, Config};
 use crate::flash::Timing;
 use crate::geometry::Geometry;
-use crate::units::{ChipId, DieId, Ns};
+use crate::units::{ChipId, DieId, Ns, PoolId};
 
 /// A queue of a station.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ struct Entry {
     /// The queue it stands in, or [`NONE`].
     queue: u32,
     /// Operations that stood ahead of it in that queue once it had its place.
-    ahead: u32,
+    ahead: Before,
     /// When it will end, as estimated when it was admitted, ns.
     end: Ns,
     /// What was added to that because of earlier errors, ns.
@@ -44,8 +44,9 @@ struct Entry {
     paused: bool,
 }
 
+const NOBODY: Before = Before { own: 0, beside: 0, elsewhere: 0 };
 const EMPTY: Entry =
-    Entry { previous: NONE, next: NONE, queue: NONE, ahead: 0, end: 0, correction: 0, taken: 0, passed: false, paused: false };
+    Entry { previous: NONE, next: NONE, queue: NONE, ahead: NOBODY, end: 0, correction: 0, taken: 0, passed: false, paused: false };
 
 /// The slack of everything under way.
 #[derive(Clone, Debug)]
@@ -60,8 +61,11 @@ pub struct Slack {
     dynamic: bool,
     dies: u32,
     dies_per_chip: u32,
+    pools_per_die: u32,
     /// Two for each station: dies, behind them chips.
     queues: Vec<Queue>,
+    /// Two for each pool: its operations in these queues, but writes that have no pool yet.
+    of_pool: Vec<u32>,
     /// By station: partial writes of which the page is still to be read.
     coming: Vec<u32>,
     /// By transaction.
@@ -93,7 +97,9 @@ impl Slack {
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             dies: geometry.dies,
             dies_per_chip: config.device.dies_per_chip,
+            pools_per_die: geometry.pools.per_die.get(),
             queues: vec![Queue { head: NONE, tail: NONE, length: 0 }; 2 * stations as usize],
+            of_pool: vec![0; 2 * geometry.pools.count.get() as usize],
             coming: vec![0; stations as usize],
             entries: Vec::new(),
             latest: Vec::new(),
@@ -164,10 +170,35 @@ impl Slack {
     }
 
     /// Operations of a kind that wait for a station.
-    pub fn waiting(&self, station: u32, kind: LineKind) -> u64 {
+    fn waiting(&self, station: u32, kind: LineKind) -> u64 {
         let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
         // A chip that is the station of writes alone: its reads wait for their dies.
         if station >= self.dies && !self.by_chip && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
+    }
+
+    /// Operations of a kind that wait for a station, as one sees them whose plane is not theirs or not known.
+    pub fn all(&self, station: u32, kind: LineKind) -> Before {
+        Before { elsewhere: self.waiting(station, kind), ..NOBODY }
+    }
+
+    /// Operations of a kind that wait for the station of a pool, as one of that pool sees them.
+    pub fn before(&self, station: u32, pool: PoolId, kind: LineKind) -> Before {
+        if self.has_no_pool(kind) {
+            return self.all(station, kind);
+        }
+        let of = |pool: u32| u64::from(self.of_pool[2 * pool as usize + kind as usize]);
+        let first = pool.0 / self.pools_per_die * self.pools_per_die;
+        let on_die: u64 = (first..first + self.pools_per_die).map(of).sum();
+        Before { own: of(pool.0), beside: on_die - of(pool.0), elsewhere: self.waiting(station, kind) - on_die }
+    }
+
+    /// One operation of a pool, as one of another pool sees it.
+    fn seen(&self, by: PoolId, other: PoolId) -> Before {
+        match () {
+            () if by == other => Before { own: 1, ..NOBODY },
+            () if by.0 / self.pools_per_die == other.0 / self.pools_per_die => Before { beside: 1, ..NOBODY },
+            () => Before { elsewhere: 1, ..NOBODY },
+        }
     }
 
     /// A partial write of a die is to read its page first, or has read it.
@@ -202,9 +233,9 @@ impl Slack {
     }
 
     /// Operations ahead of it in the queue in which it stands, once it had its place; `None` if it stands in none.
-    pub fn ahead(&self, index: u32) -> Option<u64> {
+    pub fn ahead(&self, index: u32) -> Option<Before> {
         let entry = &self.entries[index as usize];
-        (entry.queue != NONE).then_some(u64::from(entry.ahead))
+        (entry.queue != NONE).then_some(entry.ahead)
     }
 
     /// It has been estimated how long after `now` an operation will end, `alone` of which it needs by itself, ns.
@@ -253,13 +284,16 @@ impl Slack {
     /// An operation begins to wait on a die. It passes those that have slack for it, and is put in order. Returns the one in its own line
     /// before which it stands, or [`NONE`].
     pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: LineKind, index: u32) -> u32 {
-        let queue = queue_of(self.station(die, kind), kind);
-        let Queue { tail, length, .. } = self.queues[queue];
+        let station = self.station(die, kind);
+        let queue = queue_of(station, kind);
+        let pool = transactions[index].pool;
+        let mut ahead = self.before(station, pool, kind);
+        let tail = self.queues[queue].tail;
         let (after, before_in_line, passed) =
-            if self.bypass[kind as usize] { self.pass(transactions, kind, tail, index) } else { (tail, NONE, 0) };
+            if self.bypass[kind as usize] { self.pass(transactions, kind, tail, index, &mut ahead) } else { (tail, NONE, 0) };
         let next = if after == tail { NONE } else { self.behind(queue, after) };
         let entry = &mut self.entries[index as usize];
-        *entry = Entry { previous: after, next, queue: queue as u32, ahead: length - passed, passed: entry.passed || passed > 0, ..*entry };
+        *entry = Entry { previous: after, next, queue: queue as u32, ahead, passed: entry.passed || passed > 0, ..*entry };
         if after != NONE {
             self.entries[after as usize].next = index;
         }
@@ -271,6 +305,9 @@ impl Slack {
             self.queues[queue].head = index;
         }
         self.queues[queue].length += 1;
+        if !self.has_no_pool(kind) {
+            self.of_pool[2 * pool.index() + kind as usize] += 1;
+        }
         self.on_chip[(die.0 / self.dies_per_chip) as usize] += 1;
         self.passes[kind as usize] += u64::from(passed);
         before_in_line
@@ -281,18 +318,27 @@ impl Slack {
         if after == NONE { self.queues[queue].head } else { self.entries[after as usize].next }
     }
 
-    /// Passes operations from the end of a queue on. Returns the one behind which the newcomer stands, the last passed one of its own line, and
-    /// how many were passed. With each the two change ranks, so that ranks stay in the queue's order.
-    fn pass(&mut self, transactions: &mut Transactions, kind: LineKind, tail: u32, index: u32) -> (u32, u32, u32) {
+    /// A kind of operations that have no pool until they begin.
+    fn has_no_pool(&self, kind: LineKind) -> bool {
+        kind == LineKind::Write && self.dynamic
+    }
+
+    /// Passes operations from the end of a queue on, which are then no longer ahead. Returns the one behind which the newcomer stands, the last passed
+    /// one of its own line, and how many were passed. With each the two change ranks, so that ranks stay in the queue's order.
+    fn pass(&mut self, transactions: &mut Transactions, kind: LineKind, tail: u32, index: u32, ahead: &mut Before) -> (u32, u32, u32) {
         let latency = self.estimator.latencies().host[kind as usize];
         let (request, pool) = (transactions[index].request, transactions[index].pool);
-        let one_line = kind == LineKind::Write && self.dynamic;
+        let one_line = self.has_no_pool(kind);
         let (mut after, mut before_in_line, mut passed) = (tail, NONE, 0);
         while after != NONE && transactions[after].request != request && self.left(transactions, after) >= latency {
             self.take(after, latency);
             let rank = transactions[after].rank;
             transactions[after].rank = std::mem::replace(&mut transactions[index].rank, rank);
-            if one_line || transactions[after].pool == pool {
+            let seen = if one_line { Before { elsewhere: 1, ..NOBODY } } else { self.seen(pool, transactions[after].pool) };
+            ahead.own -= seen.own;
+            ahead.beside -= seen.beside;
+            ahead.elsewhere -= seen.elsewhere;
+            if one_line || seen.own > 0 {
                 before_in_line = after;
             }
             after = self.entries[after as usize].previous;
@@ -302,8 +348,12 @@ impl Slack {
     }
 
     /// An operation waits no longer.
-    pub(super) fn leave(&mut self, index: u32) {
+    pub(super) fn leave(&mut self, transactions: &Transactions, index: u32) {
         let Entry { previous, next, queue, .. } = self.entries[index as usize];
+        let kind = if queue.is_multiple_of(2) { LineKind::Read } else { LineKind::Write };
+        if !self.has_no_pool(kind) {
+            self.of_pool[2 * transactions[index].pool.index() + kind as usize] -= 1;
+        }
         let chip = self.dies(queue / 2).start / self.dies_per_chip;
         self.on_chip[chip as usize] -= 1;
         let queue = &mut self.queues[queue as usize];

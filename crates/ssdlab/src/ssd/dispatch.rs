@@ -291,7 +291,7 @@ impl Ssd {
     fn stand_in_bus_line(&mut self, now: Ns, die: DieId) {
         if !self.flash.in_line(die) {
             self.counters.bus_lines += 1;
-            self.flash.line_up(die);
+            self.flash.line_up(now, die);
             self.update_clocks(die, now);
         }
     }

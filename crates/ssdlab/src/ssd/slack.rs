@@ -6,9 +6,9 @@ use super::requests::Ends;
 use crate::arbiter::{self, Decision};
 use crate::flash::{Op, OpKind};
 use crate::request::{Request, RequestKind};
-use crate::sched::{Ahead, Latencies, LineKind, NONE, Slack, TRIMMED, Transaction, TransactionKind};
+use crate::sched::{Ahead, Before, Latencies, LineKind, NONE, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::stats::Part;
-use crate::units::{ChipId, DieId, Lpn, Ns};
+use crate::units::{ChipId, DieId, Lpn, Ns, PoolId};
 use crate::views::Moment;
 
 /// What is estimated of a page operation under way.
@@ -66,6 +66,7 @@ impl Ssd {
         // What it finds in the controller's buffer needs no flash.
         let at_once = self.answered.contains(&index);
         let (kind, response, alone) = if at_once { (LineKind::Read, 0, 0) } else { self.response(now, index) };
+        let response = response.max(self.after_older(now, index, chain, alone));
         let slack = self.sched.slack.as_mut().expect("as before");
         slack.estimator.admitted(channel.0);
         slack.will_end(now, index, request, kind, response, alone);
@@ -90,37 +91,50 @@ impl Ssd {
         let transaction = &self.transactions[index];
         let reads_first = self.reads_first(transaction);
         let kind = if transaction.kind == TransactionKind::Write && !reads_first { LineKind::Write } else { LineKind::Read };
-        let die = self.die_of(index, kind);
+        let (die, pool) = self.place_of(index, kind);
         let station = slack.station(die, kind);
-        let own = slack.ahead(index).unwrap_or_else(|| slack.waiting(station, kind));
+        let own = slack.ahead(index).unwrap_or_else(|| slack.before(station, pool, kind));
         let ahead = Ahead {
             waiting: match kind {
-                LineKind::Read => [own, 0],
-                LineKind::Write => [slack.waiting(station, LineKind::Read), own],
+                LineKind::Read => [own, Before::default()],
+                LineKind::Write => [slack.all(station, LineKind::Read), own],
             },
             residual: self.residual(now, slack, station),
             width: slack.width(station),
         };
         let channel = self.channel_of_chip(transaction.chip);
-        let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_waits(channel));
+        let response = slack.estimator.response(station, channel.0, kind, ahead, self.flash.bus_stalls(channel));
         let latencies = slack.estimator.latencies().host;
         if !reads_first {
             return (kind, response, latencies[kind as usize]);
         }
         // Its page is read first; then come the reads that it passed, and all writes before it.
-        let behind = slack.ahead(index).map_or(0, |ahead| slack.waiting(station, LineKind::Read) - 1 - ahead);
-        let reads = slack.estimator.queue_of(station, LineKind::Read, behind);
-        let station = slack.station(self.die_to_write(index), LineKind::Write);
-        let writes = slack.waiting(station, LineKind::Write) + slack.coming(station) - u64::from(transaction.active);
+        let behind = slack.ahead(index).map_or(0, |ahead| slack.all(station, kind).elsewhere - 1 - ahead.all());
+        let reads = slack.estimator.queue_of(station, kind, Before { elsewhere: behind, ..Before::default() });
+        let (die, pool) = self.place_of(index, LineKind::Write);
+        let station = slack.station(die, LineKind::Write);
+        let mut writes = slack.before(station, pool, LineKind::Write);
+        writes.elsewhere += slack.coming(station) - u64::from(transaction.active);
         let queue = reads + slack.estimator.queue_of(station, LineKind::Write, writes) / slack.width(station);
         (LineKind::Write, response + queue + latencies[1], latencies[0] + latencies[1])
     }
 
     /// A partial write is to read its page first, or has read it.
     pub(super) fn note_page_to_be_read(&mut self, index: u32, begins: bool) {
-        let die = self.die_to_write(index);
+        let die = self.place_of(index, LineKind::Write).0;
         if let Some(slack) = &mut self.sched.slack {
             slack.reads_first(die, begins);
+        }
+    }
+
+    /// The estimated time from now to the end of an operation that waits for older ones on its page, were these all that it waits for.
+    fn after_older(&self, now: Ns, index: u32, chain: Option<(u32, u32)>, alone: Ns) -> Ns {
+        match chain {
+            Some((_, older)) if !self.transactions[index].active && self.transactions[older].kind != TransactionKind::Trim => {
+                let slack = self.sched.slack.as_ref().expect("the caller has looked");
+                slack.end(older).saturating_sub(now) + alone
+            }
+            _ => 0,
         }
     }
 
@@ -132,24 +146,15 @@ impl Ssd {
         kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active && partial && holds_data()
     }
 
-    /// The die on which an operation that has been admitted begins as a read or write; with dynamic allocation, of a write, the first of its chip.
-    fn die_of(&self, index: u32, kind: LineKind) -> DieId {
-        if kind == LineKind::Write {
-            return self.die_to_write(index);
+    /// Where an operation that has been admitted reads or writes. With dynamic allocation a write has no pool yet, and of its chip the first die.
+    fn place_of(&self, index: u32, kind: LineKind) -> (DieId, PoolId) {
+        let (geometry, Transaction { lpn, chip, .. }) = (self.geometry(), self.transactions[index]);
+        if kind == LineKind::Write && self.sched.is_dynamic() {
+            return (DieId(geometry.dies_of_chip(ChipId(chip)).start), PoolId(0));
         }
-        let (geometry, lpn) = (self.geometry(), self.transactions[index].lpn);
-        let place = self.ftl.lookup(lpn).map(|ppn| geometry.pool_of_page(ppn));
-        geometry.die_of_pool(place.unwrap_or_else(|| geometry.home(lpn).0))
-    }
-
-    /// The die to which the page of an operation is written; with dynamic allocation, the first of its chip.
-    fn die_to_write(&self, index: u32) -> DieId {
-        let (geometry, transaction) = (self.geometry(), &self.transactions[index]);
-        if self.sched.is_dynamic() {
-            DieId(geometry.dies_of_chip(ChipId(transaction.chip)).start)
-        } else {
-            geometry.die_of_pool(geometry.home(transaction.lpn).0)
-        }
+        let place = if kind == LineKind::Write { None } else { self.ftl.lookup(lpn) };
+        let pool = place.map_or_else(|| geometry.home(lpn).0, |ppn| geometry.pool_of_page(ppn));
+        (geometry.die_of_pool(pool), pool)
     }
 
     /// What is left of what runs on a station, ns: of several dies that exclude each other the most, of others the least (7).

@@ -1,0 +1,277 @@
+//! Every counter behind an estimate counted anew from the stages of a run, and every estimate from these counts.
+
+use std::collections::BTreeMap;
+
+use ssdlab::config::Config;
+use ssdlab::flash::{Interval, OpKind, Resource};
+use ssdlab::geometry::Geometry;
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::units::{ChannelId, DieId, Lpn, Ns, PoolId};
+
+use super::slack::{Key, PAGE, Page, look, under_way};
+
+/// A flash operation, or several of one kind as one: what stands in its way is its station.
+#[derive(Clone, Debug)]
+struct Command {
+    die: DieId,
+    kind: OpKind,
+    host: bool,
+    /// Pages.
+    pages: u64,
+    begin: Ns,
+    end: Ns,
+    /// When a page of it ended: at the end of its transfer out, or with the command.
+    page_ends: Vec<Ns>,
+    /// Transfers: start, end, and whether another of the command's pages had been transferred until then.
+    transfers: Vec<(Ns, Ns, bool)>,
+    /// When a transfer out or, of a page move, in was asked for, and when it began, if that was later.
+    waits: Vec<(Ns, Ns)>,
+}
+
+/// The commands of a die, none of which overlap.
+fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
+    let mut stages: Vec<&Interval> = intervals.iter().filter(|interval| interval.die == die).collect();
+    stages.sort_by_key(|stage| (stage.start, stage.end));
+    let mut commands: Vec<Command> = Vec::new();
+    let mut open = false;
+    for stage in stages {
+        let array = matches!(stage.resource, Resource::Array(_));
+        // A read begins in the array, a program on the bus, and more pages follow on the bus.
+        let begins = match stage.kind {
+            OpKind::Read | OpKind::Erase => array,
+            OpKind::Program | OpKind::Move => !open,
+            kind => panic!("{kind:?} is not counted"),
+        };
+        if begins {
+            let Interval { die, kind, host, start, .. } = *stage;
+            commands.push(Command {
+                die,
+                kind,
+                host,
+                pages: 0,
+                begin: start,
+                end: 0,
+                page_ends: Vec::new(),
+                transfers: Vec::new(),
+                waits: Vec::new(),
+            });
+        }
+        let command = commands.last_mut().expect("begun");
+        assert_eq!((command.kind, command.host), (stage.kind, stage.host));
+        // What asks for the bus does so when its stage before has ended: also one page of several when the one before is through, if others
+        // wait by then.
+        let asks = !array && !begins;
+        if asks && stage.start > command.end {
+            command.waits.push((command.end, stage.start));
+        }
+        if !array {
+            let follows = command.transfers.last().is_some_and(|&(_, end, _)| end == stage.start) && stage.kind != OpKind::Move;
+            command.transfers.push((stage.start, stage.end, follows));
+        }
+        command.end = stage.end;
+        command.pages += u64::from(!array);
+        if stage.kind == OpKind::Read && !array {
+            command.page_ends.push(stage.end);
+        }
+        open = match stage.kind {
+            OpKind::Program => !array,
+            OpKind::Move => begins || !array,
+            _ => false,
+        };
+    }
+    for command in &mut commands {
+        if command.kind == OpKind::Program {
+            command.page_ends = vec![command.end];
+        }
+    }
+    commands
+}
+
+/// A page operation.
+#[derive(Clone, Copy, Debug)]
+struct Op {
+    key: Key,
+    read: bool,
+    die: DieId,
+    pool: PoolId,
+    page: Page,
+    begin: Ns,
+}
+
+/// A run whose estimates are to be made anew.
+#[derive(Debug)]
+pub struct Recount {
+    config: Config,
+    geometry: Geometry,
+    commands: Vec<Command>,
+    ops: Vec<Op>,
+}
+
+/// How many estimates were compared, and in how many a term was not 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compared {
+    pub estimates: u64,
+    pub residual: u64,
+    pub collection: u64,
+    pub interference: u64,
+    pub advanced: u64,
+}
+
+impl Recount {
+    /// Runs a drive on which no page is asked for while it is under way.
+    pub fn run(config: &Config, rng: &mut Rng, kinds: &[RequestKind]) -> Result<Self, String> {
+        let plan =
+            Plan { config: config.clone(), seed: 1, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+        let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
+        simulation.ssd_mut().keep_trace();
+        let mut arrivals: Vec<Ns> = Vec::new();
+        let gap = [500, 3_000, 12_000][rng.below(3) as usize];
+        for _ in 0..60 {
+            let last = arrivals.last().copied().unwrap_or(0);
+            arrivals.push(if rng.chance(0.3) { last } else { last + rng.below(gap) });
+        }
+        let exported = simulation.ssd().ftl().geometry().exported_pages;
+        let (mut pages, mut reads) = (BTreeMap::new(), Vec::new());
+        let mut arrivals = arrivals.into_iter().peekable();
+        while let Some(due) = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min() {
+            let mut taken: Vec<u64> = under_way(&simulation).iter().map(|(key, ..)| key.1).collect();
+            while arrivals.next_if_eq(&due).is_some() {
+                let (first, count) = (rng.below(u64::from(exported)), 1 + rng.below(4));
+                let last = (first + count).min(u64::from(exported));
+                if (first..last).any(|page| taken.contains(&page)) {
+                    continue;
+                }
+                taken.extend(first..last);
+                let kind = kinds[rng.below(kinds.len() as u64) as usize];
+                reads.push(kind == RequestKind::Read);
+                let request = Request { arrival_ns: due, kind, offset: first * PAGE, length: (last - first) * PAGE, high_priority: false };
+                simulation.submit(request).map_err(|error| error.to_string())?;
+            }
+            simulation.run_until(due).map_err(|error| error.to_string())?;
+            look(&mut pages, due, under_way(&simulation), false)?;
+        }
+        let geometry = simulation.ssd().ftl().geometry().clone();
+        let intervals = &simulation.ssd().trace().expect("kept").intervals;
+        let commands: Vec<Command> = (0..geometry.dies).flat_map(|die| commands_of(DieId(die), intervals)).collect();
+        let begun = |die: DieId, read: bool, end: Ns| {
+            let kind = if read { OpKind::Read } else { OpKind::Program };
+            let is = |command: &&Command| command.host && (command.die, command.kind) == (die, kind) && command.page_ends.contains(&end);
+            commands.iter().find(is).map(|command| command.begin)
+        };
+        let mut ops = Vec::new();
+        for (&key, &page) in &pages {
+            // Pages are moved and written where they were.
+            let pool = geometry.home(Lpn(key.1 as u32)).0;
+            let (die, read) = (geometry.die_of_pool(pool), reads[key.0 as usize]);
+            let begin = begun(die, read, page.end).ok_or_else(|| format!("no command ends {key:?}: {page:?}"))?;
+            ops.push(Op { key, read, die, pool, page, begin });
+        }
+        simulation.finish().map_err(|error| error.to_string())?;
+        Ok(Recount { config: config.clone(), geometry, commands, ops })
+    }
+
+    fn station(&self, die: DieId) -> u32 {
+        if self.config.device.die_interleave { die.0 } else { self.geometry.chip_of_die(die).0 }
+    }
+
+    /// Compares all estimates.
+    pub fn compare(&self) -> Result<Compared, String> {
+        let mut compared = Compared::default();
+        for (index, op) in self.ops.iter().enumerate() {
+            let Some(expected) = self.estimate(index, &mut compared) else { continue };
+            if op.page.estimate != expected {
+                return Err(format!(
+                    "{op:?} was estimated to end at {}, and by what the stages say at {expected}\n{:#?}",
+                    op.page.estimate, self.config
+                ));
+            }
+        }
+        Ok(compared)
+    }
+
+    /// Over the transfers of a channel until now, the operations that stood in the bus's line while they went on. `None` where an operation came to
+    /// the line and a transfer began at this very instant: stages do not tell whether the arrivals of the instant came between.
+    fn ready(&self, channel: ChannelId, now: Ns) -> Option<u64> {
+        let commands = || self.commands.iter().filter(|command| self.geometry.channel_of_die(command.die) == channel);
+        let mut ready = 0;
+        for &(asked, began) in commands().flat_map(|command| &command.waits) {
+            for &(start, end, follows) in commands().flat_map(|command| &command.transfers) {
+                if start >= began || asked >= end {
+                    continue;
+                }
+                if asked == start && start == now {
+                    return None;
+                }
+                let counted = if asked <= start { start < now || start == now && follows } else { asked <= now };
+                ready += u64::from(counted);
+            }
+        }
+        Some(ready)
+    }
+
+    /// The estimate of an operation from what its station, its channel and the queues had done when it was admitted.
+    fn estimate(&self, index: usize, compared: &mut Compared) -> Option<Ns> {
+        let (op, device) = (&self.ops[index], &self.config.device);
+        let now = op.page.admitted;
+        let transfer = PAGE * device.transfer_ps_per_byte / 1000 + device.command_ns;
+        let (l_r, l_w) = (device.read_ns + transfer, transfer + device.program_ns);
+        let station = self.station(op.die);
+        let on_station = || self.commands.iter().filter(|command| self.station(command.die) == station);
+        // Pages, commands, and pages that shared theirs, of a kind that the station had begun for the host; those it begins now it begins after
+        // the arrivals.
+        let served = |kind: OpKind| {
+            let begun = || on_station().filter(|command| command.host && command.kind == kind && command.begin < now);
+            let pages = |commands: &mut dyn Iterator<Item = &Command>| commands.map(|command| command.pages).sum::<u64>();
+            (pages(&mut begun()), begun().count() as u64, pages(&mut begun().filter(|command| command.pages > 1)))
+        };
+        let (of_reads, of_writes) = (served(OpKind::Read), served(OpKind::Program));
+        // Operations ahead of it on its own plane, on others of its die, and elsewhere.
+        let ahead = |read: bool| {
+            let waits = |other: &&Op| {
+                let before = (other.page.admitted, other.key) < (now, op.key);
+                other.read == read && self.station(other.die) == station && before && other.begin >= now
+            };
+            let ahead = || self.ops.iter().filter(waits);
+            let own = ahead().filter(|other| other.pool == op.pool).count() as u64;
+            let beside = ahead().filter(|other| other.pool != op.pool && other.die == op.die).count() as u64;
+            [own, beside, ahead().count() as u64 - own - beside]
+        };
+        let queue = |[own, beside, elsewhere]: [u64; 3], latency: Ns, (pages, commands, shared): (u64, u64, u64)| {
+            let part = |count: u64, of: u64| (latency * count * of).checked_div(pages).unwrap_or(latency * count);
+            latency * own + part(beside, pages - shared) + part(elsewhere, commands)
+        };
+        let t_queue = if op.read {
+            queue(ahead(true), l_r, of_reads)
+        } else {
+            queue([0, 0, ahead(true).iter().sum()], l_r, of_reads) + queue(ahead(false), l_w, of_writes)
+        };
+        let (c_r, c_w) = (of_reads.0, of_writes.0);
+        let ended = |kinds: &[OpKind]| {
+            on_station().filter(|command| !command.host && kinds.contains(&command.kind) && command.end <= now).count() as u64
+        };
+        let (moved, erased) = (ended(&[OpKind::Move, OpKind::Program]), ended(&[OpKind::Erase]));
+        let t_gc = (moved * (l_r + l_w) + erased * device.erase_ns).checked_div(c_r + c_w).unwrap_or(0);
+        let channel = self.geometry.channel_of_die(op.die);
+        let on_channel = |die: DieId| self.geometry.channel_of_die(die) == channel;
+        let ready = self.ready(channel, now)?;
+        let admitted = |other: &&Op| on_channel(other.die) && (other.page.admitted, other.key) < (now, op.key);
+        let total = self.ops.iter().filter(admitted).count() as u64;
+        let t_interference = (transfer * ready).checked_div(total).unwrap_or(0);
+        let latency = |command: &Command| match command.kind {
+            OpKind::Read => l_r,
+            OpKind::Program => l_w,
+            OpKind::Erase => device.erase_ns,
+            _ => l_r + l_w,
+        };
+        let running = on_station().filter(|command| command.begin < now && command.end > now);
+        let t_residual = running.map(|command| latency(command).saturating_sub(now - command.begin)).max().unwrap_or(0);
+        compared.estimates += 1;
+        compared.residual += u64::from(t_residual > 0);
+        compared.collection += u64::from(t_gc > 0);
+        compared.interference += u64::from(t_interference > 0);
+        compared.advanced += u64::from(of_reads.1 < c_r || of_writes.1 < c_w);
+        Some(now + t_queue + t_gc + t_interference + t_residual + if op.read { l_r } else { l_w })
+    }
+}
