@@ -157,6 +157,8 @@ def slack_ms(tables: list[dict[str, object]], requests: int) -> tuple[float, flo
 REQUESTS = 200_000
 FEWEST_SHARE = 1 / 4
 """At most this share of the large requests of a run are one burst: with fewer bursts their number would decide everything."""
+MORE = {"prxy_0": 1 / 3, "rsrch_0": 3 / 4}
+"""Where their reads need more than that."""
 
 
 def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
@@ -165,7 +167,8 @@ def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
     wanted = (trace.write_slack_ms, trace.read_slack_ms)
     lengths = [200.0, 20.0]
     most = [
-        FEWEST_SHARE * REQUESTS * sum(flow.share for flow in flows(trace) if flow.large and flow.reads is reads) for reads in (False, True)
+        MORE.get(name, FEWEST_SHARE) * REQUESTS * sum(flow.share for flow in flows(trace) if flow.large and flow.reads is reads)
+        for reads in (False, True)
     ]
     best = (np.inf, (1, 1), (0.0, 0.0))
     for _ in range(ROUNDS):
