@@ -17,6 +17,8 @@ import pytest
 
 import ssdlab
 from conftest import ROOT, SMALL, Ssdlab
+from ssdlab.batch import Job, Pairs
+from ssdlab.paired import paired_by_size
 from ssdlab.study import library
 from ssdlab.study.definition import Row, parse
 from ssdlab.study.evaluation import Estimate, Outcome
@@ -91,6 +93,8 @@ def tiny(tmp_path: Path) -> Path:
         ("max(change(a[x], a[x]))", 0.0),
         ("min(growth(a[x]))", 1.5),
         ("max(1, a[x], 7)", 7.0),
+        ("count(a[x], 3)", 2.0),
+        ("count(a[x] - 1, 1) + count(4, 4)", 2.0),
     ],
 )
 def test_rows_are_arithmetic(text: str, value: float) -> None:
@@ -457,3 +461,93 @@ def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path, jso
     assert 0 < len(kept) < 4 * 1999
     assert all(json.loads(path.read_text())["requests"] for path in kept)
     assert not (folder / "study.json").exists()
+
+
+# pairing
+
+PAIRED = TINY.replace('schemes = ["npgc", "rwp"]', 'schemes = ["npgc", "rwp"]\npaired = "BASE"').replace(
+    'none = "nothing.like.that"', 'none = "paired.all.slower"'
+)
+
+
+@pytest.mark.parametrize(("base", "other"), [("npgc", "rwp"), ("rwp", "npgc")], ids=["first", "last"])
+def test_each_request_is_paired_with_the_same_one_of_another_scheme(tiny: Path, tmp_path: Path, base: str, other: str) -> None:
+    tiny.write_text(PAIRED.replace("BASE", base))
+    result = ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+    runs = tmp_path / "out" / "own" / "tiny" / "runs"
+    found = json.loads((runs / f"{other}_16_seed2" / "result.json").read_text())
+    settings = {**SMALL, "workload.request_kb": 16}
+    logged = ssdlab.compare(
+        device="lee2013", workload="lee2013-synthetic", schemes=[base, other], requests=300, seed=2, set=settings, paired=True
+    )
+    sizes = found["paired"].pop("by_size")
+    assert found["paired"] == logged.paired[other]
+    assert sum(size["requests"] for size in sizes.values()) in (0, 300)
+    assert "paired" not in json.loads((runs / f"{base}_16_seed2" / "result.json").read_text())
+    assert result.estimate("none", other, ("16",)) is not None
+    assert result.estimate("none", base, ("16",)) is None
+    assert not list(runs.glob("*/requests.parquet")), "the logs were for the pairing only"
+
+
+class Logged:
+    """A result, as far as pairing is concerned."""
+
+    def __init__(self, name: str, told: list[str]) -> None:
+        self.name, self.told = name, told
+
+    def pair_with(self, base: Logged) -> None:
+        self.told.append(f"{self.name} with {base.name}")
+
+    def drop_log(self) -> None:
+        self.told.append(f"no more {self.name}")
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        ("b x y", "b, x with b, no more x, y with b, no more y, no more b"),
+        ("x b y", "b, x with b, no more x, y with b, no more y, no more b"),
+        ("x y b", "b, x with b, no more x, y with b, no more y, no more b"),
+        ("b -x y", "b, y with b, no more y, no more b"),
+        ("x -b y", "no more x, no more y"),
+        ("x", "no more x"),
+    ],
+)
+def test_logs_of_pairs_go_as_soon_as_they_are_compared(ended: str, told: str) -> None:
+    jobs = {name: Job(label=name, plan=None, base=None if name == "b" else "b") for name in "bxy"}
+    pairs, heard, kept = Pairs(jobs.values()), [], []
+    for name in ended.split():
+        result = None if name.startswith("-") else Logged(name, heard)
+        if name == "b":
+            heard.append("b")
+        kept += pairs.settled(jobs[name.lstrip("-")], result)
+    kept += pairs.left()
+    assert ", ".join(heard) == told
+    assert sorted(job.label for job, _ in kept) == sorted(name for name in ended.split() if not name.startswith("-"))
+
+
+def test_sizes_of_pairs_have_numbers_of_their_own(tmp_path: Path) -> None:
+    settings = {**SMALL, "workload.request_size": "table", "workload.size_table": [[4, 1], [16, 1]]}
+    runs = ssdlab.compare(
+        device="lee2013", workload="lee2013-synthetic", schemes=["npgc", "rwp"], requests=300, set=settings, log_requests=True
+    )
+    sizes = paired_by_size(runs["npgc"], runs["rwp"])
+    assert list(sizes) == ["kb4", "kb16"]
+    assert sum(size["requests"] for size in sizes.values()) == 300
+    before, after = (runs[scheme].requests.to_pylist() for scheme in ("npgc", "rwp"))
+    means = [[row["response_ns"] for row in rows if row["size_bytes"] == 4096] for rows in (before, after)]
+    assert sizes["kb4"]["change"] == pytest.approx(100 * (sum(means[1]) / sum(means[0]) - 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"BASE"', '"npgcc"', ['paired: no scheme of the study "npgcc"', 'did you mean "npgc"']),
+        ('"BASE"', "1", ["paired", "text"]),
+        ('paired = "BASE"', 'paired = "rwp"\nengine = "queueing"', ["paired", "only runs of the drive"]),
+    ],
+)
+def test_what_cannot_be_paired_is_refused(ssdlab_command: Ssdlab, tiny: Path, old: str, new: str, words: list[str]) -> None:
+    tiny.write_text(PAIRED.replace(old, new))
+    message = ssdlab_command("study", "run", tiny).failed(2)
+    assert all(word in message for word in words), message

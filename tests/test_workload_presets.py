@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow.compute as pc
 import pytest
 
 import ssdlab
+from conftest import ROOT
 
 BURSTY_NS = 1_500_000
 FILLED = {"ftl.precondition.kind": "fill"}  # sooner ready than what the device asks for
@@ -99,3 +102,99 @@ def test_the_database_workloads_are_those_of_the_table(name: str) -> None:
     # exponential sizes: the mean of n of them is off by one part in the root of n
     assert found.mean_kb(of_reads=True) == pytest.approx(read_kb, rel=max(0.03, 3 / reads**0.5))
     assert found.mean_kb(of_reads=False) == pytest.approx(write_kb, rel=0.05)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of elyasi2017's Table 2: share of writes, sizes in KB (mean, deviation), mean slack under the baseline in ms."""
+
+    writes: float
+    read_kb: tuple[float, float]
+    write_kb: tuple[float, float]
+    slack_ms: tuple[float, float]
+    """Of reads and of writes."""
+
+
+DISKS = {
+    "wdev_2": Row(0.99, (13.4, 8.6), (16.2, 11.7), (0.0, 144.8)),
+    "rsrch_1": Row(0.99, (25.6, 16.4), (18.7, 15.7), (0.1, 155.9)),
+    "prxy_0": Row(0.95, (18.3, 14.9), (38.6, 30.6), (1.5, 577.9)),
+    "prn_0": Row(0.94, (22.3, 18.7), (16.3, 19.5), (2.5, 130.0)),
+    "rsrch_0": Row(0.9, (18.9, 46.7), (16.5, 12.2), (6.8, 43.9)),
+    "fin1": Row(0.77, (11.3, 4.6), (12.6, 10.4), (0.9, 41.1)),
+    "msnfs_3": Row(0.76, (23.6, 23.1), (23.2, 25.4), (2.1, 26.9)),
+    "wdev_0": Row(0.7, (16.8, 14.5), (17.1, 14.4), (2.6, 63.7)),
+    "web_3": Row(0.68, (82.9, 241.5), (28.9, 14.6), (2.0, 6.2)),
+    "src2_0": Row(0.64, (18.2, 11.8), (22.7, 20.3), (5.1, 193.9)),
+    "ts_0": Row(0.56, (19.6, 14.7), (19.6, 17.7), (1.4, 52.8)),
+    "usr_0": Row(0.43, (66.9, 16.5), (17.7, 13.3), (46.7, 37.1)),
+    "prn_1": Row(0.42, (16.3, 14.2), (17.4, 13.3), (0.5, 72.2)),
+    "mds_0": Row(0.21, (43.5, 26.3), (18.4, 15.6), (2.8, 14.1)),
+    "fin2": Row(0.18, (10.3, 5.1), (11.0, 12.3), (1.6, 74.4)),
+    "web_0": Row(0.18, (46.9, 26.3), (16.6, 14.1), (1.3, 15.7)),
+    "rsrch_2": Row(0.08, (12.0, 4.0), (12.2, 4.0), (1.3, 67.9)),
+    "usr_1": Row(0.06, (56.3, 26.3), (14.5, 7.8), (30.9, 36.1)),
+    "hm_1": Row(0.05, (22.9, 19.2), (27.8, 32.5), (2.2, 35.1)),
+    "stg_1": Row(0.02, (68.5, 13.6), (15.7, 11.9), (0.4, 4.5)),
+    "proj_4": Row(0.005, (32.8, 28.5), (18.4, 17.7), (0.3, 6.4)),
+}
+# Large requests of one kind are too rare there for bursts long enough (tools/calibrate_elyasi2017.py, FEWEST_SHARE); or the slack is
+# less than that of a read that meets a program.
+OUT_OF_REACH = {
+    "read": {"wdev_2", "rsrch_1", "fin1", "fin2", "src2_0"},
+    "write": {"fin2", "rsrch_2", "usr_1", "stg_1", "proj_4"},
+}
+
+
+def flows_of(name: str) -> list[dict[str, Any]]:
+    """The flows of a preset, each with all of its keys."""
+    first = tomllib.loads((ROOT / "presets" / "workloads" / f"{name}-like.toml").read_text())["workload"]
+    others = first.pop("flows")
+    return [first, *({**first, **flow} for flow in others)]
+
+
+def weighted_sizes(flows: list[dict[str, Any]], *, reads: bool) -> list[tuple[float, float]]:
+    """Sizes in KB and how many requests of them come in a second."""
+    found = []
+    for flow in flows:
+        if flow["read_share"] == float(reads):
+            total = sum(weight for _, weight in flow["size_table"])
+            found += [(size, 1e6 / flow["interarrival_us"] * weight / total) for size, weight in flow["size_table"]]
+    return found
+
+
+def moments(sizes: list[tuple[float, float]]) -> tuple[float, float]:
+    """Mean and deviation."""
+    total = sum(weight for _, weight in sizes)
+    mean = sum(size * weight for size, weight in sizes) / total
+    return mean, (sum(size**2 * weight for size, weight in sizes) / total - mean**2) ** 0.5
+
+
+@pytest.mark.parametrize("name", DISKS)
+def test_the_disk_workloads_have_the_sizes_and_shares_of_the_table(name: str) -> None:
+    flows, row = flows_of(name), DISKS[name]
+    reads, writes = (weighted_sizes(flows, reads=kind) for kind in (True, False))
+    rates = [sum(rate for _, rate in sizes) for sizes in (reads, writes)]
+    assert rates[1] / sum(rates) == pytest.approx(row.writes, rel=0.002)
+    assert moments(reads) == pytest.approx(row.read_kb, rel=0.01)
+    assert moments(writes) == pytest.approx(row.write_kb, rel=0.01)
+    assert all(size % 8 == 0 for size, _ in reads + writes), "whole pages"
+
+
+@pytest.mark.parametrize("name", DISKS)
+def test_the_disk_workloads_have_the_slack_of_the_table_under_the_baseline(name: str) -> None:
+    one_at_a_time = {"device.multiplane": False, "device.die_interleave": False}
+    found = ssdlab.run(device="elyasi2017", scheme="fr-fcfs", workload=f"{name}-like", requests=200_000, seed=1, set=one_at_a_time)
+    for kind, wanted in zip(("read", "write"), DISKS[name].slack_ms, strict=True):
+        slack_ms = found.slack[kind]["mean_ns"] / 1e6
+        if name in OUT_OF_REACH[kind]:
+            assert slack_ms < 1.5 * wanted + 0.4
+        else:
+            # one seed and few bursts; the mean of three seeds, to which they were calibrated, is nearer (elyasi2017/table2)
+            assert 0.5 * wanted < slack_ms < 2 * wanted
+    assert found.simulated_ns < 1.5 * arrival_span_ns(name), "the queues drain"
+
+
+def arrival_span_ns(name: str) -> float:
+    """How long 200,000 requests take to come, in the mean."""
+    return 200_000 / sum(1e6 / flow["interarrival_us"] for flow in flows_of(name)) * 1e9

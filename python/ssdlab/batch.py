@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +21,20 @@ from ssdlab.errors import Error, FileError, Interrupted, StoppedError
 from ssdlab.plans import Setup
 from ssdlab.result import Result
 
-__all__ = ["LOG_FILE", "RESULT_FILE", "AnyJob", "Batch", "Job", "Log", "Progress", "QueueingJob", "execute", "prepare_folder", "write_json"]
+__all__ = [
+    "LOG_FILE",
+    "RESULT_FILE",
+    "AnyJob",
+    "Batch",
+    "Job",
+    "Log",
+    "Pairs",
+    "Progress",
+    "QueueingJob",
+    "execute",
+    "prepare_folder",
+    "write_json",
+]
 
 RESULT_FILE = "result.json"
 LOG_FILE = "requests.parquet"
@@ -58,6 +73,8 @@ class Job:
     keep: tempfile.TemporaryDirectory[str] | None = None
     fitted: Mapping[str, Any] | None = None
     title: str = ""
+    base: str | None = None
+    """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
 
     @property
     def series(self) -> bool:
@@ -65,7 +82,7 @@ class Job:
         return self.log is not None
 
     @classmethod
-    def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log: Log = None) -> Job:
+    def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log: Log = None, base: str | None = None) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log.
 
         Args:
@@ -74,6 +91,7 @@ class Job:
             scheme: under which scheme.
             folder: where the result goes.
             log: whether a row for each request is logged: `"kept"` with the result, or `"temporary"`, for as long as the result lives.
+            base: the label of the run that it is to be paired with.
         """
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
@@ -86,6 +104,7 @@ class Job:
             keep=keep,
             fitted=setup.fitted(scheme),
             title=setup.title(scheme),
+            base=base,
         )
 
     def result(self, text: str) -> Result:
@@ -187,16 +206,72 @@ class _Told:
 def _run_drives(batch: Batch, jobs: Mapping[int, Job], workers: int, told: _Told) -> None:
     """In the core's threads."""
     ordered = list(jobs.values())
+    pairs = Pairs(ordered)
 
     def finished(index: int, outcome: str | Exception) -> None:
-        if isinstance(outcome, str):
-            _keep(batch, ordered[index], ordered[index].result(outcome))
+        job = ordered[index]
+        for other, result in pairs.settled(job, job.result(outcome) if isinstance(outcome, str) else None):
+            _keep(batch, other, result)
 
     plans = [job.plan for job in ordered]
     outcomes, batch.interrupt = _core.run_many(plans, jobs=workers, progress=told.by(jobs), finished=finished)
+    for other, result in pairs.left():
+        _keep(batch, other, result)
     for job, outcome in zip(ordered, outcomes, strict=True):
         if isinstance(outcome, Error):
             batch.failed[job.label] = outcome
+
+
+class Pairs:
+    """Results on their way to be kept: those that are to be paired wait for the run that they are compared with.
+
+    Temporary logs go as soon as the last comparison that needs them is done, so that they do not pile up.
+    """
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._due = Counter(job.base for job in jobs if job.base is not None)
+        """By label: how many runs have still to be compared with that one."""
+        self._bases: dict[str, Result | None] = {}
+        """Those that have ended, while runs have still to be compared with them; `None` for one that failed."""
+        self._waiting: dict[str, list[tuple[Job, Result]]] = {}
+
+    def settled(self, job: Job, result: Result | None) -> Iterator[tuple[Job, Result]]:
+        """What can be kept now that this run has ended, with this result or none."""
+        if job.base is not None:
+            if result is None:
+                self._compared(job.base)
+            elif job.base in self._bases:
+                yield job, self._paired(job.base, result)
+            else:
+                self._waiting.setdefault(job.base, []).append((job, result))
+            return
+        if self._due[job.label]:
+            self._bases[job.label] = result
+        if result is not None:
+            yield job, result
+        for other, waiting in self._waiting.pop(job.label, []):
+            yield other, self._paired(job.label, waiting)
+
+    def left(self) -> Iterator[tuple[Job, Result]]:
+        """Those that wait for a run that never ended."""
+        for job, result in itertools.chain.from_iterable(self._waiting.values()):
+            result.drop_log()
+            yield job, result
+
+    def _paired(self, label: str, result: Result) -> Result:
+        base = self._bases[label]
+        if base is not None:
+            result.pair_with(base)
+        result.drop_log()
+        self._compared(label)
+        return result
+
+    def _compared(self, label: str) -> None:
+        self._due[label] -= 1
+        if not self._due[label]:
+            base = self._bases.pop(label, None)
+            if base is not None:
+                base.drop_log()
 
 
 def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, told: _Told) -> None:

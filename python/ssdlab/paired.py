@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from ssdlab.result import Result
 
-__all__ = ["paired"]
+__all__ = ["paired", "paired_by_size"]
 
+MANY_SIZES = 16
 KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
 
 
@@ -35,13 +36,44 @@ def paired(base: Result, other: Result) -> dict[str, Any]:
     """
     import pyarrow.compute as pc  # noqa: PLC0415 (it takes longer than many a run)
 
-    before, after = (_log(result) for result in (base, other))
-    if any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes")):
-        raise UsageError("these runs are not of the same requests: compare runs of one workload with one seed")
-    gain = pc.subtract(pc.cast(before["response_ns"], "int64"), pc.cast(after["response_ns"], "int64"))
+    before, after = _logs(base, other)
+    gain = _gain(before, after)
     kinds = pc.cast(before["kind"], "string")
     groups = {name: pc.filter(gain, _is_in(kinds, wanted)) for name, wanted in KINDS.items()}
     return {name: _summary(gains) for name, gains in groups.items() if len(gains)}
+
+
+def paired_by_size(base: Result, other: Result) -> dict[str, Any]:
+    """The same, and by how many percent the mean response time `change`d, of the requests of each size.
+
+    Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them.
+    """
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    before, after = _logs(base, other)
+    gain = _gain(before, after)
+    kb = pc.ceil(pc.divide(pc.cast(before["size_bytes"], "float64"), 1024))
+    found: dict[str, Any] = {}
+    for size in sorted(pc.unique(kb).to_pylist()):
+        if len(found) == MANY_SIZES:
+            return {}
+        of_size = pc.equal(kb, size)
+        gains, times = pc.filter(gain, of_size), pc.filter(before["response_ns"], of_size)
+        found[f"kb{size:.0f}"] = {**_summary(gains), "change": -100 * pc.sum(gains).as_py() / pc.sum(times).as_py()}
+    return found
+
+
+def _logs(base: Result, other: Result) -> tuple[pa.Table, pa.Table]:
+    before, after = (_log(result) for result in (base, other))
+    if any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes")):
+        raise UsageError("these runs are not of the same requests: compare runs of one workload with one seed")
+    return before, after
+
+
+def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    return pc.subtract(pc.cast(before["response_ns"], "int64"), pc.cast(after["response_ns"], "int64"))
 
 
 def _log(result: Result) -> pa.Table:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ssdlab.errors import UsageError
-from ssdlab.paired import paired
+from ssdlab.paired import paired, paired_by_size
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -114,6 +114,16 @@ class Result(Section):
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         return pq.read_table(self._log, memory_map=True)
+
+    def pair_with(self, base: Result) -> None:
+        """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size."""
+        self._data = {**self._data, "paired": {**paired(base, self), "by_size": paired_by_size(base, self)}}
+
+    def drop_log(self) -> None:
+        """Removes the log if it is a temporary one."""
+        if self._keep is not None:
+            self._log = None
+            self._keep.cleanup()
 
     def __repr__(self) -> str:
         from ssdlab import tables  # noqa: PLC0415

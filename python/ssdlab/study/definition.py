@@ -32,7 +32,7 @@ QUEUEING_OPTIONS = (
 )
 """What the table `queueing` may say: the options of the model that the drive does not have."""
 STUDY_KEYS = (
-    *("title", "place", "about", "deviations", "discussion", "schemes", "seeds", *TABLES, "vary", "metrics", "rows", "figure"),
+    *("title", "place", "about", "deviations", "discussion", "schemes", "paired", "seeds", *TABLES, "vary", "metrics", "rows", "figure"),
     *SETUP_KEYS,
 )
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
@@ -68,6 +68,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "fit": (int, str),
     "requests": int,
     "quick": int,
+    "paired": str,
     "set": dict,
     "queueing": dict,
     "metrics": dict,
@@ -201,6 +202,8 @@ class Study:
     deviations: tuple[str, ...] = ()
     discussion: tuple[str, ...] = ()
     """What came of it, and why, as far as it is known."""
+    paired: str | None = None
+    """A scheme: the requests of all others are compared with its own, one by one."""
     folder: Path = field(default=Path(), compare=False)
     """The folder that the names of traces are relative to, besides the current one."""
 
@@ -268,6 +271,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
         figure=_figure(f"{name}: figure", table["figure"]) if "figure" in table else None,
         deviations=tuple(table.get("deviations", [])),
         discussion=tuple(table.get("discussion", [])),
+        paired=table.get("paired"),
         folder=folder,
     )
     _check_names(study)
@@ -448,6 +452,10 @@ def _check_names(study: Study) -> None:
         row.formula.check(partial(_any_numbers, study, row.formula))
     if study.figure is not None:
         _check_figure(study, f"{study.name}: figure", study.figure)
+    if study.paired is not None:
+        _check_known(f"{study.name}: paired", study.paired, study.schemes, "scheme of the study")
+        if any(study.setup_of(combination)["engine"] != DRIVE for combination in study.combinations()):
+            raise ConfigError(f'{study.name}: paired = "{study.paired}": only runs of the drive have logs to pair')
     if len(set(study.seeds)) != len(study.seeds) or len(set(study.schemes)) != len(study.schemes):
         raise ConfigError(f"{study.name}: a scheme or seed is named twice")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import queueing
-from ssdlab.batch import AnyJob, Job, QueueingJob
+from ssdlab.batch import AnyJob, Job, Log, QueueingJob
 from ssdlab.errors import ConfigError
 from ssdlab.plans import Setup, value_text
 from ssdlab.study.definition import QUEUEING
@@ -17,7 +17,9 @@ __all__ = ["job"]
 WORKLOAD = "workload."
 
 
-def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder: Path | None, series: bool) -> AnyJob:
+def job(
+    label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder: Path | None, series: bool, paired: str | None = None
+) -> AnyJob:
     """The run that a study's setup asks for, checked.
 
     Args:
@@ -27,6 +29,7 @@ def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder:
         seed: of all random streams.
         folder: where its result goes.
         series: whether it keeps what is drawn over time.
+        paired: the label of the run that its requests are compared with, which may be itself: then others are compared with it.
 
     Raises:
         ConfigError: if the setup has what its engine does not know.
@@ -41,7 +44,9 @@ def job(label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder:
         return QueueingJob.prepare(label, queueing.Experiment(**fields, **setup[QUEUEING]), scheme, folder=folder, series=series)
     if setup[QUEUEING]:
         raise ConfigError(f'{QUEUEING}.{next(iter(setup[QUEUEING]))}: only runs with engine = "{QUEUEING}" have such options')
-    return Job.prepare(label, Setup(**fields), scheme, folder=folder, log="kept" if series else None)
+    log: Log = "kept" if series else None if paired is None else "temporary"
+    base = None if paired == label else paired
+    return Job.prepare(label, Setup(**fields), scheme, folder=folder, log=log, base=base)
 
 
 def _check_known(setup: Mapping[str, Any]) -> None:

@@ -272,6 +272,11 @@ def _growth(values: Value) -> Value:
     return tuple(_safely(operator.truediv, later, earlier) for earlier, later in itertools.pairwise(numbers))
 
 
+def _count(values: Value, limit: Value) -> Value:
+    (bound,) = _flat([limit])
+    return float(sum(number <= bound for number in _flat([values])))
+
+
 OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -290,10 +295,12 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "abs": lambda values: _each(abs, values),
     "change": _change,
     "growth": _growth,
+    "count": _count,
     **{name: _of_the_model(formula) for name, formula in MODEL.items()},
 }
 """What a formula may call: the least, largest and mean of numbers and lists; `abs`, without the sign; `change(new, old)` in percent;
-`growth(list)`, the factor from each number of a list to the next; and the formulas of the queueing model."""
+`growth(list)`, the factor from each number of a list to the next; `count(list, limit)`, how many numbers are at most the limit; and the
+formulas of the queueing model."""
 
 ANY_NUMBERS = FUNCTIONS | dict.fromkeys(MODEL, lambda *values: _each(lambda *_: 1.0, *values))
 """The same, but the model's formulas take any numbers, also those for which they have no value."""

@@ -44,6 +44,8 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 MARKERS = "os^Dvp*X"
+MANY_BARS = 12
+"""With more groups of bars than this their names stand upright."""
 PANEL = (3.5, 2.5)
 """Width and height of a panel, inches."""
 
@@ -299,4 +301,5 @@ def _apart(numbers: Sequence[float], labels: Sequence[str]) -> list[str]:
 
 def _name_bars(panel: Axes, labels: Sequence[str]) -> None:
     long = len(labels) > 1 and max(map(len, labels)) * len(labels) > 36
-    panel.set_xticks(range(len(labels)), labels, rotation=30 if long else 0, ha="right" if long else "center")
+    many = len(labels) > MANY_BARS
+    panel.set_xticks(range(len(labels)), labels, rotation=90 if many else 30 if long else 0, ha="right" if long and not many else "center")

@@ -125,11 +125,12 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
             continue
         kinds[labels] = setup["engine"]
         for scheme, seed in itertools.product(study.schemes, study.seeds):
-            label = ", ".join([scheme, *labels, f"seed {seed}"])
+            label, base = (", ".join([name, *labels, f"seed {seed}"]) for name in (scheme, study.paired or scheme))
             place = None if folder is None else folder / RUNS / _run_folder(scheme, labels, seed)
             series = labels in shown and seed == study.seeds[0]
             try:
-                jobs[scheme, labels, seed] = engines.job(label, setup, scheme, seed, folder=place, series=series)
+                paired = None if study.paired is None else base
+                jobs[scheme, labels, seed] = engines.job(label, setup, scheme, seed, folder=place, series=series, paired=paired)
             except Error as error:
                 raise type(error)(f"{study.name}: {label}: {error}") from error
     if not jobs:

@@ -258,9 +258,11 @@ impl Slack {
 
     /// An operation of a kind has ended.
     pub fn ended(&mut self, now: Ns, index: u32, kind: LineKind) {
-        let Entry { end, correction, .. } = self.entries[index as usize];
+        let Entry { end, correction, taken, .. } = self.entries[index as usize];
         if let Some(feedback) = &mut self.feedback {
-            feedback[kind as usize].ended(now, now.wrapping_sub(end).cast_signed() + correction);
+            // By what was taken from it it is late on purpose.
+            let on_time = end.saturating_add(taken);
+            feedback[kind as usize].ended(now, now.wrapping_sub(on_time).cast_signed().saturating_add(correction));
         }
     }
 
