@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
@@ -18,7 +19,7 @@ DONE = 2
 MILLION = 1_000_000
 
 
-class _Bars:
+class _Bars(ABC):
     """Bars that runs move. `callback` is `None` where nobody would see them."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -39,11 +40,13 @@ class _Bars:
         if self._progress is not None:
             self._progress.stop()
 
+    @abstractmethod
     def _begin(self, progress: Progress) -> None:
-        raise NotImplementedError
+        """Adds the bars."""
 
+    @abstractmethod
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
-        raise NotImplementedError
+        """Moves them."""
 
 
 class RunProgress(_Bars):
