@@ -20,6 +20,7 @@ use ssdlab::simulation::Control;
 use crate::door;
 use crate::errors::{Failure, guarded, json};
 use crate::runs::PyConfig;
+use crate::tools::named;
 
 /// How many values are computed between looks at the signals.
 const VALUES_AT_ONCE: usize = 1 << 20;
@@ -196,17 +197,12 @@ pub fn queueing_simulate<'py>(
     times_ns: [u64; 4],
     pages: u64,
     valid: Vec<u64>,
-    priority: &str,
+    priority: String,
     free_blocks: Option<u64>,
     series: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
-    let priority = match priority {
-        "rwp" => Priority::Rwp,
-        "cep" => Priority::Cep,
-        "fifo" => Priority::Fifo,
-        other => return Err(usage(format!("priority = \"{other}\" is none of rwp, cep, fifo")).into()),
-    };
+    let priority: Priority = named("priority", Some(priority))?.expect("a name was given");
     let small =
         |name: &str, number: u64| u32::try_from(number).map_err(|_| usage(format!("{name} = {number}: expected at most {}", u32::MAX)));
     let pages = small("pages", pages)?;

@@ -18,7 +18,7 @@ use crate::door;
 use crate::errors::{Failure, guarded, json};
 
 /// The value that a name stands for; the message for a wrong name lists those that there are.
-fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Result<Option<T>, Failure> {
+pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Result<Option<T>, Failure> {
     let Some(name) = name else { return Ok(None) };
     let parsed = serde_json::from_value(Value::String(name.clone()));
     parsed.map(Some).map_err(|reason| Failure::Core(Error::Usage(format!("{what} \"{name}\": {reason}"))))

@@ -156,7 +156,7 @@ impl Ssd {
         (0..page).fold(first, |index, _| self.transactions[index].next)
     }
 
-    fn account_all(&mut self, first: u32, part: Part, now: Ns) {
+    pub(super) fn account_all(&mut self, first: u32, part: Part, now: Ns) {
         let mut index = first;
         while index != NONE {
             self.transactions[index].account(part, now);

@@ -122,10 +122,11 @@ impl Ssd {
 
     /// A partial write is to read its page first, or has read it.
     pub(super) fn note_page_to_be_read(&mut self, index: u32, begins: bool) {
-        let die = self.place_of(index, LineKind::Write).0;
-        if let Some(slack) = &mut self.sched.slack {
-            slack.reads_first(die, begins);
+        if self.sched.slack.is_none() {
+            return;
         }
+        let die = self.place_of(index, LineKind::Write).0;
+        self.sched.slack.as_mut().expect("just seen").reads_first(die, begins);
     }
 
     /// The estimated time from now to the end of an operation that waits for older ones on its page, were these all that it waits for.
@@ -217,7 +218,7 @@ impl Ssd {
         if self.read_with_slack(die, first).is_some() {
             self.counters.write_pauses += 1;
             self.flash.pause(now, slot);
-            self.account_pages(first, Part::Array, now);
+            self.account_all(first, Part::Array, now);
             self.update_clocks(die, now);
         } else {
             self.flash.do_not_stop(slot);
@@ -247,14 +248,6 @@ impl Ssd {
         std::iter::successors(Some(first), |&index| Some(self.transactions[index].next).filter(|&next| next != NONE))
     }
 
-    fn account_pages(&mut self, first: u32, part: Part, now: Ns) {
-        let mut index = first;
-        while index != NONE {
-            self.transactions[index].account(part, now);
-            index = self.transactions[index].next;
-        }
-    }
-
     /// The die with a paused program in whose way nothing may come but reads: this one, or one that it excludes.
     #[inline]
     pub(super) fn paused_die(&self, die: DieId) -> Option<DieId> {
@@ -276,7 +269,7 @@ impl Ssd {
             return false;
         }
         self.flash.end_pause(now, die, &mut self.events);
-        self.account_pages(first, Part::Suspended, now);
+        self.account_all(first, Part::Suspended, now);
         self.update_clocks(die, now);
         true
     }
