@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,3 +108,20 @@ def fill(folder: Path) -> Path:
         while True:
             file.write(b"x" * 4096)
     return filler
+
+
+def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tuple[str, list[Path]]:
+    """Runs a study and sends it Ctrl-C once a run has finished: its standard output, and the results that it kept in its folder."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "ssdlab", "study", "run", *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(600):
+        if list(folder.glob("runs/*/result.json")):
+            break
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert len(err.splitlines()) == 1
+    assert "had finished" in err
+    return out, list(folder.glob("runs/*/result.json"))

@@ -6,17 +6,13 @@ import contextlib
 import json
 import math
 import re
-import signal
-import subprocess
-import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 import ssdlab
-from conftest import ROOT, SMALL, Ssdlab
+from conftest import ROOT, SMALL, Ssdlab, interrupted_study
 from ssdlab.batch import Job, Pairs
 from ssdlab.paired import paired_by_size
 from ssdlab.study import library
@@ -432,24 +428,9 @@ def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path, jso
     first = tmp_path / "first.toml"
     first.write_text(TINY.replace("requests = 2000", "requests = 100").replace("[1, 2, 3]", "[1]"))
     tiny.write_text(TINY.replace("seeds = [1, 2, 3]", f"seeds = {list(range(1, 2000))}"))
-    started = subprocess.Popen(
-        [sys.executable, "-m", "ssdlab", "study", "run", *([str(first), str(tiny), "--json"] if json_ else [str(tiny)])],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
     folder = tmp_path / "results" / "studies" / "own" / "tiny"
-    for _ in range(600):
-        if list(folder.glob("runs/*/result.json")):
-            break
-        time.sleep(0.1)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    assert started.returncode == 130, err
-    assert len(err.splitlines()) == 1
-    assert "had finished" in err
-    kept = list(folder.glob("runs/*/result.json"))
+    arguments = [str(first), str(tiny), "--json"] if json_ else [str(tiny)]
+    out, kept = interrupted_study(arguments, folder, tmp_path)
     if json_:
         printed = json.loads(out)
         assert list(printed["studies"]) == ["own/first"]

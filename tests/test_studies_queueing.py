@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -14,7 +10,7 @@ import numpy as np
 import pytest
 
 import ssdlab
-from conftest import Ssdlab
+from conftest import Ssdlab, interrupted_study
 from ssdlab.study.definition import parse
 from ssdlab.study.expressions import AbsentError, Formula
 from ssdlab.study.timelines import steps
@@ -276,24 +272,8 @@ def test_a_drive_and_its_model_in_one_study(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_the_runs_that_had_finished(queue: Path, tmp_path: Path, json_: bool) -> None:
     seeds = f"seeds = {list(range(1, 100))}"
     queue.write_text(QUEUE.replace("seeds = [1, 2, 3]", seeds).replace("requests = 3000", "requests = 2_000_000"))
-    started = subprocess.Popen(
-        [sys.executable, "-m", "ssdlab", "study", "run", str(queue), *(["--json"] if json_ else [])],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
     folder = tmp_path / "results" / "studies" / "own" / "queue"
-    for _ in range(600):
-        if list(folder.glob("runs/*/result.json")):
-            break
-        time.sleep(0.1)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    assert started.returncode == 130, err
-    assert len(err.splitlines()) == 1
-    assert "had finished" in err
-    kept = list(folder.glob("runs/*/result.json"))
+    out, kept = interrupted_study([str(queue), *(["--json"] if json_ else [])], folder, tmp_path)
     assert 0 < len(kept) < 6 * 99
     assert all(json.loads(path.read_text())["digest"] for path in kept)
     if json_:
