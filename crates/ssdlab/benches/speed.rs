@@ -73,7 +73,7 @@ fn timed_simulation(config: &Config, ftl: Ftl, report: PreconditionReport) -> f6
         Plan { config: config.clone(), seed: 2, requests: Some(WRITES), verify: Verify::Off, request_log: None, state: None, victim: None };
     let exported = ftl.geometry().exported_bytes();
     let mut source = workload::open(&config.workload, exported, plan.seed, plan.requests).expect("a generator");
-    let mut simulation = Simulation::with_drive(&plan, ftl, report).expect("a drive");
+    let mut simulation = Simulation::with_drives(&plan, vec![ftl], report).expect("a drive");
     let start = Instant::now();
     simulation.drive(source.as_mut(), &Control::default()).expect("a run");
     WRITES as f64 / start.elapsed().as_secs_f64()

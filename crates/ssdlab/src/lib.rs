@@ -6,6 +6,7 @@
 //! | floor | modules |
 //! |---|---|
 //! | 7 | [`simulation`] |
+//! | 6 | [`storage`] |
 //! | 5 | [`ssd`], [`precondition`] |
 //! | 4 | [`sched`], [`gc`], [`arbiter`] |
 //! | 3 | [`ftl`] |
@@ -34,6 +35,7 @@ pub mod sched;
 pub mod simulation;
 pub mod ssd;
 pub mod stats;
+pub mod storage;
 pub mod units;
 pub mod views;
 pub mod workload;

@@ -49,6 +49,9 @@ impl Needs {
             // Each physical page's version is written at the start.
             needs.touched += map[1];
         }
+        let drives = u64::from(config.array.drives());
+        needs.arrays.iter_mut().for_each(|bytes| *bytes *= drives);
+        needs.touched *= drives;
         Ok(needs)
     }
 

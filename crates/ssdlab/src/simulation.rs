@@ -17,6 +17,7 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
+use crate::storage::{Storage, drive_seed};
 use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
@@ -86,7 +87,8 @@ const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 /// A drive and its clock, to be driven step by step or by a workload.
 pub struct Simulation {
     plan: Plan,
-    ssd: Ssd,
+    storage: Storage,
+    exported_bytes: u64,
     recorder: Recorder,
     precondition: PreconditionReport,
     now: Ns,
@@ -113,26 +115,27 @@ impl Simulation {
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         control.phase.store(0, Ordering::Relaxed);
         let began = wall_clock();
-        let (ftl, precondition) = prepare(plan, control)?;
+        let (ftls, precondition) = prepare(plan, control)?;
         let prepare_s = began.elapsed().as_secs_f64();
-        Ok(Simulation { prepare_s, ..Self::with_drive(plan, ftl, precondition)? })
+        Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
     }
 
-    /// The same with a drive that is prepared already, for comparisons that begin with one state.
+    /// The same with drives that are prepared already, one for each of the array.
     ///
     /// # Errors
     /// What opening the request log meets.
-    pub fn with_drive(plan: &Plan, ftl: Ftl, precondition: PreconditionReport) -> Result<Self> {
-        let mut ssd = Ssd::new(&plan.config, ftl, plan.seed);
+    pub fn with_drives(plan: &Plan, ftls: Vec<Ftl>, precondition: PreconditionReport) -> Result<Self> {
+        let mut storage = Storage::new(&plan.config, ftls, plan.seed);
         if plan.verify != Verify::Off {
-            ssd.verify(plan.verify == Verify::Every);
+            storage.verify(plan.verify == Verify::Every);
         }
         if let Some(victim) = &plan.victim {
-            ssd.use_victim_policy(victim);
+            storage.use_victim_policy(victim);
         }
         Ok(Simulation {
             plan: plan.clone(),
-            ssd,
+            storage,
+            exported_bytes: plan.config.exported_bytes()?,
             recorder: Recorder::new(plan.request_log.as_deref())?,
             precondition,
             now: 0,
@@ -154,24 +157,29 @@ impl Simulation {
         self.now
     }
 
-    /// The drive, to look at.
+    /// The drive (of an array, the first), to look at.
     pub fn ssd(&self) -> &Ssd {
-        &self.ssd
+        self.storage.drives().next().expect("there is a drive")
     }
 
     /// What is estimated of the page operations under way, where it is.
     pub fn estimates(&self) -> Vec<Estimate> {
-        self.ssd.estimates()
+        self.ssd().estimates()
     }
 
-    /// The drive, to change how it is watched.
+    /// The same, to change how it is watched.
     pub fn ssd_mut(&mut self) -> &mut Ssd {
-        &mut self.ssd
+        self.storage.drives_mut().next().expect("there is a drive")
+    }
+
+    /// What the host talks to.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// Bytes the host sees.
     pub fn exported_bytes(&self) -> u64 {
-        self.ssd.ftl().geometry().exported_bytes()
+        self.exported_bytes
     }
 
     /// Lets a request arrive at its arrival time, which must not lie before the present nor before that of a request submitted earlier.
@@ -252,9 +260,10 @@ impl Simulation {
 
     fn finish_with(self, workload: serde_json::Value) -> Result<RunResult> {
         if self.plan.verify != Verify::Off {
-            self.ssd.check()?;
+            self.storage.check()?;
         }
-        let device = device_stats(&self.ssd, self.now);
+        let erases: Vec<u32> = self.storage.drives().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
+        let device = device_stats(&self.storage, self.now);
         let mut config = self.plan.config.to_value();
         if self.plan.victim.is_some() {
             config["gc"]["victim"] = CUSTOM.into();
@@ -269,12 +278,12 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        Ok(RunResult::assemble(run, self.recorder.finish()?, device, self.ssd.ftl().blocks().erases()))
+        Ok(RunResult::assemble(run, self.recorder.finish()?, device, &erases))
     }
 
     fn next_time(&self) -> Option<Ns> {
         let arrival = self.arrivals.front().map(|request| request.arrival_ns);
-        match (self.ssd.next_event(), arrival) {
+        match (self.storage.next_event(), arrival) {
             (Some(event), Some(arrival)) => Some(event.min(arrival)),
             (event, arrival) => event.or(arrival),
         }
@@ -283,7 +292,7 @@ impl Simulation {
     fn step_or_stuck(&mut self) -> Result<()> {
         self.begin()?;
         if self.next_time().is_none() {
-            return Err(self.ssd.stuck(self.now));
+            return Err(self.storage.stuck(self.now));
         }
         self.step()
     }
@@ -291,7 +300,7 @@ impl Simulation {
     /// Starts the clock. Apart from [`Simulation::new`], so that what watches the drive can be set up before.
     fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            self.ssd.begin();
+            self.storage.begin();
         }
         self.policy_could_choose()
     }
@@ -300,7 +309,7 @@ impl Simulation {
     /// there the greedy choice stands in until the run ends here.
     #[inline]
     fn policy_could_choose(&mut self) -> Result<()> {
-        self.ssd.take_policy_failure().map_or(Ok(()), Err)
+        self.storage.take_policy_failure().map_or(Ok(()), Err)
     }
 
     /// One instant: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at the same instant
@@ -314,22 +323,22 @@ impl Simulation {
         self.progress = progress;
         self.rounds_at_now = if stands { self.rounds_at_now + 1 } else { 0 };
         if self.rounds_at_now > ROUNDS_AT_ONE_INSTANT {
-            return Err(self.ssd.stuck(self.now));
+            return Err(self.storage.stuck(self.now));
         }
         self.now = time;
-        self.ssd.handle_events(time);
+        self.storage.handle_events(time);
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
-            self.ssd.accept(time, index, request);
+            self.storage.accept(time, index, request);
         }
-        self.ssd.dispatch(time);
+        self.storage.dispatch(time);
         self.policy_could_choose()?;
         self.collect_completions()
     }
 
     fn collect_completions(&mut self) -> Result<()> {
-        self.ssd.drain_completions(&mut self.completions);
+        self.storage.drain_completions(&mut self.completions);
         for completion in &self.completions {
             self.recorder.record(completion)?;
             self.completed += 1;
@@ -401,7 +410,7 @@ fn wall_clock() -> Instant {
 /// Everything that can go wrong in a run; [`Error::Interrupted`] when the control says so.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
-    let exported = Geometry::new(&plan.config).exported_bytes();
+    let exported = plan.config.exported_bytes()?;
     let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.cancel)?;
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     let mut simulation = Simulation::new(plan, control)?;
@@ -418,9 +427,13 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
 /// # Errors
 /// What preconditioning or writing the file meets; [`Error::Interrupted`].
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
-    let (ftl, report) = prepare(plan, control)?;
+    if plan.config.array.drives() > 1 {
+        let message = "a saved state is that of one drive, and an array has several; set array.level = \"none\"";
+        return Err(Error::Usage(message.into()));
+    }
+    let (ftls, report) = prepare(plan, control)?;
     let mut file = WholeFile::create(out)?;
-    let saved = ftl.save(&plan.config, Cancellable { file: &mut file, cancel: &control.cancel });
+    let saved = ftls[0].save(&plan.config, Cancellable { file: &mut file, cancel: &control.cancel });
     control.cancel.check()?;
     saved.map_err(|error| Error::io("write", out, error))?;
     file.commit()?;
@@ -445,12 +458,15 @@ impl Write for Cancellable<'_> {
     }
 }
 
-fn prepare(plan: &Plan, control: &Control) -> Result<(Ftl, PreconditionReport)> {
+fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     if let Some(path) = &plan.state {
+        if plan.config.array.drives() > 1 {
+            return Err(Error::Usage(format!("{}: a saved state is that of one drive, and an array has several; leave it out", path.display())));
+        }
         let ftl = load_state(&plan.config, path)?;
         let report = precondition::report(&ftl, "state".to_string());
-        return Ok((ftl, report));
+        return Ok((vec![ftl], report));
     }
     let wanted = &plan.config.ftl.precondition;
     let ranges = match &wanted.prefill {
@@ -460,7 +476,14 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Ftl, PreconditionReport)> 
         }
         _ => None,
     };
-    precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), plan.seed, &|| control.cancelled())
+    let prepared: Vec<_> = (0..plan.config.array.drives())
+        .map(|drive| {
+            let seed = drive_seed(plan.seed, drive);
+            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &|| control.cancelled())
+        })
+        .collect::<Result<_>>()?;
+    let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    Ok((ftls, PreconditionReport::of_all(&reports)))
 }
 
 fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
@@ -474,8 +497,13 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
         .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
 }
 
-/// The drive's statistics at the time `end`.
-fn device_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
+/// The statistics of all drives at the time `end`.
+fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
+    let drives = storage.drives().map(|drive| drive_stats(drive, end));
+    drives.reduce(DeviceStats::joined).expect("there is a drive")
+}
+
+fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
     let counters = ssd.counters();
     let geometry = ssd.ftl().geometry();
     let named = [

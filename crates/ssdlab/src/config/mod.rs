@@ -13,6 +13,7 @@ mod overrides;
 pub mod presets;
 pub mod reference;
 pub mod schema;
+mod storage;
 mod text;
 pub mod validate;
 mod workload_rules;
@@ -25,6 +26,7 @@ mod tests;
 pub use capacity::Capacity;
 pub use check::{Problem, check};
 pub use layers::Layers;
+pub use storage::{Array, ArrayLevel, Cache, CachePlace, CachePolicy, Padding};
 pub use validate::validate;
 
 use schemars::JsonSchema;
@@ -42,6 +44,10 @@ pub struct Config {
     pub gc: Gc,
     /// The order in which host operations wait for the flash.
     pub scheduler: Scheduler,
+    /// A cache above the drive or the array.
+    pub cache: Cache,
+    /// An array of drives.
+    pub array: Array,
     /// Requests: generated, or read from a trace.
     pub workload: Workload,
 }
@@ -50,6 +56,19 @@ impl Config {
     /// While a job is active, host writes are given pages of another block than the shared frontier that the job fills (ae2022 section 4.2).
     pub fn redirects_writes(&self) -> bool {
         self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block
+    }
+
+    /// The cache stands above the array, not in its drives.
+    pub fn caches_array(&self) -> bool {
+        self.cache.is_on() && self.cache.place == CachePlace::Array
+    }
+
+    /// Bytes that the host can address.
+    ///
+    /// # Errors
+    /// As [`Capacity::of`].
+    pub fn exported_bytes(&self) -> crate::error::Result<u64> {
+        Ok(self.array.exported_bytes(Capacity::of(self)?.exported_bytes()))
     }
 }
 

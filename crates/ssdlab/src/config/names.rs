@@ -2,15 +2,8 @@
 
 use super::node::{Node, root};
 
-/// Keys and sections of the published interface that later versions bring. One that has arrived must leave this list
-/// (a test asserts it).
-const PLANNED: &[&str] = &["cache", "array"];
-
 /// The message for a key or section that does not exist.
 pub(super) fn unknown(path: &str) -> String {
-    if is_planned(path) {
-        return format!("{path}: planned, not in this version; leave it out");
-    }
     if let (Some(key), Some((section, name))) = (root().find(path), path.rsplit_once('.')) {
         // Quoted in TOML, or a dictionary's key: the dots are part of the name.
         return format!("{}: a name may not have dots here; put {name} into the section {section}", key.path);
@@ -27,9 +20,6 @@ pub(super) fn unknown(path: &str) -> String {
 
 /// The message for a table that is no section, if its name is close to that of one.
 pub(super) fn unknown_section(path: &str) -> Option<String> {
-    if is_planned(path) {
-        return Some(unknown(path));
-    }
     let sections = root().sections();
     let near = nearest(path, sections.iter().map(|section| section.path.as_str()))?;
     Some(format!("{path}: unknown section; did you mean {near}?"))
@@ -67,10 +57,6 @@ fn nearest_by_last(last: &str, keys: &[&'static Node]) -> Option<&'static str> {
     keys.iter().find(|key| key.name() == near).map(|key| key.path.as_str())
 }
 
-fn is_planned(path: &str) -> bool {
-    PLANNED.iter().any(|planned| path == *planned || path.starts_with(&format!("{planned}.")))
-}
-
 /// Letters and digits alone, in lower case: what is left of a name when its spelling style is taken away.
 fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -91,13 +77,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn config_planned_keys_have_not_arrived() {
-        for planned in PLANNED {
-            assert!(root().find(planned).is_none(), "{planned} exists now: take it out of PLANNED in config/names.rs");
-        }
-    }
-
-    #[test]
     fn config_unknown_keys_are_guessed() {
         let cases = [
             ("gc.sfot", "gc.sfot: unknown key; did you mean gc.soft?"),
@@ -114,8 +93,8 @@ mod tests {
                 "scheduler.xyzzy: unknown key; scheduler has order, pipeline, alpha, read_queue, write_queue, read_bypass, write_bypass, write_pausing, \
                  estimates, error_feedback",
             ),
-            ("xyzzy.plugh", "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, workload"),
-            ("cache.policy", "cache.policy: planned, not in this version; leave it out"),
+            ("xyzzy.plugh", "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, cache, array, workload"),
+            ("cache.polcy", "cache.polcy: unknown key; did you mean cache.policy?"),
         ];
         for (path, message) in cases {
             assert_eq!(unknown(path), message);

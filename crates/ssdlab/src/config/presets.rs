@@ -63,7 +63,7 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => "device, ftl, gc.trigger, gc.soft and gc.invalid_share",
-            Kind::Scheme => "gc (but not soft and invalid_share), scheduler and ftl.allocation",
+            Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",
             Kind::Workload => "workload",
         }
     }

@@ -25,7 +25,6 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (json!({"gc_soft": 1}), "gc_soft: unknown key; did you mean gc.soft?"),
         (json!({"garbage": {"soft": 1}}), "garbage.soft: unknown key; did you mean gc.soft?"),
         (json!({"devices": {"channels": 1, "page_bytes": 5}}), "devices: unknown section; did you mean device?"),
-        (json!({"cache": {"policy": "lru"}}), "cache: planned, not in this version; leave it out"),
         (
             json!({"gc": {"soft": "high"}}),
             "gc.soft = \"high\": must be a number from 0 to 1000000, not a string (Soft threshold T_soft: collection starts when a pool \
@@ -282,7 +281,7 @@ fn config_presets_set_only_what_is_theirs() {
     write("description = \"x\"\nsource = \"y\"\ngc.scope = \"die\"\nftl.allocation = \"dynamic\"\n");
     assert_eq!(scheme.build().expect("a scheme from a file").gc.scope, Scope::Die);
     write("[device]\nread_ns = 5\n[gc]\nsoft = 0.1\n");
-    let only = "a scheme preset sets only gc (but not soft and invalid_share), scheduler and ftl.allocation; put it into a device preset";
+    let only = "a scheme preset sets only gc (but not soft and invalid_share), scheduler, cache and ftl.allocation; put it into a device preset";
     assert_eq!(messages(&scheme), format!("{name}:2: device.read_ns: {only}\n{name}:4: gc.soft: {only}"));
     assert_eq!(
         messages(&Layers { workload: Some(name.clone()), ..Layers::default() }),

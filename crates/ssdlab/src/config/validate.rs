@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-use super::{Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check, workload_rules};
+use super::{ArrayLevel, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check, workload_rules};
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
 ///
@@ -52,6 +52,8 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     abilities(config, messages);
     page_types(config, messages);
     precondition(&config.ftl.precondition, messages);
+    cache(config, messages);
+    array(config, messages);
     workload_rules::relations(&config.workload, messages);
     match Capacity::of(config) {
         Err(error) => messages.push(error.to_string()),
@@ -96,6 +98,46 @@ fn slack(config: &Config, messages: &mut Vec<String>) {
             "scheduler.write_pausing = true: needs device.page_registers = 2, as a paused program keeps its data in one; change one of them"
                 .into(),
         );
+    }
+}
+
+fn cache(config: &Config, messages: &mut Vec<String>) {
+    let (cache, page) = (&config.cache, config.device.page_bytes);
+    if cache.bytes < page.into() {
+        messages.push(format!("cache.bytes = {}: is less than a page (device.page_bytes = {page}); raise it", cache.bytes));
+    }
+    if cache.place == CachePlace::Array && config.array.level == ArrayLevel::None {
+        messages.push("cache.place = \"array\": there is no array; set array.level, or cache.place = \"drive\"".into());
+    }
+}
+
+fn array(config: &Config, messages: &mut Vec<String>) {
+    let array = &config.array;
+    let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
+    if stripe.fract() != 0.0 || array.stripe_bytes() % page != 0 {
+        messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));
+        return;
+    }
+    if let Some(failed) = array.degraded.filter(|&failed| array.level != ArrayLevel::Rais5 || failed >= array.drives) {
+        let most = array.drives - 1;
+        messages.push(format!("array.degraded = {failed}: must be a drive of a rais5 array, 0 to {most}; or leave it out"));
+    }
+    if array.level == ArrayLevel::None {
+        return;
+    }
+    if array.level == ArrayLevel::Rais5 && array.drives < 3 {
+        messages.push(format!("array.drives = {}: array.level = \"rais5\" needs at least 3", array.drives));
+    }
+    if config.ftl.precondition.prefill.is_some() {
+        messages.push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
+    }
+    let Ok(drive) = Capacity::of(config) else { return };
+    let pages = array.exported_bytes(drive.exported_bytes()) / page;
+    if pages == 0 {
+        messages.push(format!("array.stripe_kb = {}: is more than a drive exports; lower it", array.stripe_kb));
+    } else if pages > u64::from(u32::MAX) {
+        let most = u32::MAX;
+        messages.push(format!("array.drives = {}: {pages} pages are too many; at most {most} can be simulated", array.drives));
     }
 }
 

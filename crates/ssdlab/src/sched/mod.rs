@@ -10,7 +10,7 @@ mod transaction;
 
 pub use estimate::{Ahead, Before, Latencies};
 pub use slack::Slack;
-pub use transaction::{NONE, TRIMMED, Transaction, TransactionKind, Transactions};
+pub use transaction::{NONE, SCATTERED, TRIMMED, Transaction, TransactionKind, Transactions};
 
 use crate::config::{Config, Order};
 use crate::flash::Timing;

@@ -11,6 +11,9 @@ pub const NONE: u32 = u32::MAX;
 /// The bytes that a trim leaves written in a page.
 pub const TRIMMED: (u32, u32) = (0, 0);
 
+/// The bytes of a write of sectors that do not follow each other: some, but none that a read could be answered with.
+pub const SCATTERED: (u32, u32) = (1, 1);
+
 /// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionKind {

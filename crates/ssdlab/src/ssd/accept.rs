@@ -5,13 +5,24 @@ use super::Ssd;
 use super::requests::{Active, Ends};
 use crate::config::UnmappedRead;
 use crate::request::{Request, RequestKind};
-use crate::sched::{LineKind, NONE, TRIMMED, Transaction, TransactionKind};
+use crate::sched::{LineKind, NONE, SCATTERED, TRIMMED, Transaction, TransactionKind};
 use crate::stats::{Completion, Part, Parts};
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
 
 impl Ssd {
     /// Takes in a request that arrives now. It must lie inside the exported range.
+    #[inline]
     pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        self.accept_as(now, index, request, false);
+    }
+
+    /// Takes in a write of sectors of one page that do not follow each other; `request` is the page. Its page is read first, once.
+    pub fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().page_bytes));
+        self.accept_as(now, index, request, true);
+    }
+
+    fn accept_as(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         assert!(request.offset + request.length <= self.geometry().exported_bytes());
         let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
         let sequential = data && self.last_end == Some(request.offset);
@@ -26,6 +37,7 @@ impl Ssd {
             request,
             index,
             sequential,
+            scattered,
             pending: 1,
             parts: Parts::default(),
             last: (0, Lpn(0)),
@@ -77,7 +89,7 @@ impl Ssd {
         }
         let kind = if active.request.kind == RequestKind::Read { TransactionKind::Read } else { TransactionKind::Write };
         for lpn in from..active.pages(page_bytes).1 {
-            let bytes = active.bytes_in_page(Lpn(lpn), page_bytes);
+            let bytes = if active.scattered { SCATTERED } else { active.bytes_in_page(Lpn(lpn), page_bytes) };
             if !self.admit_page(now, place, active.request.arrival_ns, kind, Lpn(lpn), bytes) {
                 return Some(lpn);
             }

@@ -44,7 +44,7 @@ use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
 use crate::sched::{Scheduler, Transactions};
 use crate::stats::{Completion, SlackStats};
-use crate::units::{ChannelId, DieId, Lpn, Ns, PlaneId, PoolId};
+use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PlaneId, PoolId};
 
 #[doc(hidden)]
 pub use planted::Planted;
@@ -332,6 +332,33 @@ impl Ssd {
     /// What slack there was, and how well it was estimated.
     pub fn slack_stats(&self) -> &SlackStats {
         &self.slack_stats
+    }
+
+    /// The chip where a page lies, or will when it is written. `None`: it is not known before (dynamic allocation).
+    #[inline]
+    pub fn chip_of_page(&self, lpn: Lpn) -> Option<ChipId> {
+        let geometry = self.geometry();
+        let pool = if self.sched.is_dynamic() {
+            geometry.pool_of_page(self.ftl.lookup(lpn)?)
+        } else {
+            // A page stays in the pool that its address gives it.
+            geometry.home(lpn).0
+        };
+        Some(geometry.chip_of_die(geometry.die_of_pool(pool)))
+    }
+
+    /// Where a page is written does not follow from its address.
+    pub fn allocates_dynamically(&self) -> bool {
+        self.sched.is_dynamic()
+    }
+
+    /// A job is active on the chip, or, with `soon` > 0, a pool of it has fewer than T_soft + `soon` free blocks.
+    #[inline]
+    pub fn chip_in_gc(&self, chip: ChipId, soon: u32) -> bool {
+        let dies = self.geometry().dies_of_chip(chip);
+        let wanted = self.ftl.soft_blocks() + soon;
+        let is_short = |die| self.geometry().pools_of_die(DieId(die)).any(|pool| self.ftl.blocks().free_count(PoolId(pool)) < wanted);
+        dies.clone().any(|die| self.jobs_on_die[die as usize] > 0) || soon > 0 && dies.into_iter().any(is_short)
     }
 
     /// Requests under way.

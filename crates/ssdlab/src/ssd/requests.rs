@@ -13,6 +13,8 @@ pub struct Active {
     pub index: u64,
     /// It starts where the one before ended.
     pub sequential: bool,
+    /// It writes sectors of its page that do not follow each other.
+    pub scattered: bool,
     /// Transactions to come or under way.
     pub pending: u32,
     /// The parts of the transaction that completed last.

@@ -80,6 +80,40 @@ pub struct DeviceStats {
 }
 
 impl DeviceStats {
+    /// Those of two drives together.
+    #[must_use]
+    pub fn joined(self, other: DeviceStats) -> Self {
+        let mut counters = self.counters;
+        for (name, count) in other.counters {
+            *counters.entry(name).or_default() += count;
+        }
+        let both = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a + c, b + d];
+        DeviceStats {
+            pools: self.pools + other.pools,
+            host_programs: self.host_programs + other.host_programs,
+            gc_programs: self.gc_programs + other.gc_programs,
+            reads: self.reads + other.reads,
+            erases: self.erases + other.erases,
+            jobs: self.jobs + other.jobs,
+            pages_moved: self.pages_moved + other.pages_moved,
+            stale_moves: self.stale_moves + other.stale_moves,
+            job_ns_sum: self.job_ns_sum + other.job_ns_sum,
+            job_ns_max: self.job_ns_max.max(other.job_ns_max),
+            merged: both(self.merged, other.merged),
+            pipelined: both(self.pipelined, other.pipelined),
+            host_operations: self.host_operations + other.host_operations,
+            preemptions: self.preemptions + other.preemptions,
+            suspensions: self.suspensions + other.suspensions,
+            state_ns: std::array::from_fn(|state| self.state_ns[state] + other.state_ns[state]),
+            free_blocks_min: self.free_blocks_min.min(other.free_blocks_min),
+            gc_active_pool_ns: self.gc_active_pool_ns + other.gc_active_pool_ns,
+            chip_busy_ns: [self.chip_busy_ns, other.chip_busy_ns].concat(),
+            channel_busy_ns: [self.channel_busy_ns, other.channel_busy_ns].concat(),
+            slack: self.slack.joined(other.slack),
+            counters,
+        }
+    }
+
     /// The flash operations.
     pub(super) fn flash(&self) -> FlashResult {
         FlashResult {

@@ -426,6 +426,29 @@ pub struct PreconditionReport {
     pub soft_blocks: u32,
 }
 
+impl PreconditionReport {
+    /// That of the drives of an array, all prepared in the same way: sums and means; the fewest and the most free blocks of any.
+    ///
+    /// # Panics
+    /// Without reports.
+    pub fn of_all(reports: &[PreconditionReport]) -> Self {
+        let mean = |of: &dyn Fn(&PreconditionReport) -> f64| reports.iter().map(of).sum::<f64>() / reports.len() as f64;
+        let amplifications: Option<Vec<f64>> = reports.iter().map(|report| report.write_amplification).collect();
+        let steady: Option<Vec<bool>> = reports.iter().map(|report| report.steady).collect();
+        PreconditionReport {
+            kind: reports[0].kind.clone(),
+            pages_mapped: reports.iter().map(|report| report.pages_mapped).sum(),
+            valid_share: mean(&|report| report.valid_share),
+            pages_overwritten: reports.iter().map(|report| report.pages_overwritten).sum(),
+            write_amplification: amplifications.map(|all| all.iter().sum::<f64>() / all.len() as f64),
+            steady: steady.map(|all| all.into_iter().all(|steady| steady)),
+            free_blocks_min: reports.iter().map(|report| report.free_blocks_min).min().unwrap_or(0),
+            free_blocks_max: reports.iter().map(|report| report.free_blocks_max).max().unwrap_or(0),
+            soft_blocks: reports[0].soft_blocks,
+        }
+    }
+}
+
 impl RunResult {
     /// Puts a run's result together. `erase_counts` has the erases of each block since it was new.
     ///

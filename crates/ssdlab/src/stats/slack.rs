@@ -32,6 +32,30 @@ pub struct SlackStats {
 }
 
 impl SlackStats {
+    /// Those of two drives together. Drives of one array are alike, so that their chips are counted once.
+    #[must_use]
+    pub fn joined(self, other: SlackStats) -> Self {
+        let each = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
+        let sums = |a: [u128; 2], b: [u128; 2]| [a[0] + b[0], a[1] + b[1]];
+        SlackStats {
+            pages: each(self.pages, other.pages),
+            sum: sums(self.sum, other.sum),
+            squares: sums(self.squares, other.squares),
+            requests: each(self.requests, other.requests),
+            passed: each(self.passed, other.passed),
+            paused: each(self.paused, other.paused),
+            chips: each(self.chips, other.chips),
+            arrivals: self.arrivals + other.arrivals,
+            chips_of_drive: self.chips_of_drive.max(other.chips_of_drive),
+            waiting: self.waiting + other.waiting,
+            most: self.most + other.most,
+            fewest: self.fewest + other.fewest,
+            responses: self.responses + other.responses,
+            error: self.error + other.error,
+            bias: self.bias + other.bias,
+        }
+    }
+
     /// A request of a kind has ended that has one page.
     #[inline]
     pub fn only_page_ended(&mut self, kind: usize) {

@@ -1,0 +1,73 @@
+//! A drive as a store: its homes are its chips.
+
+use super::{Groups, Store};
+use crate::request::Request;
+use crate::ssd::Ssd;
+use crate::stats::Completion;
+use crate::units::{ChipId, Lpn, Ns};
+
+impl Store for Ssd {
+    fn begin(&mut self) {
+        Ssd::begin(self);
+    }
+
+    #[inline]
+    fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        Ssd::accept(self, now, index, request);
+    }
+
+    fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        Ssd::accept_scattered(self, now, index, request);
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Ns> {
+        Ssd::next_event(self)
+    }
+
+    #[inline]
+    fn handle_events(&mut self, now: Ns) {
+        Ssd::handle_events(self, now);
+    }
+
+    #[inline]
+    fn dispatch(&mut self, now: Ns) {
+        Ssd::dispatch(self, now);
+    }
+
+    #[inline]
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        Ssd::drain_completions(self, into);
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.ftl().geometry().page_bytes
+    }
+
+    fn exported_pages(&self) -> u32 {
+        self.ftl().geometry().exported_pages
+    }
+
+    fn homes(&self) -> u32 {
+        self.ftl().geometry().chips
+    }
+
+    #[inline]
+    fn home_of(&self, page: u32) -> Option<u32> {
+        self.chip_of_page(Lpn(page)).map(|chip| chip.0)
+    }
+
+    fn homes_are_fixed(&self) -> bool {
+        !self.allocates_dynamically()
+    }
+
+    #[inline]
+    fn in_gc(&self, home: u32, soon: u32) -> bool {
+        self.chip_in_gc(ChipId(home), soon)
+    }
+
+    fn groups(&self) -> Groups {
+        let geometry = self.ftl().geometry();
+        Groups { pages: geometry.pages_per_block.get(), run: 1, places: geometry.pools.count.get() }
+    }
+}
