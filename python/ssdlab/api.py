@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ssdlab import _core
-from ssdlab.batch import Job, Log, execute, prepare_folder, write_json
+from ssdlab.batch import COMPARISON_FILE, Job, Log, execute, prepare_folder, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, value_text
@@ -18,7 +18,6 @@ from ssdlab.policies import Eviction, Victim
 from ssdlab.result import Comparison, Result
 
 __all__ = [
-    "COMPARISON_FILE",
     "Kind",
     "Simulator",
     "compare",
@@ -37,8 +36,6 @@ Path_ = str | os.PathLike[str]
 Kind = Literal["device", "scheme", "workload"]
 Verify = Literal["off", "end", "every"]
 Set = Mapping[str, Any]
-
-COMPARISON_FILE = "comparison.json"
 
 
 def run(

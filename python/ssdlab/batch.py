@@ -22,6 +22,7 @@ from ssdlab.plans import Setup
 from ssdlab.result import Result
 
 __all__ = [
+    "COMPARISON_FILE",
     "LOG_FILE",
     "RESULT_FILE",
     "AnyJob",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 RESULT_FILE = "result.json"
+COMPARISON_FILE = "comparison.json"
 LOG_FILE = "requests.parquet"
 
 Log = Literal["kept", "temporary"] | None

@@ -13,7 +13,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator
 
-from ssdlab.study.figures import COLOURS, STYLE, save
+from ssdlab.colours import COLOURS
+from ssdlab.study.figures import STYLE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ssdlab.result import Comparison, Result, Section
 
 __all__ = [
+    "TRACE_REMARKS",
     "as_text",
     "comparison_tables",
     "duration",
@@ -34,6 +35,18 @@ __all__ = [
 
 WIDTH_OF_TEXT = 160
 """Where there is no terminal to fit into: wide enough for every table."""
+
+TRACE_REMARKS = {
+    "bad_lines": "unreadable lines",
+    "other_devices": "requests of other devices left out",
+    "skipped": "skipped",
+    "clamped": "times moved forward",
+    "wrapped": "addresses wrapped",
+    "clipped": "requests clipped",
+    "dropped": "requests dropped",
+    "split": "requests split",
+}
+"""What reading a trace counts, and what people call it."""
 
 UNBOUNDED = 10_000
 """Wider than anything: to ask for the width that is needed."""
@@ -223,17 +236,7 @@ def _mean(values: Sequence[float]) -> float:
 def trace_remarks(result: Result) -> list[RenderableType]:
     """What was left out of a trace or changed in it, if anything: never silently."""
     trace = (result.get("workload") or {}).get("trace") or {}
-    names = {
-        "bad_lines": "unreadable lines",
-        "other_devices": "requests of other devices left out",
-        "skipped": "skipped",
-        "clamped": "times moved forward",
-        "wrapped": "addresses wrapped",
-        "clipped": "requests clipped",
-        "dropped": "requests dropped",
-        "split": "requests split",
-    }
-    remarks = [f"{trace[key]:,} {name}" for key, name in names.items() if trace.get(key)]
+    remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
     return [Text(f"Trace: {', '.join(remarks)}", style="yellow")] if remarks else []
 
 

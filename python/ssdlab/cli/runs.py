@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ssdlab import _core, tables
-from ssdlab.api import COMPARISON_FILE, comparison_jobs
-from ssdlab.batch import Batch, Job, execute, write_json
+from ssdlab.api import comparison_jobs
+from ssdlab.batch import COMPARISON_FILE, Batch, Job, execute, write_json
 from ssdlab.cli import options as o
 from ssdlab.cli.output import complain, print_json, print_tables
 from ssdlab.errors import StoppedError, UsageError

@@ -18,18 +18,19 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ssdlab._core import write_file
+from ssdlab.colours import COLOURS
 from ssdlab.errors import FileError
 from ssdlab.study.definition import Axis, Figure
 from ssdlab.study.evaluation import Estimate
 from ssdlab.study.expressions import Reference
 from ssdlab.study.running import StudyResult
-from ssdlab.study.timelines import COLOURS, Timelines
+from ssdlab.study.timelines import Timelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
-__all__ = ["COLOURS", "STYLE", "draw", "save"]
+__all__ = ["STYLE", "draw", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # the same study gives the same file

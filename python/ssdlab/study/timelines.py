@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdlab.colours import COLOURS
 from ssdlab.study.definition import QUANTITIES
 from ssdlab.study.running import StudyResult
 
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
     Times = NDArray[np.int64]
     Values = NDArray[np.float64]
 
-__all__ = ["COLOURS", "Timelines", "steps"]
+__all__ = ["Timelines", "steps"]
 
-# Okabe and Ito's colours, which people with any colour vision can tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 MANY = 400
 """From so many points on they are drawn as an image within the figure, which is smaller and shows as much."""
 MS, S = 1e6, 1e9

@@ -1,0 +1,184 @@
+"""What is drawn, without saying how: the page draws it with a script, `ssdlab.report.paper` on paper.
+
+A figure is some plots; a plot is some panels above each other that share the axis across. Times are ns, shares lie between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "PART_COLOURS",
+    "STATE_COLOURS",
+    "Axis",
+    "Bar",
+    "Bars",
+    "Curve",
+    "Figure",
+    "Heat",
+    "Panel",
+    "Plot",
+    "Range",
+    "Ranges",
+    "Rule",
+    "Stack",
+    "Steps",
+    "Unit",
+]
+
+Unit = Literal["ns", "share", "count", "per_s"]
+"""Of an axis: durations, shares (shown in percent), numbers of things, and these in a second."""
+Look = Literal["line", "faint", "dashed"]
+
+# Paul Tol's muted colours, apart from those of the schemes; collection stands out.
+PART_COLOURS: Mapping[str, str] = {
+    "host_queue": "#332288",
+    "die_queue": "#88CCEE",
+    "gc": "#CC6677",
+    "bus_queue": "#44AA99",
+    "transfer": "#117733",
+    "array": "#BBBBBB",
+    "suspended": "#882255",
+    "dram": "#DDCC77",
+}
+STATE_COLOURS: Mapping[str, str] = {"s1": "#DDCC77", "s2": "#CC6677", "s3": "#882255"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: what it shows, in which unit, how far at least."""
+
+    label: str
+    unit: Unit
+    log: bool = False
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A value for each bin of equal width; `None` where there is none."""
+
+    name: str
+    run: int
+    width: float
+    values: Sequence[float | None]
+    look: Look = "line"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of steps: from each x on, its y."""
+
+    name: str
+    run: int
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A level. `run` is -1 where it is that of all runs."""
+
+    name: str
+    run: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Shares of each bin, on top of each other: key of the colour, name, values."""
+
+    run: int
+    width: float
+    layers: Sequence[tuple[str, str, Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A row of shares for each thing, in bins; colours reach up to `most`."""
+
+    run: int
+    width: float
+    rows: Sequence[Sequence[float]]
+    row: str
+    """What a row is: `chip`."""
+    per_row: int
+    most: float
+
+
+Mark = Steps | Curve | Rule | Stack | Heat
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Marks over a common axis across."""
+
+    title: str
+    y: Axis
+    marks: Sequence[Mark]
+    height: float = 1.0
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Panels above each other that share the axis across."""
+
+    title: str
+    x: Axis
+    panels: Sequence[Panel]
+    link: Literal["time", "latency"] = "time"
+    """Plots of one link are zoomed together."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar: its parts from left to right."""
+
+    name: str
+    run: int
+    values: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Groups of bars from left to right: keys and names of their parts, and the groups by name."""
+
+    title: str
+    axis: Axis
+    parts: Sequence[tuple[str, str]]
+    groups: Sequence[tuple[str, Sequence[Bar]]]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Mean, spread around it, and extreme of something."""
+
+    name: str
+    run: int
+    mean: float
+    std: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Means with what lies a standard deviation around them, and maxima."""
+
+    title: str
+    axis: Axis
+    ranges: Sequence[Range]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: a key to name files by, a heading, a sentence on how to read it, and plots."""
+
+    key: str
+    title: str
+    text: str
+    plots: Sequence[Plot | Bars | Ranges]
+    legend: Sequence[tuple[str, str]] = ()
+    """Names of parts and their colours, where there are such."""

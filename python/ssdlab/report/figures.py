@@ -1,0 +1,383 @@
+"""The figures of a report, from results. A figure that a run has nothing for is `None`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ssdlab.report.drawing import (
+    PART_COLOURS,
+    STATE_COLOURS,
+    Axis,
+    Bar,
+    Bars,
+    Curve,
+    Figure,
+    Heat,
+    Panel,
+    Plot,
+    Range,
+    Ranges,
+    Rule,
+    Stack,
+    Steps,
+)
+from ssdlab.report.runs import KINDS, Run, Runs
+
+__all__ = ["FIGURES", "PARTS"]
+
+PARTS = {
+    "host_queue": "host queue",
+    "die_queue": "die busy with host work",
+    "gc": "garbage collection",
+    "bus_queue": "bus busy",
+    "transfer": "transfer",
+    "array": "flash array",
+    "suspended": "suspended",
+    "dram": "DRAM",
+}
+STATES = {
+    "s1": "S1 (collection, host goes on)",
+    "s2": "S2 (below T_hard, writes wait)",
+    "s3": "S3 (collection runs to its end)",
+}
+SHARED_BY = {"all": "Reads and writes", **KINDS}
+NEAREST = 1.004
+"""Response times closer together than by this factor are drawn as one step: less than a pixel at any zoom that makes sense."""
+TIME = Axis("simulated time", "ns", low=0.0)
+
+
+def latency_cdf(runs: Runs) -> Figure | None:
+    """How many requests took at most how long."""
+    plots = [
+        _distribution(runs, kind, "Share of requests that took at most as long", Axis("requests", "share", low=0.0, high=1.0), _at_most)
+        for kind in KINDS
+    ]
+    text = "How many requests took at most as long as the axis below says. Further left is faster."
+    return _figure("latency_cdf", "Response times: distribution", text, plots)
+
+
+def latency_tail(runs: Runs) -> Figure | None:
+    """How many requests took longer than what, the slowest of all included."""
+    axis = Axis("requests", "share", log=True, high=1.0)
+    plots = [_distribution(runs, kind, "Share of requests that took longer", axis, _longer) for kind in KINDS]
+    text = "The slow end of the same: how many requests took longer than the axis below says. Each line ends at the slowest request."
+    return _figure("latency_tail", "Response times: tail", text, plots)
+
+
+def timeline(runs: Runs) -> Figure | None:
+    """Response times over time, with collection under them."""
+    text = (
+        "Response times of the requests completed in each interval, mean and longest, and below them how many chips were collecting "
+        "garbage: where lines rise together, collection is what requests waited for."
+    )
+    return _figure("timeline", "Response times over time", text, [_timeline(runs, kind) for kind in KINDS])
+
+
+def breakdown(runs: Runs) -> Figure | None:
+    """What mean response times are made of."""
+    groups = {kind: [run for run in runs if run.at(f"breakdown_ns.{kind}")] for kind in SHARED_BY}
+    found = [run.at(f"breakdown_ns.{kind}") for kind, having in groups.items() for run in having]
+    parts = [part for part in PARTS if any(times.get(part) for times in found)]
+    parts += sorted({part for times in found for part in times if part not in PARTS and times[part]})
+    if not parts:
+        return None
+    names = [(part, PARTS.get(part, part.replace("_", " "))) for part in parts]
+    bars = [
+        (
+            SHARED_BY[kind],
+            [Bar(run.label, run.index, [run.at(f"breakdown_ns.{kind}").get(part, 0.0) for part in parts]) for run in having],
+        )
+        for kind, having in groups.items()
+        if having and (kind != "all" or all(groups[other] for other in KINDS))
+    ]
+    text = "What the mean response time is made of. Waiting comes first, work on the request last; the parts add up to the mean."
+    legend = [(name, PART_COLOURS.get(part, "#999933")) for part, name in names]
+    return Figure(
+        "breakdown", "Where the time goes", text, [Bars("Mean response time", Axis("response time", "ns", low=0.0), names, bars)], legend
+    )
+
+
+def gc(runs: Runs) -> Figure | None:
+    """Which chips collected when, and how many pages that moved."""
+    having = [run for run in runs.recorded if any(map(any, _chips(run)))]
+    if not having:
+        return None
+    most = _nice(max(max(map(max, _chips(run))) for run in having))
+    moved = max(_per_second(run, run.at("series.gc.pages_moved"))[1] for run in having)
+    plots = [
+        Plot(
+            run.label,
+            TIME,
+            [
+                Panel("Share of the time in which each chip was collecting", Axis("chip", "count"), [_heat(run, most)], 1.4),
+                Panel(
+                    "Pages moved in a second",
+                    Axis("pages/s", "per_s", low=0.0, high=moved),
+                    [_steps(run, _per_second(run, run.at("series.gc.pages_moved"))[0])],
+                    0.6,
+                ),
+            ],
+        )
+        for run in having
+    ]
+    text = "A row for each chip; the stronger the colour, the longer it was collecting in that interval."
+    return _figure("gc", "Garbage collection by chip", text, plots)
+
+
+def free_blocks(runs: Runs) -> Figure | None:
+    """Free blocks against the thresholds, and the states of the pools."""
+    having = runs.recorded
+    if not having:
+        return None
+    axis = Axis("free blocks", "count", low=0.0)
+    plots = [
+        Plot(
+            "Free blocks of a pool",
+            TIME,
+            [
+                Panel("Fewest of all pools", axis, [*(_steps(run, run.at("series.free_blocks.min")) for run in having), *_rules(having)]),
+                Panel("Mean of all pools", axis, [*(_steps(run, run.at("series.free_blocks.mean")) for run in having), *_rules(having)]),
+            ],
+        )
+    ]
+    states = [run for run in having if any(any(run.at(f"series.states.{state}")) for state in STATES)]
+    most = _nice(max((sum(shares) for run in states for shares in zip(*_states(run), strict=True)), default=0.0))
+    panels = [Panel(run.label, Axis("pools", "share", low=0.0, high=most), [_state_stack(run)], 0.75) for run in states]
+    if panels:
+        plots.append(Plot("Share of pools in S1, S2 and S3", TIME, panels))
+    text = (
+        "Collection is wanted when a pool has fewer free blocks than T_soft; with fewer than T_hard writes wait. "
+        "Blocks being filled do not count as free. Pools that are in none of the states S1 to S3 are in S0."
+    )
+    if not panels:
+        text = text.partition(" Pools that")[0]
+        text += " All pools were in S0 throughout: no collection was wanted."
+    seen = [state for state in STATES if any(any(run.at(f"series.states.{state}")) for run in states)]
+    return _figure("free_blocks", "Free blocks and states", text, plots, [(STATES[state], STATE_COLOURS[state]) for state in seen])
+
+
+def queues(runs: Runs) -> Figure | None:
+    """How many requests were under way, and how many were completed."""
+    having = runs.recorded
+    if not having:
+        return None
+    axis = Axis("requests", "count", low=0.0)
+    waiting = [
+        Panel("Mean", axis, [_steps(run, run.at("series.outstanding.mean")) for run in having]),
+        Panel("Most at once", axis, [_steps(run, run.at("series.outstanding.max")) for run in having]),
+    ]
+    rate = Axis("requests/s", "per_s", low=0.0)
+    done = [
+        Panel(name, rate, [_steps(run, _per_second(run, run.at(f"series.latency_ns.{kind}.count"))[0]) for run in having])
+        for kind, name in KINDS.items()
+        if any(any(run.at(f"series.latency_ns.{kind}.count") or ()) for run in having)
+    ]
+    text = "How many requests had arrived and were not completed yet, and how many were completed in a second."
+    plots = [Plot("Requests under way", TIME, waiting), Plot("Requests completed in a second", TIME, done) if done else None]
+    return _figure("queues", "Queues and load", text, plots)
+
+
+def utilisation(runs: Runs) -> Figure | None:
+    """How busy dies and buses were."""
+    having = runs.recorded
+    if not having:
+        return None
+    plots = []
+    for title, name in (("Dies", "dies"), ("Channels", "bus")):
+        high = _nice(max(max(run.at(f"series.{name}")) for run in having)) or 1.0
+        axis = Axis("busy", "share", low=0.0, high=high)
+        plots.append(Plot(title, TIME, [Panel("", axis, [_steps(run, run.at(f"series.{name}")) for run in having])]))
+    return _figure("utilisation", "How busy the drive was", "Share of the time in which dies and channel buses worked, on average.", plots)
+
+
+def wear(runs: Runs) -> Figure | None:
+    """How often blocks were erased."""
+    ranges = [Range(run.label, run.index, *(run.at(f"wear.{key}") for key in ("mean", "std", "max"))) for run in runs if run.at("wear")]
+    if not any(entry.most for entry in ranges):
+        return None
+    text = "How often blocks were erased: the mean (dot), one standard deviation around it (bar) and the block erased most often (tick)."
+    return Figure("wear", "Wear", text, [Ranges("Erases of a block", Axis("erases", "count", low=0.0), ranges)])
+
+
+def cache(runs: Runs) -> Figure | None:
+    """Hits of the cache and what of it was dirty, over time."""
+    having = [run for run in runs.recorded if run.at("series.cache")]
+    if not having:
+        return None
+    ratios = [_steps(run, [hits / lookups if lookups else None for hits, lookups in _hits(run)]) for run in having]
+    dirty = [_steps(run, run.at("series.cache.dirty")) for run in having]
+    plots = [
+        Plot("Hits", TIME, [Panel("", Axis("of pages looked up", "share", low=0.0, high=1.0), ratios)]),
+        Plot("Dirty pages at the end of each interval", TIME, [Panel("", Axis("pages", "count", low=0.0), dirty)]),
+    ]
+    text = "Hits as a share of the pages looked up, and the pages in the cache that had still to be written to flash."
+    return _figure("cache", "Cache", text, plots)
+
+
+def slack(runs: Runs) -> Figure | None:
+    """How much earlier than their requests pages ended."""
+    groups = [
+        (name, [Bar(run.label, run.index, [run.at(f"slack.{kind}.mean_ns")]) for run in runs if run.at(f"slack.{kind}")])
+        for kind, name in KINDS.items()
+    ]
+    if not any(bar.values[0] for _, bars in groups for bar in bars):
+        return None
+    text = "By how much the pages of a request ended before its last one, on average: time for which others can go first at no cost."
+    axis = Axis("slack", "ns", low=0.0)
+    return Figure("slack", "Slack", text, [Bars("Mean slack of a page", axis, [("run", "slack")], [group for group in groups if group[1]])])
+
+
+FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
+    function.__name__: function
+    for function in (latency_cdf, latency_tail, timeline, breakdown, gc, free_blocks, queues, utilisation, wear, cache, slack)
+}
+"""All figures by key, in the order of the page."""
+
+
+def _figure(
+    key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()
+) -> Figure | None:
+    """A figure of the plots that there are."""
+    having = [plot for plot in plots if plot is not None]
+    return Figure(key, title, text, having, legend) if having else None
+
+
+def _distribution(
+    runs: Runs, kind: str, title: str, axis: Axis, shape: Callable[[Run, str, Sequence[float], Sequence[int]], Curve]
+) -> Plot | None:
+    curves = []
+    for run in runs:
+        upper, counts = run.at(f"histograms.{kind}.upper_ns"), run.at(f"histograms.{kind}.count")
+        if upper:
+            curves.append(shape(run, kind, *_coarser(upper, counts, run.at(f"latency_ns.{kind}.max"))))
+    return Plot(KINDS[kind], Axis("response time", "ns", log=True), [Panel(title, axis, curves, 1.6)], "latency") if curves else None
+
+
+def _coarser(upper: Sequence[int], counts: Sequence[int], longest: int) -> tuple[list[float], list[int]]:
+    """Buckets, those close together as one, whose upper bound is that of the last: counts up to an upper bound stay exact."""
+    bounds: list[float] = []
+    sums: list[int] = []
+    first = 0.0
+    for bound, count in zip(upper, counts, strict=True):
+        end = float(max(min(bound, longest), 1))
+        if bounds and end <= first * NEAREST:
+            bounds[-1] = end
+            sums[-1] += count
+        else:
+            first = end
+            bounds.append(end)
+            sums.append(count)
+    return bounds, sums
+
+
+def _at_most(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int]) -> Curve:
+    total = sum(counts)
+    shares = [reached / total for reached in _sums(counts)]
+    return Curve(run.label, run.index, [_least(run, kind), *upper], [0.0, *shares])
+
+
+def _longer(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int]) -> Curve:
+    """Down to the slowest requests; beyond them there are none, for which a logarithmic axis has no place."""
+    total = sum(counts)
+    shares = [(total - reached) / total for reached in _sums(counts)][:-1]
+    return Curve(run.label, run.index, [_least(run, kind), *upper], [1.0, *shares, shares[-1] if shares else 1.0])
+
+
+def _least(run: Run, kind: str) -> float:
+    return float(max(run.at(f"latency_ns.{kind}.min"), 1))
+
+
+def _sums(counts: Sequence[int]) -> list[int]:
+    reached, sums = 0, []
+    for count in counts:
+        reached += count
+        sums.append(reached)
+    return sums
+
+
+def _timeline(runs: Runs, kind: str) -> Plot | None:
+    having = [run for run in runs.recorded if any(run.at(f"series.latency_ns.{kind}.count") or ())]
+    if not having:
+        return None
+    axis = Axis("response time", "ns", log=True)
+    panels = [
+        Panel("Mean response time", axis, [_steps(run, _where_any(run, kind, "mean")) for run in having]),
+        Panel("Longest response time", axis, [_steps(run, _where_any(run, kind, "max")) for run in having]),
+    ]
+    collecting = {run.index: _collecting(run) for run in having}
+    most = _nice(max(map(max, collecting.values())))
+    if most:
+        share = Axis("chips", "share", low=0.0, high=most)
+        panels.append(Panel("Chips collecting garbage", share, [_steps(run, collecting[run.index]) for run in having], 0.7))
+    return Plot(KINDS[kind], TIME, panels)
+
+
+def _where_any(run: Run, kind: str, what: str) -> list[float | None]:
+    """Response times of bins in which requests were completed."""
+    times = run.at(f"series.latency_ns.{kind}")
+    return [max(value, 1) if count else None for value, count in zip(times[what], times["count"], strict=True)]
+
+
+def _steps(run: Run, values: Sequence[float | None]) -> Steps:
+    return Steps(run.label, run.index, run.at("series.bin_ns"), values)
+
+
+def _chips(run: Run) -> Sequence[Sequence[float]]:
+    chips: Sequence[Sequence[float]] = run.at("series.gc.chips")
+    return chips
+
+
+def _collecting(run: Run) -> list[float]:
+    """The share of all chips that collect, by bin; the last row may stand for fewer chips than the others."""
+    rows, each = _chips(run), run.at("series.gc.chips_per_row")
+    chips = len(run.at("utilisation.chips") or ()) or len(rows) * each
+    weights = [each] * (len(rows) - 1) + [chips - each * (len(rows) - 1)]
+    return [sum(weight * share for weight, share in zip(weights, shares, strict=True)) / chips for shares in zip(*rows, strict=True)]
+
+
+def _heat(run: Run, most: float) -> Heat:
+    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), most)
+
+
+def _per_second(run: Run, counts: Sequence[int]) -> tuple[list[float], float]:
+    """Counts as rates, and the largest of these."""
+    width = run.at("series.bin_ns") / 1e9
+    rates = [count / width for count in counts]
+    return rates, max(rates, default=0.0)
+
+
+def _hits(run: Run) -> Iterable[tuple[int, int]]:
+    return zip(run.at("series.cache.hits"), run.at("series.cache.lookups"), strict=True)
+
+
+def _states(run: Run) -> list[Sequence[float]]:
+    return [run.at(f"series.states.{state}") for state in STATES]
+
+
+def _state_stack(run: Run) -> Stack:
+    return Stack(run.index, run.at("series.bin_ns"), [(state, STATES[state], run.at(f"series.states.{state}")) for state in STATES])
+
+
+def _rules(runs: Sequence[Run]) -> list[Rule]:
+    """The thresholds: one line where all runs have the same."""
+    rules = []
+    for key, name in (("soft", "T_soft"), ("hard", "T_hard")):
+        levels: dict[float, int] = {}
+        for run in runs:
+            level = run.at(f"series.free_blocks.{key}")
+            if level:
+                levels[level] = -1 if level in levels else run.index
+        alone = len(levels) == 1
+        rules += [Rule(name, -1 if alone else index, level) for level, index in levels.items()]
+    return rules
+
+
+def _nice(value: float) -> float:
+    """The next share that is round."""
+    if value <= 0:
+        return 0.0
+    step = 10.0 ** math.floor(math.log10(value))
+    rounded = next(factor * step for factor in (1, 2, 3, 4, 5, 6, 8, 10) if value <= factor * step * (1 + 1e-9))
+    return min(rounded, 1.0)

@@ -1,0 +1,708 @@
+// Draws the figures of a report from the description in the page, and lets them be read and zoomed by pointer, touch and keyboard.
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const NAMESPACE = document.getElementById("namespace").namespaceURI;
+  const hidden = new Set(); // runs that are switched off
+  const windows = {}; // by link: the part of the axis across that is shown, or nothing
+  const figures = [];
+
+  // ---- numbers for people ----------------------------------------------------------------------------------------
+  const DURATIONS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
+  const grouped = (value, digits) => value.toLocaleString("en-US", { maximumFractionDigits: digits });
+  const durationUnit = (ns) => DURATIONS.findLast(([size]) => Math.abs(ns) >= size * (1 - 1e-9)) ?? DURATIONS[0];
+  const significant = (value, digits) => {
+    if (value === 0) return "0";
+    const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+    return grouped(value, Math.min(places, 12));
+  };
+  const SHOW = {
+    ns: (value) => {
+      const [size, unit] = durationUnit(value);
+      return `${significant(value / size, 4)} ${unit}`;
+    },
+    share: (value) => `${significant(value * 100, 4)} %`,
+    count: (value) => significant(value, 5),
+    per_s: (value) => `${significant(value, 4)}/s`,
+  };
+  /** A function that writes the ticks of an axis; all in one unit, except on a logarithmic axis. */
+  const tickText = (axis, high, step) => {
+    if (axis.unit === "ns" && !axis.log) {
+      const [size, unit] = durationUnit(high);
+      const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
+      return (value) => `${grouped(value / size, digits)} ${unit}`;
+    }
+    if (axis.unit === "ns") return (value) => SHOW.ns(value);
+    if (axis.unit === "share") return (value) => `${significant(value * 100, 3)} %`;
+    const kilo = high >= 1e6 ? [1e6, "M"] : high >= 1e4 ? [1e3, "k"] : [1, ""];
+    return (value) => `${significant(value / kilo[0], 4)}${value ? kilo[1] : ""}`;
+  };
+
+  // ---- axes ------------------------------------------------------------------------------------------------------
+  const roundStep = (rough) => {
+    const power = 10 ** Math.floor(Math.log10(rough));
+    return power * [1, 2, 5, 10].find((factor) => rough <= factor * power * 1.0001);
+  };
+  const linearTicks = (low, high, wanted) => {
+    const step = roundStep((high - low) / Math.max(wanted, 1));
+    const ticks = [];
+    for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) ticks.push(n * step + 0);
+    return { ticks, step };
+  };
+  const logTicks = (low, high, wanted) => {
+    const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+    const skip = Math.max(1, Math.ceil(Math.log10(high / low) / Math.max(wanted, 1)));
+    let found = [];
+    for (const factors of skip > 1 ? [[1]] : [[1, 2, 5], [1, 3], [1]]) {
+      found = [];
+      for (let power = first; power <= last; power++) {
+        if (power % skip) continue;
+        found.push(...factors.map((factor) => Number((factor * 10 ** power).toPrecision(3))));
+      }
+      found = found.filter((value) => value >= low * 0.9999 && value <= high * 1.0001);
+      if (found.length <= wanted * 1.4) break;
+    }
+    return found.length >= 2 ? { ticks: found, step: 0 } : linearTicks(low, high, Math.min(wanted, 3));
+  };
+  class Scale {
+    constructor(axis, low, high, from, to) {
+      Object.assign(this, { axis, low, high, from, to });
+      this.place = axis.log ? Math.log : (value) => value;
+      this.unit = (to - from) / (this.place(high) - this.place(low) || 1);
+    }
+    at(value) {
+      const bounded = this.axis.log ? Math.max(value, this.low / 1e6) : value;
+      return this.from + (this.place(bounded) - this.place(this.low)) * this.unit;
+    }
+    value(pixel) {
+      const place = this.place(this.low) + (pixel - this.from) / this.unit;
+      return this.axis.log ? Math.exp(place) : place;
+    }
+    ticks(wanted) {
+      return (this.axis.log ? logTicks : linearTicks)(this.low, this.high, wanted);
+    }
+  }
+
+  // ---- elements --------------------------------------------------------------------------------------------------
+  const svg = (name, attributes = {}, ...children) => {
+    const element = document.createElementNS(NAMESPACE, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...children);
+    return element;
+  };
+  const html = (name, attributes = {}, ...children) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...children);
+    return element;
+  };
+  const text = (x, y, content, attributes = {}) => svg("text", { x, y, ...attributes }, content);
+  const colour = (run) => `var(--run-${run % data.colours})`;
+  const DASHES = ["none", "7 3", "2 2.5", "9 3 2 3"];
+  const dash = (run) => DASHES[Math.floor(run / data.colours) % DASHES.length];
+  const f = (value) => Math.round(value * 10) / 10;
+
+  /** What a mark is at a place of the axis across; undefined where it is nothing. */
+  const stepAt = (mark, x) => mark.values[Math.floor(x / mark.width)] ?? undefined;
+  const curveAt = (mark, x) => {
+    if (!mark.x.length || x < mark.x[0]) return mark.y[0];
+    let [low, high] = [0, mark.x.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (mark.x[middle] <= x) low = middle;
+      else high = middle;
+    }
+    return mark.y[low];
+  };
+
+  // ---- plots over a common axis ----------------------------------------------------------------------------------
+  const GAP = 30; // above each panel, for its heading
+  const HEIGHT = 118;
+  const extent = (link) => {
+    if (link === "time") return [0, data.end_ns || 1];
+    let [low, high] = [Infinity, 0];
+    for (const figure of figures) {
+      if (figure.plot.link !== link) continue;
+      for (const panel of figure.plot.panels) {
+        for (const mark of panel.marks) {
+          low = Math.min(low, mark.x[0]);
+          high = Math.max(high, mark.x.at(-1));
+        }
+      }
+    }
+    const room = Math.max((high / low) ** 0.02, 1.05);
+    return [low / room, high * room];
+  };
+
+  class Plot {
+    constructor(host, plot) {
+      Object.assign(this, { host, plot, link: plot.link, cursor: null, pixels: 0 });
+      this.readout = html("div", { class: "readout", hidden: "" });
+      this.spoken = html("p", { class: "spoken", role: "status" });
+      host.append(this.readout, this.spoken);
+      this.listen();
+    }
+    shown(mark) {
+      return mark.run < 0 || !hidden.has(mark.run);
+    }
+    draw() {
+      const width = this.host.clientWidth;
+      if (!width) return;
+      this.pixels = width;
+      const narrow = width < 420;
+      this.left = narrow ? 52 : 62;
+      this.right = width - 10;
+      const [low, high] = windows[this.link] ?? extent(this.link);
+      this.x = new Scale(this.plot.x, low, high, this.left, this.right);
+      const { ticks, step } = this.x.ticks((this.right - this.left) / (narrow ? 78 : 95));
+      this.ticks = ticks;
+      const canvas = svg("svg", { "aria-hidden": "true", width });
+      this.frames = [];
+      let top = 0;
+      for (const panel of this.plot.panels) {
+        top += panel.title ? GAP : 12;
+        const height = HEIGHT * panel.height;
+        this.panel(canvas, panel, top, top + height);
+        top += height;
+      }
+      this.across(canvas, top, step);
+      canvas.setAttribute("height", top + 42);
+      this.line = svg("line", { class: "cursor", y1: 0, y2: top, visibility: "hidden" });
+      this.choice = svg("rect", { class: "choice", y: 0, height: top, visibility: "hidden" });
+      canvas.append(this.choice, this.line);
+      this.canvas?.remove();
+      this.canvas = canvas;
+      this.bottom = top;
+      this.host.prepend(canvas);
+      if (this.cursor !== null) this.point(this.cursor, false);
+    }
+    across(canvas, bottom, step) {
+      const write = tickText(this.plot.x, this.x.high, step);
+      for (const tick of this.ticks) {
+        const place = f(this.x.at(tick));
+        canvas.append(svg("line", { class: "tick", x1: place, x2: place, y1: bottom, y2: bottom + 4 }));
+        const anchor = place > this.right - 18 ? "end" : place < this.left + 8 ? "start" : "middle";
+        canvas.append(text(anchor === "end" ? this.right + 8 : anchor === "start" ? this.left - 6 : place, bottom + 17, write(tick), { "text-anchor": anchor }));
+      }
+      canvas.append(text(this.right, bottom + 35, this.plot.x.label, { class: "label", "text-anchor": "end" }));
+    }
+    /** The values up that are visible, at least what the axis asks for. */
+    reach(panel) {
+      const { y } = panel;
+      let [low, high] = [Infinity, -Infinity];
+      const add = (value) => {
+        if (value == null || (y.log && value <= 0)) return;
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      };
+      for (const mark of panel.marks) {
+        if (!this.shown(mark)) continue;
+        if (mark.k === "steps") {
+          const first = Math.max(0, Math.floor(this.x.low / mark.width));
+          const last = Math.min(mark.values.length - 1, Math.floor(this.x.high / mark.width));
+          for (let bin = first; bin <= last; bin++) add(mark.values[bin]);
+        } else if (mark.k === "curve") {
+          mark.x.forEach((x, index) => { if (x >= this.x.low && x <= this.x.high) add(mark.y[index]); });
+          add(curveAt(mark, this.x.low));
+          add(curveAt(mark, this.x.high));
+        } else if (mark.k === "rule") add(mark.value);
+      }
+      if (!Number.isFinite(low)) [low, high] = y.log ? [y.unit === "ns" ? 1e3 : 0.1, y.high ?? 1e6] : [0, 1];
+      if (y.log) {
+        if (y.high != null) high = y.high;
+        const room = Math.max((high / low) ** 0.06, 1.15);
+        return [low / room, y.high != null ? high : high * room];
+      }
+      low = Math.min(low, y.low ?? low);
+      high = Math.max(high, y.high ?? high);
+      if (high <= low) high = low + 1;
+      return [low, y.high != null && high <= y.high ? high : high + (high - low) * 0.06];
+    }
+    panel(canvas, panel, top, bottom) {
+      const heat = panel.marks.find((mark) => mark.k === "heat");
+      if (panel.title) canvas.append(text(this.left, top - 9, panel.title, { class: "heading" }));
+      const frame = svg("g");
+      const id = `clip-${this.host.id}-${this.frames.length}`;
+      const clip = svg("clipPath", { id }, svg("rect", { x: this.left, y: top - 2, width: this.right - this.left, height: bottom - top + 4 }));
+      const marks = svg("g", { "clip-path": `url(#${id})` });
+      const y = heat ? new Scale(panel.y, 0, heat.rows, top, bottom) : new Scale(panel.y, ...this.reach(panel), bottom, top);
+      if (heat) this.chips(frame, heat, y);
+      else this.up(frame, y, panel);
+      for (const tick of this.ticks) {
+        const place = f(this.x.at(tick));
+        if (!heat) frame.append(svg("line", { class: "grid", x1: place, x2: place, y1: top, y2: bottom }));
+      }
+      for (const mark of panel.marks) if (this.shown(mark)) this[mark.k](marks, mark, y, top, bottom);
+      frame.append(svg("rect", { class: "frame", x: this.left, y: top, width: this.right - this.left, height: bottom - top }));
+      canvas.append(clip, frame, marks);
+      if (heat) this.key(canvas, heat, top);
+      this.frames.push({ panel, y, top, bottom });
+    }
+    up(frame, y, panel) {
+      const { ticks, step } = y.ticks((y.from - y.to) / 27);
+      const write = tickText(panel.y, y.high, step);
+      for (const tick of ticks) {
+        const place = f(y.at(tick));
+        frame.append(svg("line", { class: "grid", x1: this.left, x2: this.right, y1: place, y2: place }));
+        frame.append(text(this.left - 6, place + 4, write(tick), { "text-anchor": "end" }));
+      }
+    }
+    chips(frame, heat, y) {
+      const every = roundStep(Math.max(1, (heat.rows * 16) / (y.to - y.from)));
+      for (let row = 0; row < heat.rows; row += every) {
+        frame.append(text(this.left - 6, f(y.at(row + 0.5)) + 4, `${heat.row} ${row * heat.per_row}`, { "text-anchor": "end" }));
+      }
+    }
+    key(canvas, heat, top) {
+      const [width, right] = [72, this.right];
+      const label = SHOW.share(heat.most);
+      const end = right - label.length * 7 - 6;
+      RAMP().slice(1).forEach((shade, index, all) => {
+        const step = width / all.length;
+        canvas.append(svg("rect", { x: f(end - width + index * step), y: top - 18, width: f(step + 0.5), height: 9, fill: shade }));
+      });
+      canvas.append(text(end - width - 5, top - 9, "0", { "text-anchor": "end" }), text(right, top - 9, label, { "text-anchor": "end" }));
+    }
+    stroke(mark) {
+      return { class: `line ${mark.look ?? ""}`, "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark.run) };
+    }
+    steps(marks, mark, y) {
+      const { values, width } = mark;
+      const first = Math.max(0, Math.floor(this.x.low / width));
+      const last = Math.min(values.length - 1, Math.ceil(this.x.high / width));
+      let path = "";
+      let open = false;
+      for (let bin = first; bin <= last; bin++) {
+        const value = values[bin];
+        if (value == null) {
+          open = false;
+          continue;
+        }
+        const [from, to] = [f(this.x.at(bin * width)), f(this.x.at((bin + 1) * width))];
+        const up = f(y.at(value));
+        path += open ? `V${up}H${to}` : `M${from} ${up}H${Math.max(to, from + 0.1)}`;
+        open = true;
+      }
+      if (path) marks.append(svg("path", { d: path, ...this.stroke(mark) }));
+    }
+    curve(marks, mark, y, top, bottom) {
+      if (!mark.x.length) return;
+      let path = `M${f(this.x.at(mark.x[0]))} ${f(y.at(mark.y[0]))}`;
+      for (let index = 1; index < mark.x.length; index++) {
+        const up = Math.min(Math.max(y.at(mark.y[index]), top - 50), bottom + 50);
+        path += `H${f(this.x.at(mark.x[index]))}V${f(up)}`;
+      }
+      marks.append(svg("path", { d: path, ...this.stroke(mark) }));
+    }
+    rule(marks, mark, y) {
+      const place = f(y.at(mark.value));
+      const style = mark.run < 0 ? "" : `stroke:${colour(mark.run)}`;
+      marks.append(svg("line", { class: "rule", "data-run": mark.run, style, x1: this.left, x2: this.right, y1: place, y2: place }));
+      marks.append(text(this.right - 4, place - 4, mark.name, { class: "rule", "text-anchor": "end" }));
+    }
+    stack(marks, mark, y) {
+      const bins = mark.layers[0].values.length;
+      const below = new Array(bins).fill(0);
+      for (const layer of mark.layers) {
+        let path = "";
+        layer.values.forEach((share, bin) => {
+          if (!share) return;
+          const [from, to] = [this.x.at(bin * mark.width), this.x.at((bin + 1) * mark.width)];
+          path += `M${f(from)} ${f(y.at(below[bin]))}V${f(y.at(below[bin] + share))}H${f(Math.max(to, from + 0.7))}V${f(y.at(below[bin]))}Z`;
+          below[bin] += share;
+        });
+        if (path) marks.append(svg("path", { d: path, style: `fill:${layer.colour}`, "data-run": mark.run }));
+      }
+    }
+    heat(marks, mark, y) {
+      const picture = shades(mark);
+      const [from, to] = [this.x.at(0), this.x.at(mark.bins * mark.width)];
+      const place = { x: from, y: y.from, width: to - from, height: y.to - y.from };
+      marks.append(svg("image", { ...place, href: picture, preserveAspectRatio: "none", class: "heat", "data-run": mark.run }));
+    }
+
+    // -- reading: a cursor with the values under it
+    point(x, aloud) {
+      this.cursor = Math.min(Math.max(x, this.x.low), this.x.high);
+      const place = this.x.at(this.cursor);
+      this.line.setAttribute("x1", place);
+      this.line.setAttribute("x2", place);
+      this.line.setAttribute("visibility", "visible");
+      const head = `${this.link === "time" ? "at " : ""}${SHOW[this.plot.x.unit](this.cursor)}`;
+      const rows = this.frames.flatMap((frame) => this.values(frame));
+      showReadout(this, head, rows, place);
+      if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => (value ? `${name} ${value}` : name)).join(", ")}`;
+    }
+    values({ panel, y }) {
+      const unit = SHOW[panel.y.unit];
+      const rows = [];
+      for (const mark of panel.marks) {
+        if (!this.shown(mark)) continue;
+        if (mark.k === "steps" || mark.k === "curve") {
+          const value = mark.k === "steps" ? stepAt(mark, this.cursor) : curveAt(mark, this.cursor);
+          rows.push([colour(mark.run), mark.name, value === undefined ? "-" : unit(value)]);
+        } else if (mark.k === "stack") {
+          for (const layer of mark.layers) {
+            const share = layer.values[Math.floor(this.cursor / mark.width)];
+            if (share) rows.push([layer.colour, layer.name.split(" ")[0], unit(share)]);
+          }
+        } else if (mark.k === "heat" && this.height !== undefined) {
+          const row = Math.floor(y.value(this.height));
+          const bin = Math.floor(this.cursor / mark.width);
+          if (row < 0 || row >= mark.rows || bin >= mark.bins) continue;
+          const first = row * mark.per_row;
+          const name = mark.per_row > 1 ? `${mark.row}s ${first} to ${first + mark.per_row - 1}` : `${mark.row} ${first}`;
+          rows.push([null, name, SHOW.share(cells(mark)[row * mark.bins + bin] / 65535)]);
+        }
+      }
+      return rows.length && this.plot.panels.length > 1 && panel.title ? [[null, panel.title, null], ...rows] : rows;
+    }
+    leave() {
+      this.cursor = null;
+      this.line?.setAttribute("visibility", "hidden");
+      this.choice?.setAttribute("visibility", "hidden");
+      this.readout.hidden = true;
+    }
+
+    // -- zooming
+    zoom(low, high) {
+      const [least, most] = extent(this.link);
+      const log = this.plot.x.log;
+      const [from, to] = [Math.max(low, least), Math.min(high, most)];
+      const smallest = log ? 1.002 : (most - least) / 5000;
+      if (!(log ? to / from >= smallest : to - from >= smallest)) return;
+      const whole = log ? to / from >= (most / least) * 0.999 : to - from >= (most - least) * 0.999;
+      show(this.link, whole ? null : [from, to]);
+    }
+    scaled(factor) {
+      const place = this.x.place;
+      const back = this.plot.x.log ? Math.exp : (value) => value;
+      const centre = place(this.cursor ?? back((place(this.x.low) + place(this.x.high)) / 2));
+      const low = centre - (centre - place(this.x.low)) * factor;
+      const high = centre + (place(this.x.high) - centre) * factor;
+      this.zoom(back(low), back(high));
+    }
+    shifted(share) {
+      const [least, most] = extent(this.link);
+      const place = this.x.place;
+      const back = this.plot.x.log ? Math.exp : (value) => value;
+      let by = (place(this.x.high) - place(this.x.low)) * share;
+      by = Math.min(Math.max(by, place(least) - place(this.x.low)), place(most) - place(this.x.high));
+      this.zoom(back(place(this.x.low) + by), back(place(this.x.high) + by));
+    }
+    listen() {
+      let start = null;
+      const local = (event) => {
+        const box = this.host.getBoundingClientRect();
+        return [event.clientX - box.left, event.clientY - box.top];
+      };
+      this.host.addEventListener("pointerdown", (event) => {
+        if (event.button || !this.x || event.pointerType === "touch") return;
+        const [x, y] = local(event);
+        if (x < this.left || x > this.right || y > this.bottom) return;
+        start = x;
+        this.host.setPointerCapture(event.pointerId);
+      });
+      this.host.addEventListener("pointermove", (event) => {
+        if (!this.x) return;
+        const [x, y] = local(event);
+        this.height = y;
+        const inside = Math.min(Math.max(x, this.left), this.right);
+        if (start !== null && Math.abs(inside - start) > 3) {
+          this.choice.setAttribute("x", Math.min(start, inside));
+          this.choice.setAttribute("width", Math.abs(inside - start));
+          this.choice.setAttribute("visibility", "visible");
+        }
+        if (start === null && (x < this.left - 4 || x > this.right + 4 || y > this.bottom)) this.leave();
+        else this.point(this.x.value(inside), false);
+      });
+      const end = (event) => {
+        if (start === null) return;
+        const stop = Math.min(Math.max(local(event)[0], this.left), this.right);
+        const [low, high] = [Math.min(start, stop), Math.max(start, stop)];
+        start = null;
+        this.choice.setAttribute("visibility", "hidden");
+        if (event.type === "pointerup" && high - low > 6) this.zoom(this.x.value(low), this.x.value(high));
+      };
+      this.host.addEventListener("pointerup", end);
+      this.host.addEventListener("pointercancel", end);
+      this.host.addEventListener("pointerleave", () => { if (start === null) this.leave(); });
+      this.host.addEventListener("dblclick", () => show(this.link, null));
+      this.host.addEventListener("blur", () => this.leave());
+      this.host.addEventListener("keydown", (event) => this.press(event));
+    }
+    press(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey || !this.x) return;
+      const middle = (this.x.from + this.x.to) / 2;
+      const at = this.cursor === null ? middle : this.x.at(this.cursor);
+      this.height ??= this.frames[0].top + 1;
+      const heat = this.frames.find(({ panel }) => panel.marks[0]?.k === "heat");
+      const row = heat && this.plot.panels.length ? (heat.bottom - heat.top) / heat.panel.marks[0].rows : 0;
+      const actions = {
+        ArrowLeft: () => (event.shiftKey ? this.shifted(-0.25) : this.point(this.x.value(at - 4), true)),
+        ArrowRight: () => (event.shiftKey ? this.shifted(0.25) : this.point(this.x.value(at + 4), true)),
+        Home: () => this.point(this.x.low, true),
+        End: () => this.point(this.x.high, true),
+        "+": () => this.scaled(0.5),
+        "=": () => this.scaled(0.5),
+        "-": () => this.scaled(2),
+        0: () => show(this.link, null),
+        Escape: () => (windows[this.link] ? show(this.link, null) : this.leave()),
+      };
+      if (row) {
+        const move = (by) => {
+          this.height = Math.min(Math.max(this.height + by, heat.top + 0.5), heat.bottom - 0.5);
+          this.point(this.cursor ?? this.x.value(middle), true);
+        };
+        actions.ArrowUp = () => move(-row);
+        actions.ArrowDown = () => move(row);
+      }
+      if (!actions[event.key]) return;
+      event.preventDefault();
+      actions[event.key]();
+    }
+  }
+
+  const showReadout = (figure, head, rows, place) => {
+    const { readout, host } = figure;
+    const table = html("table");
+    for (const [shade, name, value] of rows) {
+      const mark = html("i");
+      if (shade) mark.style.background = shade;
+      table.append(
+        value === null
+          ? html("tr", {}, html("th", { colspan: 2 }, name))
+          : html("tr", {}, html("td", {}, shade ? mark : "", name), html("td", {}, value)),
+      );
+    }
+    readout.replaceChildren(html("b", {}, head), table);
+    readout.hidden = false;
+    const width = readout.offsetWidth;
+    const right = place + 14 + width <= host.clientWidth;
+    readout.style.left = `${Math.max(0, right ? place + 14 : place - 14 - width)}px`;
+    readout.style.top = "4px";
+  };
+
+  /** Shows a part of the axis that plots share, or all of it. */
+  const show = (link, part) => {
+    windows[link] = part;
+    for (const figure of figures) if (figure.link === link) figure.draw();
+    for (const button of document.querySelectorAll(`button[data-zoom="all"][data-link="${link}"]`)) button.disabled = !part;
+  };
+
+  // ---- heat maps -------------------------------------------------------------------------------------------------
+  // Inferno, from the ground of the page on; black on white ends where white on black begins.
+  const SHADES = {
+    light: ["#ffffff", "#fbe3b0", "#f7b563", "#ee7d3a", "#d1453f", "#9c2964", "#621680", "#250d4f"],
+    dark: ["#181b20", "#3a1466", "#65156e", "#9b2964", "#d24644", "#f37819", "#fbb61a", "#fcffa4"],
+  };
+  const isDark = () => getComputedStyle(document.documentElement).getPropertyValue("--dark").trim() === "1";
+  const RAMP = () => SHADES[isDark() ? "dark" : "light"];
+  const rgb = (shade) => [1, 3, 5].map((at) => parseInt(shade.slice(at, at + 2), 16));
+  /** The shares of a heat map, in 65535ths, row by row. */
+  const cells = (mark) => {
+    if (!mark.cells) {
+      const bytes = Uint8Array.from(atob(mark.shares), (letter) => letter.charCodeAt(0));
+      mark.cells = Uint16Array.from({ length: bytes.length / 2 }, (_, index) => bytes[2 * index] | (bytes[2 * index + 1] << 8));
+    }
+    return mark.cells;
+  };
+  const shades = (mark) => {
+    const dark = isDark();
+    if (mark.picture?.dark === dark) return mark.picture.url;
+    const ramp = RAMP().map(rgb);
+    const canvas = html("canvas", { width: mark.bins, height: mark.rows });
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(mark.bins, mark.rows);
+    cells(mark).forEach((share, index) => {
+      // Whatever is not nothing is seen: the ramp begins at its second shade.
+      const place = share ? 1 + Math.min(share / 65535 / mark.most, 1) * (ramp.length - 2) : 0;
+      const [low, part] = [Math.floor(place), place % 1];
+      const [from, to] = [ramp[low], ramp[Math.min(low + 1, ramp.length - 1)]];
+      for (const channel of [0, 1, 2]) image.data[4 * index + channel] = from[channel] + (to[channel] - from[channel]) * part;
+      image.data[4 * index + 3] = share ? 255 : 0;
+    });
+    context.putImageData(image, 0, 0);
+    mark.picture = { dark, url: canvas.toDataURL() };
+    return mark.picture.url;
+  };
+
+  // ---- bars and ranges -------------------------------------------------------------------------------------------
+  const ROW = 24;
+  class Rows {
+    constructor(host, plot) {
+      Object.assign(this, { host, plot, chosen: -1 });
+      this.readout = html("div", { class: "readout", hidden: "" });
+      this.spoken = html("p", { class: "spoken", role: "status" });
+      host.append(this.readout, this.spoken);
+      host.addEventListener("pointermove", (event) => {
+        const box = host.getBoundingClientRect();
+        const found = this.places.findIndex((place) => Math.abs(event.clientY - box.top - place) <= ROW / 2);
+        if (found < 0) this.leave();
+        else this.choose(found, false);
+      });
+      host.addEventListener("pointerleave", () => this.leave());
+      host.addEventListener("blur", () => this.leave());
+      host.addEventListener("keydown", (event) => {
+        const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+        if (event.key === "Escape") this.leave();
+        if (!by || !this.rows.length) return;
+        event.preventDefault();
+        this.choose(Math.min(Math.max(this.chosen + by, 0), this.rows.length - 1), true);
+      });
+    }
+    draw() {
+      const width = this.host.clientWidth;
+      if (!width) return;
+      this.pixels = width;
+      const bars = this.plot.k === "bars";
+      const groups = bars ? this.plot.groups : [["", this.plot.ranges]];
+      const visible = groups.map(([name, rows]) => [name, rows.filter((row) => !hidden.has(row.run))]);
+      this.rows = visible.flatMap(([name, rows]) => rows.map((row) => ({ ...row, group: name })));
+      const total = (row) => (bars ? row.values.reduce((sum, value) => sum + value, 0) : row.most);
+      const far = (row) => (bars ? total(row) : Math.max(row.most, row.mean + row.std));
+      const longest = Math.max(...this.rows.map(far), 0) || 1;
+      const unit = SHOW[this.plot.axis.unit];
+      const letters = Math.max(...groups.flatMap(([, rows]) => rows.map((row) => row.name.length)), 0);
+      const left = Math.min(letters * 7.2 + 24, width * 0.4);
+      const right = width - 78;
+      const canvas = svg("svg", { "aria-hidden": "true", width });
+      const across = new Scale(this.plot.axis, 0, longest, left, right);
+      const lines = svg("g");
+      canvas.append(lines);
+      this.places = [];
+      let top = 4;
+      for (const [name, rows] of visible) {
+        if (!rows.length) continue;
+        if (name) {
+          canvas.append(text(0, top + 15, name, { class: "heading" }));
+          top += 24;
+        }
+        for (const row of rows) {
+          const middle = top + ROW / 2;
+          canvas.append(
+            svg("rect", { x: 0, y: middle - 5, width: 10, height: 10, rx: 2, style: `fill:${colour(row.run)}` }),
+            text(16, middle + 4, row.name.length * 7.2 > left - 20 ? `${row.name.slice(0, Math.floor((left - 28) / 7.2))}…` : row.name),
+          );
+          if (bars) this.bar(canvas, row, across, middle);
+          else this.range(canvas, row, across, middle);
+          canvas.append(text(f(across.at(far(row))) + 6, middle + 4, unit(total(row)), { class: "value" }));
+          this.places.push(middle);
+          top += ROW;
+        }
+        top += 8;
+      }
+      const { ticks, step } = across.ticks((right - left) / 90);
+      const write = tickText(this.plot.axis, longest, step);
+      for (const tick of ticks) {
+        const place = f(across.at(tick));
+        lines.append(svg("line", { class: "grid", x1: place, x2: place, y1: 4, y2: top }));
+        canvas.append(text(place, top + 14, write(tick), { "text-anchor": "middle" }));
+      }
+      canvas.append(text(width, top + 32, this.plot.axis.label, { class: "label", "text-anchor": "end" }));
+      canvas.setAttribute("height", top + 38);
+      this.canvas?.remove();
+      this.canvas = canvas;
+      this.host.prepend(canvas);
+    }
+    bar(canvas, row, across, middle) {
+      let sum = 0;
+      row.values.forEach((value, index) => {
+        if (!value) return;
+        const [from, to] = [across.at(sum), across.at(sum + value)];
+        sum += value;
+        const fill = this.plot.parts[index].colour ?? colour(row.run);
+        canvas.append(svg("rect", { class: "part", x: f(from), y: middle - 8, width: f(Math.max(to - from, 0.5)), height: 16, style: `fill:${fill}`, "data-run": row.run }));
+      });
+    }
+    range(canvas, row, across, middle) {
+      const shade = `fill:${colour(row.run)};stroke:${colour(row.run)}`;
+      const [low, high] = [across.at(Math.max(row.mean - row.std, 0)), across.at(row.mean + row.std)];
+      const most = f(across.at(row.most));
+      canvas.append(
+        svg("line", { x1: f(across.at(row.mean)), x2: most, y1: middle, y2: middle, style: shade, "data-run": row.run }),
+        svg("rect", { class: "spread", x: f(low), y: middle - 4, width: f(high - low), height: 8, style: `fill:${colour(row.run)}`, "data-run": row.run }),
+        svg("circle", { cx: f(across.at(row.mean)), cy: middle, r: 4.5, style: shade, "data-run": row.run }),
+        svg("line", { class: "most", x1: most, x2: most, y1: middle - 7, y2: middle + 7, style: shade, "data-run": row.run }),
+      );
+    }
+    choose(index, aloud) {
+      this.chosen = index;
+      const row = this.rows[index];
+      const unit = SHOW[this.plot.axis.unit];
+      const rows =
+        this.plot.k === "bars"
+          ? row.values.map((value, part) => [this.plot.parts[part].colour ?? colour(row.run), this.plot.parts[part].name, value ? unit(value) : "0"])
+          : [[null, "mean", unit(row.mean)], [null, "standard deviation", unit(row.std)], [null, "most", unit(row.most)]];
+      const head = row.group ? `${row.name}, ${row.group.toLowerCase()}` : row.name;
+      showReadout(this, head, rows, this.host.clientWidth * 0.5);
+      this.readout.style.top = `${this.places[index] + 14}px`;
+      if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => `${name} ${value}`).join(", ")}`;
+    }
+    leave() {
+      this.chosen = -1;
+      this.readout.hidden = true;
+    }
+  }
+
+  // ---- the page --------------------------------------------------------------------------------------------------
+  const redraw = () => figures.forEach((figure) => figure.draw());
+  for (const host of document.querySelectorAll(".plot")) {
+    const plot = data.plots[host.id];
+    figures.push(plot.k === "plot" ? new Plot(host, plot) : new Rows(host, plot));
+  }
+  redraw();
+  const watch = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      const figure = figures.find(({ host }) => host === target);
+      if (figure.pixels !== target.clientWidth) figure.draw();
+    }
+  });
+  figures.forEach(({ host }) => watch.observe(host));
+
+  for (const button of document.querySelectorAll("button[data-zoom]")) {
+    const { zoom, link } = button.dataset;
+    const figure = () => figures.find(({ host }) => button.closest("figure").contains(host));
+    button.addEventListener("click", () => {
+      if (zoom === "all") show(link, null);
+      else figure().scaled(zoom === "in" ? 0.5 : 2);
+    });
+    if (zoom === "all") button.disabled = true;
+  }
+  for (const button of document.querySelectorAll("button[data-run]")) {
+    const run = Number(button.dataset.run);
+    button.addEventListener("click", () => {
+      if (!hidden.delete(run)) hidden.add(run);
+      button.setAttribute("aria-pressed", String(!hidden.has(run)));
+      redraw();
+    });
+    const stress = (on) => () => {
+      if (on) document.body.dataset.stressed = String(run);
+      else delete document.body.dataset.stressed;
+    };
+    for (const [event, on] of [["pointerenter", true], ["pointerleave", false], ["focus", true], ["blur", false]]) {
+      button.addEventListener(event, stress(on));
+    }
+  }
+  const root = document.documentElement;
+  const remembered = (() => { try { return localStorage.getItem("ssdlab-theme"); } catch { return null; } })();
+  if (remembered) root.dataset.theme = remembered;
+  document.getElementById("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("ssdlab-theme", root.dataset.theme); } catch { /* the choice lasts as long as the page */ }
+    redraw();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  if (remembered) redraw();
+  document.getElementById("copy")?.addEventListener("click", async (event) => {
+    const command = document.getElementById("command");
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      event.target.textContent = "Copied";
+      setTimeout(() => (event.target.textContent = "Copy"), 2000);
+    } catch {
+      getSelection().selectAllChildren(command);
+    }
+  });
+  root.dataset.drawn = "yes";
+})();

@@ -1,0 +1,156 @@
+"""A headless Chromium, spoken to through the pipe of its DevTools protocol."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-dev-shm-usage "
+    "--remote-debugging-pipe --hide-scrollbars"
+).split()
+PATIENCE_S = 60.0
+
+
+def chromium() -> str | None:
+    """The browser, if there is one."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+class Page:
+    """A page in the browser: what it logs, what it asks for, and ways to look at it and to touch it."""
+
+    def __init__(self, into: int, out: int) -> None:
+        self._into, self._out = into, out
+        self._unread = b""
+        self._last = 0
+        self._session: dict[str, str] = {}
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = {"sessionId": self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Asks for something and waits for the answer."""
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": parameters, **self._session}
+        os.write(self._into, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            answer = self._next()
+            if answer.get("id") == self._last:
+                assert "error" not in answer, (method, answer["error"])
+                result = answer["result"]
+                assert isinstance(result, dict)
+                return result
+            self._note(answer)
+        raise TimeoutError(method)
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._unread:
+            part = os.read(self._out, 1 << 20)
+            if not part:
+                raise ConnectionError("the browser has gone")
+            self._unread += part
+        line, _, self._unread = self._unread.partition(b"\0")
+        message = json.loads(line)
+        assert isinstance(message, dict)
+        return message
+
+    def _note(self, event: dict[str, Any]) -> None:
+        parameters = event.get("params", {})
+        match event.get("method"):
+            case "Network.requestWillBeSent":
+                self.requests.append(parameters["request"]["url"])
+            case "Runtime.exceptionThrown":
+                self.complaints.append(json.dumps(parameters["exceptionDetails"]))
+            case "Runtime.consoleAPICalled" | "Log.entryAdded":
+                self.complaints.append(json.dumps(parameters))
+
+    def open(self, file: Path, *, width: int = 1300, height: int = 900, dark: bool = False) -> float:
+        """Opens a file in a window of this size; returns the time until it was drawn, s."""
+        self.resize(width, height)
+        self.scheme(dark=dark)
+        started = time.monotonic()
+        self.call("Page.navigate", url=file.resolve().as_uri())
+        while self.value("document.documentElement?.dataset.drawn ?? ''") != "yes":
+            assert time.monotonic() - started < PATIENCE_S, self.complaints
+            time.sleep(0.02)
+        return time.monotonic() - started
+
+    def resize(self, width: int, height: int) -> None:
+        """Gives the window another size."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def scheme(self, *, dark: bool) -> None:
+        """What the page is told of the reader's preference."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def value(self, expression: str) -> Any:
+        """What a script says."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def mouse(self, kind: str, x: float, y: float, *, pressed: bool = False, clicks: int = 1) -> None:
+        """Moves, presses or releases the mouse."""
+        button = {"button": "left", "buttons": int(pressed), "clickCount": clicks} if kind != "mouseMoved" else {"buttons": int(pressed)}
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+
+    def key(self, key: str, *, shift: bool = False) -> None:
+        """Presses and releases a key."""
+        letter = {"text": key} if len(key) == 1 else {}
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 * shift, **(letter if kind == "keyDown" else {}))
+
+    def screenshot(self, file: Path) -> None:
+        """A picture of the whole page."""
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        picture = self.call(
+            "Page.captureScreenshot", captureBeyondViewport=True, clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        )
+        file.write_bytes(base64.b64decode(picture["data"]))
+
+
+@contextmanager
+def browser(program: str, profile: Path) -> Iterator[Page]:
+    """A browser with a page, as long as it is needed."""
+    theirs_in, into = os.pipe()
+    out, theirs_out = os.pipe()
+
+    def connect() -> None:
+        """The browser reads from 3 and writes to 4."""
+        os.setsid()
+        copy_in, copy_out = os.dup(theirs_in), os.dup(theirs_out)
+        os.dup2(copy_in, 3)
+        os.dup2(copy_out, 4)
+
+    process = subprocess.Popen(
+        [program, *FLAGS, f"--user-data-dir={profile}"],
+        close_fds=False,
+        preexec_fn=connect,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs_in)
+    os.close(theirs_out)
+    try:
+        yield Page(into, out)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+        os.close(into)
+        os.close(out)
