@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +17,24 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-dev-shm-usage "
-    "--remote-debugging-pipe --hide-scrollbars"
-).split()
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
+# The browser reads from 3 and writes to 4.
+START = """
+import os, sys
+ends = [os.dup(int(end)) for end in sys.argv[1:3]]
+for place, end in zip((3, 4), ends):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 PATIENCE_S = 60.0
 
 
@@ -118,9 +134,8 @@ class Page:
     def screenshot(self, file: Path) -> None:
         """A picture of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        picture = self.call(
-            "Page.captureScreenshot", captureBeyondViewport=True, clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        )
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        picture = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         file.write_bytes(base64.b64decode(picture["data"]))
 
 
@@ -130,17 +145,10 @@ def browser(program: str, profile: Path) -> Iterator[Page]:
     theirs_in, into = os.pipe()
     out, theirs_out = os.pipe()
 
-    def connect() -> None:
-        """The browser reads from 3 and writes to 4."""
-        os.setsid()
-        copy_in, copy_out = os.dup(theirs_in), os.dup(theirs_out)
-        os.dup2(copy_in, 3)
-        os.dup2(copy_out, 4)
-
     process = subprocess.Popen(
-        [program, *FLAGS, f"--user-data-dir={profile}"],
-        close_fds=False,
-        preexec_fn=connect,
+        [sys.executable, "-c", START, str(theirs_in), str(theirs_out), program, *FLAGS, f"--user-data-dir={profile}"],
+        pass_fds=(theirs_in, theirs_out),
+        start_new_session=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -12,14 +12,16 @@ BUCKETS = 1.001
 """From one bucket of response times to the next."""
 
 
-def with_series(data: Mapping[str, Any], *, seed: int, bins: int = 512, chips: int = 16, collects: bool = True, cache: bool = False) -> dict[str, Any]:
+def with_series(
+    data: Mapping[str, Any], *, seed: int, bins: int = 512, chips: int = 16, collects: bool = True, cache: bool = False
+) -> dict[str, Any]:
     """A result with series and histograms that are made up."""
     made = copy.deepcopy(dict(data))
     rng = random.Random(seed)
     width = max(made["simulated_ns"] // bins, 1)
     rows = min(chips, 64)
     wave = [max(0.0, math.sin(index / 17 + seed)) ** 3 for index in range(bins)]
-    active = [[min(1.0, wave[b] * rng.random() * 1.2) if collects and rng.random() < 0.7 else 0.0 for b in range(bins)] for _ in range(rows)]
+    active = [[_share(rng, wave[b]) if collects else 0.0 for b in range(bins)] for _ in range(rows)]
     load = [0.3 + 0.7 * abs(math.sin(index / 40)) for index in range(bins)]
     free = [max(0, round(20 - 19 * wave[b] - 3 * rng.random())) if collects else 30 for b in range(bins)]
     s3 = [0.2 * wave[b] * rng.random() if collects and free[b] < 4 else 0.0 for b in range(bins)]
@@ -29,7 +31,10 @@ def with_series(data: Mapping[str, Any], *, seed: int, bins: int = 512, chips: i
         "bin_ns": width,
         "bins": bins,
         "latency_ns": {kind: _latencies(made, kind, bins, load, wave, rng) for kind in ("read", "write")},
-        "outstanding": {"mean": [8 * share * (1 + rng.random()) for share in load], "max": [round(30 * share * (1 + 3 * rng.random())) for share in load]},
+        "outstanding": {
+            "mean": [8 * share * (1 + rng.random()) for share in load],
+            "max": [round(30 * share * (1 + 3 * rng.random())) for share in load],
+        },
         "gc": {
             "chips": active,
             "chips_per_row": -(-chips // 64),
@@ -51,6 +56,10 @@ def with_series(data: Mapping[str, Any], *, seed: int, bins: int = 512, chips: i
     made["series"] = series
     made["histograms"] = {kind: _histogram(made["latency_ns"][kind], rng) for kind in ("read", "write") if kind in made["latency_ns"]}
     return made
+
+
+def _share(rng: random.Random, most: float) -> float:
+    return min(1.0, most * rng.random() * 1.2) if rng.random() < 0.7 else 0.0
 
 
 def _latencies(data: Mapping[str, Any], kind: str, bins: int, load: list[float], wave: list[float], rng: random.Random) -> dict[str, Any]:

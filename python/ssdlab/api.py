@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ssdlab import _core
-from ssdlab.batch import COMPARISON_FILE, Job, Log, execute, prepare_folder, write_json
+from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, Job, Log, execute, prepare_folder, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, value_text
@@ -202,7 +202,7 @@ def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *
     log: Log = "kept" if log_requests else "temporary" if paired else None
     jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log=log) for scheme in schemes]
     if folder is not None:
-        prepare_folder(folder, [COMPARISON_FILE])
+        prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
     return jobs
 
 

@@ -18,12 +18,14 @@ from typing import Any, Literal
 from ssdlab import _core, queueing
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, Interrupted, StoppedError
+from ssdlab.json_text import json_text
 from ssdlab.plans import Setup
 from ssdlab.result import Result
 
 __all__ = [
     "COMPARISON_FILE",
     "LOG_FILE",
+    "REPORT_FILE",
     "RESULT_FILE",
     "AnyJob",
     "Batch",
@@ -40,6 +42,7 @@ __all__ = [
 RESULT_FILE = "result.json"
 COMPARISON_FILE = "comparison.json"
 LOG_FILE = "requests.parquet"
+REPORT_FILE = "report.html"
 
 Log = Literal["kept", "temporary"] | None
 """Whether a run logs its requests, and for how long."""
@@ -50,7 +53,7 @@ Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Writes `value`, whole or not at all."""
-    _core.write_file(path, json.dumps(value, indent=2) + "\n")
+    _core.write_file(path, json_text(value) + "\n")
 
 
 def prepare_folder(folder: Path, stale: Iterable[str]) -> None:
@@ -75,6 +78,8 @@ class Job:
     keep: tempfile.TemporaryDirectory[str] | None = None
     fitted: Mapping[str, Any] | None = None
     title: str = ""
+    command: str | None = None
+    """What repeats it."""
     base: str | None = None
     """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
 
@@ -106,6 +111,7 @@ class Job:
             keep=keep,
             fitted=setup.fitted(scheme),
             title=setup.title(scheme),
+            command=setup.command(scheme),
             base=base,
         )
 
@@ -114,6 +120,8 @@ class Job:
         data = json.loads(text)
         if self.fitted is not None:
             data["fit"] = dict(self.fitted)
+        if self.command is not None:
+            data["command"] = self.command
         return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 
@@ -167,7 +175,7 @@ def execute(jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Pro
     """Runs the jobs, at most `workers` at once (as many as there are processors). Does not raise what the runs raise."""
     for job in jobs:
         if job.folder is not None:
-            prepare_folder(job.folder, [RESULT_FILE, LOG_FILE])
+            prepare_folder(job.folder, [RESULT_FILE, LOG_FILE, REPORT_FILE])
     batch = Batch()
     workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     told = _Told(len(jobs), progress)

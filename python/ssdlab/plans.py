@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -174,6 +175,31 @@ class Setup:
                 parts.append(f"{kind} policy {policy[1]}")
         parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
         return ", ".join(parts)
+
+    def command(self, scheme: str | None) -> str | None:
+        """The command that repeats a run under `scheme`; `None` for one with a policy written in Python."""
+        if self.victim is not None or self.eviction is not None:
+            return None
+        options: dict[str, object] = {
+            "--device": self.device,
+            "--scheme": scheme,
+            "--workload": self.workload,
+            "--config": self.config,
+            "--trace": self.trace,
+            "--format": self.format,
+            "--unit-bytes": self.unit_bytes,
+            "--scale-time": self.time_scale,
+            "--skip-bad-lines": self.bad_lines,
+            "--prefill": self.prefill,
+            "--fit": self.fit,
+            "--requests": self.requests,
+            "--seed": self.seed,
+            "--state": self.state,
+            "--verify": self.verify if self.verify != "off" else None,
+        }
+        words = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+        settings = [word for key, value in self.set for word in ("--set", f"{key}={value}")]
+        return shlex.join(["ssdlab", "run", *words, *settings])
 
     def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""

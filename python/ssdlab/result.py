@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ssdlab.checks import path as checked_path
 from ssdlab.errors import UsageError
 from ssdlab.paired import paired, paired_by_size
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     import pyarrow as pa
+
+    from ssdlab.report.plots import Plots
+    from ssdlab.report.runs import Runs
 
 __all__ = ["Comparison", "NoRequestLogError", "Result", "Section"]
 
@@ -115,6 +120,24 @@ class Result(Section):
 
         return pq.read_table(self._log, memory_map=True)
 
+    @property
+    def plot(self) -> Plots:
+        """The figures of the report, such as `result.plot.latency_cdf().save("cdf.pdf")`."""
+        from ssdlab.report.plots import Plots  # noqa: PLC0415
+
+        return Plots(_runs({self._label(): self}))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page about this run: one file, whole or not at all. Figures over time need a run with `series=True`."""
+        from ssdlab.report import write  # noqa: PLC0415
+
+        write(_runs({self._label(): self}), Path(checked_path("path", path)))
+
+    def _label(self) -> str:
+        from ssdlab.report.runs import scheme_of  # noqa: PLC0415
+
+        return scheme_of(self._data) or "run"
+
     def pair_with(self, base: Result) -> None:
         """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size."""
         self._data = {**self._data, "paired": {**paired(base, self), "by_size": paired_by_size(base, self)}}
@@ -161,6 +184,19 @@ class Comparison(Mapping[str, Result]):
 
         return tables.as_text(tables.comparison_tables(self))
 
+    @property
+    def plot(self) -> Plots:
+        """The figures of the report with all schemes, such as `comparison.plot.latency_cdf().save("cdf.pdf")`."""
+        from ssdlab.report.plots import Plots  # noqa: PLC0415
+
+        return Plots(_runs(self._runs))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page about these runs: one file, whole or not at all. Figures over time need runs with `series=True`."""
+        from ssdlab.report import write  # noqa: PLC0415
+
+        write(_runs(self._runs, self.to_dict().get("paired")), Path(checked_path("path", path)))
+
     @cached_property
     def paired(self) -> dict[str, dict[str, Any]]:
         """By scheme: how its requests fared against the same ones under the first scheme, one by one (`ssdlab.paired`).
@@ -176,3 +212,11 @@ class Comparison(Mapping[str, Result]):
         """A plain copy, as `compare --json` prints it."""
         runs = {"runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
         return {**runs, "paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else runs
+
+
+def _runs(results: Mapping[str, Result], paired: Mapping[str, Any] | None = None) -> Runs:
+    from ssdlab.report.runs import Runs  # noqa: PLC0415 (which reads the files that this module's results are written to)
+
+    if not results:
+        raise UsageError("nothing to show: no run has finished")
+    return Runs.of({label: result.to_dict() for label, result in results.items()}, paired=paired or {})

@@ -50,6 +50,7 @@ app = typer.Typer(
 )
 app.command()(runs.run)
 app.command()(runs.compare)
+app.command()(runs.report)
 app.command()(runs.precondition)
 app.command()(queueing.queueing)
 app.add_typer(traces.app, name="trace")

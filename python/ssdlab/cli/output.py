@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 
+from ssdlab.json_text import json_text
 from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT
 
 __all__ = ["complain", "print_json", "print_tables", "warn"]
@@ -34,8 +34,7 @@ def _say(message: str) -> None:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """The one JSON object of a command's standard output."""
-    json.dump(value, sys.stdout, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(json_text(value) + "\n")
 
 
 def print_tables(items: Iterable[RenderableType]) -> None:

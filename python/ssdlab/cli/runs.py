@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from ssdlab import _core, tables
+from ssdlab import report as reports
 from ssdlab.api import comparison_jobs
-from ssdlab.batch import COMPARISON_FILE, Batch, Job, execute, write_json
+from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, Batch, Job, execute, write_json
 from ssdlab.cli import options as o
 from ssdlab.cli.output import complain, print_json, print_tables
 from ssdlab.errors import StoppedError, UsageError
@@ -18,7 +19,7 @@ from ssdlab.plans import DEFAULT_SEED, Setup
 from ssdlab.progress import RunProgress
 from ssdlab.result import Comparison, Result
 
-__all__ = ["compare", "precondition", "run"]
+__all__ = ["compare", "precondition", "report", "run"]
 
 
 def run(
@@ -66,6 +67,8 @@ def run(
     batch = _execute([Job.prepare("run", setup, scheme, folder=out, log="kept" if log_requests else None)], None, quiet)
     batch.raise_failure()
     result = batch.finished["run"]
+    if out is not None:
+        result.report(out / REPORT_FILE)
     if json_:
         print_json(result.to_dict())
     elif not quiet:
@@ -123,6 +126,17 @@ def compare(
     _check_gc(batch, expect_gc)
 
 
+def report(
+    folder: Annotated[Path, typer.Argument(help="What `run --out` or `compare --out` wrote.", metavar="DIR")],
+    out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
+) -> None:
+    """Make the page about a run or a comparison again, from its saved results."""
+    page = out or folder / REPORT_FILE
+    runs = reports.load(folder)
+    reports.write(runs, page)
+    typer.echo(f"{page}: {', '.join(run.label for run in runs)}")
+
+
 def precondition(
     out: Annotated[Path, typer.Option(help="The file to save the device's state to.", metavar="FILE")],
     device: o.Device = None,
@@ -159,6 +173,8 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}
     if out is not None and comparison:
         write_json(out / COMPARISON_FILE, report)
+        page = reports.Runs.of(report["runs"], paired=report.get("paired", {}), failed=report.get("failed", {}))
+        reports.write(page, out / REPORT_FILE)
     if as_json:
         print_json(report)
     elif comparison and not quiet:
@@ -199,4 +215,4 @@ def _collected(result: Result) -> bool:
 
 
 def _where(out: Path | None) -> list[str]:
-    return [] if out is None else [f"results: {out}"]
+    return [] if out is None else [f"results: {out}", f"report: {out / REPORT_FILE} (opens in a browser)"]

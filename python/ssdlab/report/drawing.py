@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "OTHER_PART",
     "PART_COLOURS",
+    "SHADES",
     "STATE_COLOURS",
     "Axis",
     "Bar",
@@ -32,18 +34,25 @@ Unit = Literal["ns", "share", "count", "per_s"]
 """Of an axis: durations, shares (shown in percent), numbers of things, and these in a second."""
 Look = Literal["line", "faint", "dashed"]
 
-# Paul Tol's muted colours, apart from those of the schemes; collection stands out.
+# Paul Tol's muted colours, which are not those of the schemes; collection stands out, on light and on dark ground.
 PART_COLOURS: Mapping[str, str] = {
-    "host_queue": "#332288",
+    "host_queue": "#7B6BD0",
     "die_queue": "#88CCEE",
     "gc": "#CC6677",
     "bus_queue": "#44AA99",
-    "transfer": "#117733",
+    "transfer": "#999933",
     "array": "#BBBBBB",
-    "suspended": "#882255",
+    "suspended": "#AA4499",
     "dram": "#DDCC77",
 }
-STATE_COLOURS: Mapping[str, str] = {"s1": "#DDCC77", "s2": "#CC6677", "s3": "#882255"}
+OTHER_PART = "#117733"
+"""The colour of a part that is not among these."""
+SHADES: Mapping[str, Sequence[str]] = {
+    "light": ("#ffffff", "#fbe3b0", "#f7b563", "#ee7d3a", "#d1453f", "#9c2964", "#621680", "#250d4f"),
+    "dark": ("#181b20", "#3a1466", "#65156e", "#9b2964", "#d24644", "#f37819", "#fbb61a", "#fcffa4"),
+}
+"""Of heat maps, on light and on dark ground, from nothing to most: matplotlib's inferno."""
+STATE_COLOURS: Mapping[str, str] = {"s1": "#DDCC77", "s2": "#CC6677", "s3": "#AA4499"}
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from ssdlab.report.drawing import (
+    OTHER_PART,
     PART_COLOURS,
     STATE_COLOURS,
     Axis,
@@ -93,7 +93,7 @@ def breakdown(runs: Runs) -> Figure | None:
         if having and (kind != "all" or all(groups[other] for other in KINDS))
     ]
     text = "What the mean response time is made of. Waiting comes first, work on the request last; the parts add up to the mean."
-    legend = [(name, PART_COLOURS.get(part, "#999933")) for part, name in names]
+    legend = [(name, PART_COLOURS.get(part, OTHER_PART)) for part, name in names]
     return Figure(
         "breakdown", "Where the time goes", text, [Bars("Mean response time", Axis("response time", "ns", low=0.0), names, bars)], legend
     )
@@ -111,7 +111,7 @@ def gc(runs: Runs) -> Figure | None:
             run.label,
             TIME,
             [
-                Panel("Share of the time in which each chip was collecting", Axis("chip", "count"), [_heat(run, most)], 1.4),
+                Panel("Time collecting, by chip", Axis("chip", "count"), [_heat(run, most)], 1.4),
                 Panel(
                     "Pages moved in a second",
                     Axis("pages/s", "per_s", low=0.0, high=moved),
@@ -236,9 +236,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
 """All figures by key, in the order of the page."""
 
 
-def _figure(
-    key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()
-) -> Figure | None:
+def _figure(key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()) -> Figure | None:
     """A figure of the plots that there are."""
     having = [plot for plot in plots if plot is not None]
     return Figure(key, title, text, having, legend) if having else None

@@ -491,13 +491,8 @@
   };
 
   // ---- heat maps -------------------------------------------------------------------------------------------------
-  // Inferno, from the ground of the page on; black on white ends where white on black begins.
-  const SHADES = {
-    light: ["#ffffff", "#fbe3b0", "#f7b563", "#ee7d3a", "#d1453f", "#9c2964", "#621680", "#250d4f"],
-    dark: ["#181b20", "#3a1466", "#65156e", "#9b2964", "#d24644", "#f37819", "#fbb61a", "#fcffa4"],
-  };
   const isDark = () => getComputedStyle(document.documentElement).getPropertyValue("--dark").trim() === "1";
-  const RAMP = () => SHADES[isDark() ? "dark" : "light"];
+  const RAMP = () => data.shades[isDark() ? "dark" : "light"];
   const rgb = (shade) => [1, 3, 5].map((at) => parseInt(shade.slice(at, at + 2), 16));
   /** The shares of a heat map, in 65535ths, row by row. */
   const cells = (mark) => {
@@ -592,7 +587,7 @@
         }
         top += 8;
       }
-      const { ticks, step } = across.ticks((right - left) / 90);
+      const { ticks, step } = across.ticks((right - left) / (width < 420 ? 60 : 90));
       const write = tickText(this.plot.axis, longest, step);
       for (const tick of ticks) {
         const place = f(across.at(tick));

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import re
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
 from ssdlab.report.configuration import Setting, settings
-from ssdlab.report.drawing import PART_COLOURS, STATE_COLOURS, Bars, Curve, Figure, Heat, Mark, Panel, Plot, Ranges, Rule, Stack, Steps
+from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
+from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES
 from ssdlab.report.runs import Run, Runs, command_of
 from ssdlab.report.summary import Cell, Row, everything, of_run, shown, summary, verdict
 from ssdlab.tables import CLASSES
 
-__all__ = ["REPORT_FILE", "page", "write"]
+__all__ = ["page", "write"]
 
-REPORT_FILE = "report.html"
-DIGITS = 6
-"""Of the numbers that are drawn. Those of the tables are exact."""
-FULL = 65535
-"""A share of 1 in a heat map."""
 NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 BLACK = "#000000"
@@ -56,10 +48,7 @@ DARK = {
     "dark": "1",
     "black": "#ffffff",
 }
-ABSENT = {
-    "latency_cdf": "Response times: no requests were completed, or none were recorded by size of their response time.",
-    "gc": "Garbage collection did not run.",
-}
+PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns", "same": "share"}
 
 
 def write(runs: Runs, path: Path) -> None:
@@ -70,12 +59,6 @@ def write(runs: Runs, path: Path) -> None:
 def page(runs: Runs) -> str:
     """The page as text."""
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
-    plots = {f"{figure.key}-{index}": plot for figure in drawn for index, plot in enumerate(figure.plots)}
-    data = {
-        "colours": len(COLOURS),
-        "end_ns": max(run.data["simulated_ns"] for run in runs),
-        "plots": {name: _plot(plot) for name, plot in plots.items()},
-    }
     title = html.escape(runs.title)
     return "".join(
         [
@@ -94,7 +77,7 @@ def page(runs: Runs) -> str:
             _setup(runs),
             f'<footer class="muted">Made by ssdlab {html.escape(runs[0].data["version"])}.</footer>\n</main>\n',
             '<svg id="namespace" hidden></svg>\n',
-            f'<script type="application/json" id="data">{_embedded(data)}</script>\n',
+            f'<script type="application/json" id="data">{embedded(drawn, runs)}</script>\n',
             f"<script>\n{_resource('page.js')}</script>\n</body></html>\n",
         ]
     )
@@ -162,14 +145,14 @@ def _summary(runs: Runs) -> str:
         rows.append(f'<tr><th scope="rowgroup" colspan="{len(runs) + 1}">{html.escape(group.title)}</th></tr>')
         rows += [_row(row) for row in group.rows]
     text = (
-        f"Differences are against {html.escape(runs[0].label)}. ✓ marks the best of a row, where there is a better and a worse; values within "
-        "0.1 % of each other, the error of percentiles, are as good as each other."
+        f"Differences are against {html.escape(runs[0].label)}. ✓ marks the best of a row, where there is a better and a worse; values "
+        "within 0.1 % of each other, the error of percentiles, are as good as each other."
         if len(runs) > 1
         else ""
     )
     return (
         f'<section id="summary"><h2>Summary</h2><p class="muted">{text}</p>{_table(runs, rows)}'
-        f"<details><summary>Every figure of the results</summary>{_table(runs, [_row(row) for row in everything(runs)])}</details></section>\n"
+        f"<details><summary>Every figure of the results</summary>{_table(runs, map(_row, everything(runs)))}</details></section>\n"
     )
 
 
@@ -206,8 +189,7 @@ def _paired(runs: Runs) -> str:
         for kind, found in kinds.items() if scheme != "against" else ():
             cells = [
                 shown(found["requests"], "count"),
-                *(shown(found.get(key), unit) for key, unit in (("faster", "share"), ("gain_ns", "ns"), ("slower", "share"), ("loss_ns", "ns"))),
-                shown(found["same"], "share"),
+                *(shown(found.get(key), unit) for key, unit in PAIRED.items()),
             ]
             name = f"{html.escape(scheme)}, {CLASSES[kind]}"
             rows.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
@@ -229,9 +211,7 @@ def _figure(figure: Figure) -> str:
         for link in links
         for action, label in (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Show all"))
     )
-    key = "".join(
-        f'<li><span class="swatch" style="background:{colour}"></span>{html.escape(text)}</li>' for text, colour in figure.legend
-    )
+    key = "".join(f'<li><span class="swatch" style="background:{colour}"></span>{html.escape(text)}</li>' for text, colour in figure.legend)
     plots = "".join(_place(figure, index, plot) for index, plot in enumerate(figure.plots))
     return (
         f'<figure id="{figure.key}"><figcaption><div><h2>{name}</h2><p class="muted">{html.escape(figure.text)}</p></div>'
@@ -259,15 +239,15 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
     if not any(run.series for run in runs):
         notes.append("These runs recorded no series, which figures over time are drawn from (`--out`, or series=True in Python).")
     elif "gc" not in keys:
-        notes.append(ABSENT["gc"])
+        notes.append("Garbage collection did not run.")
     if "wear" not in keys:
         notes.append("No block was erased.")
     paragraphs = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
     help_ = (
         "<p>Drag across a figure to zoom in, double-click to see all again; all figures over time follow. With the keyboard: Tab to a "
-        "figure, ← and → to read it, Shift with them to move, + and − to zoom, 0 to see all.</p>"
+        "figure, ← and → to read it, Shift with them to move, plus and minus to zoom, 0 to see all.</p>"
     )
-    return f'<section><h2>Figures</h2>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n'
+    return f"<section><h2>Figures</h2>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n"
 
 
 # ---- how it was run --------------------------------------------------------------------------------------------------
@@ -279,8 +259,8 @@ def _setup(runs: Runs) -> str:
         f'<h3>To repeat it</h3><pre tabindex="0"><code id="command">{html.escape(command)}</code></pre>'
         '<button type="button" id="copy">Copy</button>'
         if command
-        else "<h3>To repeat it</h3><p>The command is not known: the run was started with policies written in Python, or from a simulator of "
-        "another program. The configuration below and the seed say what was simulated.</p>"
+        else "<h3>To repeat it</h3><p>The command is not known: the run had a policy written in Python, or requests of another "
+        "program. The configuration below and the seed say what was simulated.</p>"
     )
     found = settings(runs)
     chosen = [setting for setting in found if setting.chosen]
@@ -305,7 +285,9 @@ def _reports(runs: Runs) -> str:
     """What was read from the trace, how the drive was prepared and fitted."""
     parts = []
     for place, title in (("workload", "Workload"), ("precondition", "Preparation of the drive"), ("fit", "Fit of the device")):
-        rows = [row for row in everything(runs) if row.place.startswith(f"{place}.") and any(cell.value not in (None, 0) for cell in row.cells)]
+        rows = [
+            row for row in everything(runs) if row.place.startswith(f"{place}.") and any(cell.value not in (None, 0) for cell in row.cells)
+        ]
         named = [Row(row.name.removeprefix(f"{place}.").replace("_", " ").replace(".", ", "), row.place, row.cells) for row in rows]
         if rows:
             parts.append(f"<details><summary>{title}</summary>{_table(runs, [_row(row) for row in named])}</details>")
@@ -334,66 +316,3 @@ def _setting(setting: Setting, runs: int) -> str:
         f'<tr{differs}><th scope="row"><code>{html.escape(setting.key)}</code></th>{values}'
         f'<td class="muted">{html.escape(setting.default)}</td><td class="muted">{meaning}</td></tr>'
     )
-
-
-# ---- what the script draws from --------------------------------------------------------------------------------------
-
-
-def _embedded(data: Mapping[str, Any]) -> str:
-    """JSON that may stand in a page: no text in it ends the element."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _plot(plot: Plot | Bars | Ranges) -> dict[str, Any]:
-    if isinstance(plot, Plot):
-        return {"k": "plot", "x": _fields(plot.x), "link": plot.link, "panels": [_panel(panel) for panel in plot.panels]}
-    if isinstance(plot, Ranges):
-        return {"k": "ranges", "axis": _fields(plot.axis), "ranges": [_fields(entry) for entry in plot.ranges]}
-    parts = [{"name": name, **({"colour": PART_COLOURS.get(key, "#999933")} if key != "run" else {})} for key, name in plot.parts]
-    groups = [[name, [_fields(bar) for bar in bars]] for name, bars in plot.groups]
-    return {"k": "bars", "axis": _fields(plot.axis), "parts": parts, "groups": groups}
-
-
-def _panel(panel: Panel) -> dict[str, Any]:
-    return {"title": panel.title, "height": panel.height, "y": _fields(panel.y), "marks": [_mark(mark) for mark in panel.marks]}
-
-
-def _mark(mark: Mark) -> dict[str, Any]:
-    match mark:
-        case Steps():
-            return {"k": "steps", **_fields(mark), "values": _numbers(mark.values)}
-        case Curve():
-            return {"k": "curve", **_fields(mark), "x": _numbers(mark.x), "y": _numbers(mark.y)}
-        case Rule():
-            return {"k": "rule", **_fields(mark)}
-        case Stack():
-            layers = [{"name": name, "colour": STATE_COLOURS[key], "values": _numbers(values)} for key, name, values in mark.layers]
-            return {"k": "stack", "run": mark.run, "width": mark.width, "layers": layers}
-        case Heat():
-            shape = {"rows": len(mark.rows), "bins": len(mark.rows[0]), "shares": _shares(mark.rows)}
-            return {"k": "heat", **{key: getattr(mark, key) for key in ("run", "width", "row", "per_row", "most")}, **shape}
-
-
-def _fields(item: Any) -> dict[str, Any]:
-    """What a description holds, without what it leaves open."""
-    return {key: value for key, value in vars(item).items() if value is not None}
-
-
-def _numbers(values: Iterable[float | None]) -> list[float | None]:
-    """As many digits as can be seen."""
-    return [_short(value) for value in values]
-
-
-def _short(value: float | None) -> float | None:
-    if value is None or isinstance(value, int):
-        return value
-    rounded = float(f"{value:.{DIGITS}g}")
-    return int(rounded) if rounded.is_integer() else rounded
-
-
-def _shares(rows: Sequence[Sequence[float]]) -> str:
-    """Shares as 16 bits each, the lower byte first; what is not nothing does not become it."""
-    cells = array("H", (max(round(share * FULL), 1) if share > 0 else 0 for share in chain.from_iterable(rows)))
-    if cells.itemsize != 2 or array("H", [1]).tobytes() != b"\x01\x00":
-        cells.byteswap()
-    return base64.b64encode(cells.tobytes()).decode()

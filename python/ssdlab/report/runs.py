@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Runs:
     def title(self) -> str:
         """What was simulated, in a few words: schemes, device, workload."""
         words = _words(self[0].data.get("command"))
-        options = dict(zip(words, words[1:], strict=False))
+        options = dict(pairwise(words))
         trace, device = self[0].at("config.workload.trace"), options.get("--device")
         workload = Path(trace).name if trace else options.get("--workload")
         labels = [run.label for run in self]
@@ -94,13 +95,17 @@ def load(folder: Path) -> Runs:
         UsageError: there are none, or a file is not one of theirs.
         FileError: a file cannot be read.
     """
-    if (folder / COMPARISON_FILE).exists():
-        return _comparison(folder / COMPARISON_FILE)
-    if (folder / RESULT_FILE).exists():
-        data = _read(folder / RESULT_FILE)
-        _check(data, folder / RESULT_FILE)
-        return Runs.of({scheme_of(data) or "run": data})
+    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if file.exists()]
+    if found:
+        file = max(found, key=lambda file: file.stat().st_mtime_ns)  # a folder may have been used twice
+        return _comparison(file) if file.name == COMPARISON_FILE else _single(file)
     raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here (`ssdlab run --out` and `compare --out` write them)")
+
+
+def _single(file: Path) -> Runs:
+    data = _read(file)
+    _check(data, file)
+    return Runs.of({scheme_of(data) or "run": data})
 
 
 def scheme_of(data: Mapping[str, Any]) -> str | None:
