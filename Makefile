@@ -36,7 +36,7 @@ $(BUILT): $(LOCKED) $(SOURCES)
 
 build: $(BUILT) ## build the core and install the package into .venv
 
-demo: $(BUILT) ## replay a captured database trace under three GC schemes
+demo: $(BUILT) ## replay a captured database trace under three GC schemes and write a report
 	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme pgc --scheme fpgc \
 		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ import os, sys
 ends = [os.dup(int(end)) for end in sys.argv[1:3]]
 for place, end in zip((3, 4), ends):
     os.dup2(end, place)
+    os.set_inheritable(place, True)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 PATIENCE_S = 60.0
@@ -53,6 +55,7 @@ class Page:
         self._session: dict[str, str] = {}
         self.requests: list[str] = []
         self.complaints: list[str] = []
+        self.loaded = False
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = {"sessionId": self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -63,8 +66,7 @@ class Page:
         self._last += 1
         message = {"id": self._last, "method": method, "params": parameters, **self._session}
         os.write(self._into, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
+        while True:
             answer = self._next()
             if answer.get("id") == self._last:
                 assert "error" not in answer, (method, answer["error"])
@@ -72,10 +74,11 @@ class Page:
                 assert isinstance(result, dict)
                 return result
             self._note(answer)
-        raise TimeoutError(method)
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._unread:
+            if not select.select([self._out], [], [], PATIENCE_S)[0]:
+                raise TimeoutError("the browser does not answer")
             part = os.read(self._out, 1 << 20)
             if not part:
                 raise ConnectionError("the browser has gone")
@@ -88,6 +91,8 @@ class Page:
     def _note(self, event: dict[str, Any]) -> None:
         parameters = event.get("params", {})
         match event.get("method"):
+            case "Page.loadEventFired":
+                self.loaded = True
             case "Network.requestWillBeSent":
                 self.requests.append(parameters["request"]["url"])
             case "Runtime.exceptionThrown":
@@ -100,11 +105,13 @@ class Page:
         self.resize(width, height)
         self.scheme(dark=dark)
         started = time.monotonic()
+        self.loaded = False
         self.call("Page.navigate", url=file.resolve().as_uri())
-        while self.value("document.documentElement?.dataset.drawn ?? ''") != "yes":
-            assert time.monotonic() - started < PATIENCE_S, self.complaints
-            time.sleep(0.02)
-        return time.monotonic() - started
+        while not self.loaded:
+            self._note(self._next())
+        took = time.monotonic() - started
+        assert self.value("document.documentElement.dataset.drawn") == "yes", self.complaints
+        return took
 
     def resize(self, width: int, height: int) -> None:
         """Gives the window another size."""

@@ -75,7 +75,7 @@ def _latencies(data: Mapping[str, Any], kind: str, bins: int, load: list[float],
 
 def _histogram(whole: Mapping[str, Any], rng: random.Random) -> dict[str, Any]:
     """Counts that fall off towards the longest response time."""
-    bounds = [float(whole["min"])]
+    bounds = [max(float(whole["min"]), 1.0)]
     while bounds[-1] < whole["max"]:
         bounds.append(bounds[-1] * BUCKETS)
     weights = [rng.random() * math.exp(-8 * index / len(bounds)) for index in range(len(bounds))]
