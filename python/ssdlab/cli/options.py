@@ -64,7 +64,11 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
-Out = Annotated[Path | None, typer.Option(help="Folder for the results and report.html, a page about them.", metavar="DIR", parser=_folder)]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=_folder)]
+OutWithReport = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder for the results, and for report.html, a page with tables and figures.", metavar="DIR", parser=_folder),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage collection never ran.")]
 State = Annotated[Path | None, typer.Option(help="Begin with this device state, saved by `ssdlab precondition`.", metavar="FILE")]

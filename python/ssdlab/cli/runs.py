@@ -41,7 +41,7 @@ def run(
     verify: o.VerifyLevel = o.Verify.off,
     expect_gc: o.ExpectGc = False,
     log_requests: o.LogRequests = False,
-    out: o.Out = None,
+    out: o.OutWithReport = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -96,7 +96,7 @@ def compare(
     expect_gc: o.ExpectGc = False,
     log_requests: o.LogRequests = False,
     paired: o.Paired = False,
-    out: o.Out = None,
+    out: o.OutWithReport = None,
     jobs: o.Jobs = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
