@@ -160,8 +160,8 @@ impl<B: Store> Front<B> {
     pub fn new(config: &Config, below: B) -> Self {
         let cache = Cache::new(config, below.page_bytes(), below.exported_pages(), &below);
         Front {
-            frames: Frames::new(cache.capacity()),
-            fetches: vec![NONE; cache.capacity() as usize],
+            frames: Frames::new(cache.capacity(), cache.entries()),
+            fetches: vec![NONE; cache.entries() as usize],
             idle: Idle::new(config),
             cache,
             below,
