@@ -23,6 +23,7 @@ from ssdlab.api import (
     trace_convert,
     trace_info,
 )
+from ssdlab.caching import CacheReplay, replay_cache
 from ssdlab.errors import (
     ConfigError,
     Error,
@@ -50,6 +51,7 @@ def __getattr__(name: str) -> ModuleType:
 
 
 __all__ = [
+    "CacheReplay",
     "Candidates",
     "Comparison",
     "Completion",
@@ -75,6 +77,7 @@ __all__ = [
     "precondition",
     "preset_text",
     "presets",
+    "replay_cache",
     "run",
     "run_study",
     "studies",

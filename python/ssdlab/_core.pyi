@@ -134,6 +134,9 @@ def build_config(
     set: Sequence[tuple[str, str]] = ...,
 ) -> Config: ...
 def fit_blocks(config: Config, bytes: int) -> int | None: ...
+def replay_cache(
+    config: Config, requests: Sequence[tuple[str, int, int]], in_gc: Sequence[tuple[int, int, bool]]
+) -> tuple[list[tuple[int, str, int]], str]: ...
 def run_many(
     plans: Sequence[Plan],
     *,

@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `caching` | a cache by itself |
 //! | `door` | the one way to long work: in worker threads, without the GIL, with Ctrl-C and progress |
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
@@ -10,6 +11,7 @@
 //! | `tools` | traces, presets, studies, the schema |
 //! | `victims` | victim policies written in Python |
 
+mod caching;
 mod door;
 mod errors;
 mod queueing;
@@ -25,6 +27,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use caching::replay_cache;
     #[pymodule_export]
     use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]

@@ -8,13 +8,14 @@
 //! | 7 | [`simulation`] |
 //! | 6 | [`storage`] |
 //! | 5 | [`ssd`], [`precondition`] |
-//! | 4 | [`sched`], [`gc`], [`arbiter`] |
+//! | 4 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`] |
+//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`] |
 
 pub mod arbiter;
+pub mod cache;
 pub mod cancel;
 pub mod config;
 pub mod distribution;
@@ -25,6 +26,7 @@ pub mod flash;
 pub mod ftl;
 pub mod gc;
 pub mod geometry;
+pub mod lists;
 pub mod memory;
 pub mod precondition;
 pub mod queueing;

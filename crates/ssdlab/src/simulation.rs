@@ -17,8 +17,8 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
-use crate::storage::{Storage, drive_seed};
 use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
+use crate::storage::{Storage, drive_seed};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
 
@@ -462,7 +462,10 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     if let Some(path) = &plan.state {
         if plan.config.array.drives() > 1 {
-            return Err(Error::Usage(format!("{}: a saved state is that of one drive, and an array has several; leave it out", path.display())));
+            return Err(Error::Usage(format!(
+                "{}: a saved state is that of one drive, and an array has several; leave it out",
+                path.display()
+            )));
         }
         let ftl = load_state(&plan.config, path)?;
         let report = precondition::report(&ftl, "state".to_string());

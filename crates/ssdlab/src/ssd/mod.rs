@@ -42,7 +42,7 @@ use crate::ftl::Ftl;
 use crate::gc::Collector;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
-use crate::sched::{Scheduler, Transactions};
+use crate::sched::{Scheduler, TRIMMED, Transactions};
 use crate::stats::{Completion, SlackStats};
 use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PlaneId, PoolId};
 
@@ -345,6 +345,14 @@ impl Ssd {
             geometry.home(lpn).0
         };
         Some(geometry.chip_of_die(geometry.die_of_pool(pool)))
+    }
+
+    /// A page has been written, or is about to be by what is under way, and not trimmed since.
+    pub fn has_data(&self, lpn: Lpn) -> bool {
+        match self.ftl.chain(lpn).and_then(|(_, youngest)| self.transactions[youngest].changes()) {
+            Some(change) => change != TRIMMED,
+            None => self.ftl.lookup(lpn).is_some(),
+        }
     }
 
     /// Where a page is written does not follow from its address.

@@ -8,7 +8,7 @@
 mod drive;
 mod store;
 
-pub use store::{Groups, Store};
+pub use store::Store;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
