@@ -9,8 +9,8 @@ Nothing below takes time: what is fetched is there, what is destaged is gone. Wh
 
 * Only pages that are kept are used, in the sense of the policy. A read that goes past the cache, or a write through it of which there is no
   copy, leaves the order of its group alone.
-* A group counts as written from first to last if the last writes to it since it came into the cache are just those; what came before does
-  not matter. Writes that go through count as well.
+* A group counts as written from first to last if these are all the writes to it since it came into the cache: one that begins again does
+  not. Writes that go through the cache are uses, not writes of the group.
 * "All homes are in GC" means that the walk finds nobody: the homes of all pages kept are in GC, whatever the other homes do.
 * An eviction that falls back on the order without awareness is no eviction that passed over somebody.
 * With dynamic allocation a group is passed over if all of its kept pages have a home, in GC. A page has that of a sequential fill until it
@@ -226,13 +226,11 @@ class ReferenceCache:
     def write(self, page: int, sectors: set[int], *, whole: bool) -> None:
         """Takes a write in, or lets it through and brings the copy up to date."""
         if not self.settings["cache.writes"]:
-            self.note_write(page, whole=whole)
             if page in self.kept:
                 self.kept[page].sectors |= sectors
                 self.kept[page].written = True
                 self.use(page)
             self.event("write_through", page)
-            self.compensate(page)
             return
         self.counters["lookups"] += 1
         hit = page in self.kept
@@ -249,7 +247,7 @@ class ReferenceCache:
             held.dirty = True
             self.dirty_order.append(page)
         self.event("write_hit" if hit else "write_miss", page)
-        self.note_write(page, whole=whole)
+        self.writes_of[self.layout.group[page]].append((page, whole))
         self.compensate(page)
         if not hit:
             self.evict_ahead(page)
@@ -296,18 +294,12 @@ class ReferenceCache:
         """The pages of a group that are kept, ascending."""
         return [page for page in self.layout.pages[group] if page in self.kept]
 
-    def note_write(self, page: int, *, whole: bool) -> None:
-        """Remembers a write to a group that is in the cache."""
-        if self.layout.group[page] in self.writes_of:
-            self.writes_of[self.layout.group[page]].append((page, whole))
-
     def compensate(self, page: int) -> None:
         """A group that was just written from its first page to its last is the next to go (Kim and Ahn 2008, LRU compensation)."""
         if self.policy != "bplru" or not self.settings["cache.compensation"]:
             return
         group = self.layout.group[page]
-        in_full = [(member, True) for member in self.layout.pages[group]]
-        if self.writes_of.get(group, [])[-len(in_full) :] == in_full:
+        if self.writes_of[group] == [(member, True) for member in self.layout.pages[group]]:
             self.group_order.remove(group)
             self.group_order.insert(0, group)
 
@@ -324,9 +316,8 @@ class ReferenceCache:
         elif self.policy == "bplru":
             yield from (self.kept_of(group) for group in self.group_order)
         elif self.policy == "fab":
-            sizes = [len(self.kept_of(group)) for group in self.group_order]
-            for size in range(max(sizes), 0, -1):
-                yield from (self.kept_of(group) for group in self.group_order if len(self.kept_of(group)) == size)
+            # Sorting leaves equals in their order.
+            yield from sorted((self.kept_of(group) for group in self.group_order), key=len, reverse=True)
 
     def choose(self) -> tuple[list[int] | None, bool]:
         """The victim, if there is one that may go, and whether the walk passed over others."""

@@ -498,12 +498,11 @@ BPLRU = [
         W3 | write_miss 3                       # A B: 4 5 0 1 2 3
         W8 | write_miss 8                       # A B C, full
         R2 | read_hit 2                         # B C A
-        W9 | evict_dirty 4 5, write_miss 9      # C A
-        W0-3 | write_hit 0 1 2 3                # all over again, by hits: A C
-        R10 | read_miss 10                      # A C: 0 1 2 3 8 9 10
-        R4 | evict_dirty 0 1 2 3, read_miss 4
+        W9 | evict_dirty 4 5, write_miss 9      # A C: 0 1 2 3 8 9
+        R4 | read_miss 4                        # A C B, full
+        R5 | evict_dirty 0 1 2 3, read_miss 5   # C B
         """,
-        {"lookups": 17, "read_hits": 3, "write_hits": 4, "evictions": 6, "destages": 6, "dirty_pages": 2},
+        {"lookups": 13, "read_hits": 3, "evictions": 6, "destages": 6, "dirty_pages": 2},
     ),
     Sequence_(
         "bplru: a sequence begun before the group left is forgotten",
@@ -523,16 +522,40 @@ BPLRU = [
         {"lookups": 13, "write_hits": 1, "evictions": 7, "destages": 7, "dirty_pages": 5},
     ),
     Sequence_(
-        "bplru: a sequence that begins again",
-        drive("bplru", 6),
+        "bplru: a sequence that begins again does not count, until the group has left",
+        drive("bplru", 7),
         """
-        W4 | write_miss 4                 # B
+        W4 | write_miss 4                               # B
         W0-1 | write_miss 0 1
-        W0-3 | write_hit 0 1, write_miss 2 3   # 0 1 0 1 2 3 ends with 0 1 2 3: A B
-        R8 | read_miss 8                  # A B C, full
-        R9 | evict_dirty 0 1 2 3, read_miss 9
+        W0-3 | write_hit 0 1, write_miss 2 3            # since A came: 0 1 0 1 2 3. B A
+        W0-3 | write_hit 0 1 2 3
+        R8-9 | read_miss 8 9                            # B A C, full
+        R10 | evict_dirty 4, read_miss 10               # A C, full
+        T0-3 | drop 0 1 2 3                             # C
+        W4 | write_miss 4                               # C B
+        R1 | read_miss 1                                # C B A
+        W0-1 | write_miss 0, write_hit 1                # C B A: 8c 9c 10c 4d 0d 1d
+        W2 | write_miss 2                               # full
+        W3 | evict_clean 8 9 10, write_miss 3           # since A came: 0 1 2 3. A B
+        R12-13 | read_miss 12 13                        # A B D: 0 1 2 3 4 12 13, full
+        R14 | evict_dirty 0 1 2 3, read_miss 14
         """,
-        {"lookups": 9, "write_hits": 2, "evictions": 4, "destages": 4, "dirty_pages": 1},
+        {"lookups": 23, "write_hits": 7, "evictions": 8, "destages": 5, "dirty_pages": 1},
+    ),
+    Sequence_(
+        "bplru: writes that go through use their group, and do not write it to its end",
+        drive("bplru", 6, writes=False),
+        """
+        R4 | read_miss 4                                # B
+        R0-3 | read_miss 0 1 2 3                        # B A
+        W0-3 | write_through 0 1 2 3                    # B A
+        R8 | read_miss 8                                # B A C, full
+        W5 | write_through 5                            # there is no copy of 5, and B is not used
+        R9 | evict_clean 4, read_miss 9                 # A C, full
+        W2 | write_through 2                            # C A
+        R12 | evict_clean 8 9, read_miss 12
+        """,
+        {"lookups": 8, "evictions": 3},
     ),
     Sequence_(
         "bplru: the last group of a chip is shorter",
@@ -1358,3 +1381,295 @@ def test_sequences_by_hand(replayed: ReplayOf, sequence: Sequence_) -> None:
     replay = replayed(sequence.keys, requests, in_gc)
     assert replay.events == events
     assert replay.counters == dict.fromkeys(COUNTERS, 0) | sequence.counters
+
+
+# Random cases
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cache, and what it is asked for."""
+
+    keys: dict[str, Any]
+    weights: tuple[int, int, int, int]
+    """Of reads, writes, trims and flushes."""
+    runs: float
+    """How likely a request is the first of several that write a group from its first page on."""
+    hot: int
+    """Requests are to so many times the cache's pages."""
+    unrest: float
+    """How likely the state of collection changes before a request."""
+    seed: int
+    count: int
+    """Of requests."""
+
+
+@dataclass
+class Tally:
+    """What the cases were about, so that nobody mistakes a comparison of idle caches for a test."""
+
+    cases: int = 0
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By policy, and event or counter."""
+
+    def add(self, case: Case, replay: Replay) -> None:
+        policy = case.keys["cache.policy"]
+        self.cases += 1
+        self.counts.update((policy, what) for _index, what, _page in replay.events)
+        self.counts.update({(policy, name): count for name, count in replay.counters.items()})
+
+    def of(self, what: str) -> list[int]:
+        """How often that happened under each policy."""
+        return [self.counts[policy, what] for policy in POLICIES]
+
+
+POLICIES = ["lru", "cflru", "bplru", "fab"]
+SHARES = [0.0, 0.01, 0.1, 0.25, 0.29, 0.5, 0.55, 0.57, 0.75, 0.9, 1.0]
+
+
+@st.composite
+def cases(draw: st.DrawFn, cache: Settings | None = None) -> Case:
+    """Small caches over small drives and arrays; `cache` are keys that are not left to chance."""
+    booleans = st.booleans()
+    mostly = st.sampled_from([True, True, True, False])
+    page_bytes = draw(st.sampled_from([512, 1536, 2048]))
+    most = draw(st.sampled_from([2, 6, 12, 40]))
+    place = draw(st.sampled_from(["drive", "drive", "array"]))
+    keys = draw(devices(page_bytes)) | {
+        "cache.policy": draw(st.sampled_from(POLICIES)),
+        "cache.place": place,
+        "cache.bytes": draw(st.integers(1, most)) * page_bytes + draw(st.sampled_from([0, 1, page_bytes - 1])),
+        "cache.access_ns": draw(st.sampled_from([0, 1000])),
+        "cache.reads": draw(mostly),
+        "cache.writes": draw(mostly),
+        "cache.gc_aware": draw(mostly),
+        "cache.soon": draw(st.sampled_from([0, 2])),
+        "cache.flush_on_idle": draw(booleans),
+        "cache.destage_ahead": draw(st.sampled_from([0.0, 0.0, *SHARES[:-1]])),
+        "cache.clean_window": draw(st.sampled_from(SHARES)),
+        "cache.compensation": draw(mostly),
+        "cache.padding": draw(st.sampled_from(["off", "always", "share"])),
+        "cache.padding_share": draw(st.sampled_from(SHARES)),
+    }
+    if place == "array":
+        keys |= draw(arrays(page_bytes))
+    return Case(
+        keys=keys | dict(cache or {}),
+        weights=draw(st.sampled_from([(10, 10, 1, 1), (20, 4, 1, 0), (4, 20, 1, 1), (5, 5, 5, 1)])),
+        runs=draw(st.sampled_from([0.0, 0.1, 0.5])),
+        hot=draw(st.sampled_from([1, 2, 2, 5, 100])),
+        unrest=draw(st.sampled_from([0.0, 0.05, 0.3, 1.0])),
+        seed=draw(st.integers(0, 2**32)),
+        count=draw(st.integers(1, 120)),
+    )
+
+
+@st.composite
+def devices(draw: st.DrawFn, page_bytes: int) -> dict[str, Any]:
+    allocations = ["".join(letters) for letters in permutations("CWDP")]
+    return {
+        "device.channels": draw(st.integers(1, 3)),
+        "device.chips_per_channel": draw(st.integers(1, 2)),
+        "device.dies_per_chip": draw(st.integers(1, 2)),
+        "device.planes_per_die": draw(st.integers(1, 2)),
+        "device.blocks_per_plane": draw(st.integers(8, 12)),
+        "device.pages_per_block": draw(st.sampled_from([2, 3, 4, 5, 8, 20])),
+        "device.page_bytes": page_bytes,
+        "device.overprovisioning": draw(st.sampled_from([0.5, 0.57, 0.7])),
+        "ftl.allocation": draw(st.sampled_from(["dynamic", "CWDP", draw(st.sampled_from(allocations))])),
+        "ftl.pool": draw(st.sampled_from(["plane", "die"])),
+    }
+
+
+@st.composite
+def arrays(draw: st.DrawFn, page_bytes: int) -> dict[str, Any]:
+    level = draw(st.sampled_from(["rais0", "rais5"]))
+    return {
+        "array.level": level,
+        "array.drives": draw(st.integers(2 if level == "rais0" else 3, 5)),
+        "array.stripe_kb": draw(st.integers(1, 4)) * page_bytes / 1024,
+    }
+
+
+def asked(case: Case, layout: Layout) -> tuple[list[Request], list[InGc]]:
+    """The requests of a case, and the schedule of collection."""
+    dice = random.Random(case.seed)
+    page_bytes, pages = layout.page_bytes, len(layout.home)
+    footprint = min(pages, max(2, case.hot * case.keys["cache.bytes"] // page_bytes))
+    first = dice.randrange(pages - footprint + 1)
+    requests: list[Request] = []
+    while len(requests) < case.count:
+        page = first + dice.randrange(footprint)
+        if dice.random() < case.runs:
+            requests += run_over(layout.pages[layout.group[page]], page_bytes, dice)
+            continue
+        op = dice.choices(["read", "write", "trim", "flush"], case.weights)[0]
+        if op == "flush":
+            requests.append((op, 0, 0))
+            continue
+        end = min(page + dice.choice([1, 1, 1, 2, 4, 9]), pages)
+        begin_byte, end_byte = page * page_bytes, end * page_bytes
+        if dice.random() < 0.4:
+            # Some sectors, in the first and the last page, which may be one.
+            sectors = page_bytes // SECTOR_BYTES
+            begin_byte += dice.randrange(sectors) * SECTOR_BYTES
+            end_byte -= dice.randrange(min(sectors, (end_byte - begin_byte) // SECTOR_BYTES)) * SECTOR_BYTES
+        requests.append((op, begin_byte, end_byte - begin_byte))
+    return requests[: case.count], unrest(case.unrest, case.count, max(layout.home) + 1, dice)
+
+
+def run_over(group: list[int], page_bytes: int, dice: random.Random) -> list[Request]:
+    """Writes of a group's pages from the first on, now and then with something else between."""
+    run: list[Request] = [("write", page * page_bytes, page_bytes) for page in group]
+    if dice.random() < 0.3:
+        other = (dice.choice(["read", "write", "trim"]), dice.choice(group) * page_bytes, page_bytes)
+        run.insert(dice.randrange(len(run)), other)
+    return run
+
+
+def unrest(likely: float, requests: int, homes: int, dice: random.Random) -> list[InGc]:
+    """Which homes begin and end collecting when: one now and then, and sometimes all at once."""
+    schedule: list[InGc] = []
+    for index in range(requests):
+        if dice.random() < likely:
+            state = dice.random() < 0.6
+            some = range(homes) if dice.random() < 0.1 else [dice.randrange(homes)]
+            schedule += [(index, home, state) for home in some]
+    return schedule
+
+
+class Disagreement(AssertionError):
+    """The two decide differently."""
+
+
+def compare(case: Case, tally: Tally, make: type[ReferenceCache] = ReferenceCache) -> None:
+    keys = DEFAULTS | case.keys
+    layout = layout_of(keys)
+    requests, in_gc = asked(case, layout)
+    expected = make(keys, layout).replay(requests, in_gc)
+    agree(produced(case.keys, requests, in_gc), expected, requests)
+    tally.add(case, expected)
+
+
+def agree(product: Replay, reference: Replay, requests: Sequence[Request]) -> None:
+    for mine, theirs in itertools.zip_longest(product.events, reference.events):
+        if mine != theirs:
+            index = min(event[0] for event in (mine, theirs) if event)
+            raise Disagreement(f"after {requests[max(0, index - 3) : index + 1]}: product {mine}, reference {theirs}")
+    if product.counters != reference.counters:
+        raise Disagreement(f"product {product.counters}, reference {reference.counters}")
+
+
+def for_all(check: Callable[[Case], None], *, count: int, cache: Settings | None = None, shrink: bool = True) -> None:
+    """Checks so many cases; the first that fails raises."""
+
+    @settings(
+        max_examples=count,
+        derandomize=WANTED is None,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(case=cases(cache))
+    def holds(case: Case) -> None:
+        check(case)
+
+    holds()
+
+
+def test_random_requests() -> None:
+    tally = Tally()
+    for_all(lambda case: compare(case, tally), count=CASES)
+    if WANTED is None:
+        # Everything was at work under every policy.
+        for what in ("read_hit", "read_miss", "read_past", "read_bypass", "write_hit", "write_miss", "write_through"):
+            assert min(tally.of(what)) > 50, what
+        for what in ("evict_clean", "evict_dirty", "drop", "clean", "gc_skips", "gc_fallbacks"):
+            assert min(tally.of(what)) > 50, what
+        assert tally.counts["bplru", "pad"] > 50
+
+
+# A captured trace
+
+
+def segment(first: int, count: int) -> list[Request]:
+    """Requests of the trace that comes with the project."""
+    rows = whole_trace().slice(first, count).to_pydict()
+    ops = {"R": "read", "W": "write", "T": "trim"}
+    return [(ops[op], offset, size) for op, offset, size in zip(rows["op"], rows["offset_bytes"], rows["size_bytes"], strict=True)]
+
+
+@functools.cache
+def whole_trace() -> pa.Table:
+    return pyarrow.csv.read_csv(TRACE)
+
+
+LARGE: dict[str, Any] = {
+    "device.channels": 8,
+    "device.chips_per_channel": 2,
+    "device.dies_per_chip": 1,
+    "device.planes_per_die": 1,
+    # 16 dies x 1280 blocks x 64 pages of 4 KiB are 5 GiB, of which four fifths are exported.
+    "device.blocks_per_plane": 1280,
+    "device.pages_per_block": 64,
+    "device.page_bytes": 4096,
+    "device.overprovisioning": 0.2,
+}
+
+
+@functools.cache
+def large_layout() -> Layout:
+    return layout_of(DEFAULTS | LARGE)
+
+
+TRACED: list[dict[str, Any]] = [
+    {"cache.policy": "lru", "cache.destage_ahead": 0.1},
+    {"cache.policy": "cflru"},
+    {"cache.policy": "cflru", "cache.clean_window": 0.6, "cache.destage_ahead": 0.02},
+    {"cache.policy": "bplru"},
+    {"cache.policy": "bplru", "cache.padding": "share", "cache.padding_share": 0.05, "cache.reads": False},
+    {"cache.policy": "fab"},
+]
+
+
+@pytest.mark.parametrize("cache", TRACED, ids=lambda cache: "-".join(str(value) for value in cache.values()))
+@pytest.mark.parametrize(("first", "pages"), [(0, 200), (200_000, 400)])
+def test_a_captured_trace(cache: dict[str, Any], first: int, pages: int) -> None:
+    requests = segment(first, 2500)
+    keys = LARGE | cache | {"cache.bytes": pages * 4096, "cache.gc_aware": True}
+    in_gc = unrest(0.2, len(requests), 16, random.Random(first + pages))
+    expected = ReferenceCache(DEFAULTS | keys, large_layout()).replay(requests, in_gc)
+    agree(produced(keys, requests, in_gc), expected, requests)
+    # The trace keeps the cache busy.
+    assert expected.counters["evictions"] > 1000
+    assert expected.counters["gc_skips"] > 50
+    assert expected.counters["read_hits"] + expected.counters["write_hits"] > 200
+
+
+# Properties
+
+
+def test_awareness_changes_nothing_where_nothing_collects(replayed: ReplayOf) -> None:
+    def check(case: Case) -> None:
+        requests, _in_gc = asked(case, layout_of(DEFAULTS | case.keys))
+        aware, unaware = (replayed(case.keys | {"cache.gc_aware": aware}, requests) for aware in (True, False))
+        assert aware == unaware
+
+    for_all(check, count=CASES // 10)
+
+
+def test_writes_are_cached_as_without_awareness_where_everything_collects(replayed: ReplayOf) -> None:
+    # Nothing is evicted ahead then, and reads would be kept out: so neither is here.
+    def check(case: Case) -> None:
+        layout = layout_of(DEFAULTS | case.keys)
+        requests, _in_gc = asked(case, layout)
+        in_gc = [(0, home, True) for home in range(max(layout.home) + 1)]
+        aware, unaware = (replayed(case.keys | {"cache.gc_aware": aware}, requests, in_gc) for aware in (True, False))
+        assert aware.events == unaware.events
+        dynamic = case.keys["ftl.allocation"] == "dynamic" and case.keys["cache.place"] == "drive"
+        full = {index for index, what, _page in aware.events if what.startswith("evict")}
+        assert (aware.counters["gc_fallbacks"] > 0) == (bool(full) and not dynamic)
+        assert aware.counters | {"gc_fallbacks": 0} == unaware.counters
+
+    for_all(check, count=CASES // 10, cache={"cache.reads": False, "cache.writes": True, "cache.destage_ahead": 0.0})
