@@ -12,7 +12,7 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`] |
+//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`] |
 
 pub mod arbiter;
 pub mod cache;
@@ -35,6 +35,7 @@ pub mod request;
 pub mod rng;
 pub mod sched;
 pub mod simulation;
+pub mod slab;
 pub mod ssd;
 pub mod stats;
 pub mod storage;

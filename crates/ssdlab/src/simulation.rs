@@ -159,7 +159,7 @@ impl Simulation {
 
     /// The drive (of an array, the first), to look at.
     pub fn ssd(&self) -> &Ssd {
-        self.storage.drives().next().expect("there is a drive")
+        self.storage.drives()[0]
     }
 
     /// What is estimated of the page operations under way, where it is.
@@ -169,7 +169,7 @@ impl Simulation {
 
     /// The same, to change how it is watched.
     pub fn ssd_mut(&mut self) -> &mut Ssd {
-        self.storage.drives_mut().next().expect("there is a drive")
+        self.storage.drives_mut().swap_remove(0)
     }
 
     /// What the host talks to.
@@ -262,7 +262,7 @@ impl Simulation {
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
-        let erases: Vec<u32> = self.storage.drives().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
+        let erases: Vec<u32> = self.storage.drives().into_iter().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
         let device = device_stats(&self.storage, self.now);
         let mut config = self.plan.config.to_value();
         if self.plan.victim.is_some() {
@@ -502,8 +502,8 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
 
 /// The statistics of all drives at the time `end`.
 fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
-    let drives = storage.drives().map(|drive| drive_stats(drive, end));
-    drives.reduce(DeviceStats::joined).expect("there is a drive")
+    let drives = storage.drives().into_iter().map(|drive| drive_stats(drive, end));
+    DeviceStats { cache: storage.cache_stats(), ..drives.reduce(DeviceStats::joined).expect("there is a drive") }
 }
 
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
@@ -551,6 +551,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         preemptions: counters.preemptions,
         suspensions: counters.suspensions,
         state_ns: ssd.state_ns(end),
+        cache: None,
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),

@@ -28,30 +28,10 @@ pub use sectors::{Extent, SECTOR_BYTES, Sectors};
 
 use crate::config::{Cache as Config, Padding};
 use crate::lists::NONE;
+use crate::stats::CacheCounters;
 use policy::{Choice, Order, Policy, Use};
 use recency::Recency;
 use sectors::Held;
-
-/// What the cache did, in counts of pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Pages looked up.
-    pub lookups: u64,
-    /// Pages read that were there.
-    pub read_hits: u64,
-    /// Pages written of which something was there.
-    pub write_hits: u64,
-    /// Pages evicted, clean ones too.
-    pub evictions: u64,
-    /// Dirty pages written below: for room, in idle time, for flushes.
-    pub destages: u64,
-    /// Evictions that passed over something because its home was in GC.
-    pub gc_skips: u64,
-    /// Evictions for writes while all homes were in GC.
-    pub gc_fallbacks: u64,
-    /// Pages read that were not kept, since all homes were in GC.
-    pub gc_bypasses: u64,
-}
 
 /// What was found of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +111,7 @@ pub struct Cache {
     dirty_count: u32,
     leaving: Vec<Leaves>,
     unit: Vec<u32>,
-    counters: Counters,
+    counters: CacheCounters,
 }
 
 impl Cache {
@@ -158,7 +138,7 @@ impl Cache {
             dirty_count: 0,
             leaving: Vec::new(),
             unit: Vec::new(),
-            counters: Counters::default(),
+            counters: CacheCounters::default(),
         }
     }
 
@@ -172,13 +152,18 @@ impl Cache {
         self.capacity - self.free.len() as u32
     }
 
+    /// The entry's page was written and is not below yet.
+    pub fn is_dirty(&self, entry: u32) -> bool {
+        self.entries[entry as usize].dirty
+    }
+
     /// Dirty pages it keeps.
     pub fn dirty_pages(&self) -> u32 {
         self.dirty_count
     }
 
     /// What it did.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &CacheCounters {
         &self.counters
     }
 
@@ -469,5 +454,27 @@ impl Cache {
         self.policy.cleaned(entry, self.entries[entry as usize].class);
         self.counters.destages += 1;
         self.held.extent(entry)
+    }
+
+    /// Recounts what is kept twice. Slow: for tests and verify mode.
+    ///
+    /// # Errors
+    /// A sentence about the first contradiction.
+    pub fn check(&self) -> Result<(), String> {
+        let mut kept = vec![false; self.capacity as usize];
+        for (page, &entry) in self.entry_of.iter().enumerate().filter(|&(_, &entry)| entry != 0) {
+            let entry = entry as usize - 1;
+            if self.entries[entry].page as usize != page || std::mem::replace(&mut kept[entry], true) {
+                return Err(format!("page {page} is said to be in entry {entry}, which holds page {}", self.entries[entry].page));
+            }
+        }
+        let (count, dirty) = (0..self.capacity as usize)
+            .filter(|&entry| kept[entry])
+            .fold((0, 0), |(count, dirty), entry| (count + 1, dirty + u32::from(self.entries[entry].dirty)));
+        if (count, dirty) != (self.kept(), self.dirty_count) {
+            let (said, said_dirty) = (self.kept(), self.dirty_count);
+            return Err(format!("the cache counts {said} pages, {said_dirty} of them dirty, and keeps {count} and {dirty}"));
+        }
+        Ok(())
     }
 }

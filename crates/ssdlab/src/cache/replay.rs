@@ -1,11 +1,12 @@
 //! A cache by itself: what hits and what is evicted, request by request, with the states of the homes given. No drive and no time: what is fetched
 //! is there at once, what is destaged is below at once, and every page holds data.
 
-use super::{Answer, Cache, Counters, Found, Groups, Homes, Leaves, Sectors};
+use super::{Answer, Cache, Found, Groups, Homes, Leaves, Sectors};
 use crate::config::{CachePlace, Config};
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
 use crate::request::{Request, RequestKind};
+use crate::stats::CacheCounters;
 use crate::units::Lpn;
 
 /// What happened to a page.
@@ -85,7 +86,7 @@ pub struct Replayed {
     /// All that happened, in order.
     pub happened: Vec<Happened>,
     /// The cache's counters.
-    pub counters: Counters,
+    pub counters: CacheCounters,
     /// Pages of padded groups written though they were not dirty.
     pub padded_pages: u64,
     /// Dirty pages at the end.

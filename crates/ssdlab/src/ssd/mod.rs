@@ -525,16 +525,15 @@ impl Ssd {
         self.gc.victims_mut().take_failure()
     }
 
-    /// The watchdog's report: nothing is due although requests are under way.
-    pub fn stuck(&self, now: Ns) -> Error {
-        Error::Simulation(format!(
-            "no progress at {now} ns: {} requests are under way and nothing is due. {}; {}; {} requests in the host queue. \
-             This is a defect of the simulator: please report it with the configuration and the seed.",
+    /// What waits for what, for the watchdog's report.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} requests are under way and nothing is due. {}; {}; {} requests in the host queue",
             self.requests.len(),
             self.sched.describe(),
             self.gc.describe(),
             self.host_queue.len()
-        ))
+        )
     }
 
     /// Recounts everything that is kept twice.

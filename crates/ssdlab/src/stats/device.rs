@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::cache::CacheStats;
 use super::result::{FlashResult, PreconditionReport};
 use super::slack::SlackStats;
 use crate::units::Ns;
@@ -73,6 +74,8 @@ pub struct DeviceStats {
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,
+    /// What the cache did, where there is one.
+    pub cache: Option<CacheStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// How often each further mechanism fired, by its name.
@@ -109,6 +112,7 @@ impl DeviceStats {
             gc_active_pool_ns: self.gc_active_pool_ns + other.gc_active_pool_ns,
             chip_busy_ns: [self.chip_busy_ns, other.chip_busy_ns].concat(),
             channel_busy_ns: [self.channel_busy_ns, other.channel_busy_ns].concat(),
+            cache: self.cache.into_iter().chain(other.cache).reduce(CacheStats::joined),
             slack: self.slack.joined(other.slack),
             counters,
         }
