@@ -13,8 +13,9 @@ Nothing below takes time: what is fetched is there, what is destaged is gone. Wh
   not. Writes that go through the cache are uses, not writes of the group.
 * "All homes are in GC" means that the walk finds nobody: the homes of all pages kept are in GC, whatever the other homes do.
 * An eviction that falls back on the order without awareness is no eviction that passed over somebody.
-* With dynamic allocation a group is passed over if all of its kept pages have a home, in GC. A page has that of a sequential fill until it
-  is written. Above an array homes are drives, which allocation inside the drives does not change.
+* With dynamic allocation a page has the home that a sequential fill gives it when it comes into the cache, until it is written there or
+  through there. A group has none, since its pages may lie on several chips. Above an array homes are drives, which allocation inside the
+  drives does not change.
 * Shares are the decimal numbers that are written: floor(0.29 x 100) is 29.
 """
 
@@ -330,8 +331,11 @@ class ReferenceCache:
 
     def in_gc_now(self, page: int) -> bool:
         """The page has a home, and that is in GC."""
-        dynamic = self.settings["ftl.allocation"] == "dynamic" and self.settings["cache.place"] == "drive"
-        return not (dynamic and self.kept[page].written) and self.layout.home[page] in self.in_gc
+        if self.settings["ftl.allocation"] == "dynamic" and self.settings["cache.place"] == "drive":
+            has_home = self.policy in ("lru", "cflru") and not self.kept[page].written
+        else:
+            has_home = True
+        return has_home and self.layout.home[page] in self.in_gc
 
     def make_room(self, *, for_write: bool) -> bool:
         """Evicts until one more page can be kept. False if it cannot, which happens to reads only."""

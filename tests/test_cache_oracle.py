@@ -14,7 +14,7 @@ import itertools
 import os
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
@@ -32,7 +32,7 @@ from reference_cache import COUNTERS, SECTOR_BYTES, Event, InGc, Layout, Referen
 ROOT = Path(__file__).resolve().parent.parent
 TRACE = ROOT / "traces" / "mariadb_oltp_write_only_paced.csv.zst"
 WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
-CASES = int(WANTED or 1500)
+CASES = int(WANTED or 800)
 DEFAULTS = {name: key["default"] for name, key in ssdlab.config_keys().items()}
 
 Settings = Mapping[str, Any]
@@ -69,7 +69,7 @@ def replayed(request: pytest.FixtureRequest) -> ReplayOf:
 
 
 @dataclass(frozen=True)
-class Sequence_:
+class Told:
     """What must happen under some settings."""
 
     name: str
@@ -128,7 +128,7 @@ def extent(text: str, page_bytes: int) -> tuple[int, int]:
 
 
 LRU = [
-    Sequence_(
+    Told(
         "lru: the page used longest ago",
         drive("lru", 3),
         """
@@ -144,7 +144,7 @@ LRU = [
         """,
         {"lookups": 9, "read_hits": 1, "write_hits": 1, "evictions": 4, "destages": 3, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "lru: each page of a request sees what the one before has changed",
         drive("lru", 2),
         """
@@ -154,7 +154,7 @@ LRU = [
         """,
         {"lookups": 8, "read_hits": 2, "evictions": 4, "destages": 3},
     ),
-    Sequence_(
+    Told(
         "lru: a cache of one page",
         drive("lru", 1, destage_ahead=0.9),
         # floor(0.9 x 1) = 0: nothing is evicted ahead.
@@ -166,7 +166,7 @@ LRU = [
         """,
         {"lookups": 4, "read_hits": 1, "evictions": 2, "destages": 1, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "the size is whole pages",
         drive("lru", 2) | {"cache.bytes": 3 * 2048 - 1},
         """
@@ -175,7 +175,7 @@ LRU = [
         """,
         {"lookups": 3, "evictions": 1, "destages": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "an unaware cache does not look",
         drive("lru", 2, chips=2),
         """
@@ -188,7 +188,7 @@ LRU = [
 ]
 
 SECTORS = [
-    Sequence_(
+    Told(
         "a page is held in part",
         drive("lru", 3),
         """
@@ -212,7 +212,7 @@ SECTORS = [
         """,
         {"lookups": 20, "read_hits": 9, "write_hits": 2, "evictions": 2, "destages": 2, "dirty_pages": 3},
     ),
-    Sequence_(
+    Told(
         "a page held in part is used by the read that completes it, stays dirty, and what comes back begins anew",
         drive("lru", 2),
         """
@@ -225,7 +225,7 @@ SECTORS = [
         """,
         {"lookups": 6, "evictions": 2, "destages": 2, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "a clean page can be held in part",
         drive("lru", 1),
         """
@@ -240,7 +240,7 @@ SECTORS = [
 ]
 
 KINDS = [
-    Sequence_(
+    Told(
         "without cache.reads",
         drive("lru", 2, reads=False),
         """
@@ -258,7 +258,7 @@ KINDS = [
         """,
         {"lookups": 13, "read_hits": 5, "evictions": 1, "destages": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "without cache.writes",
         drive("lru", 2, writes=False),
         # Lookups: those of reads, 6.
@@ -278,7 +278,7 @@ KINDS = [
         """,
         {"lookups": 6, "read_hits": 1, "evictions": 2},
     ),
-    Sequence_(
+    Told(
         "without both nothing is ever kept",
         drive("lru", 2, reads=False, writes=False),
         """
@@ -291,7 +291,7 @@ KINDS = [
         """,
         {"lookups": 4},
     ),
-    Sequence_(
+    Told(
         "trims and flushes",
         drive("lru", 4),
         """
@@ -316,7 +316,7 @@ KINDS = [
         """,
         {"lookups": 15, "write_hits": 7, "evictions": 2, "destages": 10, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "neither a flush nor a trim uses pages, and what is written after a flush is dirty last",
         drive("lru", 3),
         """
@@ -333,7 +333,7 @@ KINDS = [
 ]
 
 CFLRU = [
-    Sequence_(
+    Told(
         "cflru: a window of half the cache",
         drive("cflru", 4, clean_window=0.5),
         """
@@ -350,7 +350,7 @@ CFLRU = [
         """,
         {"lookups": 10, "read_hits": 1, "evictions": 5, "destages": 3, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "cflru: a window of no page is lru",
         drive("cflru", 4, clean_window=0.24),
         # floor(0.24 x 4) = 0
@@ -362,7 +362,7 @@ CFLRU = [
         """,
         {"lookups": 6, "evictions": 2, "destages": 1},
     ),
-    Sequence_(
+    Told(
         "cflru: a window of one page is lru",
         drive("cflru", 4, clean_window=0.49),
         # floor(0.49 x 4) = 1
@@ -375,7 +375,7 @@ CFLRU = [
         """,
         {"lookups": 6, "evictions": 2, "destages": 1, "dirty_pages": 3},
     ),
-    Sequence_(
+    Told(
         "cflru: all pages in the window",
         drive("cflru", 4, clean_window=1.0),
         """
@@ -389,7 +389,7 @@ CFLRU = [
         """,
         {"lookups": 9, "write_hits": 1, "evictions": 4, "destages": 2, "dirty_pages": 4},
     ),
-    Sequence_(
+    Told(
         "cflru: the window is counted in decimals",
         drive("cflru", 100, chips=4, clean_window=0.29),
         # floor(0.29 x 100) = 29: page 28, the only clean one, is the last of the window.
@@ -405,7 +405,7 @@ CFLRU = [
 ]
 
 BPLRU = [
-    Sequence_(
+    Told(
         "bplru: the group used longest ago",
         drive("bplru", 4, chips=2, compensation=False),
         # A is 0 2 4 6, B 1 3 5 7, C 8 10 12 14, D 9 11 13 15.
@@ -429,7 +429,7 @@ BPLRU = [
         """,
         {"lookups": 16, "read_hits": 1, "write_hits": 1, "evictions": 11, "destages": 6, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru: a group written from its first page to its last goes next",
         drive("bplru", 6, chips=2),
         """
@@ -443,7 +443,7 @@ BPLRU = [
         """,
         {"lookups": 7, "evictions": 4, "destages": 4, "dirty_pages": 3},
     ),
-    Sequence_(
+    Told(
         "bplru: the group written last to its end goes first",
         drive("bplru", 9, chips=2),
         # Pages 0 to 7 fill both groups, A with page 6, B with page 7.
@@ -457,7 +457,7 @@ BPLRU = [
         # 6: C D B A, 7: 8 + 1 = 9 are kept (8; 9; 0 2 4 6; 1 3 5), so C goes; 1 3 5 7 completes B: it is next.
         {"lookups": 17, "write_hits": 3, "evictions": 5, "destages": 5, "dirty_pages": 9},
     ),
-    Sequence_(
+    Told(
         "bplru: what breaks a sequence, and what does not",
         drive("bplru", 6),
         # One chip: A is 0-3, B 4-7, C 8-11, D 12-15. The page of another group (4, 8, 12) was used before, and shows who is next.
@@ -484,7 +484,7 @@ BPLRU = [
         """,
         {"lookups": 22, "write_hits": 1, "evictions": 15, "destages": 11, "dirty_pages": 4},
     ),
-    Sequence_(
+    Told(
         "bplru: reads and other groups between do not matter, a later use does",
         drive("bplru", 7),
         """
@@ -504,7 +504,7 @@ BPLRU = [
         """,
         {"lookups": 13, "read_hits": 3, "evictions": 6, "destages": 6, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "bplru: a sequence begun before the group left is forgotten",
         drive("bplru", 5),
         """
@@ -521,7 +521,7 @@ BPLRU = [
         """,
         {"lookups": 13, "write_hits": 1, "evictions": 7, "destages": 7, "dirty_pages": 5},
     ),
-    Sequence_(
+    Told(
         "bplru: a sequence that begins again does not count, until the group has left",
         drive("bplru", 7),
         """
@@ -542,7 +542,7 @@ BPLRU = [
         """,
         {"lookups": 23, "write_hits": 7, "evictions": 8, "destages": 5, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru: writes that go through use their group, and do not write it to its end",
         drive("bplru", 6, writes=False),
         """
@@ -557,7 +557,7 @@ BPLRU = [
         """,
         {"lookups": 8, "evictions": 3},
     ),
-    Sequence_(
+    Told(
         "bplru: the last group of a chip is shorter",
         drive("bplru", 3) | {"device.overprovisioning": 0.47},
         # 0.53 x 64 = 33.92: 33 pages, and 32 is alone in its group.
@@ -571,7 +571,7 @@ BPLRU = [
         """,
         {"lookups": 6, "evictions": 3, "destages": 3, "dirty_pages": 3},
     ),
-    Sequence_(
+    Told(
         "bplru: padding always",
         drive("bplru", 4, padding="always"),
         """
@@ -591,7 +591,7 @@ BPLRU = [
         """,
         {"lookups": 14, "write_hits": 2, "evictions": 11, "destages": 7, "padded_pages": 6, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru: padding where half of the group is there",
         drive("bplru", 4, padding="share", padding_share=0.5),
         """
@@ -606,7 +606,7 @@ BPLRU = [
         """,
         {"lookups": 8, "evictions": 5, "destages": 2, "padded_pages": 3, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru: padding where more than half of the group is there",
         drive("bplru", 5, padding="share", padding_share=0.51),
         # 0.51 x 4 = 2.04: from 3 on.
@@ -619,7 +619,7 @@ BPLRU = [
         """,
         {"lookups": 8, "evictions": 5, "destages": 5, "padded_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru: padding where a share of none is there",
         drive("bplru", 1, padding="share", padding_share=0.0),
         """
@@ -629,7 +629,7 @@ BPLRU = [
         """,
         {"lookups": 3, "evictions": 2, "destages": 1, "padded_pages": 3},
     ),
-    Sequence_(
+    Told(
         "bplru: padding where all of the group is there",
         drive("bplru", 4, padding="share", padding_share=1.0),
         """
@@ -643,7 +643,7 @@ BPLRU = [
         """,
         {"lookups": 10, "evictions": 7, "destages": 4, "padded_pages": 3},
     ),
-    Sequence_(
+    Told(
         "bplru: the share of a group is counted in decimals",
         drive("bplru", 11, padding="share", padding_share=0.55) | {"device.pages_per_block": 20},
         # 0.55 x 20 = 11.
@@ -653,7 +653,7 @@ BPLRU = [
         """,
         {"lookups": 12, "evictions": 11, "destages": 11, "padded_pages": 9},
     ),
-    Sequence_(
+    Told(
         "bplru: the last group of a chip is padded as far as it goes",
         drive("bplru", 1, padding="always") | {"device.overprovisioning": 0.46},
         # 0.54 x 64 = 34.56: 34 pages, the last group is 32 33.
@@ -663,7 +663,7 @@ BPLRU = [
         """,
         {"lookups": 2, "evictions": 1, "destages": 1, "padded_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru: a trim takes pages out of a group, and the group with its last",
         drive("bplru", 3, padding="always"),
         """
@@ -682,7 +682,7 @@ BPLRU = [
         """,
         {"lookups": 10, "write_hits": 1, "evictions": 3, "destages": 3, "padded_pages": 9},
     ),
-    Sequence_(
+    Told(
         "bplru: a read past the cache leaves the order of its group alone",
         drive("bplru", 3, reads=False),
         """
@@ -694,7 +694,7 @@ BPLRU = [
         """,
         {"lookups": 5, "evictions": 1, "destages": 1, "dirty_pages": 3},
     ),
-    Sequence_(
+    Told(
         "padding is for bplru",
         drive("fab", 2, padding="always"),
         """
@@ -706,7 +706,7 @@ BPLRU = [
 ]
 
 FAB = [
-    Sequence_(
+    Told(
         "fab: the group with the most pages, among equals the one used longest ago",
         drive("fab", 5),
         """
@@ -722,7 +722,7 @@ FAB = [
         """,
         {"lookups": 11, "read_hits": 1, "evictions": 7, "destages": 7},
     ),
-    Sequence_(
+    Told(
         "fab: the group of the page to be kept is itself the victim",
         drive("fab", 5),
         """
@@ -734,7 +734,7 @@ FAB = [
         """,
         {"lookups": 9, "evictions": 6, "destages": 6, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "fab: no compensation",
         drive("fab", 8),
         # With it B, completed last, would be the first among equals.
@@ -745,7 +745,7 @@ FAB = [
         """,
         {"lookups": 9, "evictions": 4, "destages": 4, "dirty_pages": 5},
     ),
-    Sequence_(
+    Told(
         "fab: a trim makes a group smaller, and does not use it",
         drive("fab", 5),
         """
@@ -760,7 +760,7 @@ FAB = [
         """,
         {"lookups": 10, "evictions": 4, "destages": 2, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "fab: partial pages and clean ones count as well",
         drive("fab", 4, padding="always"),
         """
@@ -775,7 +775,7 @@ FAB = [
 ]
 
 AHEAD = [
-    Sequence_(
+    Told(
         "ahead: half of the cache is kept free",
         drive("lru", 4, destage_ahead=0.5),
         """
@@ -787,7 +787,7 @@ AHEAD = [
         """,
         {"lookups": 7, "write_hits": 1, "evictions": 4, "destages": 3, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "ahead: less than a page",
         drive("lru", 4, destage_ahead=0.24),
         # floor(0.24 x 4) = 0
@@ -797,7 +797,7 @@ AHEAD = [
         """,
         {"lookups": 5, "evictions": 1, "destages": 1, "dirty_pages": 4},
     ),
-    Sequence_(
+    Told(
         "ahead: counted in decimals",
         drive("lru", 100, chips=4, destage_ahead=0.29),
         # 100 - floor(0.29 x 100) = 71 pages.
@@ -807,7 +807,17 @@ AHEAD = [
         """,
         {"lookups": 72, "evictions": 1, "destages": 1, "dirty_pages": 71},
     ),
-    Sequence_(
+    Told(
+        "ahead: shares are of the cache, also of one that is larger than the drive",
+        drive("lru", 40, destage_ahead=0.5),
+        # The drive exports 32 pages. 40 - floor(0.5 x 40) = 20 pages.
+        f"""
+        W0-19 | write_miss {" ".join(map(str, range(20)))}
+        W20 | write_miss 20, evict_dirty 0
+        """,
+        {"lookups": 21, "evictions": 1, "destages": 1, "dirty_pages": 20},
+    ),
+    Told(
         "ahead, cflru: never the page just kept, and nobody in its place",
         drive("cflru", 4, destage_ahead=0.5, clean_window=1.0),
         """
@@ -818,7 +828,7 @@ AHEAD = [
         """,
         {"lookups": 5, "evictions": 3, "destages": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "ahead, bplru: never the group of the page just kept, and nobody in its place",
         drive("bplru", 8, destage_ahead=0.5),
         # At most 4 pages. W3 completes A, which is next from then on; B is not evicted instead.
@@ -833,7 +843,7 @@ AHEAD = [
         """,
         {"lookups": 10, "evictions": 6, "destages": 5, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "ahead, bplru: what is padded comes after the page as well",
         drive("bplru", 4, destage_ahead=0.5, padding="always"),
         """
@@ -843,7 +853,7 @@ AHEAD = [
         """,
         {"lookups": 4, "evictions": 3, "destages": 3, "padded_pages": 5},
     ),
-    Sequence_(
+    Told(
         "ahead, fab: the largest group is that of the page just kept",
         drive("fab", 4, destage_ahead=0.5),
         """
@@ -860,7 +870,7 @@ AHEAD = [
 # wu2017, Fig. 4: of n chips, Chip 2 is in GC. At the end of the LRU list stands D7, which is in Chip 2; then comes D5, in Chip n. With 6
 # chips, Chip 1 being home 0, page 7 is in Chip 2 (7 mod 6 = 1) and page 5 in Chip 6 (5 mod 6 = 5).
 FIGURE_4 = [
-    Sequence_(
+    Told(
         "wu2017, Fig. 4: D7 stays, D5 goes, for a read",
         drive("lru", 7, chips=6, gc_aware=True),
         """
@@ -874,7 +884,7 @@ FIGURE_4 = [
         """,
         {"lookups": 9, "evictions": 2, "gc_skips": 1},
     ),
-    Sequence_(
+    Told(
         "wu2017, Fig. 4: D7 stays, D5 goes, for a write",
         drive("lru", 7, chips=6, gc_aware=True),
         """
@@ -891,7 +901,7 @@ FIGURE_4 = [
 ]
 
 AWARE = [
-    Sequence_(
+    Told(
         "wu2017, Algorithm 1: every branch",
         drive("lru", 3, chips=4, gc_aware=True),
         """
@@ -911,7 +921,7 @@ AWARE = [
         """,
         {"lookups": 12, "read_hits": 2, "evictions": 3, "gc_skips": 2, "gc_bypasses": 4},
     ),
-    Sequence_(
+    Told(
         "wu2017, Algorithm 2: every branch, and what is done where the walk finds nobody",
         drive("lru", 3, chips=4, gc_aware=True),
         """
@@ -939,7 +949,7 @@ AWARE = [
             "dirty_pages": 3,
         },
     ),
-    Sequence_(
+    Told(
         "aware: where the page to be kept lies does not matter",
         drive("lru", 2, chips=2, gc_aware=True),
         """
@@ -950,7 +960,7 @@ AWARE = [
         """,
         {"lookups": 3, "evictions": 1, "destages": 1, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "aware: a page held in part is completed, since nobody has to go",
         drive("lru", 2, chips=2, gc_aware=True),
         """
@@ -961,7 +971,7 @@ AWARE = [
         """,
         {"lookups": 5, "gc_bypasses": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "aware: without cache.reads nothing is bypassed",
         drive("lru", 1, chips=2, gc_aware=True, reads=False),
         """
@@ -971,7 +981,7 @@ AWARE = [
         """,
         {"lookups": 2, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "aware: a trim makes room where no page may go, and clean pages are passed over like dirty ones",
         drive("lru", 2, chips=2, gc_aware=True),
         """
@@ -987,7 +997,7 @@ AWARE = [
         """,
         {"lookups": 6, "evictions": 2, "gc_skips": 2, "gc_bypasses": 1, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "aware: the state may change back and forth between two requests",
         drive("lru", 2, chips=2, gc_aware=True),
         """
@@ -999,7 +1009,7 @@ AWARE = [
         """,
         {"lookups": 4, "evictions": 2, "destages": 2, "gc_skips": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "cflru aware: the clean pages of the window, then all others",
         drive("cflru", 4, chips=2, gc_aware=True, clean_window=0.5),
         """
@@ -1034,7 +1044,7 @@ AWARE = [
             "dirty_pages": 3,
         },
     ),
-    Sequence_(
+    Told(
         "cflru aware: who is passed over need not have been used longest ago",
         drive("cflru", 4, chips=2, gc_aware=True, clean_window=0.5),
         """
@@ -1046,7 +1056,7 @@ AWARE = [
         """,
         {"lookups": 5, "evictions": 1, "destages": 1, "gc_skips": 1, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "bplru aware: groups are passed over as a whole",
         drive("bplru", 4, chips=2, gc_aware=True, padding="always"),
         # A is 0 2 4 6 and C 8 10 12 14, both of chip 0, B 1 3 5 7.
@@ -1078,7 +1088,7 @@ AWARE = [
             "dirty_pages": 4,
         },
     ),
-    Sequence_(
+    Told(
         "bplru aware: a group written to its end stays the next while its chip is in GC",
         drive("bplru", 6, chips=2, gc_aware=True),
         """
@@ -1096,7 +1106,7 @@ AWARE = [
         """,
         {"lookups": 9, "evictions": 6, "destages": 6, "gc_skips": 1},
     ),
-    Sequence_(
+    Told(
         "fab aware: the next largest group",
         drive("fab", 6, chips=2, gc_aware=True),
         # A is 0 2 4 6, C 8 10 12 14 (chip 0); B 1 3 5 7, D 9 11 13 15 (chip 1).
@@ -1128,7 +1138,7 @@ AWARE = [
             "dirty_pages": 3,
         },
     ),
-    Sequence_(
+    Told(
         "aware ahead: nobody goes where all are in GC",
         drive("lru", 4, chips=2, gc_aware=True, destage_ahead=0.5),
         """
@@ -1151,7 +1161,7 @@ AWARE = [
             "dirty_pages": 3,
         },
     ),
-    Sequence_(
+    Told(
         "aware ahead: never the page just kept, though it alone is not in GC",
         drive("lru", 4, chips=2, gc_aware=True, destage_ahead=0.5),
         """
@@ -1163,7 +1173,7 @@ AWARE = [
         """,
         {"lookups": 4, "evictions": 1, "destages": 1, "gc_skips": 1, "dirty_pages": 3},
     ),
-    Sequence_(
+    Told(
         "aware ahead: several that pass over others",
         drive("lru", 4, chips=2, gc_aware=True, destage_ahead=0.5),
         """
@@ -1180,7 +1190,7 @@ AWARE = [
 ]
 
 DYNAMIC = [
-    Sequence_(
+    Told(
         "dynamic allocation: a written page has no home until it leaves",
         drive("lru", 2, chips=2, gc_aware=True) | {"ftl.allocation": "dynamic"},
         """
@@ -1211,7 +1221,7 @@ DYNAMIC = [
             "dirty_pages": 1,
         },
     ),
-    Sequence_(
+    Told(
         "dynamic allocation: a page that comes back after it left has a home again until it is written",
         drive("lru", 2, chips=2, gc_aware=True) | {"ftl.allocation": "dynamic"},
         """
@@ -1224,7 +1234,31 @@ DYNAMIC = [
         """,
         {"lookups": 4, "gc_bypasses": 1},
     ),
-    Sequence_(
+    Told(
+        "dynamic allocation: a page written through the cache has no home either",
+        drive("lru", 2, chips=2, gc_aware=True, writes=False) | {"ftl.allocation": "dynamic"},
+        """
+        R0 | read_miss 0
+        R2 | read_miss 2
+        +0
+        W2 | write_through 2
+        R4 | evict_clean 2, read_miss 4   # 0 is passed over
+        R6 | read_bypass 6
+        """,
+        {"lookups": 4, "evictions": 1, "gc_skips": 1, "gc_bypasses": 1},
+    ),
+    Told(
+        "dynamic allocation: groups have no home",
+        drive("bplru", 2, chips=2, gc_aware=True) | {"ftl.allocation": "dynamic"},
+        """
+        R0 | read_miss 0
+        R2 | read_miss 2
+        +0 +1
+        R8 | evict_clean 0 2, read_miss 8
+        """,
+        {"lookups": 3, "evictions": 2},
+    ),
+    Told(
         "dynamic allocation: above an array homes are drives, and pages keep them",
         drive("lru", 2, gc_aware=True, place="array")
         | {"ftl.allocation": "dynamic", "array.level": "rais0", "array.drives": 2, "array.stripe_kb": 2},
@@ -1246,7 +1280,7 @@ def shaped(**device: Any) -> dict[str, Any]:
 
 
 WHERE = [
-    Sequence_(
+    Told(
         "places: two planes, each a pool",
         shaped(device__channels=2, device__planes_per_die=2),
         # CWDP: channel 0 1 0 1, plane 0 0 1 1. Page p is in pool p mod 4; its first group is p + 0 4 8 12.
@@ -1260,7 +1294,7 @@ WHERE = [
         """,
         {"lookups": 5, "evictions": 3, "destages": 3, "padded_pages": 5, "gc_skips": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "places: one pool a die",
         shaped(device__channels=2, device__planes_per_die=2, ftl__pool="die"),
         """
@@ -1270,7 +1304,7 @@ WHERE = [
         """,
         {"lookups": 3, "evictions": 2, "destages": 2, "padded_pages": 2, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "places: planes first",
         shaped(device__channels=2, device__planes_per_die=2, ftl__allocation="PDWC"),
         # Pages 0 1 lie on the planes of chip 0, 2 3 on those of chip 1.
@@ -1282,7 +1316,7 @@ WHERE = [
         """,
         {"lookups": 3, "evictions": 1, "destages": 1, "padded_pages": 3, "gc_skips": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "places: chips are counted channel by channel",
         shaped(device__channels=2, device__chips_per_channel=2),
         # CWDP: pages 0 1 2 3 lie on chips 0 2 1 3.
@@ -1305,7 +1339,7 @@ WHERE = [
             "dirty_pages": 2,
         },
     ),
-    Sequence_(
+    Told(
         "places: two dies of one chip",
         shaped(device__dies_per_chip=2),
         """
@@ -1317,7 +1351,7 @@ WHERE = [
         """,
         {"lookups": 4, "evictions": 1, "destages": 1, "padded_pages": 3, "gc_fallbacks": 1, "gc_bypasses": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "places: an array without parity, units of two pages",
         shaped(cache__place="array", array__level="rais0", array__drives=2, array__stripe_kb=4),
         # Drive 0 holds 0 1 4 5 8 9 ..., drive 1 holds 2 3 6 7 ...: groups of 4.
@@ -1330,11 +1364,11 @@ WHERE = [
         """,
         {"lookups": 4, "evictions": 2, "destages": 2, "padded_pages": 6, "gc_skips": 1, "dirty_pages": 2},
     ),
-    Sequence_(
+    Told(
         "places: an array with parity, units of two pages",
         shaped(cache__place="array", array__level="rais5", array__drives=3, array__stripe_kb=4),
-        # Row 0: data 0 1 on drive 0, 2 3 on drive 1, parity on 2. Row 1: parity on 1, so 4 5 on drive 2 and 6 7 on drive 0. Row 2: parity on
-        # 0, so 8 9 on drive 1, 10 11 on drive 2. Groups of 4: drive 0 holds 0 1 6 7, drive 1 2 3 8 9, drive 2 4 5 10 11.
+        # Row 0: data 0 1 on drive 0, 2 3 on drive 1, parity on 2. Row 1: parity on 1, so 4 5 on drive 2 and 6 7 on drive 0. Row 2: parity
+        # on 0, so 8 9 on drive 1, 10 11 on drive 2. Groups of 4: drive 0 holds 0 1 6 7, drive 1 2 3 8 9, drive 2 4 5 10 11.
         """
         W6 | write_miss 6
         W11 | write_miss 11
@@ -1347,7 +1381,7 @@ WHERE = [
         """,
         {"lookups": 6, "evictions": 4, "destages": 3, "padded_pages": 9, "gc_skips": 2, "dirty_pages": 1},
     ),
-    Sequence_(
+    Told(
         "places: an array of which each drive has several chips, all one home",
         shaped(device__channels=2, cache__place="array", array__level="rais0", array__drives=2, array__stripe_kb=2),
         # Drive 0 holds the even pages: groups 0 2 4 6, 8 10 12 14, ..., whatever its chips.
@@ -1376,7 +1410,7 @@ BY_HAND = [*LRU, *SECTORS, *KINDS, *CFLRU, *BPLRU, *FAB, *AHEAD, *FIGURE_4, *AWA
 
 
 @pytest.mark.parametrize("sequence", BY_HAND, ids=[sequence.name for sequence in BY_HAND])
-def test_sequences_by_hand(replayed: ReplayOf, sequence: Sequence_) -> None:
+def test_sequences_by_hand(replayed: ReplayOf, sequence: Told) -> None:
     requests, in_gc, events = parsed(sequence.lines)
     replay = replayed(sequence.keys, requests, in_gc)
     assert replay.events == events
@@ -1542,22 +1576,21 @@ class Disagreement(AssertionError):
     """The two decide differently."""
 
 
-def compare(case: Case, tally: Tally, make: type[ReferenceCache] = ReferenceCache) -> None:
-    keys = DEFAULTS | case.keys
-    layout = layout_of(keys)
+def compare(case: Case, tally: Tally, replay: ReplayOf = produced) -> None:
+    layout = layout_of(DEFAULTS | case.keys)
     requests, in_gc = asked(case, layout)
-    expected = make(keys, layout).replay(requests, in_gc)
-    agree(produced(case.keys, requests, in_gc), expected, requests)
+    expected = ReferenceCache(DEFAULTS | case.keys, layout).replay(requests, in_gc)
+    agree(replay(case.keys, requests, in_gc), expected, requests)
     tally.add(case, expected)
 
 
-def agree(product: Replay, reference: Replay, requests: Sequence[Request]) -> None:
-    for mine, theirs in itertools.zip_longest(product.events, reference.events):
+def agree(replay: Replay, reference: Replay, requests: Sequence[Request]) -> None:
+    for mine, theirs in itertools.zip_longest(replay.events, reference.events):
         if mine != theirs:
             index = min(event[0] for event in (mine, theirs) if event)
-            raise Disagreement(f"after {requests[max(0, index - 3) : index + 1]}: product {mine}, reference {theirs}")
-    if product.counters != reference.counters:
-        raise Disagreement(f"product {product.counters}, reference {reference.counters}")
+            raise Disagreement(f"after {requests[max(0, index - 3) : index + 1]}: {mine}, the reference {theirs}")
+    if replay.counters != reference.counters:
+        raise Disagreement(f"{replay.counters}, the reference {reference.counters}")
 
 
 def for_all(check: Callable[[Case], None], *, count: int, cache: Settings | None = None, shrink: bool = True) -> None:
@@ -1584,10 +1617,187 @@ def test_random_requests() -> None:
     if WANTED is None:
         # Everything was at work under every policy.
         for what in ("read_hit", "read_miss", "read_past", "read_bypass", "write_hit", "write_miss", "write_through"):
-            assert min(tally.of(what)) > 50, what
+            assert min(tally.of(what)) > 30, what
         for what in ("evict_clean", "evict_dirty", "drop", "clean", "gc_skips", "gc_fallbacks"):
-            assert min(tally.of(what)) > 50, what
-        assert tally.counts["bplru", "pad"] > 50
+            assert min(tally.of(what)) > 30, what
+        assert tally.counts["bplru", "pad"] > 30
+
+
+# Caches that are wrong in one point: the cases tell each from the reference.
+
+
+class WindowOnePageLarger(ReferenceCache):
+    """Looks for clean pages one page further."""
+
+    def __init__(self, settings: Settings, layout: Layout | None = None) -> None:
+        super().__init__(settings, layout)
+        self.window += 1
+
+
+class CompensatesPagesWrittenInPart(ReferenceCache):
+    """Takes every page for written whole."""
+
+    def compensate(self, page: int) -> None:
+        group = self.layout.group[page]
+        self.writes_of[group] = [(page, True) for page, _whole in self.writes_of[group]]
+        super().compensate(page)
+
+
+class CompensatesWhatBeginsAgain(ReferenceCache):
+    """Looks at the last writes of a group only."""
+
+    def compensate(self, page: int) -> None:
+        group = self.layout.group[page]
+        written = self.writes_of[group]
+        self.writes_of[group] = written[-len(self.layout.pages[group]) :]
+        super().compensate(page)
+        self.writes_of[group] = written
+
+
+class CompensatedGroupsStayNext(ReferenceCache):
+    """Does not make a group recent again by a later use."""
+
+    def use(self, page: int) -> None:
+        first = self.group_order[:1]
+        super().use(page)
+        group = self.layout.group[page]
+        if first == [group] and self.policy == "bplru" and len(self.kept_of(group)) == len(self.layout.pages[group]):
+            self.compensate(page)
+
+
+class BreaksTiesTheOtherWay(ReferenceCache):
+    """Among the largest groups the one used last."""
+
+    def victims(self) -> Iterator[list[int]]:
+        if self.policy == "fab":
+            return iter(sorted((self.kept_of(group) for group in reversed(self.group_order)), key=len, reverse=True))
+        return super().victims()
+
+
+class OtherCleanPagesBeforeDirtyOnes(ReferenceCache):
+    """Goes on from the window's clean pages to those outside it."""
+
+    def victims(self) -> Iterator[list[int]]:
+        if self.policy == "cflru" and self.settings["cache.gc_aware"]:
+            clean, dirty = ([[page] for page in self.page_order if self.kept[page].dirty is state] for state in (False, True))
+            inside = [[page] for page in self.page_order[: self.window]]
+            return iter([*clean, *dirty] if any(page in inside for page in clean) else [[page] for page in self.page_order])
+        return super().victims()
+
+
+class FlushesUse(ReferenceCache):
+    """Takes a flush for a use."""
+
+    def flush(self) -> None:
+        for page in self.dirty_order:
+            self.use(page)
+        super().flush()
+
+
+class ReadsDoNotUse(ReferenceCache):
+    """Takes a hit of a read for no use."""
+
+    def read(self, page: int, sectors: set[int]) -> None:
+        pages, groups = list(self.page_order), list(self.group_order)
+        hit = page in self.kept
+        super().read(page, sectors)
+        if hit:
+            self.page_order, self.group_order = pages, groups
+
+
+class PadsCleanGroups(ReferenceCache):
+    """Pads groups of which nothing is destaged."""
+
+    def evict(self, victim: list[int]) -> None:
+        clean = not any(self.kept[page].dirty for page in victim)
+        super().evict(victim)
+        group = self.layout.pages[self.layout.group[victim[0]]]
+        if clean and self.pads(len(victim), len(group)):
+            for page in group:
+                self.event("pad", page)
+
+
+class CountsAheadThatCameToNothing(ReferenceCache):
+    """Counts who was passed over where nobody was evicted."""
+
+    def evict_ahead(self, just_kept: int) -> None:
+        super().evict_ahead(just_kept)
+        if len(self.kept) > self.most:
+            victim, passed_over = self.choose()
+            self.counters["gc_skips"] += victim is not None and passed_over
+
+
+class AheadTakesTheNext(ReferenceCache):
+    """Evicts ahead somebody else than what was just kept."""
+
+    def evict_ahead(self, just_kept: int) -> None:
+        super().evict_ahead(just_kept)
+        others = [victim for victim in self.victims() if just_kept not in victim and not all(map(self.in_gc_now, victim))]
+        if len(self.kept) > self.most and others and not self.settings["cache.gc_aware"]:
+            self.evict(others[0])
+
+
+class FallsBackOnTheLastUsed(ReferenceCache):
+    """Where all are in GC, evicts from the other end."""
+
+    def victims(self) -> Iterator[list[int]]:
+        found = list(super().victims())
+        everybody = self.settings["cache.gc_aware"] and all(self.in_gc_now(page) for victim in found for page in victim)
+        return iter(found[::-1] if everybody else found)
+
+
+class FlushedPagesHaveAHome(ReferenceCache):
+    """Gives pages a home again as soon as they are clean."""
+
+    def flush(self) -> None:
+        super().flush()
+        for page in self.kept.values():
+            page.written = False
+
+
+class PartsAreTrimmed(ReferenceCache):
+    """Drops pages of which two sectors are trimmed."""
+
+    def split(self, offset: int, length: int) -> Iterator[tuple[int, set[int], bool]]:
+        for page, sectors, whole in super().split(offset, length):
+            yield page, sectors, whole or len(sectors) > 1
+
+
+class PartOfAPageCounts(ReferenceCache):
+    """Takes a part of a page for a whole one."""
+
+    def __init__(self, settings: Settings, layout: Layout | None = None) -> None:
+        super().__init__(settings, layout)
+        self.capacity = -(-settings["cache.bytes"] // self.layout.page_bytes)
+
+
+WRONG: dict[type[ReferenceCache], dict[str, Any]] = {
+    WindowOnePageLarger: {"cache.policy": "cflru"},
+    CompensatesPagesWrittenInPart: {"cache.policy": "bplru", "device.pages_per_block": 2},
+    CompensatesWhatBeginsAgain: {"cache.policy": "bplru"},
+    CompensatedGroupsStayNext: {"cache.policy": "bplru"},
+    BreaksTiesTheOtherWay: {"cache.policy": "fab"},
+    OtherCleanPagesBeforeDirtyOnes: {"cache.policy": "cflru"},
+    FlushesUse: {},
+    ReadsDoNotUse: {},
+    PadsCleanGroups: {"cache.policy": "bplru", "cache.padding": "always"},
+    CountsAheadThatCameToNothing: {"cache.destage_ahead": 0.5},
+    AheadTakesTheNext: {"cache.destage_ahead": 0.5, "cache.gc_aware": False},
+    FallsBackOnTheLastUsed: {},
+    FlushedPagesHaveAHome: {"cache.policy": "lru", "ftl.allocation": "dynamic"},
+    PartsAreTrimmed: {},
+    PartOfAPageCounts: {},
+}
+"""Each with what lets it show soon."""
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+def test_the_cases_find_what_is_wrong(wrong: type[ReferenceCache]) -> None:
+    def replay(keys: Settings, requests: Sequence[Request], in_gc: Sequence[InGc]) -> Replay:
+        return wrong(DEFAULTS | keys).replay(requests, in_gc)
+
+    with pytest.raises(Disagreement):
+        for_all(lambda case: compare(case, Tally(), replay), count=CASES, cache=WRONG[wrong], shrink=False)
 
 
 # A captured trace
@@ -1634,17 +1844,17 @@ TRACED: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("cache", TRACED, ids=lambda cache: "-".join(str(value) for value in cache.values()))
-@pytest.mark.parametrize(("first", "pages"), [(0, 200), (200_000, 400)])
+@pytest.mark.parametrize(("first", "pages"), [(0, 200), (200_000, 300)])
 def test_a_captured_trace(cache: dict[str, Any], first: int, pages: int) -> None:
-    requests = segment(first, 2500)
+    requests = segment(first, 800)
     keys = LARGE | cache | {"cache.bytes": pages * 4096, "cache.gc_aware": True}
     in_gc = unrest(0.2, len(requests), 16, random.Random(first + pages))
     expected = ReferenceCache(DEFAULTS | keys, large_layout()).replay(requests, in_gc)
     agree(produced(keys, requests, in_gc), expected, requests)
     # The trace keeps the cache busy.
-    assert expected.counters["evictions"] > 1000
-    assert expected.counters["gc_skips"] > 50
-    assert expected.counters["read_hits"] + expected.counters["write_hits"] > 200
+    assert expected.counters["evictions"] > 100
+    assert expected.counters["gc_skips"] > 10
+    assert expected.counters["read_hits"] + expected.counters["write_hits"] > 50
 
 
 # Properties
