@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ssdlab import _core
 from ssdlab.plans import Setup, value_text
+from ssdlab.policies import Eviction, described_eviction
 
 __all__ = ["CacheReplay", "replay_cache"]
 
@@ -39,6 +40,7 @@ def replay_cache(
     scheme: str | None = None,
     set: Mapping[str, object] | None = None,
     in_gc: Iterable[tuple[int, int, bool]] = (),
+    eviction: Eviction | None = None,
 ) -> CacheReplay:
     """Plays requests to a cache alone: which pages hit, are kept, and are evicted.
 
@@ -52,8 +54,9 @@ def replay_cache(
         set: single keys, such as `{"cache.policy": "lru", "cache.bytes": 1 << 20}`.
         in_gc: triples of request, home and whether it is in GC from that request on, in order; at first none is. Homes are chips, and with
             `cache.place = "array"` drives.
+        eviction: an eviction policy of your own, in place of that of `cache.policy`.
     """
     pairs = tuple((key, value_text(value)) for key, value in (set or {}).items())
     config = Setup(device=device, set=pairs).build(scheme)
-    events, counters = _core.replay_cache(config, list(requests), list(in_gc))
+    events, counters = _core.replay_cache(config, list(requests), list(in_gc), described_eviction(eviction))
     return CacheReplay(events, json.loads(counters))

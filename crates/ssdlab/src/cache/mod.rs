@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `policy` | the interface of policies, the choice among them, awareness of collection |
 //! | `lru`, `cflru`, `bplru`, `fab` | a policy each |
+//! | `custom` | one of the user's own |
 //! | `homes` | what a cache knows of that which lies below |
 //! | `grouping`, `recency`, `sectors` | pages by group, order of use, parts of pages |
 //! | `replay` | a cache by itself |
 
 mod bplru;
 mod cflru;
+mod custom;
 mod fab;
 mod grouping;
 mod homes;
@@ -23,12 +25,15 @@ mod sectors;
 #[cfg(test)]
 mod tests;
 
+pub use custom::{Candidate, CustomEviction, EvictionPolicy, Failure};
 pub use homes::{Groups, Homes};
 pub use sectors::{Extent, SECTOR_BYTES, Sectors};
 
 use crate::config::{Cache as Config, Padding};
+use crate::error::Error;
 use crate::lists::NONE;
 use crate::stats::CacheCounters;
+use custom::Asked;
 use policy::{Choice, Order, Policy, Use};
 use recency::Recency;
 use sectors::Held;
@@ -139,6 +144,20 @@ impl Cache {
             leaving: Vec::new(),
             unit: Vec::new(),
             counters: CacheCounters::default(),
+        }
+    }
+
+    /// Asks a policy of the user's own in place of the configured one. For before the first request.
+    pub fn ask(&mut self, custom: &CustomEviction) {
+        self.policy = Policy::Asked(Asked::new(custom.make(), self.capacity));
+    }
+
+    /// Why the user's own policy could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        match &mut self.policy {
+            Policy::Asked(asked) => asked.policy_mut().take_failure(),
+            _ => None,
         }
     }
 
@@ -312,7 +331,7 @@ impl Cache {
 
     /// Evicts one unit of a full cache. False if nothing is evicted: all homes are in GC, and it is not for a write.
     fn make_room(&mut self, homes: &impl Homes, for_write: bool) -> bool {
-        let choice = policy::choose(&self.policy, self.classes, homes, self.soon).expect("a full cache keeps something");
+        let choice = self.choose(homes, for_write).expect("a full cache keeps something");
         let unit = match choice {
             Choice::First(unit) => unit,
             Choice::Skipped(unit) => {
@@ -337,7 +356,7 @@ impl Cache {
     #[inline]
     pub fn evict_ahead(&mut self, kept: u32, homes: &impl Homes) {
         while self.kept() > self.keeps {
-            let unit = match policy::choose(&self.policy, self.classes, homes, self.soon) {
+            let unit = match self.choose(homes, false) {
                 Some(Choice::First(unit)) => unit,
                 Some(Choice::Skipped(unit)) => {
                     self.counters.gc_skips += 1;
@@ -351,6 +370,45 @@ impl Cache {
             }
             self.evict_unit();
         }
+    }
+
+    /// Who goes: by the policy, or by the user's own, which is asked unless all homes are in GC and nothing would go (not `for_write`).
+    #[inline]
+    fn choose(&mut self, homes: &impl Homes, for_write: bool) -> Option<Choice> {
+        if matches!(self.policy, Policy::Asked(_)) {
+            return self.ask_policy(homes, for_write);
+        }
+        policy::choose(&self.policy, self.classes, homes, self.soon)
+    }
+
+    fn ask_policy(&mut self, homes: &impl Homes, for_write: bool) -> Option<Choice> {
+        let Policy::Asked(asked) = &self.policy else { return None };
+        let aware = self.classes > 1;
+        let candidate = |(entry, age): (u32, u64)| {
+            let Entry { page, class, dirty, .. } = self.entries[entry as usize];
+            let known = if aware { Some(class).filter(|&class| class < homes.homes()) } else { homes.home_of(page) };
+            let in_gc = known.is_some_and(|home| homes.in_gc(home, self.soon));
+            (entry, Candidate { page, dirty, age, home: known, in_gc })
+        };
+        let all: Vec<_> = asked.by_age().map(candidate).collect();
+        let first = all.first()?.0;
+        let all_in_gc = aware && all.iter().all(|(_, candidate)| candidate.in_gc);
+        if all_in_gc && !for_write {
+            return Some(Choice::AllInGc(first));
+        }
+        let (entries, candidates): (Vec<_>, Vec<_>) =
+            all.iter().filter(|(_, candidate)| !aware || all_in_gc || !candidate.in_gc).copied().unzip();
+        let Policy::Asked(asked) = &mut self.policy else { return None };
+        let named = asked.pick(&candidates);
+        self.counters.policy_fallbacks += u64::from(named.is_none());
+        let unit = entries[named.unwrap_or(0)];
+        Some(if all_in_gc {
+            Choice::AllInGc(unit)
+        } else if candidates.len() < all.len() {
+            Choice::Skipped(unit)
+        } else {
+            Choice::First(unit)
+        })
     }
 
     /// Lists the entries of a unit by page.

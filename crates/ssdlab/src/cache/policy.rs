@@ -6,6 +6,7 @@
 
 use super::bplru::Bplru;
 use super::cflru::Cflru;
+use super::custom::Asked;
 use super::fab::Fab;
 use super::grouping::Grouping;
 use super::homes::{Groups, Homes};
@@ -59,6 +60,8 @@ pub enum Policy {
     Bplru(Bplru),
     /// See [`Fab`].
     Fab(Fab),
+    /// One of the user's own.
+    Asked(Asked),
 }
 
 /// Calls the same of whichever policy it is.
@@ -69,6 +72,7 @@ macro_rules! each {
             Policy::Cflru($order) => $call,
             Policy::Bplru($order) => $call,
             Policy::Fab($order) => $call,
+            Policy::Asked($order) => $call,
         }
     };
 }
