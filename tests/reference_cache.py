@@ -1,11 +1,12 @@
 """The slow, obvious cache against which the core's is compared: which pages hit, and who is evicted for whom.
 
 S. Wu, B. Mao, Y. Lin, H. Jiang, Improving Performance for Flash-Based Storage Systems through GC-Aware Cache Management, IEEE TPDS 28(10),
-2017. Written from the paper and the model's description ("Caching") alone, without the core's sources, so that one misreading does not end
-up in both.
+2017. Written from the paper and the model's description ("Caching"), without the sources of the core's caches, so that one misreading does
+not end up in both. How a drive's chips are numbered and its exported pages are counted is the core's.
 
 Orders are plain lists, who used longest ago first, and eviction walks them literally from that end, as Algorithms 1 and 2 of the paper do.
-Nothing below takes time: what is fetched is there, what is destaged is gone. What the description leaves open is decided here:
+Nothing below takes time: what is fetched is there, what is destaged is gone. What the description leaves open is decided here. (The
+second point, and that groups have no home, were decided otherwise at first, and now are as the core has them.)
 
 * Only pages that are kept are used, in the sense of the policy. A read that goes past the cache, or a write through it of which there is no
   copy, leaves the order of its group alone.
