@@ -17,8 +17,8 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
-use crate::storage::{Storage, drive_seed};
 use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
+use crate::storage::{Storage, drive_seed};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
 
@@ -175,6 +175,12 @@ impl Simulation {
     /// What the host talks to.
     pub fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// The same, to plant defects in it.
+    #[doc(hidden)]
+    pub fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
     }
 
     /// Bytes the host sees.
@@ -462,7 +468,10 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     if let Some(path) = &plan.state {
         if plan.config.array.drives() > 1 {
-            return Err(Error::Usage(format!("{}: a saved state is that of one drive, and an array has several; leave it out", path.display())));
+            return Err(Error::Usage(format!(
+                "{}: a saved state is that of one drive, and an array has several; leave it out",
+                path.display()
+            )));
         }
         let ftl = load_state(&plan.config, path)?;
         let report = precondition::report(&ftl, "state".to_string());
@@ -500,7 +509,8 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
 /// The statistics of all drives at the time `end`.
 fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
     let drives = storage.drives().map(|drive| drive_stats(drive, end));
-    drives.reduce(DeviceStats::joined).expect("there is a drive")
+    let joined = drives.reduce(DeviceStats::joined).expect("there is a drive");
+    DeviceStats { array: storage.array().map(|array| array.result().clone()), ..joined }
 }
 
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
@@ -554,5 +564,6 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
         counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
+        array: None,
     }
 }

@@ -129,7 +129,8 @@ fn array(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!("array.drives = {}: array.level = \"rais5\" needs at least 3", array.drives));
     }
     if config.ftl.precondition.prefill.is_some() {
-        messages.push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
+        messages
+            .push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
     }
     let Ok(drive) = Capacity::of(config) else { return };
     let pages = array.exported_bytes(drive.exported_bytes()) / page;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::array::ArrayResult;
 use super::result::{FlashResult, PreconditionReport};
 use super::slack::SlackStats;
 use crate::units::Ns;
@@ -77,6 +78,8 @@ pub struct DeviceStats {
     pub slack: SlackStats,
     /// How often each further mechanism fired, by its name.
     pub counters: BTreeMap<String, u64>,
+    /// What the array did of which the drives are, where there is one.
+    pub array: Option<ArrayResult>,
 }
 
 impl DeviceStats {
@@ -111,6 +114,7 @@ impl DeviceStats {
             channel_busy_ns: [self.channel_busy_ns, other.channel_busy_ns].concat(),
             slack: self.slack.joined(other.slack),
             counters,
+            array: self.array.or(other.array),
         }
     }
 

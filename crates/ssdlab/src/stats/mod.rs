@@ -3,6 +3,7 @@
 //! A [`Recorder`] takes each [`Completion`] once and ends as [`RequestStats`]; [`RunResult::assemble`] joins them with what the
 //! drive counted ([`DeviceStats`]). [`registry()`] lists every statistic with unit and sentence.
 
+mod array;
 mod class;
 mod device;
 mod log;
@@ -12,6 +13,7 @@ mod registry;
 mod result;
 mod slack;
 
+pub use array::ArrayResult;
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry};

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 15] = [
+        let groups: [(&str, &[&str], &str); 16] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -93,6 +93,11 @@ mod tests {
             ("slack.", &[""], "estimation_error estimation_bias"),
             ("slack.", &["passed.", "paused.", "chips."], "read write"),
             ("slack.", &["waiting."], "mean longest shortest"),
+            (
+                "array.",
+                &[""],
+                "level drives read_modify_writes reconstruct_writes full_writes update_reads parity_writes degraded_reads row_waits",
+            ),
             ("", &["wear."], "mean std max"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
