@@ -224,7 +224,7 @@ fn places(config: &Config) -> Vec<(usize, u64)> {
 fn pages_lie_where_the_layouts_say() {
     // Units of two pages on three drives: 0 1 | 2 3 | 4 5, then 6 7 | ...
     assert_eq!(places(&rais0(3, 2))[..8], [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (0, 2), (0, 3)]);
-    // Three drives with parity, units of a page: 0 1 P / 2 P 3 -> the second row's first unit is on drive 2 / P 4 5.
+    // Three drives with parity, units of a page: 0 1 P / 3 P 2 / P 4 5 / 6 7 P.
     assert_eq!(places(&rais5(3, 1))[..8], [(0, 0), (1, 0), (2, 1), (0, 1), (1, 2), (2, 2), (0, 3), (1, 3)]);
     // Four: 0 1 2 P / 4 5 P 3 / 8 P 6 7 / P 9 10 11.
     let four = [(0, 0), (1, 0), (2, 0), (3, 1), (0, 1), (1, 1), (2, 2), (3, 2), (0, 2), (1, 3), (2, 3), (3, 3)];
@@ -585,7 +585,7 @@ fn pages_without_data_are_read_at_once_also_before_a_write() {
     config.ftl.precondition.kind = PreconditionKind::None;
     let played = play(&config, &[write(0, 0), write(0, 1), read(500_000, 2)]);
     // The second has its turn when the first has ended; it finds parity by then.
-    assert_eq!((played.response(0).0, played.response(1).0, played.response(2).0), (WRITE, WRITE + READ + WRITE, 0 + 0));
+    assert_eq!((played.response(0).0, played.response(1).0, played.response(2).0), (WRITE, WRITE + READ + WRITE, 0));
     assert_eq!(played.reads, [0, 0, 0, 1]);
 }
 
@@ -719,7 +719,7 @@ fn work(config: &Config, requests: &[Request]) -> Work {
                         Some((false, _)) => (true, written + 1),
                         Some((true, true)) => (false, not_whole),
                         Some((true, false)) => (false, drives - 1),
-                        None => (written + 1 <= not_whole, (written + 1).min(not_whole)),
+                        None => (written < not_whole, (written + 1).min(not_whole)),
                     };
                     *if modify { &mut work.read_modify_writes } else { &mut work.reconstruct_writes } += 1;
                     work.update_reads += reads;

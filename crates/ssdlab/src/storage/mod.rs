@@ -10,7 +10,9 @@ mod array;
 mod drive;
 mod store;
 
-pub use array::{Array, PlantedInArray};
+pub use array::Array;
+#[doc(hidden)]
+pub use array::PlantedInArray;
 pub use store::{Groups, Store};
 
 use crate::config::{ArrayLevel, Config};

@@ -106,10 +106,8 @@ impl<D: Store> Array<D> {
     /// All that an update needs is read.
     fn begin_to_write(&mut self, now: Ns, place: u32) {
         self.turns.get_mut(place).reading = false;
-        if self.shadow.is_some() {
-            let update = self.update(place);
-            let request = self.turns.get(place).request;
-            let shadow = self.shadow.as_mut().expect("just seen");
+        let (update, request) = (self.update(place), self.turns.get(place).request);
+        if let Some(shadow) = &mut self.shadow {
             shadow.compute(&self.layout, place, request, &update);
         }
         self.send_columns(now, place, RequestKind::Write);

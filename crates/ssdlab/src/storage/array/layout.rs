@@ -127,12 +127,12 @@ mod tests {
         assert_eq!(table(layout(false, 3, 3)), ["0 1 2", "3 4 5", "6 7 8"]);
     }
 
-    /// The tables of the left-symmetric layout: parity moves to the left, and data go on behind it.
+    /// The tables of the left-symmetric layout: parity moves to the left, and a row's data begin behind it and go round.
     #[test]
     fn rais5_is_left_symmetric() {
-        assert_eq!(table(layout(true, 3, 4)), ["0 1 P", "2 P 3", "P 4 5", "6 7 P"]);
-        assert_eq!(table(layout(true, 4, 5)), ["0 1 2 P", "3 4 P 5", "6 P 7 8", "P 9 10 11", "12 13 14 P"]);
-        assert_eq!(table(layout(true, 5, 5)), ["0 1 2 3 P", "4 5 6 P 7", "8 9 P 10 11", "12 P 13 14 15", "P 16 17 18 19"]);
+        assert_eq!(table(layout(true, 3, 4)), ["0 1 P", "3 P 2", "P 4 5", "6 7 P"]);
+        assert_eq!(table(layout(true, 4, 5)), ["0 1 2 P", "4 5 P 3", "8 P 6 7", "P 9 10 11", "12 13 14 P"]);
+        assert_eq!(table(layout(true, 5, 5)), ["0 1 2 3 P", "5 6 7 P 4", "10 11 P 8 9", "15 P 12 13 14", "P 16 17 18 19"]);
     }
 
     #[test]

@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(of(part, &reads(Method::Modify)), [0, 1, 4]);
         assert_eq!(of(part, &reads(Method::Reconstruct)), [1, 2, 3]);
         assert_eq!(of(part, &reads(Method::Recover)), [0, 1, 2, 3, 4]);
-        assert_eq!(of(part, &reads(Method::Full)), []);
+        assert!(of(part, &reads(Method::Full)).is_empty());
         assert_eq!(of(part, &|update, unit| update.writes(&layout, unit, 0)), [0, 1, 4]);
     }
 }
