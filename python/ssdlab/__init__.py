@@ -9,7 +9,7 @@ r.latency.read.p99, r.gc.write_amplification
 from importlib import import_module
 from types import ModuleType
 
-from ssdlab._core import Candidates, Completion, version
+from ssdlab._core import Candidates, Completion, EvictionCandidates, version
 from ssdlab.api import (
     Request,
     Simulator,
@@ -23,6 +23,7 @@ from ssdlab.api import (
     trace_convert,
     trace_info,
 )
+from ssdlab.caching import CacheReplay, replay_cache
 from ssdlab.errors import (
     ConfigError,
     Error,
@@ -35,9 +36,9 @@ from ssdlab.errors import (
     TraceError,
     UsageError,
 )
+from ssdlab.policies import EvictionPolicy, VictimPolicy
 from ssdlab.result import Comparison, Result, Section
 from ssdlab.study.api import run_study, studies, study_report
-from ssdlab.victims import VictimPolicy
 
 __version__ = version()
 
@@ -50,11 +51,14 @@ def __getattr__(name: str) -> ModuleType:
 
 
 __all__ = [
+    "CacheReplay",
     "Candidates",
     "Comparison",
     "Completion",
     "ConfigError",
     "Error",
+    "EvictionCandidates",
+    "EvictionPolicy",
     "FileError",
     "InternalError",
     "Interrupted",
@@ -75,6 +79,7 @@ __all__ = [
     "precondition",
     "preset_text",
     "presets",
+    "replay_cache",
     "run",
     "run_study",
     "studies",

@@ -11,7 +11,7 @@ use ssdlab::stats::{Completion, Part};
 use ssdlab::units::{Lpn, PoolId};
 
 use crate::door;
-use crate::errors::{Failure, guarded, json};
+use crate::errors::{guarded, json};
 use crate::runs::PyPlan;
 
 /// How long Ctrl-C may have to wait in `run_until`.
@@ -160,16 +160,7 @@ impl PySimulator {
     /// Hands in a request; returns its serial number. Arrivals must not go back in time.
     #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false))]
     fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool) -> PyResult<u64> {
-        let kind = match op {
-            "read" => RequestKind::Read,
-            "write" => RequestKind::Write,
-            "trim" => RequestKind::Trim,
-            "flush" => RequestKind::Flush,
-            other => {
-                let message = format!("op = \"{other}\" is none of read, write, trim, flush");
-                return Err(Failure::Core(Error::Usage(message)).into());
-            }
-        };
+        let kind = crate::caching::kind(op)?;
         self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority }))
     }
 

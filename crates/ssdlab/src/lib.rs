@@ -8,15 +8,17 @@
 //! | 7 | [`simulation`] |
 //! | 6 | [`storage`] |
 //! | 5 | [`ssd`], [`precondition`] |
-//! | 4 | [`sched`], [`gc`], [`arbiter`] |
+//! | 4 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`] |
+//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
 pub mod arbiter;
+pub mod cache;
 pub mod cancel;
 pub mod config;
+pub mod custom;
 pub mod distribution;
 pub mod error;
 pub mod event;
@@ -25,6 +27,7 @@ pub mod flash;
 pub mod ftl;
 pub mod gc;
 pub mod geometry;
+pub mod lists;
 pub mod memory;
 pub mod precondition;
 pub mod queueing;
@@ -33,6 +36,7 @@ pub mod request;
 pub mod rng;
 pub mod sched;
 pub mod simulation;
+pub mod slab;
 pub mod ssd;
 pub mod stats;
 pub mod storage;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::cache::CustomEviction;
 use crate::cancel::Cancel;
 use crate::config::{Config, PreconditionKind};
 use crate::error::{Error, Result};
@@ -51,6 +52,15 @@ pub struct Plan {
     pub state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
     pub victim: Option<CustomVictim>,
+    /// An eviction policy of the user's own, in place of that of `cache.policy`, which must not be `none`. The result says `custom`.
+    pub eviction: Option<CustomEviction>,
+}
+
+impl Plan {
+    /// A run of a configuration's whole workload, with nothing else asked for.
+    pub fn new(config: Config, seed: u64) -> Self {
+        Plan { config, seed, requests: None, verify: Verify::Off, request_log: None, state: None, victim: None, eviction: None }
+    }
 }
 
 /// A run's line to the outside: progress out, cancellation in. Shared between threads.
@@ -75,7 +85,7 @@ impl Control {
     }
 }
 
-/// What the result's configuration says of a victim policy of the user's own.
+/// What the result's configuration says of a policy of the user's own.
 const CUSTOM: &str = "custom";
 /// How many steps of the clock pass between looks at [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
@@ -132,6 +142,9 @@ impl Simulation {
         if let Some(victim) = &plan.victim {
             storage.use_victim_policy(victim);
         }
+        if let Some(eviction) = &plan.eviction {
+            storage.use_eviction_policy(eviction)?;
+        }
         Ok(Simulation {
             plan: plan.clone(),
             storage,
@@ -159,7 +172,7 @@ impl Simulation {
 
     /// The drive (of an array, the first), to look at.
     pub fn ssd(&self) -> &Ssd {
-        self.storage.drives().next().expect("there is a drive")
+        self.storage.drives()[0]
     }
 
     /// What is estimated of the page operations under way, where it is.
@@ -169,7 +182,7 @@ impl Simulation {
 
     /// The same, to change how it is watched.
     pub fn ssd_mut(&mut self) -> &mut Ssd {
-        self.storage.drives_mut().next().expect("there is a drive")
+        self.storage.drives_mut().swap_remove(0)
     }
 
     /// What the host talks to.
@@ -268,15 +281,19 @@ impl Simulation {
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
-        let erases: Vec<u32> = self.storage.drives().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
+        let erases: Vec<u32> = self.storage.drives().into_iter().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
         let device = device_stats(&self.storage, self.now);
         let mut config = self.plan.config.to_value();
         if self.plan.victim.is_some() {
             config["gc"]["victim"] = CUSTOM.into();
         }
+        if self.plan.eviction.is_some() {
+            config["cache"]["policy"] = CUSTOM.into();
+        }
         let run = Run {
             config,
             victim_source: self.plan.victim.map(|victim| victim.source_hash().to_string()),
+            eviction_source: self.plan.eviction.map(|eviction| eviction.source_hash().to_string()),
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),
@@ -311,8 +328,8 @@ impl Simulation {
         self.policy_could_choose()
     }
 
-    /// The user's own victim policy, if there is one, has named what it was asked for. Asked after each step and not by the drive itself:
-    /// there the greedy choice stands in until the run ends here.
+    /// The user's own policies, if there are any, have named what they were asked for. Asked after each step and not by drive or cache: there
+    /// a built-in choice stands in until the run ends here.
     #[inline]
     fn policy_could_choose(&mut self) -> Result<()> {
         self.storage.take_policy_failure().map_or(Ok(()), Err)
@@ -508,9 +525,9 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
 
 /// The statistics of all drives at the time `end`.
 fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
-    let drives = storage.drives().map(|drive| drive_stats(drive, end));
+    let drives = storage.drives().into_iter().map(|drive| drive_stats(drive, end));
     let joined = drives.reduce(DeviceStats::joined).expect("there is a drive");
-    DeviceStats { array: storage.array().map(|array| array.result().clone()), ..joined }
+    DeviceStats { cache: storage.cache_stats(), array: storage.array_result().cloned(), ..joined }
 }
 
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
@@ -558,6 +575,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         preemptions: counters.preemptions,
         suspensions: counters.suspensions,
         state_ns: ssd.state_ns(end),
+        cache: None,
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),

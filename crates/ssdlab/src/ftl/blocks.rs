@@ -2,8 +2,8 @@
 //! closed blocks with its number of valid pages, never in both, so one pair of links serves both. A closed block also stands in its
 //! pool's list by age, which has links of its own.
 
-use super::lists::{EMPTY, Links, List, NONE};
 use crate::geometry::Geometry;
+use crate::lists::{EMPTY, Links, List, NONE};
 use crate::units::{BlockId, PoolId};
 
 /// What a block is doing.
@@ -130,12 +130,12 @@ impl Blocks {
 
     /// The pool's free blocks, the next to be taken first.
     pub fn free_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
-        self.links.chain(self.free[pool.index()])
+        self.links.chain(self.free[pool.index()]).map(BlockId)
     }
 
     /// The pool's closed blocks with `valid` valid pages, longest unchanged first.
     pub fn closed_blocks(&self, pool: PoolId, valid: u32) -> impl Iterator<Item = BlockId> + '_ {
-        self.links.chain(self.closed[pool.index() * self.lists_per_pool + valid as usize])
+        self.links.chain(self.closed[pool.index() * self.lists_per_pool + valid as usize]).map(BlockId)
     }
 
     /// The pool's closed blocks by number of valid pages, fewest first and within a number longest unchanged first, as far as they can be
@@ -163,7 +163,7 @@ impl Blocks {
 
     /// The pool's closed blocks, the one closed first at the front.
     pub fn blocks_by_age(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
-        self.age_links.chain(self.by_age[pool.index()])
+        self.age_links.chain(self.by_age[pool.index()]).map(BlockId)
     }
 
     /// The age of a closed block: how many blocks of its pool were closed after it.
@@ -188,7 +188,7 @@ impl Blocks {
     }
 
     fn push_free(&mut self, pool: PoolId, block: BlockId) {
-        self.links.push(&mut self.free[pool.index()], block);
+        self.links.push(&mut self.free[pool.index()], block.0);
         self.free_count[pool.index()] += 1;
         self.state[block.index()] = BlockState::Free;
     }
@@ -209,7 +209,7 @@ impl Blocks {
         let list = &mut self.free[pool.index()];
         assert!(list.head != NONE, "pool {pool} has no free block to take");
         let block = BlockId(list.head);
-        self.links.unlink(list, block);
+        self.links.unlink(list, block.0);
         self.free_count[pool.index()] -= 1;
         self.free_min = self.free_min.min(self.free_count[pool.index()]);
         self.state[block.index()] = BlockState::Open;
@@ -239,14 +239,14 @@ impl Blocks {
     fn begin_to_age(&mut self, pool: PoolId, block: BlockId) {
         self.closings[pool.index()] += 1;
         self.closed_at[block.index()] = self.closings[pool.index()];
-        self.age_links.push(&mut self.by_age[pool.index()], block);
+        self.age_links.push(&mut self.by_age[pool.index()], block.0);
     }
 
     /// Has a closed block count as closed just now.
     #[inline]
     pub fn renew(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Closed, "block {block} has no age: it is {:?}", self.state(block));
-        self.age_links.unlink(&mut self.by_age[pool.index()], block);
+        self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
         self.begin_to_age(pool, block);
     }
 
@@ -311,7 +311,7 @@ impl Blocks {
     pub fn make_victim(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
         self.delist(pool, block);
-        self.age_links.unlink(&mut self.by_age[pool.index()], block);
+        self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
         self.state[block.index()] = BlockState::Victim;
     }
 
@@ -428,7 +428,7 @@ impl Blocks {
             if list.tail != NONE && self.closed_at[list.tail as usize] == self.closed_at[block.index()] {
                 return Err(format!("blocks {} and {block} were closed at one moment", list.tail));
             }
-            self.age_links.push(list, block);
+            self.age_links.push(list, block.0);
         }
         Ok(())
     }
@@ -436,7 +436,7 @@ impl Blocks {
     #[inline(always)]
     fn enlist(&mut self, pool: PoolId, block: BlockId) {
         let valid = usize::from(self.valid[block.index()]);
-        self.links.push(&mut self.closed[pool.index() * self.lists_per_pool + valid], block);
+        self.links.push(&mut self.closed[pool.index() * self.lists_per_pool + valid], block.0);
         self.occupied[pool.index() * self.occupied_words + valid / 64] |= 1 << (valid % 64);
     }
 
@@ -444,7 +444,7 @@ impl Blocks {
     fn delist(&mut self, pool: PoolId, block: BlockId) {
         let valid = usize::from(self.valid[block.index()]);
         let list = &mut self.closed[pool.index() * self.lists_per_pool + valid];
-        self.links.unlink(list, block);
+        self.links.unlink(list, block.0);
         if list.head == NONE {
             self.occupied[pool.index() * self.occupied_words + valid / 64] &= !(1 << (valid % 64));
         }

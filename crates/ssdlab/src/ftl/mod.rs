@@ -2,7 +2,6 @@
 //! no time; loads are somebody else's business.
 
 mod blocks;
-mod lists;
 mod mapping;
 mod pool;
 mod state;

@@ -42,7 +42,7 @@ use crate::ftl::Ftl;
 use crate::gc::Collector;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
-use crate::sched::{Scheduler, Transactions};
+use crate::sched::{Scheduler, TRIMMED, Transactions};
 use crate::stats::{Completion, SlackStats};
 use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PlaneId, PoolId};
 
@@ -347,6 +347,14 @@ impl Ssd {
         Some(geometry.chip_of_die(geometry.die_of_pool(pool)))
     }
 
+    /// A page has been written, or is about to be by what is under way, and not trimmed since.
+    pub fn has_data(&self, lpn: Lpn) -> bool {
+        match self.ftl.chain(lpn).and_then(|(_, youngest)| self.transactions[youngest].changes()) {
+            Some(change) => change != TRIMMED,
+            None => self.ftl.lookup(lpn).is_some(),
+        }
+    }
+
     /// Where a page is written does not follow from its address.
     pub fn allocates_dynamically(&self) -> bool {
         self.sched.is_dynamic()
@@ -517,16 +525,15 @@ impl Ssd {
         self.gc.victims_mut().take_failure()
     }
 
-    /// The watchdog's report: nothing is due although requests are under way.
-    pub fn stuck(&self, now: Ns) -> Error {
-        Error::Simulation(format!(
-            "no progress at {now} ns: {} requests are under way and nothing is due. {}; {}; {} requests in the host queue. \
-             This is a defect of the simulator: please report it with the configuration and the seed.",
+    /// What waits for what, for the watchdog's report.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} requests are under way and nothing is due. {}; {}; {} requests in the host queue",
             self.requests.len(),
             self.sched.describe(),
             self.gc.describe(),
             self.host_queue.len()
-        ))
+        )
     }
 
     /// Recounts everything that is kept twice.

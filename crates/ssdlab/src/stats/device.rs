@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::array::ArrayResult;
+use super::cache::CacheStats;
 use super::result::{FlashResult, PreconditionReport};
 use super::slack::SlackStats;
 use crate::units::Ns;
@@ -17,6 +18,8 @@ pub struct Run {
     pub config: Value,
     /// The hash of the user's own victim policy's source, where there was one.
     pub victim_source: Option<String>,
+    /// The same of the user's own eviction policy.
+    pub eviction_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
     /// What the workload says of itself; null for nothing.
@@ -74,6 +77,8 @@ pub struct DeviceStats {
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,
+    /// What the cache did, where there is one.
+    pub cache: Option<CacheStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// How often each further mechanism fired, by its name.
@@ -112,6 +117,7 @@ impl DeviceStats {
             gc_active_pool_ns: self.gc_active_pool_ns + other.gc_active_pool_ns,
             chip_busy_ns: [self.chip_busy_ns, other.chip_busy_ns].concat(),
             channel_busy_ns: [self.channel_busy_ns, other.channel_busy_ns].concat(),
+            cache: self.cache.into_iter().chain(other.cache).reduce(CacheStats::joined),
             slack: self.slack.joined(other.slack),
             counters,
             array: self.array.or(other.array),

@@ -4,6 +4,7 @@
 //! drive counted ([`DeviceStats`]). [`registry()`] lists every statistic with unit and sentence.
 
 mod array;
+mod cache;
 mod class;
 mod device;
 mod log;
@@ -14,6 +15,7 @@ mod result;
 mod slack;
 
 pub use array::ArrayResult;
+pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry};

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::array::ArrayResult;
+use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
 use super::slack::SlackResult;
@@ -54,6 +55,9 @@ pub struct RunResult {
     /// Slack of page operations, and its estimates.
     #[serde(default, skip_serializing_if = "SlackResult::is_empty")]
     pub slack: SlackResult,
+    /// What the cache did; those of an array's drives together. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheResult>,
     /// Erases that the blocks have seen since they were new, those of preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -480,6 +484,7 @@ impl RunResult {
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, run.simulated_ns) },
             slack: device.slack.result(),
+            cache: device.cache.map(|cache| cache.result(run.eviction_source)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),
@@ -531,7 +536,7 @@ impl Utilisation {
 }
 
 /// `part / whole` as a real number; `None` where `whole` is 0.
-fn ratio(part: u128, whole: u128) -> Option<f64> {
+pub(super) fn ratio(part: u128, whole: u128) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
@@ -547,6 +552,7 @@ mod tests {
         Run {
             config: json!({"gc": {"soft": 0.05}}),
             victim_source: None,
+            eviction_source: None,
             seed: 42,
             workload: Value::Null,
             precondition: None,

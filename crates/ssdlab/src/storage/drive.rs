@@ -1,6 +1,7 @@
 //! A drive as a store: its homes are its chips.
 
-use super::{Groups, Store};
+use super::Store;
+use crate::cache::{Groups, Homes};
 use crate::request::Request;
 use crate::ssd::Ssd;
 use crate::stats::Completion;
@@ -47,7 +48,9 @@ impl Store for Ssd {
     fn exported_pages(&self) -> u32 {
         self.ftl().geometry().exported_pages
     }
+}
 
+impl Homes for Ssd {
     fn homes(&self) -> u32 {
         self.ftl().geometry().chips
     }
@@ -64,6 +67,10 @@ impl Store for Ssd {
     #[inline]
     fn in_gc(&self, home: u32, soon: u32) -> bool {
         self.chip_in_gc(ChipId(home), soon)
+    }
+
+    fn holds_data(&self, page: u32) -> bool {
+        self.has_data(Lpn(page))
     }
 
     fn groups(&self) -> Groups {

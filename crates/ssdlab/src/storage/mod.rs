@@ -5,44 +5,53 @@
 //! | `store` | the one interface that a drive, an array and a cache have in common |
 //! | `drive` | a drive as a store |
 //! | `array` | several drives behind one address space, striped, with or without parity |
+//! | `front` | a cache in front of a store |
 
 mod array;
 mod drive;
+mod front;
 mod store;
 
 pub use array::Array;
 #[doc(hidden)]
 pub use array::PlantedInArray;
-pub use store::{Groups, Store};
+pub use store::Store;
 
-use crate::config::{ArrayLevel, Config};
+use crate::cache::CustomEviction;
+use crate::config::{ArrayLevel, CachePlace, Config};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
-use crate::stats::Completion;
+use crate::stats::{ArrayResult, CacheStats, Completion};
 use crate::units::Ns;
+use front::Front;
 
 /// What the host talks to.
-pub struct Storage {
-    kind: Kind,
-}
-
-/// There is one of these in a run, so that its size does not matter.
-#[expect(clippy::large_enum_variant, reason = "there is one in a run, and a single drive is reached without a pointer")]
-enum Kind {
-    Drive(Ssd),
+pub enum Storage {
+    /// A drive.
+    Drive(Box<Ssd>),
+    /// A drive behind a cache.
+    Cached(Box<Front<Ssd>>),
+    /// An array of drives.
     Array(Box<Array<Ssd>>),
+    /// An array of drives behind caches of their own.
+    OfCached(Box<Array<Front<Ssd>>>),
+    /// An array of drives behind one cache.
+    CachedArray(Box<Front<Array<Ssd>>>),
 }
 
-/// Calls a method of what there is.
+/// Calls the same of whichever store it is.
 macro_rules! each {
     ($storage:expr, $store:ident => $call:expr) => {
         match $storage {
-            Kind::Drive($store) => $call,
-            Kind::Array($store) => $call,
+            Storage::Drive($store) => $call,
+            Storage::Cached($store) => $call,
+            Storage::Array($store) => $call,
+            Storage::OfCached($store) => $call,
+            Storage::CachedArray($store) => $call,
         }
     };
 }
@@ -52,74 +61,155 @@ impl Storage {
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
-        let kind = if config.array.level == ArrayLevel::None {
-            Kind::Drive(drives.next().expect("there is a drive"))
-        } else {
-            Kind::Array(Box::new(Array::new(config, drives.collect())))
-        };
-        Storage { kind }
+        let cache = config.cache.is_on().then_some(config.cache.place);
+        if config.array.level == ArrayLevel::None {
+            let drive = drives.next().expect("there is a drive");
+            return match cache {
+                None => Storage::Drive(Box::new(drive)),
+                Some(_) => Storage::Cached(Box::new(Front::new(&config.cache, drive))),
+            };
+        }
+        match cache {
+            None => Storage::Array(Box::new(Array::new(config, drives.collect()))),
+            Some(CachePlace::Drive) => {
+                let cached = drives.map(|drive| Front::new(&config.cache, drive)).collect();
+                Storage::OfCached(Box::new(Array::new(config, cached)))
+            }
+            Some(CachePlace::Array) => {
+                let array = Array::new(config, drives.collect());
+                Storage::CachedArray(Box::new(Front::new(&config.cache, array)))
+            }
+        }
     }
 
     /// The drives.
-    pub fn drives(&self) -> std::slice::Iter<'_, Ssd> {
-        match &self.kind {
-            Kind::Drive(drive) => std::slice::from_ref(drive).iter(),
-            Kind::Array(array) => array.drives().iter(),
+    pub fn drives(&self) -> Vec<&Ssd> {
+        match self {
+            Storage::Drive(drive) => vec![drive],
+            Storage::Cached(front) => vec![front.below()],
+            Storage::Array(array) => array.drives().iter().collect(),
+            Storage::OfCached(array) => array.drives().iter().map(Front::below).collect(),
+            Storage::CachedArray(front) => front.below().drives().iter().collect(),
         }
     }
 
     /// The drives, to change how they are watched.
-    pub fn drives_mut(&mut self) -> std::slice::IterMut<'_, Ssd> {
-        match &mut self.kind {
-            Kind::Drive(drive) => std::slice::from_mut(drive).iter_mut(),
-            Kind::Array(array) => array.drives_mut().iter_mut(),
+    pub fn drives_mut(&mut self) -> Vec<&mut Ssd> {
+        match self {
+            Storage::Drive(drive) => vec![drive],
+            Storage::Cached(front) => vec![front.below_mut()],
+            Storage::Array(array) => array.drives_mut().iter_mut().collect(),
+            Storage::OfCached(array) => array.drives_mut().iter_mut().map(Front::below_mut).collect(),
+            Storage::CachedArray(front) => front.below_mut().drives_mut().iter_mut().collect(),
         }
     }
 
-    /// The array of the drives, if they are one.
-    pub fn array(&self) -> Option<&Array<Ssd>> {
-        match &self.kind {
-            Kind::Drive(_) => None,
-            Kind::Array(array) => Some(array),
+    /// What the cache did, or those of all drives together, where there is one.
+    pub fn cache_stats(&self) -> Option<CacheStats> {
+        match self {
+            Storage::Drive(_) | Storage::Array(_) => None,
+            Storage::Cached(front) => Some(front.stats()),
+            Storage::OfCached(array) => array.drives().iter().map(Front::stats).reduce(CacheStats::joined),
+            Storage::CachedArray(front) => Some(front.stats()),
         }
     }
 
-    /// The same, to plant defects in it.
+    /// What the array did, where there is one.
+    pub fn array_result(&self) -> Option<&ArrayResult> {
+        match self {
+            Storage::Drive(_) | Storage::Cached(_) => None,
+            Storage::Array(array) => Some(array.result()),
+            Storage::OfCached(array) => Some(array.result()),
+            Storage::CachedArray(front) => Some(front.below().result()),
+        }
+    }
+
+    /// Plants a defect in the array.
+    ///
+    /// # Panics
+    /// If there is none.
     #[doc(hidden)]
-    pub fn array_mut(&mut self) -> Option<&mut Array<Ssd>> {
-        match &mut self.kind {
-            Kind::Drive(_) => None,
-            Kind::Array(array) => Some(array),
+    pub fn plant_in_array(&mut self, defect: PlantedInArray) {
+        match self {
+            Storage::Drive(_) | Storage::Cached(_) => panic!("there is no array"),
+            Storage::Array(array) => array.plant(defect),
+            Storage::OfCached(array) => array.plant(defect),
+            Storage::CachedArray(front) => front.below_mut().plant(defect),
         }
     }
 
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
-        self.drives_mut().for_each(|drive| drive.verify(every_event));
-        if let Kind::Array(array) = &mut self.kind {
-            array.verify(every_event);
+        self.drives_mut().into_iter().for_each(|drive| drive.verify(every_event));
+        match self {
+            Storage::Drive(_) => {}
+            Storage::Cached(front) => front.verify(every_event),
+            Storage::Array(array) => array.verify(every_event),
+            Storage::OfCached(array) => {
+                array.drives_mut().iter_mut().for_each(|front| front.verify(every_event));
+                array.verify(every_event);
+            }
+            Storage::CachedArray(front) => {
+                front.below_mut().verify(every_event);
+                front.verify(every_event);
+            }
         }
     }
 
-    /// Asks a victim policy of the user's own. For before [`Store::begin`].
+    /// Asks a victim policy of the user's own. For before [`Storage::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
-        self.drives_mut().for_each(|drive| drive.use_victim_policy(custom));
+        self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
+    }
+
+    /// Asks an eviction policy of the user's own. For before [`Storage::begin`].
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no cache.
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
+        match self {
+            Storage::Drive(_) | Storage::Array(_) => {
+                let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
+                return Err(Error::Config(message.into()));
+            }
+            Storage::Cached(front) => front.use_eviction_policy(custom),
+            Storage::OfCached(array) => array.drives_mut().iter_mut().for_each(|front| front.use_eviction_policy(custom)),
+            Storage::CachedArray(front) => front.use_eviction_policy(custom),
+        }
+        Ok(())
     }
 
     /// Why a policy of the user's own could not choose, once it could not.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
-        self.drives_mut().find_map(Ssd::take_policy_failure)
+        match self {
+            Storage::Drive(drive) => drive.take_policy_failure(),
+            Storage::Cached(front) => failure_of(front),
+            Storage::Array(array) => array.drives_mut().iter_mut().find_map(Ssd::take_policy_failure),
+            Storage::OfCached(array) => array.drives_mut().iter_mut().find_map(failure_of),
+            Storage::CachedArray(front) => {
+                let below = |front: &mut Front<Array<Ssd>>| front.below_mut().drives_mut().iter_mut().find_map(Ssd::take_policy_failure);
+                front.take_policy_failure().or_else(|| below(front))
+            }
+        }
     }
 
     /// The watchdog's report: nothing is due although requests are under way.
     pub fn stuck(&self, now: Ns) -> Error {
-        let stuck = self.drives().find(|drive| drive.outstanding() > 0).or(self.drives().next());
-        let report = stuck.expect("there is a drive").stuck(now);
-        match &self.kind {
-            Kind::Drive(_) => report,
-            Kind::Array(array) => Error::Simulation(format!("{report} That was one drive; {}.", array.describe())),
+        let mut waiting: Vec<String> = self.drives().iter().map(|drive| drive.describe()).collect();
+        match self {
+            Storage::Drive(_) => {}
+            Storage::Cached(front) => waiting.push(front.describe()),
+            Storage::Array(array) => waiting.push(array.describe()),
+            Storage::OfCached(array) => {
+                waiting.extend(array.drives().iter().map(Front::describe));
+                waiting.push(array.describe());
+            }
+            Storage::CachedArray(front) => waiting.extend([front.below().describe(), front.describe()]),
         }
+        Error::Simulation(format!(
+            "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
+            waiting.join("; ")
+        ))
     }
 
     /// Recounts everything that is kept twice.
@@ -127,44 +217,54 @@ impl Storage {
     /// # Errors
     /// The first contradiction found, by verify mode as the run went or now.
     pub fn check(&self) -> Result<()> {
-        self.drives().try_for_each(Ssd::check)?;
-        self.array().map_or(Ok(()), Array::check)
+        self.drives().into_iter().try_for_each(Ssd::check)?;
+        match self {
+            Storage::Drive(_) => Ok(()),
+            Storage::Cached(front) => front.check(),
+            Storage::Array(array) => array.check(),
+            Storage::OfCached(array) => array.drives().iter().try_for_each(Front::check).and_then(|()| array.check()),
+            Storage::CachedArray(front) => front.below().check().and_then(|()| front.check()),
+        }
     }
 
     /// See [`Store::begin`].
     pub fn begin(&mut self) {
-        each!(&mut self.kind, store => store.begin());
+        each!(self, store => store.begin());
     }
 
     /// See [`Store::accept`].
     #[inline]
     pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
-        each!(&mut self.kind, store => store.accept(now, index, request));
+        each!(self, store => store.accept(now, index, request));
     }
 
     /// See [`Store::next_event`].
     #[inline]
     pub fn next_event(&self) -> Option<Ns> {
-        each!(&self.kind, store => store.next_event())
+        each!(self, store => store.next_event())
     }
 
     /// See [`Store::handle_events`].
     #[inline]
     pub fn handle_events(&mut self, now: Ns) {
-        each!(&mut self.kind, store => store.handle_events(now));
+        each!(self, store => store.handle_events(now));
     }
 
     /// See [`Store::dispatch`].
     #[inline]
     pub fn dispatch(&mut self, now: Ns) {
-        each!(&mut self.kind, store => store.dispatch(now));
+        each!(self, store => store.dispatch(now));
     }
 
     /// See [`Store::drain_completions`].
     #[inline]
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        each!(&mut self.kind, store => store.drain_completions(into));
+        each!(self, store => store.drain_completions(into));
     }
+}
+
+fn failure_of(front: &mut Front<Ssd>) -> Option<Error> {
+    front.take_policy_failure().or_else(|| front.below_mut().take_policy_failure())
 }
 
 /// The seed of a drive's own random streams: the run's for the first, so that a single drive is the first of an array.

@@ -116,7 +116,8 @@ impl<D: Store> Array<D> {
     /// A request to a drive has ended.
     pub(super) fn piece_done(&mut self, now: Ns, completion: &Completion) {
         let piece_place = completion.index as u32;
-        let piece = self.pieces.remove(piece_place);
+        let piece = self.pieces[piece_place];
+        self.pieces.remove(piece_place);
         if let Some(shadow) = &mut self.shadow {
             shadow.delivered(&self.layout, piece.owner, piece_place);
         }

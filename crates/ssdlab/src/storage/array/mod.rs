@@ -9,7 +9,6 @@
 //! | `complete` | requests to drives end: updates go on, then requests complete |
 //! | `shadow` | the content of every sector, when asked for |
 //! | `planted` | defects for tests to find |
-//! | `slab` | places for what is under way |
 //!
 //! A request to a drive is a *part* of its request, directly or by way of an update.
 
@@ -17,23 +16,23 @@ mod complete;
 mod layout;
 mod planted;
 mod shadow;
-mod slab;
 mod split;
 mod turns;
 mod update;
 
 pub use planted::PlantedInArray;
 
-use super::{Groups, Store};
+use super::Store;
+use crate::cache::{Groups, Homes};
 use crate::config::{ArrayLevel, Config};
 use crate::error::{Error, Result};
 use crate::request::{Request, RequestKind};
+use crate::slab::Slab;
 use crate::stats::{ArrayResult, Completion, Parts};
 use crate::units::Ns;
 
 use layout::Layout;
 use shadow::Shadow;
-use slab::Slab;
 use split::Run;
 use turns::Turns;
 use update::Method;
@@ -282,7 +281,9 @@ impl<D: Store> Store for Array<D> {
     fn exported_pages(&self) -> u32 {
         self.layout.exported_pages()
     }
+}
 
+impl<D: Store> Homes for Array<D> {
     fn homes(&self) -> u32 {
         self.layout.drives
     }
@@ -299,6 +300,18 @@ impl<D: Store> Store for Array<D> {
     fn in_gc(&self, home: u32, soon: u32) -> bool {
         let drive = &self.drives[home as usize];
         self.layout.failed != Some(home) && (0..drive.homes()).any(|home| drive.in_gc(home, soon))
+    }
+
+    /// What a failed drive holds is what the others imply: nothing, if these hold nothing.
+    fn holds_data(&self, page: u32) -> bool {
+        let (unit, offset) = (page / self.layout.unit_pages, page % self.layout.unit_pages);
+        let at = unit / self.layout.data_units() * self.layout.unit_pages + offset;
+        let drive = self.layout.drive_of(unit);
+        if self.layout.failed == Some(drive) {
+            self.layout.working().any(|drive| self.drives[drive as usize].holds_data(at))
+        } else {
+            self.drives[drive as usize].holds_data(at)
+        }
     }
 
     /// With left-symmetric parity too, units of data take turns on the drives.

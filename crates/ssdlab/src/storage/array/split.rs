@@ -257,7 +257,8 @@ impl<D: Store> Array<D> {
         if active.pending > 0 {
             return;
         }
-        let Active { request, index, sequential, parts, .. } = self.requests.remove(place);
+        let Active { request, index, sequential, parts, .. } = self.requests[place];
+        self.requests.remove(place);
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }

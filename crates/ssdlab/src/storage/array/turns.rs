@@ -4,8 +4,9 @@
 //! and the next may go: the drives keep the order from there on.
 
 use super::layout::Layout;
-use super::slab::{NONE, Slab};
 use super::update::Update;
+use crate::lists::NONE;
+use crate::slab::Slab;
 use crate::stats::Parts;
 use crate::units::Ns;
 
@@ -98,7 +99,7 @@ impl Turns {
     /// No row is held.
     #[inline]
     pub fn is_at_rest(&self) -> bool {
-        self.queues.len() == 0
+        self.queues.is_empty()
     }
 
     /// A row is held by an update.
@@ -142,7 +143,8 @@ impl Turns {
 
     /// The update that has a row is done.
     pub fn release(&mut self, layout: &Layout, place: u32) -> Turn {
-        let turn = self.turns.remove(place);
+        let turn = self.turns[place];
+        self.turns.remove(place);
         let What::Update(update) = turn.what else { unreachable!("only updates hold rows") };
         update.pages(layout).for_each(|page| self.changes[page as usize] -= 1);
         self.queues[self.queues_of[turn.row as usize] - 1].holder = NONE;
@@ -163,7 +165,7 @@ impl Turns {
         queue.first = turn.next;
         match turn.what {
             What::Update(_) => queue.holder = place,
-            What::Read { .. } => _ = self.turns.remove(place),
+            What::Read { .. } => self.turns.remove(place),
             What::Trim => {
                 queue.trims -= 1;
                 self.turns.remove(place);

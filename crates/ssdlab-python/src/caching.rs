@@ -1,0 +1,60 @@
+//! A cache by itself.
+
+use pyo3::prelude::*;
+use serde_json::json as value;
+use ssdlab::cache::replay::{self, Change};
+use ssdlab::error::Error;
+use ssdlab::request::{Request, RequestKind};
+
+use crate::door;
+use crate::errors::{Failure, json};
+use crate::policies;
+use crate::runs::PyConfig;
+
+/// What happened, and the counters as JSON text.
+type Replayed = (Vec<(u64, &'static str, u32)>, String);
+
+/// The kind of request that a name stands for.
+pub fn kind(op: &str) -> Result<RequestKind, Failure> {
+    match op {
+        "read" => Ok(RequestKind::Read),
+        "write" => Ok(RequestKind::Write),
+        "trim" => Ok(RequestKind::Trim),
+        "flush" => Ok(RequestKind::Flush),
+        other => Err(Failure::Core(Error::Usage(format!("op = \"{other}\" is none of read, write, trim, flush")))),
+    }
+}
+
+/// Plays requests (op, offset and length in bytes) to the configured cache; `in_gc`: from which request on a home is in GC or not.
+#[pyfunction]
+pub fn replay_cache(
+    py: Python<'_>,
+    config: &PyConfig,
+    requests: Vec<(String, u64, u64)>,
+    in_gc: Vec<(u64, u32, bool)>,
+    eviction: Option<policies::Given>,
+) -> PyResult<Replayed> {
+    let requests: Vec<Request> = requests
+        .into_iter()
+        .map(|(op, offset, length)| Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false }))
+        .collect::<Result<_, Failure>>()?;
+    let changes: Vec<Change> = in_gc.into_iter().map(|(request, home, in_gc)| Change { request, home, in_gc }).collect();
+    let eviction = eviction.map(policies::eviction);
+    let config = config.0.clone();
+    let replayed =
+        door::call(py, std::sync::Arc::default(), None, move |_| replay::replay(&config, &requests, &changes, eviction.as_ref()))?;
+    let counters = value!({
+        "lookups": replayed.counters.lookups,
+        "read_hits": replayed.counters.read_hits,
+        "write_hits": replayed.counters.write_hits,
+        "evictions": replayed.counters.evictions,
+        "destages": replayed.counters.destages,
+        "padded_pages": replayed.padded_pages,
+        "gc_skips": replayed.counters.gc_skips,
+        "gc_fallbacks": replayed.counters.gc_fallbacks,
+        "gc_bypasses": replayed.counters.gc_bypasses,
+        "dirty_pages": replayed.dirty_pages,
+    });
+    let happened = replayed.happened.iter().map(|event| (event.request, event.what.name(), event.page)).collect();
+    Ok((happened, json(&counters).map_err(Failure::Core)?))
+}

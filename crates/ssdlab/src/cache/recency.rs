@@ -1,0 +1,87 @@
+//! Lists in the order of last use, which can be compared across lists: each unit has a stamp.
+
+use crate::lists::{EMPTY, Links, List, NONE};
+
+/// Between what is renewed (counting up from here) and what is to go next (counting down).
+const MIDDLE: u64 = 1 << 62;
+
+/// Units in any number of lists, each from the longest unused to the youngest.
+#[derive(Clone, Debug)]
+pub struct Recency {
+    links: Links,
+    lists: Vec<List>,
+    stamps: Vec<u64>,
+    youngest: u64,
+    oldest: u64,
+}
+
+impl Recency {
+    /// Lists for so many units.
+    pub fn new(units: u32, lists: u32) -> Self {
+        Recency {
+            links: Links::new(units as usize),
+            lists: vec![EMPTY; lists as usize],
+            stamps: vec![0; units as usize],
+            youngest: MIDDLE,
+            oldest: MIDDLE,
+        }
+    }
+
+    /// The longest unused of a list, or [`NONE`].
+    #[inline]
+    pub fn first(&self, list: u32) -> u32 {
+        self.lists[list as usize].head
+    }
+
+    /// The next older in the same list, or [`NONE`].
+    #[inline]
+    pub fn previous(&self, unit: u32) -> u32 {
+        self.links.previous(unit)
+    }
+
+    /// A list from the longest unused on.
+    pub fn chain(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
+        self.links.chain(self.lists[list as usize])
+    }
+
+    /// How many units were used after this one was last.
+    pub fn age(&self, unit: u32) -> u64 {
+        self.youngest - self.stamps[unit as usize]
+    }
+
+    /// When a unit was used last: larger is later.
+    #[inline]
+    pub fn stamp(&self, unit: u32) -> u64 {
+        self.stamps[unit as usize]
+    }
+
+    /// A unit comes, just used.
+    #[inline]
+    pub fn push(&mut self, list: u32, unit: u32) {
+        self.youngest += 1;
+        self.stamps[unit as usize] = self.youngest;
+        self.links.push(&mut self.lists[list as usize], unit);
+    }
+
+    /// A unit comes that is to go before all others.
+    pub fn push_oldest(&mut self, list: u32, unit: u32) {
+        self.oldest -= 1;
+        self.stamps[unit as usize] = self.oldest;
+        self.links.push_front(&mut self.lists[list as usize], unit);
+    }
+
+    /// A unit comes with the stamp it has. Costs as much as there are younger ones in the list.
+    pub fn insert(&mut self, list: u32, unit: u32) {
+        let mut before = self.lists[list as usize].tail;
+        while before != NONE && self.stamps[before as usize] > self.stamps[unit as usize] {
+            before = self.links.previous(before);
+        }
+        self.links.insert_after(&mut self.lists[list as usize], before, unit);
+    }
+
+    /// A unit goes; it keeps its stamp.
+    #[inline]
+    pub fn remove(&mut self, list: u32, unit: u32) {
+        self.links.unlink(&mut self.lists[list as usize], unit);
+    }
+}

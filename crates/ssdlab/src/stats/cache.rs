@@ -1,0 +1,211 @@
+//! What a cache did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::result::ratio;
+use crate::units::Ns;
+
+/// Decisions of a cache, in counts of pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// Pages looked up.
+    pub lookups: u64,
+    /// Pages read that were there.
+    pub read_hits: u64,
+    /// Pages written of which something was there.
+    pub write_hits: u64,
+    /// Pages evicted, clean ones too.
+    pub evictions: u64,
+    /// Dirty pages written below: for room, in idle time, for flushes.
+    pub destages: u64,
+    /// Evictions that passed over something because its home was in GC.
+    pub gc_skips: u64,
+    /// Evictions for writes while all homes were in GC.
+    pub gc_fallbacks: u64,
+    /// Pages read that were not kept, since all homes were in GC.
+    pub gc_bypasses: u64,
+    /// Evictions in which the page used longest ago stood in for what the user's own policy named.
+    pub policy_fallbacks: u64,
+}
+
+/// Response times of some requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Responses {
+    count: u64,
+    sum: u128,
+    max: Ns,
+}
+
+impl Responses {
+    /// One more.
+    #[inline]
+    pub fn add(&mut self, ns: Ns) {
+        self.count += 1;
+        self.sum += u128::from(ns);
+        self.max = self.max.max(ns);
+    }
+
+    fn joined(self, other: Responses) -> Self {
+        Responses { count: self.count + other.count, sum: self.sum + other.sum, max: self.max.max(other.max) }
+    }
+
+    fn result(self) -> Option<CacheResponse> {
+        Some(CacheResponse { count: self.count, mean: ratio(self.sum, self.count.into())?, max: self.max })
+    }
+}
+
+/// What a cache, or all those of an array's drives, did during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Pages it can keep.
+    pub capacity: u64,
+    /// What it decided.
+    pub counters: CacheCounters,
+    /// Hits of pages still being fetched.
+    pub delayed_hits: u64,
+    /// Destages in idle time.
+    pub idle_destages: u64,
+    /// Pages written with their group that were not dirty.
+    pub padded_pages: u64,
+    /// Dirty pages when the run ended.
+    pub dirty_pages: u64,
+    /// Of requests with no page, and with a page, whose home was in GC when they arrived.
+    pub responses: [Responses; 2],
+}
+
+impl CacheStats {
+    /// Those of two caches together.
+    #[must_use]
+    pub fn joined(self, other: CacheStats) -> Self {
+        let (a, b) = (self.counters, other.counters);
+        CacheStats {
+            capacity: self.capacity + other.capacity,
+            counters: CacheCounters {
+                lookups: a.lookups + b.lookups,
+                read_hits: a.read_hits + b.read_hits,
+                write_hits: a.write_hits + b.write_hits,
+                evictions: a.evictions + b.evictions,
+                destages: a.destages + b.destages,
+                gc_skips: a.gc_skips + b.gc_skips,
+                gc_fallbacks: a.gc_fallbacks + b.gc_fallbacks,
+                gc_bypasses: a.gc_bypasses + b.gc_bypasses,
+                policy_fallbacks: a.policy_fallbacks + b.policy_fallbacks,
+            },
+            delayed_hits: self.delayed_hits + other.delayed_hits,
+            idle_destages: self.idle_destages + other.idle_destages,
+            padded_pages: self.padded_pages + other.padded_pages,
+            dirty_pages: self.dirty_pages + other.dirty_pages,
+            responses: [0, 1].map(|gc| self.responses[gc].joined(other.responses[gc])),
+        }
+    }
+
+    /// The same as a result.
+    pub(super) fn result(&self, policy_source: Option<String>) -> CacheResult {
+        let CacheCounters { lookups, read_hits, write_hits, evictions, destages, gc_skips, gc_fallbacks, gc_bypasses, policy_fallbacks } =
+            self.counters;
+        CacheResult {
+            policy_fallbacks: policy_source.is_some().then_some(policy_fallbacks),
+            policy_source,
+            capacity_pages: self.capacity,
+            lookups,
+            read_hits,
+            write_hits,
+            hit_ratio: ratio(u128::from(read_hits) + u128::from(write_hits), lookups.into()),
+            delayed_hits: self.delayed_hits,
+            evictions,
+            destages,
+            idle_destages: self.idle_destages,
+            padded_pages: self.padded_pages,
+            dirty_pages: self.dirty_pages,
+            gc_skips,
+            gc_fallbacks,
+            gc_bypasses,
+            response_ns: CacheResponses { no_gc: self.responses[0].result(), gc: self.responses[1].result() },
+        }
+    }
+}
+
+/// What the cache did; those of an array's drives together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheResult {
+    /// BLAKE3 over the source of the eviction policy, where that was the user's own (`config.cache.policy` is `custom`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "text"))]
+    pub policy_source: Option<String>,
+    /// Evictions in which the page used longest ago stood in, since the user's own policy named none, or none that could be evicted. Absent
+    /// without such a policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "count"))]
+    pub policy_fallbacks: Option<u64>,
+    /// Pages it can keep.
+    #[schemars(extend("unit" = "count"))]
+    pub capacity_pages: u64,
+    /// Pages looked up. Writes that go below at once are not.
+    #[schemars(extend("unit" = "count"))]
+    pub lookups: u64,
+    /// Pages read that were there, or on their way there.
+    #[schemars(extend("unit" = "count"))]
+    pub read_hits: u64,
+    /// Pages written of which something was there.
+    #[schemars(extend("unit" = "count"))]
+    pub write_hits: u64,
+    /// Hits as a share of the pages looked up. Absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub hit_ratio: Option<f64>,
+    /// Pages read that were on their way.
+    #[schemars(extend("unit" = "count"))]
+    pub delayed_hits: u64,
+    /// Pages evicted, clean ones too.
+    #[schemars(extend("unit" = "count"))]
+    pub evictions: u64,
+    /// Dirty pages written below: for room, in idle time, for flushes.
+    #[schemars(extend("unit" = "count"))]
+    pub destages: u64,
+    /// Dirty pages written below in idle time.
+    #[schemars(extend("unit" = "count"))]
+    pub idle_destages: u64,
+    /// Pages written with their group that were not dirty (BPLRU).
+    #[schemars(extend("unit" = "count"))]
+    pub padded_pages: u64,
+    /// Dirty pages when the run ended: what a loss of power would lose.
+    #[schemars(extend("unit" = "count"))]
+    pub dirty_pages: u64,
+    /// Evictions that passed over at least one page or group because its home was in GC.
+    #[schemars(extend("unit" = "count"))]
+    pub gc_skips: u64,
+    /// Evictions for writes while all homes were in GC.
+    #[schemars(extend("unit" = "count"))]
+    pub gc_fallbacks: u64,
+    /// Pages read that were not kept, since all homes were in GC.
+    #[schemars(extend("unit" = "count"))]
+    pub gc_bypasses: u64,
+    /// Response times of reads and writes at the cache, by whether a page of theirs had its home in GC when they arrived.
+    pub response_ns: CacheResponses,
+}
+
+/// Response times by whether a page had its home in GC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheResponses {
+    /// Of requests that arrived when no page's home was in GC. Absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_gc: Option<CacheResponse>,
+    /// Of requests that arrived when a page's home was in GC. Absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc: Option<CacheResponse>,
+}
+
+/// Response times of a class of requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheResponse {
+    /// Requests.
+    #[schemars(extend("unit" = "count"))]
+    pub count: u64,
+    /// Mean response time.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean: f64,
+    /// The longest response time.
+    #[schemars(extend("unit" = "ns"))]
+    pub max: Ns,
+}

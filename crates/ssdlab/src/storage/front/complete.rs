@@ -1,0 +1,176 @@
+//! What went down has ended: pages, then requests complete.
+
+use super::{Access, Active, Front, Op, Outgoing, Pad, Purpose, Store, Waiter};
+use crate::cache::Extent;
+use crate::lists::NONE;
+use crate::request::{Request, RequestKind};
+use crate::stats::{Completion, Part, Parts};
+use crate::units::Ns;
+
+impl<B: Store> Front<B> {
+    /// Handles what has ended below, until nothing more ends at this instant. Returns true if anything has.
+    pub(super) fn settle(&mut self, now: Ns) -> bool {
+        let mut any = false;
+        loop {
+            let mut ended = std::mem::take(&mut self.ended);
+            self.below.drain_completions(&mut ended);
+            let done = ended.is_empty();
+            for completion in ended.drain(..) {
+                self.op_ended(now, completion.index as u32, &completion.parts);
+            }
+            self.ended = ended;
+            if done {
+                return any;
+            }
+            any = true;
+        }
+    }
+
+    fn op_ended(&mut self, now: Ns, index: u32, parts: &Parts) {
+        let op = self.ops[index];
+        match op.purpose {
+            Purpose::Fetch => self.fetch_ended(index, op.pages),
+            Purpose::Pass => {}
+            Purpose::Destage(transit) => {
+                self.frames.arrived(transit);
+                self.destage_ended(now, &op);
+            }
+            Purpose::Clean { idle } => {
+                if idle {
+                    self.idle_destage_ended();
+                }
+                self.destage_ended(now, &op);
+            }
+            Purpose::PadRead => self.write_padding(now, index),
+        }
+        self.ops.remove(index);
+        self.wake(now, &op, parts);
+    }
+
+    fn fetch_ended(&mut self, index: u32, (first, end): (u32, u32)) {
+        for page in first..end {
+            let entry = self.cache.entry_of(page);
+            if entry != NONE && self.fetches[entry as usize] == index {
+                self.fetches[entry as usize] = NONE;
+                self.cache.filled(entry);
+            }
+        }
+    }
+
+    /// Goes on with the pages that waited for a request below, first come first served.
+    fn wake(&mut self, now: Ns, op: &Op, parts: &Parts) {
+        let mut waiting = op.waiters;
+        let mut reversed = NONE;
+        while waiting != NONE {
+            let next = std::mem::replace(&mut self.waiters[waiting].next, reversed);
+            reversed = waiting;
+            waiting = next;
+        }
+        while reversed != NONE {
+            let Waiter { request, page, since_ns, accesses, next } = self.waiters[reversed];
+            self.waiters.remove(reversed);
+            reversed = next;
+            let parts = if since_ns == op.issued_ns { *parts } else { behind_others(now - since_ns) };
+            if accesses {
+                self.access(now, request, page, parts);
+                self.requests[request].pending -= 1;
+            } else {
+                self.page_done(now, request, Some((page, parts)));
+            }
+        }
+    }
+
+    /// A page passes through the cache, after what `parts` says.
+    #[inline]
+    pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut parts: Parts) {
+        self.requests[request].pending += 1;
+        parts.add(Part::Dram, self.access_ns);
+        self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, parts });
+    }
+
+    /// A write below has ended: flushes may have waited for it.
+    fn destage_ended(&mut self, now: Ns, op: &Op) {
+        self.destaging -= 1;
+        if self.flushes.is_empty() {
+            return;
+        }
+        for flush in &mut self.flushes {
+            flush.left -= u32::from(op.serial <= flush.before);
+        }
+        let done = self.flushes.iter().filter(|flush| flush.left == 0).map(|flush| flush.request).collect::<Vec<_>>();
+        self.flushes.retain(|flush| flush.left > 0);
+        for request in done {
+            let waited = behind_others(now - self.requests[request].request.arrival_ns);
+            self.page_done(now, request, Some((0, waited)));
+        }
+    }
+
+    /// A page missing in a group is read, to be written with it.
+    pub(super) fn read_padding(&mut self, now: Ns, page: u32) {
+        let op = self.new_op(now, Purpose::PadRead, (page, page + 1));
+        let copy = self.shadow.as_ref().map_or(Vec::new(), |shadow| shadow.copy(page));
+        self.pads.push(Pad { op, page, copy });
+        let bytes = u64::from(self.below.page_bytes());
+        let read =
+            Request { arrival_ns: now, kind: RequestKind::Read, offset: u64::from(page) * bytes, length: bytes, high_priority: false };
+        self.below.accept(now, op.into(), read);
+    }
+
+    /// The page has been read; it is written, unless it has changed below since.
+    fn write_padding(&mut self, now: Ns, op: u32) {
+        let Some(place) = self.pads.iter().position(|pad| pad.op == op) else { return };
+        let Pad { page, copy, .. } = self.pads.swap_remove(place);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.written_back(page, &copy);
+        }
+        self.stats.padded_pages += 1;
+        self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE });
+        self.send(now, false, Purpose::Destage(NONE));
+    }
+
+    /// These pages change below: what was read of them for padding is old.
+    #[inline]
+    pub(super) fn stop_padding(&mut self, (first, end): (u32, u32)) {
+        if !self.pads.is_empty() {
+            self.pads.retain(|pad| !(first..end).contains(&pad.page));
+        }
+    }
+
+    /// A page of a request (or, with `None`, its being taken in) is done: the request completes with its last.
+    pub(super) fn page_done(&mut self, now: Ns, place: u32, page: Option<(u32, Parts)>) {
+        let active = &mut self.requests[place];
+        active.pending -= 1;
+        if let Some((page, parts)) = page
+            && (now, page) >= active.last
+        {
+            active.last = (now, page);
+            active.parts = parts;
+        }
+        if active.pending > 0 {
+            return;
+        }
+        let Active { request, index, sequential, parts, in_gc, .. } = *active;
+        self.requests.remove(place);
+        self.begin_idle_time(now);
+        if matches!(request.kind, RequestKind::Read | RequestKind::Write) {
+            self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
+        }
+        self.completions.push(Completion {
+            index,
+            kind: request.kind,
+            sequential,
+            offset: request.offset,
+            length: request.length,
+            arrival_ns: request.arrival_ns,
+            completed_ns: now,
+            parts,
+        });
+    }
+}
+
+/// The parts of waiting for what others have begun.
+fn behind_others(ns: Ns) -> Parts {
+    let mut parts = Parts::default();
+    parts.add(Part::DieQueue, ns);
+    parts
+}

@@ -1,0 +1,71 @@
+//! Idle time: dirty pages are written below while no request is under way (lee2013 section IV, Fig. 16).
+
+use super::{Front, Outgoing, Purpose, Store};
+use crate::config::Cache as Config;
+use crate::lists::NONE;
+use crate::units::Ns;
+
+/// Flushing in idle time.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// So long without a request.
+    wait_ns: Ns,
+    /// Since when there is none.
+    since: Option<Ns>,
+    /// Pages on their way down.
+    under_way: u32,
+}
+
+impl Idle {
+    /// As configured: `None` if idle time changes nothing.
+    pub fn new(config: &Config) -> Option<Self> {
+        config.flush_on_idle.then_some(Idle { wait_ns: config.flush_idle_us * 1000, since: Some(0), under_way: 0 })
+    }
+}
+
+impl<B: Store> Front<B> {
+    /// When flushing begins, if that is to come.
+    pub(super) fn idle_timer(&self) -> Option<Ns> {
+        let Idle { wait_ns, since, under_way } = self.idle?;
+        (under_way == 0 && self.cache.dirty_pages() > 0).then_some(since? + wait_ns).filter(|&time| time > self.now)
+    }
+
+    #[inline]
+    pub(super) fn end_idle_time(&mut self) {
+        if let Some(idle) = &mut self.idle {
+            idle.since = None;
+        }
+    }
+
+    #[inline]
+    pub(super) fn begin_idle_time(&mut self, now: Ns) {
+        if let Some(idle) = &mut self.idle
+            && self.requests.is_empty()
+        {
+            idle.since = Some(now);
+        }
+    }
+
+    pub(super) fn idle_destage_ended(&mut self) {
+        self.idle.as_mut().expect("only idle time begins such a destage").under_way -= 1;
+    }
+
+    /// Destages what may be now. Returns true if that was anything.
+    pub(super) fn flush_if_idle(&mut self, now: Ns) -> bool {
+        let Some(Idle { wait_ns, since: Some(since), .. }) = self.idle else { return false };
+        let mut any = false;
+        while now >= since + wait_ns && self.idle.is_some_and(|idle| idle.under_way < self.below.homes()) {
+            let Some(entry) = self.cache.next_dirty(&self.below, !self.gc_aware) else { break };
+            let page = self.cache.page(entry);
+            let extent = self.clean(entry);
+            self.outgoing.push(Outgoing { page, extent, transit: NONE });
+            self.stats.idle_destages += 1;
+            if let Some(idle) = &mut self.idle {
+                idle.under_way += 1;
+            }
+            self.send(now, false, Purpose::Clean { idle: true });
+            any = true;
+        }
+        any
+    }
+}

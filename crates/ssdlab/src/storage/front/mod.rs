@@ -1,0 +1,343 @@
+//! A cache in front of a drive or an array: carries out what `cache` decides, in time. docs/model.md, section Caching.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `accept` | a request arrives: its pages are looked up, and what has to be read or written below goes down |
+//! | `complete` | what went down has ended: pages, then requests complete |
+//! | `idle` | dirty pages are written below while no request is under way |
+//! | `frames` | who waits for the frames of pages in destage |
+//! | `shadow` | versions of data, for verify mode |
+
+mod accept;
+mod complete;
+mod frames;
+mod idle;
+mod shadow;
+
+use std::collections::VecDeque;
+
+use super::Store;
+use crate::cache::{Cache, CustomEviction, Extent, Groups, Homes, Leaves, SECTOR_BYTES};
+use crate::config::Cache as Config;
+use crate::error::{Error, Result};
+use crate::lists::NONE;
+use crate::request::Request;
+use crate::slab::Slab;
+use crate::stats::{CacheStats, Completion, Parts};
+use crate::units::Ns;
+use frames::Frames;
+use idle::Idle;
+use shadow::Shadow;
+
+/// A request of the host under way.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    request: Request,
+    index: u64,
+    sequential: bool,
+    /// Pages under way, and one for its being taken in.
+    pending: u32,
+    /// When its last page ended, and which (the highest at one instant), and the parts of that.
+    last: (Ns, u32),
+    parts: Parts,
+    /// A page of it had its home in GC when it arrived.
+    in_gc: bool,
+}
+
+/// What a request below is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Pages for the cache.
+    Fetch,
+    /// Something of the host's that the cache has no part in.
+    Pass,
+    /// Evicted pages; the first of their transits, or [`NONE`] (padding alone).
+    Destage(u32),
+    /// A dirty page that stays. In idle time?
+    Clean { idle: bool },
+    /// A page that is missing in a group is read, and written when that has ended.
+    PadRead,
+}
+
+/// A request below.
+#[derive(Clone, Copy, Debug)]
+struct Op {
+    purpose: Purpose,
+    /// Its number in the order of issue.
+    serial: u64,
+    issued_ns: Ns,
+    /// Its pages: first, and one past the last.
+    pages: (u32, u32),
+    /// Who waits for its end, the youngest first.
+    waiters: u32,
+}
+
+/// A page of a host request that waits for the end of a request below.
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    request: u32,
+    page: u32,
+    since_ns: Ns,
+    /// It then passes through the cache.
+    accesses: bool,
+    next: u32,
+}
+
+/// An access to the cache under way.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    ends_ns: Ns,
+    request: u32,
+    page: u32,
+    parts: Parts,
+}
+
+/// A flush under way: the destages before it that have not ended.
+#[derive(Clone, Copy, Debug)]
+struct Flush {
+    request: u32,
+    /// Operations with a smaller serial number count.
+    before: u64,
+    left: u32,
+}
+
+/// A page to be padded, between its read and its write.
+#[derive(Clone, Debug)]
+struct Pad {
+    op: u32,
+    page: u32,
+    /// In verify mode: what was read.
+    copy: Vec<u32>,
+}
+
+/// A page on its way down that waits for the others of its request to be collected.
+#[derive(Clone, Copy, Debug)]
+struct Outgoing {
+    page: u32,
+    extent: Extent,
+    transit: u32,
+}
+
+/// A cache in front of a store.
+pub struct Front<B: Store> {
+    below: B,
+    cache: Cache,
+    access_ns: Ns,
+    soon: u32,
+    gc_aware: bool,
+    frames: Frames,
+    /// By entry: the request below that brings its page, or [`NONE`].
+    fetches: Vec<u32>,
+    requests: Slab<Active>,
+    ops: Slab<Op>,
+    waiters: Slab<Waiter>,
+    accesses: VecDeque<Access>,
+    flushes: Vec<Flush>,
+    pads: Vec<Pad>,
+    /// The present.
+    now: Ns,
+    /// Destages that have not ended.
+    destaging: u32,
+    serial: u64,
+    idle: Option<Idle>,
+    /// Where the request before ended, by which sequential ones are known.
+    last_end: Option<u64>,
+    stats: CacheStats,
+    completions: Vec<Completion>,
+    /// Reused from call to call.
+    ended: Vec<Completion>,
+    leaving: Vec<Leaves>,
+    outgoing: Vec<Outgoing>,
+    padding: Vec<(u32, bool)>,
+    /// Pages of the request that wait for transits, and these.
+    claims: Vec<(u32, u32)>,
+    shadow: Option<Shadow>,
+    checks_every_event: bool,
+}
+
+impl<B: Store> Front<B> {
+    /// A cache as configured in front of `below`.
+    pub fn new(config: &Config, below: B) -> Self {
+        let cache = Cache::new(config, below.page_bytes(), below.exported_pages(), &below);
+        Front {
+            frames: Frames::new(cache.capacity()),
+            fetches: vec![NONE; cache.capacity() as usize],
+            idle: Idle::new(config),
+            cache,
+            below,
+            access_ns: config.access_ns,
+            soon: config.soon,
+            gc_aware: config.gc_aware,
+            requests: Slab::default(),
+            ops: Slab::default(),
+            waiters: Slab::default(),
+            accesses: VecDeque::new(),
+            flushes: Vec::new(),
+            pads: Vec::new(),
+            now: 0,
+            destaging: 0,
+            serial: 0,
+            last_end: None,
+            stats: CacheStats::default(),
+            completions: Vec::new(),
+            ended: Vec::new(),
+            leaving: Vec::new(),
+            outgoing: Vec::new(),
+            padding: Vec::new(),
+            claims: Vec::new(),
+            shadow: None,
+            checks_every_event: false,
+        }
+    }
+
+    /// Asks an eviction policy of the user's own. For before [`Store::begin`].
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        self.cache.ask(custom);
+    }
+
+    /// Why that could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        self.cache.take_policy_failure()
+    }
+
+    /// What the cache stands in front of.
+    pub fn below(&self) -> &B {
+        &self.below
+    }
+
+    /// The same, to change how it is watched.
+    pub fn below_mut(&mut self) -> &mut B {
+        &mut self.below
+    }
+
+    /// What the cache did.
+    pub fn stats(&self) -> CacheStats {
+        CacheStats {
+            counters: *self.cache.counters(),
+            capacity: self.cache.capacity().into(),
+            dirty_pages: self.cache.dirty_pages().into(),
+            ..self.stats
+        }
+    }
+
+    /// Follows the version of every sector as the run goes; with `every_event` checks all of them after each event.
+    pub fn verify(&mut self, every_event: bool) {
+        let sectors = self.below.page_bytes().div_ceil(SECTOR_BYTES);
+        self.shadow = Some(Shadow::new(&self.cache, self.below.exported_pages(), sectors));
+        self.checks_every_event = every_event;
+    }
+
+    /// Compares all that is kept twice.
+    ///
+    /// # Errors
+    /// The first contradiction found, as the run went or now.
+    pub fn check(&self) -> Result<()> {
+        self.recount().map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
+    }
+
+    fn recount(&self) -> std::result::Result<(), String> {
+        let (spare, kept, capacity) = (self.frames.spare(), self.cache.kept(), self.cache.capacity());
+        if spare + kept != capacity {
+            return Err(format!("the cache has {capacity} frames, {kept} of them kept and {spare} spare"));
+        }
+        self.cache.check()?;
+        self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check(&self.cache))
+    }
+
+    fn check_if_asked(&mut self) {
+        if self.checks_every_event
+            && let Err(sentence) = self.recount()
+            && let Some(shadow) = &mut self.shadow
+        {
+            shadow.note(sentence);
+        }
+    }
+
+    /// What is under way, for the watchdog's report.
+    pub fn describe(&self) -> String {
+        format!("in the cache {} requests, {} requests below, {} accesses", self.requests.len(), self.ops.len(), self.accesses.len())
+    }
+}
+
+impl<B: Store> Store for Front<B> {
+    fn begin(&mut self) {
+        self.below.begin();
+        self.settle(0);
+    }
+
+    fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        self.now = now;
+        self.take_in(now, index, request);
+        self.settle(now);
+    }
+
+    fn accept_scattered(&mut self, _: Ns, _: u64, _: Request) {
+        unreachable!("only caches write scattered sectors, and none stands on another");
+    }
+
+    fn next_event(&self) -> Option<Ns> {
+        let access = self.accesses.front().map(|access| access.ends_ns);
+        [self.below.next_event(), access, self.idle_timer()].into_iter().flatten().min()
+    }
+
+    fn handle_events(&mut self, now: Ns) {
+        self.now = now;
+        self.below.handle_events(now);
+        self.settle(now);
+        while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
+            self.accesses.pop_front();
+            self.page_done(now, access.request, Some((access.page, access.parts)));
+        }
+        self.flush_if_idle(now);
+        self.check_if_asked();
+    }
+
+    fn dispatch(&mut self, now: Ns) {
+        self.now = now;
+        loop {
+            self.below.dispatch(now);
+            if !self.settle(now) && !self.flush_if_idle(now) {
+                return self.check_if_asked();
+            }
+        }
+    }
+
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        into.append(&mut self.completions);
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.below.page_bytes()
+    }
+
+    fn exported_pages(&self) -> u32 {
+        self.below.exported_pages()
+    }
+}
+
+impl<B: Store> Homes for Front<B> {
+    fn homes(&self) -> u32 {
+        self.below.homes()
+    }
+
+    fn home_of(&self, page: u32) -> Option<u32> {
+        self.below.home_of(page)
+    }
+
+    fn homes_are_fixed(&self) -> bool {
+        self.below.homes_are_fixed()
+    }
+
+    fn in_gc(&self, home: u32, soon: u32) -> bool {
+        self.below.in_gc(home, soon)
+    }
+
+    fn holds_data(&self, page: u32) -> bool {
+        self.cache.entry_of(page) != NONE || self.below.holds_data(page)
+    }
+
+    fn groups(&self) -> Groups {
+        self.below.groups()
+    }
+}
