@@ -1,6 +1,6 @@
 //! A request arrives: its pages are looked up, all at this instant, and what has to be read or written below goes down.
 
-use super::{Active, Flush, Front, Op, Outgoing, Purpose, Store, Waiter};
+use super::{Active, Front, Op, Outgoing, Purpose, Store, Waiter};
 use crate::cache::{Answer, Extent, Found, Leaves, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
@@ -221,9 +221,9 @@ impl<B: Store> Front<B> {
             self.outgoing.push(Outgoing { page, extent, transit: NONE });
         }
         self.send(now, false, Purpose::Clean { idle: false });
-        if self.destaging > 0 {
-            self.requests[place].pending += 1;
-            self.flushes.push(Flush { request: place, before: self.serial, left: self.destaging });
+        for which in 0..self.destages.len() {
+            let op = self.destages[which];
+            self.wait(now, op, place, self.ops[op].pages.1 - 1, false);
         }
     }
 
@@ -301,7 +301,6 @@ impl<B: Store> Front<B> {
         let first_transit = run.iter().map(|out| out.transit).find(|&transit| transit != NONE).unwrap_or(NONE);
         let purpose = if let Purpose::Destage(_) = purpose { Purpose::Destage(first_transit) } else { purpose };
         let op = self.new_op(now, purpose, pages);
-        self.destaging += 1;
         let mut next = NONE;
         for out in run.iter().rev().filter(|out| out.transit != NONE) {
             self.frames.written_by(out.transit, op, next);
@@ -327,8 +326,12 @@ impl<B: Store> Front<B> {
     }
 
     pub(super) fn new_op(&mut self, now: Ns, purpose: Purpose, pages: (u32, u32)) -> u32 {
-        self.serial += 1;
-        self.ops.insert(Op { purpose, serial: self.serial, issued_ns: now, pages, waiters: NONE })
+        let destage = if purpose.is_destage() { self.destages.len() as u32 } else { NONE };
+        let op = self.ops.insert(Op { purpose, issued_ns: now, pages, waiters: NONE, destage });
+        if destage != NONE {
+            self.destages.push(op);
+        }
+        op
     }
 
     /// A page of a request waits for the end of a request below.

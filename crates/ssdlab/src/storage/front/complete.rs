@@ -31,19 +31,18 @@ impl<B: Store> Front<B> {
         match op.purpose {
             Purpose::Fetch => self.fetch_ended(index, op.pages),
             Purpose::Pass => {}
-            Purpose::Destage(transit) => {
-                self.frames.arrived(transit);
-                self.destage_ended(now, &op);
-            }
-            Purpose::Clean { idle } => {
-                if idle {
-                    self.idle_destage_ended();
-                }
-                self.destage_ended(now, &op);
-            }
+            Purpose::Destage(transit) => self.frames.arrived(transit),
+            Purpose::Clean { idle: true } => self.idle_destage_ended(),
+            Purpose::Clean { idle: false } => {}
             Purpose::PadRead => self.write_padding(now, index),
         }
         self.ops.remove(index);
+        if op.destage != NONE {
+            self.destages.swap_remove(op.destage as usize);
+            if let Some(&moved) = self.destages.get(op.destage as usize) {
+                self.ops[moved].destage = op.destage;
+            }
+        }
         self.wake(now, &op, parts);
     }
 
@@ -86,23 +85,6 @@ impl<B: Store> Front<B> {
         self.requests[request].pending += 1;
         parts.add(Part::Dram, self.access_ns);
         self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, parts });
-    }
-
-    /// A write below has ended: flushes may have waited for it.
-    fn destage_ended(&mut self, now: Ns, op: &Op) {
-        self.destaging -= 1;
-        if self.flushes.is_empty() {
-            return;
-        }
-        for flush in &mut self.flushes {
-            flush.left -= u32::from(op.serial <= flush.before);
-        }
-        let done = self.flushes.iter().filter(|flush| flush.left == 0).map(|flush| flush.request).collect::<Vec<_>>();
-        self.flushes.retain(|flush| flush.left > 0);
-        for request in done {
-            let waited = behind_others(now - self.requests[request].request.arrival_ns);
-            self.page_done(now, request, Some((0, waited)));
-        }
     }
 
     /// A page missing in a group is read, to be written with it.

@@ -59,17 +59,24 @@ enum Purpose {
     PadRead,
 }
 
+impl Purpose {
+    /// Writes a page that was dirty: what a flush waits for.
+    fn is_destage(self) -> bool {
+        matches!(self, Purpose::Clean { .. }) || matches!(self, Purpose::Destage(transit) if transit != NONE)
+    }
+}
+
 /// A request below.
 #[derive(Clone, Copy, Debug)]
 struct Op {
     purpose: Purpose,
-    /// Its number in the order of issue.
-    serial: u64,
     issued_ns: Ns,
     /// Its pages: first, and one past the last.
     pages: (u32, u32),
     /// Who waits for its end, the youngest first.
     waiters: u32,
+    /// Its place among the destages under way, or [`NONE`] if it is none.
+    destage: u32,
 }
 
 /// A page of a host request that waits for the end of a request below.
@@ -90,15 +97,6 @@ struct Access {
     request: u32,
     page: u32,
     parts: Parts,
-}
-
-/// A flush under way: the destages before it that have not ended.
-#[derive(Clone, Copy, Debug)]
-struct Flush {
-    request: u32,
-    /// Operations with a smaller serial number count.
-    before: u64,
-    left: u32,
 }
 
 /// A page to be padded, between its read and its write.
@@ -132,13 +130,11 @@ pub struct Front<B: Store> {
     ops: Slab<Op>,
     waiters: Slab<Waiter>,
     accesses: VecDeque<Access>,
-    flushes: Vec<Flush>,
     pads: Vec<Pad>,
+    /// The operations that are destages, in any order.
+    destages: Vec<u32>,
     /// The present.
     now: Ns,
-    /// Destages that have not ended.
-    destaging: u32,
-    serial: u64,
     idle: Option<Idle>,
     /// Where the request before ended, by which sequential ones are known.
     last_end: Option<u64>,
@@ -172,11 +168,9 @@ impl<B: Store> Front<B> {
             ops: Slab::default(),
             waiters: Slab::default(),
             accesses: VecDeque::new(),
-            flushes: Vec::new(),
             pads: Vec::new(),
+            destages: Vec::new(),
             now: 0,
-            destaging: 0,
-            serial: 0,
             last_end: None,
             stats: CacheStats::default(),
             completions: Vec::new(),
