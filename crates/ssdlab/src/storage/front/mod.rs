@@ -271,7 +271,6 @@ impl<B: Store> Store for Front<B> {
         while let Some(access) = self.accesses.pop_front_if(|access| access.ends_ns <= now) {
             self.page_done(now, access.request, Some((access.page, access.parts)));
         }
-        self.flush_if_idle(now);
         self.check_if_asked();
     }
 
