@@ -177,6 +177,12 @@ impl Simulation {
         &self.storage
     }
 
+    /// The same, to plant defects in it.
+    #[doc(hidden)]
+    pub fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
+    }
+
     /// Bytes the host sees.
     pub fn exported_bytes(&self) -> u64 {
         self.exported_bytes

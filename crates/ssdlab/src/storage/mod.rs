@@ -10,6 +10,7 @@ mod drive;
 mod front;
 mod store;
 
+pub use front::Planted;
 pub use store::Store;
 
 use crate::config::Config;
@@ -80,6 +81,15 @@ impl Storage {
         match self {
             Storage::Drive(_) => {}
             Storage::Cached(front) => front.verify(every_event),
+        }
+    }
+
+    /// Plants a defect in the cache, where there is one.
+    #[doc(hidden)]
+    pub fn plant(&mut self, defect: Planted) {
+        match self {
+            Storage::Drive(_) => {}
+            Storage::Cached(front) => front.plant(defect),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What went down has ended: pages, then requests complete.
 
-use super::{Access, Active, Front, Op, Outgoing, Pad, Purpose, Store, Waiter};
+use super::{Access, Active, Front, Op, Outgoing, Pad, Planted, Purpose, Store, Waiter};
 use crate::cache::Extent;
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
@@ -28,10 +28,18 @@ impl<B: Store> Front<B> {
 
     fn op_ended(&mut self, now: Ns, index: u32, parts: &Parts) {
         let op = self.ops[index];
+        if let Some(shadow) = &mut self.shadow {
+            shadow.arrived(index);
+        }
         match op.purpose {
             Purpose::Fetch => self.fetch_ended(index, op.pages),
             Purpose::Pass => {}
-            Purpose::Destage(transit) => self.frames.arrived(transit),
+            Purpose::Destage(transit) => {
+                self.frames.arrived(transit);
+                if self.has(Planted::CountsFramesTwice) {
+                    self.frames.plant_free();
+                }
+            }
             Purpose::Clean { idle: true } => self.idle_destage_ended(),
             Purpose::Clean { idle: false } => {}
             Purpose::PadRead => self.write_padding(now, index),
@@ -113,7 +121,7 @@ impl<B: Store> Front<B> {
     /// These pages change below: what was read of them for padding is old.
     #[inline]
     pub(super) fn stop_padding(&mut self, (first, end): (u32, u32)) {
-        if !self.pads.is_empty() {
+        if !self.pads.is_empty() && !self.has(Planted::KeepsPadding) {
             self.pads.retain(|pad| !(first..end).contains(&pad.page));
         }
     }
@@ -133,6 +141,9 @@ impl<B: Store> Front<B> {
         }
         let Active { request, index, sequential, parts, in_gc, .. } = *active;
         self.requests.remove(place);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.completed(place);
+        }
         self.begin_idle_time(now);
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);

@@ -7,11 +7,13 @@
 //! | `idle` | dirty pages are written below while no request is under way |
 //! | `frames` | who waits for the frames of pages in destage |
 //! | `shadow` | versions of data, for verify mode |
+//! | `planted` | defects planted on purpose |
 
 mod accept;
 mod complete;
 mod frames;
 mod idle;
+mod planted;
 mod shadow;
 
 use std::collections::VecDeque;
@@ -28,6 +30,8 @@ use crate::units::Ns;
 use frames::Frames;
 use idle::Idle;
 use shadow::Shadow;
+
+pub use planted::Planted;
 
 /// A request of the host under way.
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +153,7 @@ pub struct Front<B: Store> {
     claims: Vec<(u32, u32)>,
     shadow: Option<Shadow>,
     checks_every_event: bool,
+    planted: Option<Planted>,
 }
 
 impl<B: Store> Front<B> {
@@ -181,6 +186,7 @@ impl<B: Store> Front<B> {
             claims: Vec::new(),
             shadow: None,
             checks_every_event: false,
+            planted: None,
         }
     }
 
@@ -268,7 +274,8 @@ impl<B: Store> Store for Front<B> {
         self.now = now;
         self.below.handle_events(now);
         self.settle(now);
-        while let Some(access) = self.accesses.pop_front_if(|access| access.ends_ns <= now) {
+        while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
+            self.accesses.pop_front();
             self.page_done(now, access.request, Some((access.page, access.parts)));
         }
         self.check_if_asked();
