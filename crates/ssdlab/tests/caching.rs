@@ -6,13 +6,18 @@
 
 mod common;
 
+use std::time::Duration;
+
+use common::cases::{Cases, Failure, Tally};
 use common::one_die;
 use common::pages::{PAGE, READ, WRITE, read, write};
 use ssdlab::config::{Allocation, CachePolicy, Config, Frontier, Padding, PreconditionKind};
 use ssdlab::flash::Resource;
 use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::{CacheStats, Part};
+use ssdlab::storage::Planted;
 use ssdlab::units::{ChannelId, DieId};
 
 /// An access to the cache.
@@ -400,6 +405,45 @@ fn requests_larger_than_the_cache_evict_their_own_pages() {
         .request(read(300_000, 0), 300_000 + READ + ACCESS, dram(&FETCH))
         .below(&[fetch(0, 0), fetch(1, 0), fetch(2, 0), fetch(0, 300_000)])
         .counts(&[("lookups", 5), ("read_hits", 1), ("evictions", 3)])
+        .play();
+}
+
+#[test]
+fn a_page_evicted_and_read_by_one_request_goes_down_ahead_of_the_read() {
+    // Page 1 takes the place of page 2, which is then missing. Its write goes down first, so that the read is answered from the drive's buffer
+    // at once; both pages are read with one request, which ends with page 1.
+    Case::new("the read finds what was written", lru(4, 1))
+        .request(write(0, 2), 1_000, dram(&NONE))
+        .request(of_pages(read(10_000, 1), 2), 10_000 + READ + ACCESS, dram(&FETCH))
+        .request(read(500_000, 2), 501_000, dram(&NONE))
+        .below(&[fetch(1, 10_000), put(2, 10_000)])
+        .counts(&[("lookups", 4), ("read_hits", 1), ("evictions", 2), ("destages", 1)])
+        .play();
+    // On one die: the write of page 2, then the read of page 1.
+    Case::new("on one die", lru(1, 1))
+        .request(write(0, 2), 1_000, dram(&NONE))
+        .request(of_pages(read(10_000, 1), 2), 10_000 + WRITE + READ + ACCESS, queue(WRITE, &dram(&FETCH)))
+        .below(&[put(0, 10_000), fetch(0, 312_400)])
+        .counts(&[("lookups", 3), ("evictions", 2), ("destages", 1)])
+        .play();
+    // Past the cache there is no eviction: the page stays.
+    Case::new("reads that are not kept", cached(4, 1, |config| config.cache.reads = false))
+        .request(write(0, 2), 1_000, dram(&NONE))
+        .request(of_pages(read(10_000, 1), 2), 10_000 + READ, FETCH)
+        .below(&[fetch(1, 10_000)])
+        .counts(&[("lookups", 3), ("read_hits", 1), ("dirty_pages", 1)])
+        .play();
+}
+
+#[test]
+fn a_page_may_leave_twice_in_one_request() {
+    // Page 2 is evicted for page 1, page 1 for page 2, page 2 for page 3. By page: 1 and the older 2 with one request, then the newer 2, which
+    // on its die waits for the older: to 10,000 + 2 x 302,400.
+    Case::new("the older data first", lru(4, 1))
+        .request(write(0, 2), 1_000, dram(&NONE))
+        .request(of_pages(write(10_000, 1), 3), 10_000 + 2 * WRITE + ACCESS, queue(WRITE, &dram(&PUT)))
+        .below(&[put(1, 10_000), puts(2, 10_000, 2)])
+        .counts(&[("lookups", 4), ("evictions", 3), ("destages", 3), ("dirty_pages", 1)])
         .play();
 }
 
@@ -1189,7 +1233,7 @@ fn outcome(config: &Config, requests: &[Request]) -> (String, String, String) {
 
 #[test]
 fn awareness_changes_nothing_where_nothing_is_collected() {
-    let mut rng = ssdlab::rng::Rng::new(1, "no collection");
+    let mut rng = Rng::new(1, "no collection");
     for name in [CachePolicy::Lru, CachePolicy::Cflru, CachePolicy::Bplru, CachePolicy::Fab] {
         for ahead in [0.0, 0.4] {
             let mut config = cached(3, 5, |config| {
@@ -1210,7 +1254,7 @@ fn awareness_changes_nothing_where_nothing_is_collected() {
 
 #[test]
 fn without_a_policy_there_is_no_cache() {
-    let mut rng = ssdlab::rng::Rng::new(2, "no cache");
+    let mut rng = Rng::new(2, "no cache");
     let mut config = one_die();
     config.device.channels = 3;
     let requests = common::random_requests(&mut rng, &config, 300);
@@ -1223,4 +1267,76 @@ fn without_a_policy_there_is_no_cache() {
     assert_eq!(outcome(&config, &requests), plain);
     config.cache.policy = CachePolicy::Lru;
     assert_ne!(outcome(&config, &requests).0, plain.0);
+}
+
+/// A small drive at a random point of the policy space behind a random cache, and requests.
+fn drawn(case: u64) -> (Config, Vec<Request>) {
+    let mut rng = Rng::new(case, "caches");
+    let mut config = common::random_config(&mut rng);
+    common::random_cache(&mut rng, &mut config);
+    let mut requests = common::random_requests(&mut rng, &config, 150);
+    let last = requests.last().expect("there are some").arrival_ns;
+    requests.push(flush(last + rng.below(500_000)));
+    (config, requests)
+}
+
+/// Runs a case with every sector followed through the cache and the drive, after every event.
+fn keeps_every_sector(case: u64, planted: Option<Planted>) -> Result<Tally, String> {
+    let (config, requests) = drawn(case);
+    let mut simulation = Simulation::new(&common::plan(config.clone()), &Control::default()).map_err(|error| error.to_string())?;
+    if let Some(defect) = planted {
+        simulation.storage_mut().plant(defect);
+    }
+    for request in requests {
+        simulation.submit(request).map_err(|error| error.to_string())?;
+    }
+    simulation.run_to_idle().map_err(|error| error.to_string())?;
+    let stats = simulation.storage().cache_stats().expect("there is a cache");
+    let jobs = simulation.ssd().counters().jobs;
+    simulation.finish().map_err(|error| error.to_string())?;
+    let mut tally: Tally = counts(&stats).into_iter().map(|(name, count)| (name.to_string(), count)).collect();
+    if tally.remove("dirty_pages") != Some(0) {
+        return Err("the flush at the end leaves dirty pages".into());
+    }
+    let cache = &config.cache;
+    // Each axis is there, with collection.
+    for axis in [
+        format!("{:?}", cache.policy),
+        format!("reads {}, writes {}", cache.reads, cache.writes),
+        format!("aware {}, soon {}", cache.gc_aware, cache.soon > 0),
+        format!("padding {:?}", cache.padding),
+        format!("{:?}", config.gc.scope),
+        format!("dynamic {}", config.ftl.allocation == Allocation::Dynamic),
+        format!("idle {}", cache.flush_on_idle),
+        format!("one page {}", stats.capacity == 1),
+    ] {
+        tally.insert(axis, jobs);
+    }
+    Ok(tally)
+}
+
+#[test]
+fn random_caches_keep_every_sector() {
+    let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+    let result = cases.run(|case| keeps_every_sector(case, None));
+    let tally = result.unwrap_or_else(|Failure { case, reason }| panic!("case {case} {reason}\n{:#?}", drawn(case).0));
+    println!("{tally:?}");
+    assert_eq!(tally.len(), 11 + 4 + 4 + 4 + 3 + 7 + 2 + 2 + 2, "an axis is missing: {tally:?}");
+    assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
+}
+
+#[test]
+fn planted_defects_are_found() {
+    for (defect, says) in [
+        (Planted::ForgetsDestages, "was written last"),
+        (Planted::KeepsPadding, "is padded with data older"),
+        (Planted::CountsFramesTwice, "spare"),
+        (Planted::FlushesEarly, "a flush completes while"),
+        (Planted::ReadsOldData, "was written last"),
+    ] {
+        let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+        let failure = cases.run(move |case| keeps_every_sector(case, Some(defect))).expect_err("a planted defect is found");
+        println!("{defect:?}: case {} {}", failure.case, failure.reason);
+        assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+    }
 }
