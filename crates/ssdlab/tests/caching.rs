@@ -697,6 +697,23 @@ fn groups_are_padded() {
 }
 
 #[test]
+fn a_page_trimmed_by_a_request_that_waits_below_is_not_padded() {
+    // One place for reads: page 8 has it while page 4 is read, and pages behind it wait in the host queue, first page 9 until 137,400, then the
+    // trim of page 1, the reads of pages 1 to 3 to pad the group of page 0, and its write. Page 1 is answered at 137,400: no data. Page 2 is
+    // admitted when page 9 begins, at 264,800, page 3 and the write when page 2 begins, at 392,200; page 3 ends at 647,000.
+    Case::new("in the host queue", padded(4, |config| config.scheduler.read_queue = 1))
+        .request(write(0, 0), 1_000, dram(&NONE))
+        .request(read(10_000, 4), 138_400, dram(&FETCH))
+        .request(read(20_000, 8), 265_800, queue(117_400, &dram(&FETCH)))
+        .request(read(25_000, 9), 393_200, [&[(Part::HostQueue, 112_400)][..], &queue(READ, &dram(&FETCH))].concat())
+        .request(trim(30_000, 1), 137_400, [(Part::HostQueue, 107_400)])
+        .request(write(40_000, 12), 950_400, [&[(Part::HostQueue, 352_200)][..], &queue(254_800, &dram(&PUT))].concat())
+        .below(&[fetch(0, 10_000), fetch(0, 137_400), fetch(0, 264_800), fetch(0, 392_200), fetch(0, 519_600), puts(0, 647_000, 3)])
+        .counts(&[("lookups", 5), ("evictions", 1), ("destages", 1), ("padded_pages", 2), ("dirty_pages", 1)])
+        .play();
+}
+
+#[test]
 fn groups_are_padded_where_enough_of_them_is_there() {
     // Two pages of four. Pages 1 and 3 are read, until 264,800.
     let case = |name, padding, share| {

@@ -106,10 +106,14 @@ impl<B: Store> Front<B> {
         self.below.accept(now, op.into(), read);
     }
 
-    /// The page has been read; it is written, unless it has changed below since.
+    /// The page has been read; it is written, unless it has changed below since or turned out to hold no data.
     fn write_padding(&mut self, now: Ns, op: u32) {
         let Some(place) = self.pads.iter().position(|pad| pad.op == op) else { return };
         let Pad { page, copy, .. } = self.pads.swap_remove(place);
+        // A trim that waited below, in the host queue, was ahead of the read.
+        if !self.below.holds_data(page) {
+            return;
+        }
         if let Some(shadow) = &mut self.shadow {
             shadow.written_back(page, &copy);
         }
