@@ -697,6 +697,23 @@ fn groups_are_padded() {
 }
 
 #[test]
+fn a_page_trimmed_by_a_request_that_waits_below_is_not_padded() {
+    // One place for reads: page 8 has it while page 4 is read, and pages behind it wait in the host queue, first page 9 until 137,400, then the
+    // trim of page 1, the reads of pages 1 to 3 to pad the group of page 0, and its write. Page 1 is answered at 137,400: no data. Page 2 is
+    // admitted when page 9 begins, at 264,800, page 3 and the write when page 2 begins, at 392,200; page 3 ends at 647,000.
+    Case::new("in the host queue", padded(4, |config| config.scheduler.read_queue = 1))
+        .request(write(0, 0), 1_000, dram(&NONE))
+        .request(read(10_000, 4), 138_400, dram(&FETCH))
+        .request(read(20_000, 8), 265_800, queue(117_400, &dram(&FETCH)))
+        .request(read(25_000, 9), 393_200, [&[(Part::HostQueue, 112_400)][..], &queue(READ, &dram(&FETCH))].concat())
+        .request(trim(30_000, 1), 137_400, [(Part::HostQueue, 107_400)])
+        .request(write(40_000, 12), 950_400, [&[(Part::HostQueue, 352_200)][..], &queue(254_800, &dram(&PUT))].concat())
+        .below(&[fetch(0, 10_000), fetch(0, 137_400), fetch(0, 264_800), fetch(0, 392_200), fetch(0, 519_600), puts(0, 647_000, 3)])
+        .counts(&[("lookups", 5), ("evictions", 1), ("destages", 1), ("padded_pages", 2), ("dirty_pages", 1)])
+        .play();
+}
+
+#[test]
 fn groups_are_padded_where_enough_of_them_is_there() {
     // Two pages of four. Pages 1 and 3 are read, until 264,800.
     let case = |name, padding, share| {
@@ -969,12 +986,17 @@ const LEFT: u64 = JOB_END - AT;
 
 /// Die 0 collects: the four writes are flushed, the fifth is the destage of page 10. The cache of three pages then has 12 (of die 0), 1 and 3.
 fn one_collects(name: &'static str, config: Config) -> Case {
+    one_collects_with(1, name, config)
+}
+
+/// The same with another page in place of page 1.
+fn one_collects_with(page_1: u64, name: &'static str, config: Config) -> Case {
     let mut case = Case::new(name, config);
     for (i, page) in [0, 2, 4, 8].into_iter().enumerate() {
         let at = 800_000 * i as u64;
         case = case.request(write(at, page), at + 1_000, dram(&NONE)).request(flush(at + 10_000), at + 10_000 + WRITE, PUT);
     }
-    for page in [10, 12, 1] {
+    for page in [10, 12, page_1] {
         case = case.request(write(3_500_000, page), 3_501_000, dram(&NONE));
     }
     case.request(write(JOB, 3), JOB + WRITE + ACCESS, dram(&PUT))
@@ -1132,15 +1154,14 @@ fn where_all_chips_collect_a_write_evicts_as_without_awareness_and_reads_are_not
 
 #[test]
 fn where_all_chips_collect_nothing_is_evicted_ahead() {
-    // Of six pages five stay. All are dirty in the beginning: 10 to 15, of which 10 goes for 15; 11 and 12 for 16 and 17; these start no job on
-    // die 0 (12 is the sixth write there, 10 the fifth, at 3,500,000): the jobs are over when it is looked at, so the beginning is another.
+    // Of six pages five stay.
     let ahead = |aware| {
         collecting(6, |config| {
             config.cache.gc_aware = aware;
             config.cache.destage_ahead = 0.2;
         })
     };
-    // The first four writes to each die, flushed and trimmed in the cache only by being evicted: pages 2, 3, 4, 5 and so on leave ahead, clean.
+    // The first four writes to each die are flushed, and leave ahead of need, clean.
     let begin = |name, aware| {
         let mut case = Case::new(name, ahead(aware));
         for (i, page) in [0, 2, 4, 8].into_iter().enumerate() {
@@ -1148,14 +1169,14 @@ fn where_all_chips_collect_nothing_is_evicted_ahead() {
             case =
                 case.request(of_pages(write(at, page), 2), at + 1_000, dram(&NONE)).request(flush(at + 10_000), at + 10_000 + WRITE, PUT);
         }
-        // Kept now: 3, 4, 5, 8, 9, clean (0, 1 and 2 have gone). Then 10 to 12 come, 3 to 5 go, and the flush of 10 and 11 starts the jobs.
+        // Kept are 3, 4, 5, 8 and 9. Then 10 and 11 come and 3 and 4 go; the flush of 10 and 11 starts the jobs.
         case.request(of_pages(write(JOB - 10_000, 10), 2), JOB - 9_000, dram(&NONE)).request(flush(JOB), JOB + WRITE, PUT).request(
             write(AT, 12),
             AT + 1_000,
             dram(&NONE),
         )
     };
-    // 5 is the page used longest ago; it is clean. Kept: 8, 9, 10, 11, 12, or 5 as well.
+    // For page 12 a frame is free. Page 5 goes ahead of need, or stays.
     let counted = [("lookups", 11), ("destages", 10), ("dirty_pages", 1)];
     begin("unaware", false).counts(&plus(&counted, &[("evictions", 6)])).play();
     begin("aware", true).counts(&plus(&counted, &[("evictions", 5)])).play();
@@ -1166,7 +1187,7 @@ fn response_times_are_split_by_whether_a_home_was_in_gc() {
     let case = one_collects("split", collecting(3, |config| config.cache.gc_aware = true))
         // Neither page 5 nor its victim, page 1, is on die 0.
         .request(write(AT, 5), AT + WRITE + ACCESS, dram(&PUT))
-        // On die 0: a hit, and a miss that waits for the job. Its victim is page 3. One page of two is on die 0.
+        // A hit on die 0. A flush is in neither class.
         .request(read(AT + 1_000, 12), AT + 2_000, dram(&NONE))
         .request(flush(AT + 400_000), JOB_END + WRITE, gc(LEFT - 400_000, &PUT))
         .request(read(JOB_END + 1_000_000, 12), JOB_END + 1_001_000, dram(&NONE));
@@ -1203,21 +1224,18 @@ fn idle_flushing_passes_over_chips_that_collect() {
             config.cache.flush_idle_us = 500;
         })
     };
-    // The beginning has ended at JOB + 303,400; 500 us later pages 12, 1 and 3 are dirty, in this order. Two at a time, on die 0 behind the job.
+    // The beginning has ended at JOB + 303,400; 500 us later pages 12, 14 and 3 are dirty, in this order, the first two on die 0. Two at a time.
     let begins = JOB + WRITE + ACCESS + 500_000;
-    let warm = |die: u32| {
-        let flushed = (0..4).map(|i| put(0, 800_000 * i + 10_000)).filter(|_| die == 0);
-        flushed.chain([put(0, JOB)].into_iter().filter(|_| die == 0)).collect::<Vec<_>>().concat()
-    };
+    let warm = [put(0, 10_000), put(0, 810_000), put(0, 1_610_000), put(0, 2_410_000), put(0, JOB)].concat();
     let counted = plus(&ONE, &[("destages", 3), ("idle_destages", 3)]);
-    one_collects("unaware: pages 12 and 1 at once, then 3", idle(false))
+    one_collects_with(14, "unaware: 12 and 14 at once, behind the job; 3 when 12 has been written", idle(false))
         .until(12_000_000)
-        .below(&[warm(0), put(0, JOB_END), puts(1, begins, 2)])
+        .below(&[warm.clone(), puts(0, JOB_END, 2), put(1, JOB_END + WRITE)])
         .counts(&counted)
         .play();
-    one_collects("aware: pages 1 and 3 at once, 12 when the job has ended", idle(true))
+    one_collects_with(14, "aware: 3 at once, 12 and 14 when the job has ended", idle(true))
         .until(12_000_000)
-        .below(&[warm(0), put(0, JOB_END), puts(1, begins, 2)])
+        .below(&[warm, puts(0, JOB_END, 2), put(1, begins)])
         .counts(&counted)
         .play();
 }
@@ -1228,6 +1246,7 @@ fn outcome(config: &Config, requests: &[Request]) -> (String, String, String) {
     let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     let result = simulation.finish().unwrap();
+    assert_eq!(result.gc.jobs, 0, "nothing is collected");
     (result.digest, format!("{:?}", result.breakdown_ns), format!("{:?}", result.cache.map(|cache| (cache, result.counters))))
 }
 
@@ -1257,6 +1276,8 @@ fn without_a_policy_there_is_no_cache() {
     let mut rng = Rng::new(2, "no cache");
     let mut config = one_die();
     config.device.channels = 3;
+    config.device.blocks_per_plane = 200;
+    config.device.overprovisioning = 0.95;
     let requests = common::random_requests(&mut rng, &config, 300);
     let plain = outcome(&config, &requests);
     config.cache.bytes = 2 * PAGE;

@@ -48,12 +48,16 @@ impl<B: Store> Front<B> {
         self.below.accept(now, op.into(), read);
     }
 
-    /// The page has been read; it is written, unless it has changed below since.
+    /// The page has been read; it is written, unless it has changed below since or turned out to hold no data.
     pub(super) fn write_padding(&mut self, now: Ns, op: u32, page: u32) {
         if self.pads.reads[page as usize] != op + 1 {
             return;
         }
         self.pads.end(page);
+        // A trim that waited below, in the host queue, was ahead of the read.
+        if !self.below.holds_data(page) {
+            return;
+        }
         if let Some(shadow) = &mut self.shadow {
             shadow.written_back(page);
         }
