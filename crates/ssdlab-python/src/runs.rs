@@ -78,6 +78,7 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None, eviction=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         config: &PyConfig,
         seed: u64,
