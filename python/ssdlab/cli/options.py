@@ -67,7 +67,9 @@ def _folder(text: str) -> Path:
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=_folder)]
 OutWithReport = Annotated[
     Path | None,
-    typer.Option("--out", help="Folder for the results, and for report.html, a page with tables and figures.", metavar="DIR", parser=_folder),
+    typer.Option(
+        "--out", help="Folder for the results, and for report.html, a page with tables and figures.", metavar="DIR", parser=_folder
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage collection never ran.")]
