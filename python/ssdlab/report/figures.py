@@ -60,7 +60,7 @@ def latency_cdf(runs: Runs) -> Figure | None:
 
 def latency_tail(runs: Runs) -> Figure | None:
     """How many requests took longer than what, the slowest of all included."""
-    axis = Axis("requests", "share", log=True, high=1.0)
+    axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
     plots = [_distribution(runs, kind, "Share of requests that took longer", axis, _longer) for kind in KINDS]
     text = "The slow end of the same: how many requests took longer than the axis below says. Each line ends at the slowest request."
     return _figure("latency_tail", "Response times: tail", text, plots)

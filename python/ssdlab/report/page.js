@@ -209,6 +209,7 @@
       }
       if (!Number.isFinite(low)) [low, high] = y.log ? [y.unit === "ns" ? 1e3 : 0.1, y.high ?? 1e6] : [0, 1];
       if (y.log) {
+        low = Math.min(low, y.low ?? low);
         if (y.high != null) high = y.high;
         const room = Math.max((high / low) ** 0.06, 1.15);
         return [low / room, y.high != null ? high : high * room];

@@ -140,20 +140,25 @@ def _contents(drawn: Sequence[Figure]) -> str:
 
 
 def _summary(runs: Runs) -> str:
-    rows = []
-    for group in summary(runs):
-        rows.append(f'<tr><th scope="rowgroup" colspan="{len(runs) + 1}">{html.escape(group.title)}</th></tr>')
-        rows += [_row(row) for row in group.rows]
+    groups = summary(runs)
     text = (
         f"Differences are against {html.escape(runs[0].label)}. ✓ marks the best of a row, where there is a better and a worse; values "
         "within 0.1 % of each other, the error of percentiles, are as good as each other."
         if len(runs) > 1
         else ""
     )
+    rows = [row for group in groups for row in (_heading(group.title, len(runs)), *map(_row, group.rows))]
+    # Of one run, groups stand side by side.
+    alone = (f"<table><tbody>{_heading(group.title, 1)}{''.join(map(_row, group.rows))}</tbody></table>" for group in groups)
+    table = _table(runs, rows) if len(runs) > 1 else f'<div class="columns">{"".join(alone)}</div>'
     return (
-        f'<section id="summary"><h2>Summary</h2><p class="muted">{text}</p>{_table(runs, rows)}'
+        f'<section id="summary"><h2>Summary</h2><p class="muted">{text}</p>{table}'
         f"<details><summary>Every figure of the results</summary>{_table(runs, map(_row, everything(runs)))}</details></section>\n"
     )
+
+
+def _heading(title: str, runs: int) -> str:
+    return f'<tr><th scope="rowgroup" colspan="{runs + 1}">{html.escape(title)}</th></tr>'
 
 
 def _table(runs: Runs, rows: Iterable[str]) -> str:

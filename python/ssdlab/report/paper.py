@@ -224,11 +224,11 @@ def _panel(axes: Axes, panel: Panel, x: Axis) -> None:
 def _reach(axes: Axes, y: Axis) -> None:
     """The least that an axis shows; what is drawn may go beyond."""
     low, high = axes.get_ylim()
-    if y.low is not None and not y.log:
-        low = min(y.low, low) if low < y.low and y.high is None else y.low
+    if y.low is not None:
+        low = min(low, y.low) if y.log else y.low
     if y.high is not None:
-        high = y.high * (1.02 if not y.log else 1.2)
-    axes.set_ylim(max(low, 0) if not y.log else low, high)
+        high = y.high * (1.2 if y.log else 1.02)
+    axes.set_ylim(low, high)
 
 
 def _mark(axes: Axes, mark: Mark) -> None:

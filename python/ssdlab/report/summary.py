@@ -122,7 +122,7 @@ class Group:
 
 
 def summary(runs: Runs) -> list[Group]:
-    """The rows that any run has a value for; of counts, those that are not zero throughout."""
+    """The rows that any run has a value for other than zero."""
     places = {
         f"Response times, {name}": tuple(Place(title, f"latency_ns.{kind}.{key}", "ns", "low") for key, title in LATENCIES.items())
         for kind, name in KINDS.items()
@@ -155,7 +155,7 @@ def verdict(runs: Runs) -> str:
 def _rows(runs: Runs, places: tuple[Place, ...]) -> Iterator[Row]:
     for place in places:
         values = [run.at(place.place) for run in runs]
-        if any(value is not None and (value or place.unit != "count" or place.better) for value in values):
+        if any(values):
             yield Row(place.name, place.place, tuple(_cells(place, values)), compared=True)
 
 
