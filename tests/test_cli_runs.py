@@ -121,6 +121,7 @@ def test_out_holds_the_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
         "comparison.json",
         "npgc/requests.parquet",
         "npgc/result.json",
+        "report.html",
         "rwp/requests.parquet",
         "rwp/result.json",
     ]

@@ -244,6 +244,19 @@ def test_series_are_drawn_as_they_are(results: dict[str, dict[str, Any]]) -> Non
     assert [mark.rows for mark in marks if isinstance(mark, Heat)] == [results[scheme]["series"]["gc"]["chips"] for scheme in SCHEMES]
 
 
+def test_bins_are_joined_where_there_are_too_many() -> None:
+    values = [2.0, None, 5.0, 1.0, None, None, 4.0]
+    weights = [1, 0, 3, 7, 0, 0, 2]
+    assert Steps("x", 0, 10.0, values, "max").joined(3).values == [5.0, 1.0, 4.0]
+    assert Steps("x", 0, 10.0, values, "min").joined(3).values == [2.0, 1.0, 4.0]
+    mean = Steps("x", 0, 10.0, values).joined(3)
+    assert (mean.values, mean.width) == ([3.5, 1.0, 4.0], 30.0)
+    # (2 x 1 + 5 x 3) / 4
+    assert Steps("x", 0, 10.0, values, weights=weights).joined(3).values == [4.25, 1.0, 4.0]
+    assert Steps("x", 0, 10.0, values).joined(7).values == values
+    assert Steps("x", 0, 10.0, [None, None]).joined(1).values == [None]
+
+
 def test_parts_add_up_to_the_mean(results: dict[str, dict[str, Any]]) -> None:
     figure = figures.breakdown(Runs.of(results))
     assert figure is not None

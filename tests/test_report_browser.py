@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,11 +153,13 @@ def test_values_under_the_mouse(page: Page, four: Path, results: dict[str, dict[
     assert rows[0] == "Mean"
     assert rows[len(SCHEMES) + 1] == "Most at once"
     end = max(result["simulated_ns"] for result in results.values())
+    pixels = page.value("Number(document.querySelector('#queues-0 .frame').getAttribute('width'))")
     for scheme, shown in zip(SCHEMES, rows[len(SCHEMES) + 2 :], strict=True):
         series = results[scheme]["series"]
-        # A pixel to either side may be another bin.
-        near = {int(0.25 * end / series["bin_ns"] + off * end / 500 / series["bin_ns"]) for off in (-1, 0, 1)}
-        assert shown in {f"{scheme}{series['outstanding']['max'][bin_]:,}" for bin_ in near}
+        # As many bins as make a step of three pixels are one, with the largest of their values; a pixel to either side may be the next.
+        each = math.ceil(3 / (series["bin_ns"] * pixels / end))
+        near = {int((0.25 + off / pixels) * end / series["bin_ns"] / each) * each for off in (-1.5, 0, 1.5)}
+        assert shown in {f"{scheme}{max(series['outstanding']['max'][bin_ : bin_ + each]):,}" for bin_ in near}
     page.mouse("mouseMoved", 5, 5)
     assert page.value("document.querySelector('#queues-0 .readout').hidden")
 

@@ -58,6 +58,7 @@ def run(
     verify: Verify = "off",
     victim: Victim | None = None,
     eviction: Eviction | None = None,
+    series: bool = False,
     log_requests: bool = False,
     out: Path_ | None = None,
 ) -> Result:
@@ -88,6 +89,7 @@ def run(
         victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
         eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of that of
             `cache.policy`, which must not be `none`.
+        series: record the run over time (`result.series`) and how response times are distributed (`result.histograms`).
         log_requests: keep a row for each request (`result.requests`).
         out: a folder for `result.json` and, if asked for, `requests.parquet`.
 
@@ -111,6 +113,7 @@ def run(
         config=config,
         state=state,
         verify=verify,
+        series=series,
         victim=victim,
         eviction=eviction,
     )
@@ -141,6 +144,7 @@ def compare(
     verify: Verify = "off",
     victim: Victim | None = None,
     eviction: Eviction | None = None,
+    series: bool = False,
     log_requests: bool = False,
     paired: bool = False,
     out: Path_ | None = None,
@@ -173,6 +177,7 @@ def compare(
         config=config,
         state=state,
         verify=verify,
+        series=series,
         victim=victim,
         eviction=eviction,
     )

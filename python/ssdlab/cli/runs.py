@@ -62,6 +62,7 @@ def run(
         config=config,
         state=state,
         verify=verify.value,
+        series=out is not None,  # for the report
     )
     _check_log(log_requests, out)
     batch = _execute([Job.prepare("run", setup, scheme, folder=out, log="kept" if log_requests else None)], None, quiet)
@@ -118,6 +119,7 @@ def compare(
         config=config,
         state=state,
         verify=verify.value,
+        series=out is not None,  # for the report
     )
     _check_log(log_requests, out)
     batch = _execute(comparison_jobs(setup, schemes, out, log_requests=log_requests, paired=paired), jobs, quiet)

@@ -6,7 +6,7 @@ A figure is some plots; a plot is some panels above each other that share the ax
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 
 Unit = Literal["ns", "share", "count", "per_s"]
 """Of an axis: durations, shares (shown in percent), numbers of things, and these in a second."""
-Look = Literal["line", "faint", "dashed"]
+Join = Literal["mean", "max", "min"]
 
 # Paul Tol's muted colours, which are not those of the schemes; collection stands out, on light and on dark ground.
 PART_COLOURS: Mapping[str, str] = {
@@ -57,24 +57,49 @@ STATE_COLOURS: Mapping[str, str] = {"s1": "#DDCC77", "s2": "#CC6677", "s3": "#AA
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it shows, in which unit, how far at least."""
+    """An axis: what it shows, in which unit, how far down at least, how far up. Axes with one key in `same` reach equally far up."""
 
     label: str
     unit: Unit
     log: bool = False
     low: float | None = None
     high: float | None = None
+    same: str | None = None
 
 
 @dataclass(frozen=True)
 class Steps:
-    """A value for each bin of equal width; `None` where there is none."""
+    """A value for each bin of equal width; `None` where there is none.
+
+    Where there are more bins than can be drawn, several are joined, as `join` says. The mean is that of `weights`, such as requests, where
+    bins do not count the same.
+    """
 
     name: str
     run: int
     width: float
     values: Sequence[float | None]
-    look: Look = "line"
+    join: Join = "mean"
+    weights: Sequence[float] | None = None
+
+    def joined(self, bins: int) -> Steps:
+        """With at most as many bins."""
+        each = -(-len(self.values) // bins)
+        if each == 1:
+            return self
+        values = [self._join(slice(at, at + each)) for at in range(0, len(self.values), each)]
+        return replace(self, width=self.width * each, values=values, weights=None)
+
+    def _join(self, bins: slice) -> float | None:
+        having = [value for value in self.values[bins] if value is not None]
+        if not having:
+            return None
+        if self.join != "mean":
+            return (max if self.join == "max" else min)(having)
+        if self.weights is None:
+            return sum(having) / len(having)
+        pairs = [(value, weight) for value, weight in zip(self.values[bins], self.weights[bins], strict=True) if value is not None]
+        return sum(value * weight for value, weight in pairs) / sum(weight for _, weight in pairs)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from ssdlab.report.drawing import (
     Curve,
     Figure,
     Heat,
+    Join,
     Panel,
     Plot,
     Range,
@@ -105,19 +106,14 @@ def gc(runs: Runs) -> Figure | None:
     if not having:
         return None
     most = _nice(max(max(map(max, _chips(run))) for run in having))
-    moved = max(_per_second(run, run.at("series.gc.pages_moved"))[1] for run in having)
+    moved = Axis("pages/s", "per_s", low=0.0, same="moved")
     plots = [
         Plot(
             run.label,
             TIME,
             [
                 Panel("Time collecting, by chip", Axis("chip", "count"), [_heat(run, most)], 1.4),
-                Panel(
-                    "Pages moved in a second",
-                    Axis("pages/s", "per_s", low=0.0, high=moved),
-                    [_steps(run, _per_second(run, run.at("series.gc.pages_moved"))[0])],
-                    0.6,
-                ),
+                Panel("Pages moved in a second", moved, [_steps(run, _per_second(run, run.at("series.gc.pages_moved")))], 0.6),
             ],
         )
         for run in having
@@ -132,19 +128,21 @@ def free_blocks(runs: Runs) -> Figure | None:
     if not having:
         return None
     axis = Axis("free blocks", "count", low=0.0)
+    fewest = [_steps(run, run.at("series.free_blocks.min"), "min") for run in having]
+    mean = [_steps(run, run.at("series.free_blocks.mean")) for run in having]
+    rules = _rules(having)
     plots = [
         Plot(
             "Free blocks of a pool",
             TIME,
             [
-                Panel("Fewest of all pools", axis, [*(_steps(run, run.at("series.free_blocks.min")) for run in having), *_rules(having)]),
-                Panel("Mean of all pools", axis, [*(_steps(run, run.at("series.free_blocks.mean")) for run in having), *_rules(having)]),
+                Panel("Fewest of all pools", axis, [*fewest, *rules]),
+                Panel("Mean of all pools", axis, [*mean, *rules]),
             ],
         )
     ]
     states = [run for run in having if any(any(run.at(f"series.states.{state}")) for state in STATES)]
-    most = _nice(max((sum(shares) for run in states for shares in zip(*_states(run), strict=True)), default=0.0))
-    panels = [Panel(run.label, Axis("pools", "share", low=0.0, high=most), [_state_stack(run)], 0.75) for run in states]
+    panels = [Panel(run.label, Axis("pools", "share", low=0.0, same="states"), [_state_stack(run)], 0.75) for run in states]
     if panels:
         plots.append(Plot("Share of pools in S1, S2 and S3", TIME, panels))
     text = (
@@ -166,11 +164,11 @@ def queues(runs: Runs) -> Figure | None:
     axis = Axis("requests", "count", low=0.0)
     waiting = [
         Panel("Mean", axis, [_steps(run, run.at("series.outstanding.mean")) for run in having]),
-        Panel("Most at once", axis, [_steps(run, run.at("series.outstanding.max")) for run in having]),
+        Panel("Most at once", axis, [_steps(run, run.at("series.outstanding.max"), "max") for run in having]),
     ]
     rate = Axis("requests/s", "per_s", low=0.0)
     done = [
-        Panel(name, rate, [_steps(run, _per_second(run, run.at(f"series.latency_ns.{kind}.count"))[0]) for run in having])
+        Panel(name, rate, [_steps(run, _per_second(run, run.at(f"series.latency_ns.{kind}.count"))) for run in having])
         for kind, name in KINDS.items()
         if any(any(run.at(f"series.latency_ns.{kind}.count") or ()) for run in having)
     ]
@@ -186,8 +184,7 @@ def utilisation(runs: Runs) -> Figure | None:
         return None
     plots = []
     for title, name in (("Dies", "dies"), ("Channels", "bus")):
-        high = _nice(max(max(run.at(f"series.{name}")) for run in having)) or 1.0
-        axis = Axis("busy", "share", low=0.0, high=high)
+        axis = Axis("busy", "share", low=0.0)
         plots.append(Plot(title, TIME, [Panel("", axis, [_steps(run, run.at(f"series.{name}")) for run in having])]))
     return _figure("utilisation", "How busy the drive was", "Share of the time in which dies and channel buses worked, on average.", plots)
 
@@ -206,10 +203,13 @@ def cache(runs: Runs) -> Figure | None:
     having = [run for run in runs.recorded if run.at("series.cache")]
     if not having:
         return None
-    ratios = [_steps(run, [hits / lookups if lookups else None for hits, lookups in _hits(run)]) for run in having]
+    ratios = [
+        _steps(run, [hits / lookups if lookups else None for hits, lookups in _hits(run)], weights=run.at("series.cache.lookups"))
+        for run in having
+    ]
     dirty = [_steps(run, run.at("series.cache.dirty")) for run in having]
     plots = [
-        Plot("Hits", TIME, [Panel("", Axis("of pages looked up", "share", low=0.0, high=1.0), ratios)]),
+        Plot("Hits", TIME, [Panel("", Axis("of pages looked up", "share", low=0.0), ratios)]),
         Plot("Dirty pages at the end of each interval", TIME, [Panel("", Axis("pages", "count", low=0.0), dirty)]),
     ]
     text = "Hits as a share of the pages looked up, and the pages in the cache that had still to be written to flash."
@@ -301,15 +301,19 @@ def _timeline(runs: Runs, kind: str) -> Plot | None:
         return None
     axis = Axis("response time", "ns", log=True)
     panels = [
-        Panel("Mean response time", axis, [_steps(run, _where_any(run, kind, "mean")) for run in having]),
-        Panel("Longest response time", axis, [_steps(run, _where_any(run, kind, "max")) for run in having]),
+        Panel("Mean response time", axis, [_steps(run, _where_any(run, kind, "mean"), weights=_counts(run, kind)) for run in having]),
+        Panel("Longest response time", axis, [_steps(run, _where_any(run, kind, "max"), "max") for run in having]),
     ]
     collecting = {run.index: _collecting(run) for run in having}
-    most = _nice(max(map(max, collecting.values())))
-    if most:
-        share = Axis("chips", "share", low=0.0, high=most)
+    if any(map(any, collecting.values())):
+        share = Axis("chips", "share", low=0.0)
         panels.append(Panel("Chips collecting garbage", share, [_steps(run, collecting[run.index]) for run in having], 0.7))
     return Plot(KINDS[kind], TIME, panels)
+
+
+def _counts(run: Run, kind: str) -> Sequence[int]:
+    counts: Sequence[int] = run.at(f"series.latency_ns.{kind}.count")
+    return counts
 
 
 def _where_any(run: Run, kind: str, what: str) -> list[float | None]:
@@ -318,8 +322,8 @@ def _where_any(run: Run, kind: str, what: str) -> list[float | None]:
     return [max(value, 1) if count else None for value, count in zip(times[what], times["count"], strict=True)]
 
 
-def _steps(run: Run, values: Sequence[float | None]) -> Steps:
-    return Steps(run.label, run.index, run.at("series.bin_ns"), values)
+def _steps(run: Run, values: Sequence[float | None], join: Join = "mean", weights: Sequence[float] | None = None) -> Steps:
+    return Steps(run.label, run.index, run.at("series.bin_ns"), values, join, weights)
 
 
 def _chips(run: Run) -> Sequence[Sequence[float]]:
@@ -339,19 +343,13 @@ def _heat(run: Run, most: float) -> Heat:
     return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), most)
 
 
-def _per_second(run: Run, counts: Sequence[int]) -> tuple[list[float], float]:
-    """Counts as rates, and the largest of these."""
+def _per_second(run: Run, counts: Sequence[int]) -> list[float]:
     width = run.at("series.bin_ns") / 1e9
-    rates = [count / width for count in counts]
-    return rates, max(rates, default=0.0)
+    return [count / width for count in counts]
 
 
 def _hits(run: Run) -> Iterable[tuple[int, int]]:
     return zip(run.at("series.cache.hits"), run.at("series.cache.lookups"), strict=True)
-
-
-def _states(run: Run) -> list[Sequence[float]]:
-    return [run.at(f"series.states.{state}") for state in STATES]
 
 
 def _state_stack(run: Run) -> Stack:

@@ -102,8 +102,29 @@
   const dash = (run) => DASHES[Math.floor(run / data.colours) % DASHES.length];
   const f = (value) => Math.round(value * 10) / 10;
 
-  /** What a mark is at a place of the axis across; undefined where it is nothing. */
-  const stepAt = (mark, x) => mark.values[Math.floor(x / mark.width)] ?? undefined;
+  /** Of several bins, what a mark says they are together; null where there is nothing. */
+  const joint = (mark, from, to) => {
+    let [value, weight] = [null, 0];
+    for (let bin = from; bin < Math.min(to, mark.values.length); bin++) {
+      const one = mark.values[bin];
+      if (one == null) continue;
+      if (mark.join === "mean") {
+        const counts = mark.weights ? mark.weights[bin] : 1;
+        value = (value ?? 0) + one * counts;
+        weight += counts;
+      } else value = value === null ? one : Math[mark.join](value, one);
+    }
+    return mark.join === "mean" && value !== null ? value / weight : value;
+  };
+  /** A mark with so many bins joined to one, which are remembered. */
+  const joined = (mark, each) => {
+    if (each === 1) return mark;
+    if (mark.shown?.each !== each) {
+      const values = Array.from({ length: Math.ceil(mark.values.length / each) }, (_, bin) => joint(mark, bin * each, (bin + 1) * each));
+      mark.shown = { each, values, width: mark.width * each };
+    }
+    return mark.shown;
+  };
   const curveAt = (mark, x) => {
     if (!mark.x.length || x < mark.x[0]) return mark.y[0];
     let [low, high] = [0, mark.x.length];
@@ -118,6 +139,7 @@
   // ---- plots over a common axis ----------------------------------------------------------------------------------
   const GAP = 30; // above each panel, for its heading
   const HEIGHT = 118;
+  const NARROWEST = 3; // pixels of a step
   const extent = (link) => {
     if (link === "time") return [0, data.end_ns || 1];
     let [low, high] = [Infinity, 0];
@@ -144,6 +166,10 @@
     }
     shown(mark) {
       return mark.run < 0 || !hidden.has(mark.run);
+    }
+    /** A mark with bins wide enough to be told apart: joined ones, where there are too many for the width. */
+    visible(mark) {
+      return joined(mark, Math.max(1, Math.ceil(NARROWEST / (mark.width * this.x.unit) - 1e-9)));
     }
     draw() {
       const width = this.host.clientWidth;
@@ -195,19 +221,26 @@
         low = Math.min(low, value);
         high = Math.max(high, value);
       };
-      for (const mark of panel.marks) {
+      // Panels of one kind, each of one scheme, are drawn to one scale.
+      const alike = y.same ? figures.flatMap(({ plot }) => plot.panels?.filter((other) => other.y.same === y.same) ?? []) : [panel];
+      for (const mark of alike.flatMap(({ marks }) => marks)) {
         if (!this.shown(mark)) continue;
-        if (mark.k === "steps") {
-          const first = Math.max(0, Math.floor(this.x.low / mark.width));
-          const last = Math.min(mark.values.length - 1, Math.floor(this.x.high / mark.width));
-          for (let bin = first; bin <= last; bin++) add(mark.values[bin]);
+        if (mark.k === "stack") {
+          const first = Math.max(Math.floor(this.x.low / mark.width), 0);
+          const last = Math.min(Math.floor(this.x.high / mark.width), mark.layers[0].values.length - 1);
+          for (let bin = first; bin <= last; bin++) add(mark.layers.reduce((sum, { values }) => sum + values[bin], 0));
+        } else if (mark.k === "steps") {
+          const { values, width } = this.visible(mark);
+          const first = Math.max(0, Math.floor(this.x.low / width));
+          const last = Math.min(values.length - 1, Math.floor(this.x.high / width));
+          for (let bin = first; bin <= last; bin++) add(values[bin]);
         } else if (mark.k === "curve") {
           mark.x.forEach((x, index) => { if (x >= this.x.low && x <= this.x.high) add(mark.y[index]); });
           add(curveAt(mark, this.x.low));
           add(curveAt(mark, this.x.high));
         } else if (mark.k === "rule") add(mark.value);
       }
-      if (!Number.isFinite(low)) [low, high] = y.log ? [y.unit === "ns" ? 1e3 : 0.1, y.high ?? 1e6] : [0, 1];
+      if (!Number.isFinite(low)) [low, high] = y.log ? [y.unit === "ns" ? 1e3 : 0.1, y.high ?? 1e6] : [0, y.high || 1];
       if (y.log) {
         low = Math.min(low, y.low ?? low);
         if (y.high != null) high = y.high;
@@ -265,10 +298,10 @@
       canvas.append(text(end - width - 5, top - 9, "0", { "text-anchor": "end" }), text(right, top - 9, label, { "text-anchor": "end" }));
     }
     stroke(mark) {
-      return { class: `line ${mark.look ?? ""}`, "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark.run) };
+      return { class: "line", "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark.run) };
     }
     steps(marks, mark, y) {
-      const { values, width } = mark;
+      const { values, width } = this.visible(mark);
       const first = Math.max(0, Math.floor(this.x.low / width));
       const last = Math.min(values.length - 1, Math.ceil(this.x.high / width));
       let path = "";
@@ -299,7 +332,8 @@
       const place = f(y.at(mark.value));
       const style = mark.run < 0 ? "" : `stroke:${colour(mark.run)}`;
       marks.append(svg("line", { class: "rule", "data-run": mark.run, style, x1: this.left, x2: this.right, y1: place, y2: place }));
-      marks.append(text(this.right - 4, place - 4, mark.name, { class: "rule", "text-anchor": "end" }));
+      const soft = mark.name === "T_soft"; // they may lie close to each other
+      marks.append(text(soft ? this.right - 4 : this.left + 4, place - 4, mark.name, { class: "rule", "text-anchor": soft ? "end" : "start" }));
     }
     stack(marks, mark, y) {
       const bins = mark.layers[0].values.length;
@@ -316,7 +350,7 @@
       }
     }
     heat(marks, mark, y) {
-      const picture = shades(mark);
+      const picture = shades(mark, Math.max(1, Math.ceil(1 / (mark.width * this.x.unit) - 1e-9)));
       const [from, to] = [this.x.at(0), this.x.at(mark.bins * mark.width)];
       const place = { x: from, y: y.from, width: to - from, height: y.to - y.from };
       marks.append(svg("image", { ...place, href: picture, preserveAspectRatio: "none", class: "heat", "data-run": mark.run }));
@@ -334,14 +368,18 @@
       showReadout(this, head, rows, place);
       if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => (value ? `${name} ${value}` : name)).join(", ")}`;
     }
+    stepAt(mark) {
+      const { values, width } = this.visible(mark);
+      return values[Math.floor(this.cursor / width)];
+    }
     values({ panel, y }) {
       const unit = SHOW[panel.y.unit];
       const rows = [];
       for (const mark of panel.marks) {
         if (!this.shown(mark)) continue;
         if (mark.k === "steps" || mark.k === "curve") {
-          const value = mark.k === "steps" ? stepAt(mark, this.cursor) : curveAt(mark, this.cursor);
-          rows.push([colour(mark.run), mark.name, value === undefined ? "-" : unit(value)]);
+          const value = mark.k === "steps" ? this.stepAt(mark) : curveAt(mark, this.cursor);
+          rows.push([colour(mark.run), mark.name, value == null ? "-" : unit(value)]);
         } else if (mark.k === "stack") {
           for (const layer of mark.layers) {
             const share = layer.values[Math.floor(this.cursor / mark.width)];
@@ -503,23 +541,28 @@
     }
     return mark.cells;
   };
-  const shades = (mark) => {
+  /** The picture of a heat map with so many bins joined to one, by their mean. */
+  const shades = (mark, each) => {
     const dark = isDark();
-    if (mark.picture?.dark === dark) return mark.picture.url;
+    if (mark.picture?.dark === dark && mark.picture.each === each) return mark.picture.url;
     const ramp = RAMP().map(rgb);
-    const canvas = html("canvas", { width: mark.bins, height: mark.rows });
+    const columns = Math.ceil(mark.bins / each);
+    const canvas = html("canvas", { width: columns, height: mark.rows });
     const context = canvas.getContext("2d");
-    const image = context.createImageData(mark.bins, mark.rows);
-    cells(mark).forEach((share, index) => {
+    const image = context.createImageData(columns, mark.rows);
+    for (let index = 0; index < columns * mark.rows; index++) {
+      const [row, column] = [Math.floor(index / columns), index % columns];
+      const bins = cells(mark).subarray(row * mark.bins + column * each, row * mark.bins + Math.min((column + 1) * each, mark.bins));
+      const share = bins.reduce((sum, bin) => sum + bin, 0) / bins.length / 65535;
       // Whatever is not nothing is seen: the ramp begins at its second shade.
-      const place = share ? 1 + Math.min(share / 65535 / mark.most, 1) * (ramp.length - 2) : 0;
+      const place = share ? 1 + Math.min(share / mark.most, 1) * (ramp.length - 2) : 0;
       const [low, part] = [Math.floor(place), place % 1];
       const [from, to] = [ramp[low], ramp[Math.min(low + 1, ramp.length - 1)]];
       for (const channel of [0, 1, 2]) image.data[4 * index + channel] = from[channel] + (to[channel] - from[channel]) * part;
       image.data[4 * index + 3] = share ? 255 : 0;
-    });
+    }
     context.putImageData(image, 0, 0);
-    mark.picture = { dark, url: canvas.toDataURL() };
+    mark.picture = { dark, each, url: canvas.toDataURL() };
     return mark.picture.url;
   };
 

@@ -55,6 +55,8 @@ PANEL = 1.15
 """Height of a panel of height 1, inches."""
 ROW = 0.2
 """Height of a bar, inches."""
+BINS = 160
+"""So many steps across a plot can be told apart."""
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300
 STEPS = [1, 2, 5, 10]
@@ -140,9 +142,24 @@ def _sheet(figure: Figure, labels: Sequence[str]) -> Sheet:
     for row, places in zip(rows, grid, strict=True):
         for plot, place in zip(row, places, strict=False):
             _draw(place, plot)
+    _align(figure, sheet)
     if legend:
         sheet.legend(handles=legend, loc="outside lower center", ncols=min(per_line, len(legend)), fontsize=8)
     return sheet
+
+
+def _align(figure: Figure, sheet: Sheet) -> None:
+    """Gives axes that are to reach equally far up the same end."""
+    panels = [panel for plot in figure.plots if isinstance(plot, Plot) for panel in plot.panels]
+    groups: dict[str, list[Axes]] = {}
+    drawn = [axes for part in sheet.subfigs for axes in part.axes]
+    for panel, axes in zip(panels, drawn, strict=False):
+        if panel.y.same is not None:
+            groups.setdefault(panel.y.same, []).append(axes)
+    for group in groups.values():
+        top = max(axes.get_ylim()[1] for axes in group)
+        for axes in group:
+            axes.set_ylim(top=top)
 
 
 def _height(plot: Plot | Bars | Ranges) -> float:
@@ -234,14 +251,16 @@ def _reach(axes: Axes, y: Axis) -> None:
 def _mark(axes: Axes, mark: Mark) -> None:
     match mark:
         case Steps():
-            values = np.array([math.nan if value is None else value for value in mark.values], dtype=float)
-            edges = np.arange(len(values) + 1) * mark.width
+            shown = mark.joined(BINS)
+            values = np.array([math.nan if value is None else value for value in shown.values], dtype=float)
+            edges = np.arange(len(values) + 1) * shown.width
             axes.stairs(values, edges, baseline=None, color=_colour(mark.run), linestyle=_dash(mark.run), linewidth=0.8)
         case Curve():
             axes.step(mark.x, mark.y, where="post", color=_colour(mark.run), linestyle=_dash(mark.run), linewidth=1.1)
         case Rule():
             axes.axhline(mark.value, color="black" if mark.run < 0 else _colour(mark.run), linestyle=(0, (4, 3)), linewidth=0.7)
-            axes.annotate(mark.name, (1, mark.value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7)
+            place, side = (1, "right") if mark.name == "T_soft" else (0, "left")  # they may lie close to each other
+            axes.annotate(mark.name, (place, mark.value), xycoords=("axes fraction", "data"), ha=side, va="bottom", fontsize=7)
         case Stack():
             below = np.zeros(len(mark.layers[0][2]))
             edges = np.arange(len(below) + 1) * mark.width
