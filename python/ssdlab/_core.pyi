@@ -55,6 +55,7 @@ class Plan:
         requests: int | None = None,
         verify: str = "off",
         request_log: _Path | None = None,
+        series: bool = False,
         state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
         eviction: tuple[Callable[..., Any], str, str] | None = None,

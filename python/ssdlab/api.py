@@ -61,6 +61,7 @@ def run(
     verify: Verify = "off",
     victim: Victim | None = None,
     eviction: Eviction | None = None,
+    series: bool = False,
     log_requests: bool = False,
     out: Path_ | None = None,
 ) -> Result:
@@ -91,6 +92,7 @@ def run(
         victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
         eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of that of
             `cache.policy`, which must not be `none`.
+        series: record the run over time (`result.series`) and how response times are distributed (`result.histograms`).
         log_requests: keep a row for each request (`result.requests`).
         out: a folder for `result.json` and, if asked for, `requests.parquet`.
 
@@ -114,6 +116,7 @@ def run(
         config=config,
         state=state,
         verify=verify,
+        series=series,
         victim=victim,
         eviction=eviction,
     )
@@ -144,6 +147,7 @@ def compare(
     verify: Verify = "off",
     victim: Victim | None = None,
     eviction: Eviction | None = None,
+    series: bool = False,
     log_requests: bool = False,
     paired: bool = False,
     out: Path_ | None = None,
@@ -176,6 +180,7 @@ def compare(
         config=config,
         state=state,
         verify=verify,
+        series=series,
         victim=victim,
         eviction=eviction,
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ssdlab import _core
-from ssdlab.checks import check_paths, check_texts, whole
+from ssdlab.checks import check_paths, check_texts, truth, whole
 from ssdlab.errors import ConfigError, UsageError
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
 
@@ -114,6 +114,7 @@ class Setup:
     set: tuple[tuple[str, str], ...] = ()
     state: str | os.PathLike[str] | None = None
     verify: str = "off"
+    series: bool = False
     victim: Victim | None = None
     eviction: Eviction | None = None
 
@@ -184,6 +185,7 @@ class Setup:
             requests=requests_of(config, self.requests),
             verify=self.verify,
             request_log=request_log,
+            series=truth("series", self.series),
             state=self.state,
             victim=described_victim(self.victim),
             eviction=described_eviction(self.eviction),

@@ -77,13 +77,16 @@ pub struct PyPlan(pub Plan);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None, eviction=None))]
+    #[pyo3(signature = (
+        config, *, seed, requests=None, verify="off", request_log=None, series=false, state=None, victim=None, eviction=None
+    ))]
     fn new(
         config: &PyConfig,
         seed: u64,
         requests: Option<u64>,
         verify: &str,
         request_log: Option<PathBuf>,
+        series: bool,
         state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
@@ -98,7 +101,7 @@ impl PyPlan {
             }
         };
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
-        Ok(PyPlan(Plan { requests, verify, request_log, state, victim, eviction, ..Plan::new(config.0.clone(), seed) }))
+        Ok(PyPlan(Plan { requests, verify, request_log, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) }))
     }
 
     /// The configuration.

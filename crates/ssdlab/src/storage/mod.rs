@@ -5,10 +5,12 @@
 //! | `store` | the one interface that a drive, an array and a cache have in common |
 //! | `drive` | a drive as a store |
 //! | `front` | a cache in front of a store |
+//! | `watched` | all of it, as it is watched for series |
 
 mod drive;
 mod front;
 mod store;
+mod watched;
 
 pub use store::Store;
 

@@ -1,0 +1,31 @@
+//! Storage as it is watched for series: all drives, and the caches, together.
+
+use super::Storage;
+use crate::stats::{Readings, Shape, Watched};
+use crate::units::Ns;
+
+impl Storage {
+    /// What does not change during a run.
+    pub fn shape(&self) -> Shape {
+        let mut shape = Shape { cached: self.cache_stats().is_some(), ..Shape::default() };
+        self.drives().into_iter().for_each(|drive| drive.add_shape(&mut shape));
+        shape
+    }
+}
+
+impl Watched for Storage {
+    fn read(&mut self, now: Ns) -> Readings {
+        let mut readings = Readings::new();
+        self.drives_mut().into_iter().for_each(|drive| drive.add_readings(now, &mut readings));
+        if let Some(cache) = self.cache_stats() {
+            readings.cache_hits = cache.counters.read_hits + cache.counters.write_hits;
+            readings.cache_lookups = cache.counters.lookups;
+            readings.cache_dirty = cache.dirty_pages;
+        }
+        readings
+    }
+
+    fn fewest_free_blocks(&self) -> u32 {
+        self.drives().into_iter().map(|drive| drive.fewest_free_blocks()).min().unwrap_or(0)
+    }
+}
