@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ssdlab import _core
+from ssdlab.errors import UsageError
 from ssdlab.plans import Setup, value_text
 from ssdlab.policies import Eviction, described_eviction
 
@@ -58,5 +59,10 @@ def replay_cache(
     """
     pairs = tuple((key, value_text(value)) for key, value in (set or {}).items())
     config = Setup(device=device, set=pairs).build(scheme)
-    events, counters = _core.replay_cache(config, list(requests), list(in_gc), described_eviction(eviction))
+    try:
+        events, counters = _core.replay_cache(config, list(requests), list(in_gc), described_eviction(eviction))
+    except OverflowError as error:
+        raise UsageError(
+            f"requests or in_gc: a number is out of range: {error}; offsets, lengths, requests and homes count from 0"
+        ) from error
     return CacheReplay(events, json.loads(counters))

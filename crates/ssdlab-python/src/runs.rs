@@ -80,6 +80,7 @@ impl PyPlan {
     #[pyo3(signature = (
         config, *, seed, requests=None, verify="off", request_log=None, series=false, state=None, victim=None, eviction=None
     ))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         config: &PyConfig,
         seed: u64,

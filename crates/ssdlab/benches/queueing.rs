@@ -10,7 +10,7 @@ use ssdlab::config::{Config, Layers};
 use ssdlab::geometry::Geometry;
 use ssdlab::queueing::{Arrivals, Model, Priority, ServiceTimes, Traffic, Watch, simulate};
 use ssdlab::replay::replay;
-use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab::workload;
 
 const REQUESTS: u64 = 1_000_000;

@@ -4,9 +4,9 @@
 mod common;
 
 use common::pages::*;
-use common::{one_die, random_config, random_requests};
+use common::{one_die, random_cache, random_config, random_requests};
 use proptest::prelude::*;
-use ssdlab::config::{CachePolicy, Config, Frontier, PreconditionKind, Priority, Scope, Trigger};
+use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Config, Frontier, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::flash::Resource;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -182,12 +182,21 @@ struct Random {
 
 fn random_run(seed: u64, series: bool) -> Random {
     let mut rng = Rng::new(seed, "series");
-    let config = random_config(&mut rng);
+    let mut config = random_config(&mut rng);
+    if rng.chance(0.4) {
+        random_cache(&mut rng, &mut config);
+    }
+    if rng.chance(0.3) {
+        config.array.level = ArrayLevel::Rais0;
+        config.array.drives = 2 + rng.below(2) as u32;
+        config.array.stripe_kb = f64::from(config.device.page_bytes) / 1024.0;
+        config.cache.place = if rng.chance(0.5) { CachePlace::Array } else { CachePlace::Drive };
+    }
     let requests = random_requests(&mut rng, &config, 300);
-    let plan = Plan { series, verify: Verify::Every, ..Plan::new(config, seed) };
+    let plan = Plan { series, verify: Verify::End, ..Plan::new(config, seed) };
     let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
     simulation.take_completions();
-    simulation.ssd_mut().keep_trace();
+    simulation.storage_mut().drives_mut().into_iter().for_each(|drive| drive.keep_trace());
     for request in requests {
         simulation.submit(request).unwrap();
     }
@@ -197,9 +206,10 @@ fn random_run(seed: u64, series: bool) -> Random {
     simulation.run_until(until).unwrap();
     let completions = simulation.take_completions();
     let on_a_bus = |resource| matches!(resource, Resource::Bus(_));
-    let trace = simulation.ssd().trace().unwrap();
-    let transfers = trace.intervals.iter().filter(|interval| on_a_bus(interval.resource)).map(|interval| (interval.start, interval.end));
-    Random { transfers: transfers.collect(), completions, result: simulation.finish().unwrap() }
+    let drives = simulation.storage().drives();
+    let intervals = drives.iter().flat_map(|drive| &drive.trace().unwrap().intervals).filter(|interval| on_a_bus(interval.resource));
+    let transfers = intervals.map(|interval| (interval.start, interval.end)).collect();
+    Random { transfers, completions, result: simulation.finish().unwrap() }
 }
 
 fn close(found: f64, expected: f64) -> bool {
@@ -270,6 +280,15 @@ fn check_totals(Random { result, completions, transfers }: &Random) {
     }
 }
 
+/// What the cache did.
+fn check_cache(result: &RunResult) {
+    let series = result.series.as_ref().unwrap();
+    let totals = result.cache.as_ref().map(|cache| (cache.read_hits + cache.write_hits, cache.lookups, cache.dirty_pages));
+    let sum = |row: &[u64]| row.iter().sum::<u64>();
+    let found = series.cache.as_ref().map(|cache| (sum(&cache.hits), sum(&cache.lookups), *cache.dirty.last().unwrap()));
+    assert_eq!(found, totals);
+}
+
 fn states_of(result: &RunResult) -> u64 {
     let times = &result.gc.state_ns;
     times.s0 + times.s1 + times.s2 + times.s3
@@ -304,6 +323,7 @@ proptest! {
     fn series_add_up_to_what_the_result_says(seed in 0u64..1 << 32) {
         let run = random_run(seed, true);
         check_totals(&run);
+        check_cache(&run.result);
         check_histograms(&run.result);
     }
 

@@ -22,14 +22,11 @@ mod recency;
 pub mod replay;
 mod sectors;
 
-#[cfg(test)]
-mod tests;
-
 pub use custom::{Candidate, CustomEviction, EvictionPolicy, Failure};
 pub use homes::{Groups, Homes};
 pub use sectors::{Extent, SECTOR_BYTES, Sectors};
 
-use crate::config::{Cache as Config, Padding};
+use crate::config::{Cache as Config, Padding, whole_part};
 use crate::error::Error;
 use crate::lists::NONE;
 use crate::stats::CacheCounters;
@@ -122,12 +119,13 @@ pub struct Cache {
 impl Cache {
     /// As configured, over a store of `pages` pages.
     pub fn new(config: &Config, page_bytes: u32, pages: u32, homes: &impl Homes) -> Self {
-        let capacity = (config.bytes / u64::from(page_bytes)).min(pages.into()).max(1) as u32;
-        let ahead = libm::floor(config.destage_ahead * f64::from(capacity)) as u32;
+        let capacity = (config.bytes / u64::from(page_bytes)) as u32;
+        // A cache larger than the store never fills.
+        let entries = capacity.min(pages);
         let classes = if config.gc_aware { homes.homes() + 1 } else { 1 };
         Cache {
             capacity,
-            keeps: capacity - ahead,
+            keeps: capacity - whole_part(config.destage_ahead, capacity),
             reads: config.reads,
             writes: config.writes,
             soon: config.soon,
@@ -135,11 +133,11 @@ impl Cache {
             padding_share: config.padding_share,
             classes,
             entry_of: vec![0; pages as usize],
-            entries: vec![Entry::default(); capacity as usize],
-            free: (0..capacity).rev().collect(),
-            held: Held::new(capacity, page_bytes.div_ceil(SECTOR_BYTES)),
+            entries: vec![Entry::default(); entries as usize],
+            free: (0..entries).rev().collect(),
+            held: Held::new(entries, page_bytes.div_ceil(SECTOR_BYTES)),
             policy: Policy::new(config, capacity, classes, homes.groups(), pages),
-            dirty: Recency::new(capacity, classes),
+            dirty: Recency::new(entries, classes),
             dirty_count: 0,
             leaving: Vec::new(),
             unit: Vec::new(),
@@ -149,7 +147,7 @@ impl Cache {
 
     /// Asks a policy of the user's own in place of the configured one. For before the first request.
     pub fn ask(&mut self, custom: &CustomEviction) {
-        self.policy = Policy::Asked(Asked::new(custom.make(), self.capacity));
+        self.policy = Policy::Asked(Asked::new(custom.make(), self.entries()));
     }
 
     /// Why the user's own policy could not choose, once it could not.
@@ -166,9 +164,14 @@ impl Cache {
         self.capacity
     }
 
+    /// Entries there are: for as many pages as it can keep, but no more than the store has.
+    pub fn entries(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
     /// Pages it keeps.
     pub fn kept(&self) -> u32 {
-        self.capacity - self.free.len() as u32
+        self.entries() - self.free.len() as u32
     }
 
     /// The entry's page was written and is not below yet.
@@ -223,7 +226,7 @@ impl Cache {
         let entry = self.entry_of(page);
         if entry != NONE {
             let Entry { coming, dirty, .. } = self.entries[entry as usize];
-            self.touch(entry, page, Use { writes: false, whole_page: false, dirty }, homes);
+            self.touch(entry, page, Use { writes: false, whole_page: false, dirty }, false, homes);
             if coming || self.held.covers(entry, sectors) {
                 self.counters.read_hits += 1;
                 return Answer { found: Found::Hit, entry };
@@ -249,7 +252,7 @@ impl Cache {
         if !self.writes {
             if entry != NONE {
                 self.held.add(entry, sectors);
-                self.touch(entry, page, Use { writes: false, whole_page: false, dirty: false }, homes);
+                self.touch(entry, page, Use { writes: false, whole_page: false, dirty: false }, true, homes);
             }
             return Answer { found: Found::Past, entry };
         }
@@ -257,7 +260,7 @@ impl Cache {
         if entry != NONE {
             self.counters.write_hits += 1;
             self.held.add(entry, sectors);
-            self.touch(entry, page, Use { writes: true, whole_page: self.is_whole(sectors), dirty: true }, homes);
+            self.touch(entry, page, Use { writes: true, whole_page: self.is_whole(sectors), dirty: true }, true, homes);
             return Answer { found: Found::Hit, entry };
         }
         if self.free.is_empty() {
@@ -275,10 +278,10 @@ impl Cache {
     }
 
     #[inline]
-    fn touch(&mut self, entry: u32, page: u32, used: Use, homes: &impl Homes) {
+    fn touch(&mut self, entry: u32, page: u32, used: Use, written: bool, homes: &impl Homes) {
         let from = self.entries[entry as usize].class;
         // With dynamic allocation what is written loses its home, and what is read keeps it.
-        let to = if used.writes { self.class_of(page, true, homes) } else { from };
+        let to = if written { self.class_of(page, true, homes) } else { from };
         self.policy.touch(entry, page, (from, to), used);
         self.entries[entry as usize].class = to;
         if used.writes && !self.entries[entry as usize].dirty {
@@ -356,18 +359,16 @@ impl Cache {
     #[inline]
     pub fn evict_ahead(&mut self, kept: u32, homes: &impl Homes) {
         while self.kept() > self.keeps {
-            let unit = match self.choose(homes, false) {
-                Some(Choice::First(unit)) => unit,
-                Some(Choice::Skipped(unit)) => {
-                    self.counters.gc_skips += 1;
-                    unit
-                }
+            let choice = self.choose(homes, false);
+            let unit = match choice {
+                Some(Choice::First(unit) | Choice::Skipped(unit)) => unit,
                 Some(Choice::AllInGc(_)) | None => return,
             };
             self.take_unit(unit);
             if self.unit.contains(&kept) {
                 return;
             }
+            self.counters.gc_skips += u64::from(matches!(choice, Some(Choice::Skipped(_))));
             self.evict_unit();
         }
     }
@@ -486,7 +487,7 @@ impl Cache {
         let mut pages: Vec<u32> = if end.saturating_sub(first) <= self.kept() {
             (first..end).filter(|&page| self.entry_of[page as usize] != 0).collect()
         } else {
-            let in_use = (0..self.capacity).map(|entry| self.entries[entry as usize].page).filter(|page| (first..end).contains(page));
+            let in_use = self.entries.iter().map(|entry| entry.page).filter(|page| (first..end).contains(page));
             in_use.filter(|&page| self.entry_of[page as usize] != 0).collect()
         };
         pages.sort_unstable();
@@ -519,14 +520,14 @@ impl Cache {
     /// # Errors
     /// A sentence about the first contradiction.
     pub fn check(&self) -> Result<(), String> {
-        let mut kept = vec![false; self.capacity as usize];
+        let mut kept = vec![false; self.entries.len()];
         for (page, &entry) in self.entry_of.iter().enumerate().filter(|&(_, &entry)| entry != 0) {
             let entry = entry as usize - 1;
             if self.entries[entry].page as usize != page || std::mem::replace(&mut kept[entry], true) {
                 return Err(format!("page {page} is said to be in entry {entry}, which holds page {}", self.entries[entry].page));
             }
         }
-        let (count, dirty) = (0..self.capacity as usize)
+        let (count, dirty) = (0..self.entries.len())
             .filter(|&entry| kept[entry])
             .fold((0, 0), |(count, dirty), entry| (count + 1, dirty + u32::from(self.entries[entry].dirty)));
         if (count, dirty) != (self.kept(), self.dirty_count) {

@@ -194,6 +194,9 @@ pub fn replay(config: &Config, requests: &[Request], changes: &[Change], evictio
             let (length, offset) = (request.length, request.offset);
             return Err(Error::Usage(format!("request {index}: {length} bytes at {offset} end beyond the {exported} exported bytes")));
         }
+        if request.length == 0 && request.kind != RequestKind::Flush {
+            return Err(Error::Usage(format!("request {index}: has no length; only a flush may")));
+        }
         replay.play(request);
         if let Some(failure) = replay.cache.take_policy_failure() {
             return Err(failure);

@@ -3,6 +3,7 @@
 //! A [`Recorder`] takes each [`Completion`] once and ends as [`RequestStats`]; [`RunResult::assemble`] joins them with what the
 //! drive counted ([`DeviceStats`]). A [`Series`] records how a run goes over time, where that is asked for. [`registry()`] lists every statistic with unit and sentence.
 
+mod array;
 mod cache;
 mod class;
 mod device;
@@ -14,6 +15,7 @@ mod result;
 mod series;
 mod slack;
 
+pub use array::ArrayResult;
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
@@ -23,8 +25,8 @@ pub use result::{
     Shared, StateTimes, Utilisation, Wear,
 };
 pub use series::{
-    CacheSeries, FreeBlockSeries, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS, OutstandingSeries,
-    Readings, ResponseSeries, Series, SeriesResult, Shape, StateSeries, Watched,
+    CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
+    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, Shape, StateSeries,
 };
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 

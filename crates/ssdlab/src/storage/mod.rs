@@ -4,27 +4,37 @@
 //! |---|---|
 //! | `store` | the one interface that a drive, an array and a cache have in common |
 //! | `drive` | a drive as a store |
+//! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
-//! | `watched` | all of it, as it is watched for series |
+//! | `gauged` | what series are made of, of all drives and caches together |
+//! | `watched` | what can be asked of all of them: statistics, checks, policies of the user's own |
 
+mod array;
 mod drive;
 mod front;
+mod gauged;
 mod store;
 mod watched;
 
+pub use array::Array;
+#[doc(hidden)]
+pub use array::PlantedInArray;
+#[doc(hidden)]
+pub use front::PlantedInCache;
 pub use store::Store;
 
 use crate::cache::CustomEviction;
-use crate::config::Config;
+use crate::config::{ArrayLevel, CachePlace, Config};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
-use crate::stats::{CacheStats, Completion};
+use crate::stats::{ArrayResult, CacheStats, Completion};
 use crate::units::Ns;
 use front::Front;
+use watched::Watched;
 
 /// What the host talks to.
 pub enum Storage {
@@ -32,6 +42,12 @@ pub enum Storage {
     Drive(Box<Ssd>),
     /// A drive behind a cache.
     Cached(Box<Front<Ssd>>),
+    /// An array of drives.
+    Array(Box<Array<Ssd>>),
+    /// An array of drives behind caches of their own.
+    OfCached(Box<Array<Front<Ssd>>>),
+    /// An array of drives behind one cache.
+    CachedArray(Box<Front<Array<Ssd>>>),
 }
 
 /// Calls the same of whichever store it is.
@@ -40,6 +56,9 @@ macro_rules! each {
         match $storage {
             Storage::Drive($store) => $call,
             Storage::Cached($store) => $call,
+            Storage::Array($store) => $call,
+            Storage::OfCached($store) => $call,
+            Storage::CachedArray($store) => $call,
         }
     };
 }
@@ -49,41 +68,50 @@ impl Storage {
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
-        let drive = drives.next().expect("there is a drive");
-        if config.cache.is_on() { Storage::Cached(Box::new(Front::new(&config.cache, drive))) } else { Storage::Drive(Box::new(drive)) }
+        let cache = config.cache.is_on().then_some(config.cache.place);
+        if config.array.level == ArrayLevel::None {
+            let drive = drives.next().expect("there is a drive");
+            return match cache {
+                None => Storage::Drive(Box::new(drive)),
+                Some(_) => Storage::Cached(Box::new(Front::new(&config.cache, drive))),
+            };
+        }
+        match cache {
+            None => Storage::Array(Box::new(Array::new(config, drives.collect()))),
+            Some(CachePlace::Drive) => {
+                let cached = drives.map(|drive| Front::new(&config.cache, drive)).collect();
+                Storage::OfCached(Box::new(Array::new(config, cached)))
+            }
+            Some(CachePlace::Array) => {
+                let array = Array::new(config, drives.collect());
+                Storage::CachedArray(Box::new(Front::new(&config.cache, array)))
+            }
+        }
     }
 
     /// The drives.
     pub fn drives(&self) -> Vec<&Ssd> {
-        match self {
-            Storage::Drive(drive) => vec![drive],
-            Storage::Cached(front) => vec![front.below()],
-        }
+        each!(self, store => store.drives())
     }
 
     /// The drives, to change how they are watched.
     pub fn drives_mut(&mut self) -> Vec<&mut Ssd> {
-        match self {
-            Storage::Drive(drive) => vec![drive],
-            Storage::Cached(front) => vec![front.below_mut()],
-        }
+        each!(self, store => store.drives_mut())
     }
 
     /// What the cache did, or those of all drives together, where there is one.
     pub fn cache_stats(&self) -> Option<CacheStats> {
-        match self {
-            Storage::Drive(_) => None,
-            Storage::Cached(front) => Some(front.stats()),
-        }
+        each!(self, store => store.cache_stats())
+    }
+
+    /// What the array did, where there is one.
+    pub fn array_result(&self) -> Option<&ArrayResult> {
+        each!(self, store => store.array_result())
     }
 
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
-        self.drives_mut().into_iter().for_each(|drive| drive.verify(every_event));
-        match self {
-            Storage::Drive(_) => {}
-            Storage::Cached(front) => front.verify(every_event),
-        }
+        each!(self, store => store.verify(every_event));
     }
 
     /// Asks a victim policy of the user's own. For before [`Storage::begin`].
@@ -96,35 +124,24 @@ impl Storage {
     /// # Errors
     /// [`Error::Config`] if there is no cache.
     pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
-        match self {
-            Storage::Drive(_) => {
-                let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
-                return Err(Error::Config(message.into()));
-            }
-            Storage::Cached(front) => front.use_eviction_policy(custom),
+        if each!(self, store => store.use_eviction_policy(custom)) {
+            return Ok(());
         }
-        Ok(())
+        let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
+        Err(Error::Config(message.into()))
     }
 
     /// Why a policy of the user's own could not choose, once it could not.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
-        match self {
-            Storage::Drive(drive) => drive.take_policy_failure(),
-            Storage::Cached(front) => front.take_policy_failure().or_else(|| front.below_mut().take_policy_failure()),
-        }
+        each!(self, store => store.take_policy_failure())
     }
 
     /// The watchdog's report: nothing is due although requests are under way.
     pub fn stuck(&self, now: Ns) -> Error {
-        let above = match self {
-            Storage::Drive(_) => String::new(),
-            Storage::Cached(front) => format!("; {}", front.describe()),
-        };
-        let drives: Vec<String> = self.drives().iter().map(|drive| drive.describe()).collect();
         Error::Simulation(format!(
-            "no progress at {now} ns: {}{above}. This is a defect of the simulator: please report it with the configuration and the seed.",
-            drives.join("; ")
+            "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
+            each!(self, store => store.describe())
         ))
     }
 
@@ -133,10 +150,34 @@ impl Storage {
     /// # Errors
     /// The first contradiction found, by verify mode as the run went or now.
     pub fn check(&self) -> Result<()> {
-        self.drives().into_iter().try_for_each(Ssd::check)?;
+        each!(self, store => store.check())
+    }
+
+    /// Plants a defect in the array.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[doc(hidden)]
+    pub fn plant_in_array(&mut self, defect: PlantedInArray) {
         match self {
-            Storage::Drive(_) => Ok(()),
-            Storage::Cached(front) => front.check(),
+            Storage::Drive(_) | Storage::Cached(_) => panic!("there is no array"),
+            Storage::Array(array) => array.plant(defect),
+            Storage::OfCached(array) => array.plant(defect),
+            Storage::CachedArray(front) => front.below_mut().plant(defect),
+        }
+    }
+
+    /// Plants a defect in the cache (of an array, in that of the first drive).
+    ///
+    /// # Panics
+    /// If there is none.
+    #[doc(hidden)]
+    pub fn plant_in_cache(&mut self, defect: PlantedInCache) {
+        match self {
+            Storage::Drive(_) | Storage::Array(_) => panic!("there is no cache"),
+            Storage::Cached(front) => front.plant(defect),
+            Storage::OfCached(array) => array.members_mut()[0].plant(defect),
+            Storage::CachedArray(front) => front.plant(defect),
         }
     }
 

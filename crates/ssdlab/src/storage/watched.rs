@@ -1,31 +1,150 @@
-//! Storage as it is watched for series: all drives, and the caches, together.
+//! What can be asked of all that stands in a storage, however it is put together: drives, arrays of them, caches in front.
 
-use super::Storage;
-use crate::stats::{Readings, Shape, Watched};
-use crate::units::Ns;
+use super::array::Array;
+use super::front::Front;
+use super::store::Store;
+use crate::cache::CustomEviction;
+use crate::error::{Error, Result};
+use crate::ssd::Ssd;
+use crate::stats::{ArrayResult, CacheStats};
 
-impl Storage {
-    /// What does not change during a run.
-    pub fn shape(&self) -> Shape {
-        let mut shape = Shape { cached: self.cache_stats().is_some(), ..Shape::default() };
-        self.drives().into_iter().for_each(|drive| drive.add_shape(&mut shape));
-        shape
+/// A store that can be watched.
+pub trait Watched {
+    /// The drives in it, in their order.
+    fn drives(&self) -> Vec<&Ssd>;
+    /// The same, to change how they are watched.
+    fn drives_mut(&mut self) -> Vec<&mut Ssd>;
+    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
+    fn verify(&mut self, every_event: bool);
+    /// Recounts everything that is kept twice.
+    ///
+    /// # Errors
+    /// The first contradiction found, by verify mode as the run went or now.
+    fn check(&self) -> Result<()>;
+    /// What is under way, for the watchdog's report: of what lies below first.
+    fn describe(&self) -> String;
+    /// What its caches did together, where there is one.
+    fn cache_stats(&self) -> Option<CacheStats> {
+        None
+    }
+    /// What its array did, where there is one.
+    fn array_result(&self) -> Option<&ArrayResult> {
+        None
+    }
+    /// Its caches ask an eviction policy of the user's own. For before the first request. False if there is no cache.
+    fn use_eviction_policy(&mut self, _custom: &CustomEviction) -> bool {
+        false
+    }
+    /// Why a policy of the user's own could not choose, once it could not.
+    fn take_policy_failure(&mut self) -> Option<Error>;
+}
+
+impl Watched for Ssd {
+    fn drives(&self) -> Vec<&Ssd> {
+        vec![self]
+    }
+
+    fn drives_mut(&mut self) -> Vec<&mut Ssd> {
+        vec![self]
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        Ssd::verify(self, every_event);
+    }
+
+    fn check(&self) -> Result<()> {
+        Ssd::check(self)
+    }
+
+    fn describe(&self) -> String {
+        Ssd::describe(self)
+    }
+
+    #[inline]
+    fn take_policy_failure(&mut self) -> Option<Error> {
+        Ssd::take_policy_failure(self)
     }
 }
 
-impl Watched for Storage {
-    fn read(&mut self, now: Ns) -> Readings {
-        let mut readings = Readings::new();
-        self.drives_mut().into_iter().for_each(|drive| drive.add_readings(now, &mut readings));
-        if let Some(cache) = self.cache_stats() {
-            readings.cache_hits = cache.counters.read_hits + cache.counters.write_hits;
-            readings.cache_lookups = cache.counters.lookups;
-            readings.cache_dirty = cache.dirty_pages;
-        }
-        readings
+impl<B: Store + Watched> Watched for Front<B> {
+    fn drives(&self) -> Vec<&Ssd> {
+        self.below().drives()
     }
 
-    fn fewest_free_blocks(&self) -> u32 {
-        self.drives().into_iter().map(|drive| drive.fewest_free_blocks()).min().unwrap_or(0)
+    fn drives_mut(&mut self) -> Vec<&mut Ssd> {
+        self.below_mut().drives_mut()
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        self.below_mut().verify(every_event);
+        self.keep_versions(every_event);
+    }
+
+    fn check(&self) -> Result<()> {
+        self.below().check()?;
+        self.check_cache()
+    }
+
+    fn describe(&self) -> String {
+        format!("{}; {}", self.below().describe(), self.describe_cache())
+    }
+
+    fn cache_stats(&self) -> Option<CacheStats> {
+        Some(self.stats())
+    }
+
+    fn array_result(&self) -> Option<&ArrayResult> {
+        self.below().array_result()
+    }
+
+    fn use_eviction_policy(&mut self, custom: &CustomEviction) -> bool {
+        self.ask(custom);
+        true
+    }
+
+    #[inline]
+    fn take_policy_failure(&mut self) -> Option<Error> {
+        self.take_eviction_failure().or_else(|| self.below_mut().take_policy_failure())
+    }
+}
+
+impl<D: Store + Watched> Watched for Array<D> {
+    fn drives(&self) -> Vec<&Ssd> {
+        self.members().iter().flat_map(D::drives).collect()
+    }
+
+    fn drives_mut(&mut self) -> Vec<&mut Ssd> {
+        self.members_mut().iter_mut().flat_map(D::drives_mut).collect()
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        self.members_mut().iter_mut().for_each(|member| member.verify(every_event));
+        self.keep_content(every_event);
+    }
+
+    fn check(&self) -> Result<()> {
+        self.members().iter().try_for_each(D::check)?;
+        self.check_array()
+    }
+
+    fn describe(&self) -> String {
+        let members: Vec<String> = self.members().iter().map(D::describe).collect();
+        format!("{}; {}", members.join("; "), self.describe_array())
+    }
+
+    fn cache_stats(&self) -> Option<CacheStats> {
+        self.members().iter().filter_map(D::cache_stats).reduce(CacheStats::joined)
+    }
+
+    fn array_result(&self) -> Option<&ArrayResult> {
+        Some(self.result())
+    }
+
+    fn use_eviction_policy(&mut self, custom: &CustomEviction) -> bool {
+        self.members_mut().iter_mut().map(|member| member.use_eviction_policy(custom)).fold(false, |any, one| any | one)
+    }
+
+    fn take_policy_failure(&mut self) -> Option<Error> {
+        self.members_mut().iter_mut().find_map(D::take_policy_failure)
     }
 }

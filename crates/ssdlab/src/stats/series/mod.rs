@@ -4,7 +4,7 @@
 //! extremes kept, so that none is ever dropped. All sums are integers, split at the borders of bins, until the result is made.
 //!
 //! Between two instants of the clock nothing changes. So requests under way are added up as the clock moves on ([`Series::hold`]), and what
-//! the storage adds up by itself is read when the clock passes a border ([`Watched::read`]), before what happens at that instant: an instant
+//! the storage adds up by itself is read when the clock passes a border ([`Gauged::read`]), before what happens at that instant: an instant
 //! on a border belongs to the bin that it begins.
 
 mod bins;
@@ -27,8 +27,8 @@ use bins::{Bin, Bins};
 /// The most rows of chips that a result has.
 const MOST_ROWS: u32 = 64;
 
-/// What is watched. It adds up by itself what happens in it.
-pub trait Watched {
+/// What is gauged. It adds up by itself what happens in it.
+pub trait Gauged {
     /// What has been added up until `now`, of which the fewest free blocks begin anew.
     fn read(&mut self, now: Ns) -> Readings;
     /// The free blocks of the pool that has the fewest.
@@ -152,9 +152,9 @@ impl Series {
 
     /// The clock goes from `from` on to `until`, which is later, with so many requests under way.
     #[inline]
-    pub fn hold(&mut self, from: Ns, until: Ns, outstanding: u64, watched: &mut impl Watched) {
+    pub fn hold(&mut self, from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
         if self.is_new || until >= self.open_end {
-            return self.hold_across(from, until, outstanding, watched);
+            return self.hold_across(from, until, outstanding, gauged);
         }
         self.hold_within(until - from, outstanding);
     }
@@ -167,16 +167,16 @@ impl Series {
 
     /// The same where a bin begins or ends.
     #[cold]
-    fn hold_across(&mut self, mut from: Ns, until: Ns, outstanding: u64, watched: &mut impl Watched) {
+    fn hold_across(&mut self, mut from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
         while from < until {
             if self.is_new {
                 self.is_new = false;
-                self.open.free_min = self.open.free_min.min(watched.fewest_free_blocks());
+                self.open.free_min = self.open.free_min.min(gauged.fewest_free_blocks());
             }
             let end = until.min(self.open_end);
             self.hold_within(end - from, outstanding);
             if end == self.open_end {
-                self.end_bin(end, watched);
+                self.end_bin(end, gauged);
                 self.begin_bin();
             }
             from = end;
@@ -184,8 +184,8 @@ impl Series {
     }
 
     /// Ends the bin under way at `now`, which is its end or that of the run. Returns the free blocks there are.
-    fn end_bin(&mut self, now: Ns, watched: &mut impl Watched) -> u64 {
-        let (before, after) = (&self.before, watched.read(now));
+    fn end_bin(&mut self, now: Ns, gauged: &mut impl Gauged) -> u64 {
+        let (before, after) = (&self.before, gauged.read(now));
         let bin = Bin {
             ns: now - self.ended.begin_ns(),
             jobs: after.jobs - before.jobs,
@@ -215,13 +215,13 @@ impl Series {
     }
 
     /// The run has ended at `now`, the time to which the clock went last, with so many requests under way.
-    pub fn finish(mut self, now: Ns, outstanding: u64, watched: &mut impl Watched) -> SeriesResult {
+    pub fn finish(mut self, now: Ns, outstanding: u64, gauged: &mut impl Gauged) -> SeriesResult {
         if self.is_new {
             // No time is left over which to take a mean: what is, is.
-            self.open.free_min = self.open.free_min.min(watched.fewest_free_blocks());
+            self.open.free_min = self.open.free_min.min(gauged.fewest_free_blocks());
             self.open.outstanding_max = outstanding;
         }
-        let free_blocks = self.end_bin(now, watched);
+        let free_blocks = self.end_bin(now, gauged);
         SeriesResult::of(&self.ended, &self.shape, self.chips_per_row, free_blocks)
     }
 }

@@ -27,7 +27,7 @@ struct Moment {
     counts: [u64; 4],
 }
 
-/// Something made up that is watched: its past, up to the present.
+/// Something made up that is gauged: its past, up to the present.
 struct Past {
     moments: Vec<Moment>,
     /// Moments of which the free blocks have been read.
@@ -59,7 +59,7 @@ fn total(free: [u32; POOLS]) -> u64 {
     free.iter().map(|&free| u64::from(free)).sum()
 }
 
-impl Watched for Past {
+impl Gauged for Past {
     fn read(&mut self, now: Ns) -> Readings {
         let last = self.moments.last().expect("there is a present");
         let counted = |index: usize| self.moments.iter().map(|moment| moment.counts[index]).sum();

@@ -38,9 +38,9 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// So many, all free.
-    pub fn new(capacity: u32) -> Self {
-        Frames { free: capacity, transits: Slab::default(), unclaimed: VecDeque::new(), claims: vec![NONE; capacity as usize] }
+    /// So many, all free, for so many entries.
+    pub fn new(capacity: u32, entries: u32) -> Self {
+        Frames { free: capacity, transits: Slab::default(), unclaimed: VecDeque::new(), claims: vec![NONE; entries as usize] }
     }
 
     /// Frames that no kept page has or waits for.
@@ -101,6 +101,11 @@ impl Frames {
     pub fn written_by(&mut self, transit: u32, op: u32, next: u32) {
         self.transits[transit].op = op;
         self.transits[transit].next = next;
+    }
+
+    /// Plants a defect: a frame more than there are.
+    pub(super) fn plant_free(&mut self) {
+        self.free += 1;
     }
 
     /// The operation that writes `transit` and those after it has ended.
