@@ -77,7 +77,9 @@ pub struct PyPlan(pub Plan);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None, eviction=None))]
+    #[pyo3(signature = (
+        config, *, seed, requests=None, verify="off", request_log=None, series=false, state=None, victim=None, eviction=None
+    ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         config: &PyConfig,
@@ -85,6 +87,7 @@ impl PyPlan {
         requests: Option<u64>,
         verify: &str,
         request_log: Option<PathBuf>,
+        series: bool,
         state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
@@ -99,7 +102,7 @@ impl PyPlan {
             }
         };
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
-        Ok(PyPlan(Plan { requests, verify, request_log, state, victim, eviction, ..Plan::new(config.0.clone(), seed) }))
+        Ok(PyPlan(Plan { requests, verify, request_log, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) }))
     }
 
     /// The configuration.

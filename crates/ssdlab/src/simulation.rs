@@ -18,7 +18,7 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
-use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
+use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series};
 use crate::storage::{Storage, drive_seed};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
@@ -48,6 +48,8 @@ pub struct Plan {
     pub verify: Verify,
     /// Write a per-request Parquet log here.
     pub request_log: Option<PathBuf>,
+    /// Record the run over time, and how response times are distributed.
+    pub series: bool,
     /// Begin with this saved state in place of preconditioning.
     pub state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
@@ -59,7 +61,17 @@ pub struct Plan {
 impl Plan {
     /// A run of a configuration's whole workload, with nothing else asked for.
     pub fn new(config: Config, seed: u64) -> Self {
-        Plan { config, seed, requests: None, verify: Verify::Off, request_log: None, state: None, victim: None, eviction: None }
+        Plan {
+            config,
+            seed,
+            requests: None,
+            verify: Verify::Off,
+            request_log: None,
+            series: false,
+            state: None,
+            victim: None,
+            eviction: None,
+        }
     }
 }
 
@@ -100,6 +112,7 @@ pub struct Simulation {
     storage: Storage,
     exported_bytes: u64,
     recorder: Recorder,
+    series: Option<Box<Series>>,
     precondition: PreconditionReport,
     now: Ns,
     /// Requests that have not arrived yet, in order of arrival.
@@ -147,6 +160,7 @@ impl Simulation {
         }
         Ok(Simulation {
             plan: plan.clone(),
+            series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
             storage,
             exported_bytes: plan.config.exported_bytes()?,
             recorder: Recorder::new(plan.request_log.as_deref())?,
@@ -247,7 +261,7 @@ impl Simulation {
         while self.next_time().is_some_and(|time| time <= until) {
             self.step()?;
         }
-        self.now = self.now.max(until);
+        self.pass_until(self.now.max(until));
         Ok(())
     }
 
@@ -277,12 +291,14 @@ impl Simulation {
         self.finish_with(serde_json::Value::Null)
     }
 
-    fn finish_with(self, workload: serde_json::Value) -> Result<RunResult> {
+    fn finish_with(mut self, workload: serde_json::Value) -> Result<RunResult> {
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
         let erases: Vec<u32> = self.storage.drives().into_iter().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
         let device = device_stats(&self.storage, self.now);
+        let outstanding = self.outstanding();
+        let series = self.series.map(|series| series.finish(self.now, outstanding, &mut self.storage));
         let mut config = self.plan.config.to_value();
         if self.plan.victim.is_some() {
             config["gc"]["victim"] = CUSTOM.into();
@@ -297,6 +313,8 @@ impl Simulation {
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),
+            series,
+            histograms: self.plan.series.then(|| self.recorder.histograms()),
             simulated_ns: self.now,
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
@@ -348,7 +366,7 @@ impl Simulation {
         if self.rounds_at_now > ROUNDS_AT_ONE_INSTANT {
             return Err(self.storage.stuck(self.now));
         }
-        self.now = time;
+        self.pass_until(time);
         self.storage.handle_events(time);
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             let request = self.arrivals.pop_front().expect("just seen");
@@ -360,10 +378,31 @@ impl Simulation {
         self.collect_completions()
     }
 
+    /// The clock goes on to `time`. Nothing changes until then.
+    #[inline]
+    fn pass_until(&mut self, time: Ns) {
+        if time > self.now {
+            let outstanding = self.outstanding();
+            if let Some(series) = &mut self.series {
+                series.hold(self.now, time, outstanding, &mut self.storage);
+            }
+        }
+        self.now = time;
+    }
+
+    /// Requests that have arrived and are not complete.
+    #[inline]
+    fn outstanding(&self) -> u64 {
+        self.submitted - self.arrivals.len() as u64 - self.completed
+    }
+
     fn collect_completions(&mut self) -> Result<()> {
         self.storage.drain_completions(&mut self.completions);
         for completion in &self.completions {
             self.recorder.record(completion)?;
+            if let Some(series) = &mut self.series {
+                series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
+            }
             self.completed += 1;
         }
         if let Some(kept) = &mut self.kept {

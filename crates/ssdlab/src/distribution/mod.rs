@@ -118,16 +118,25 @@ impl Distribution {
         })
     }
 
+    /// The buckets that are not empty, the shortest times first: the longest time that belongs to each, and how many are in it. The last
+    /// bucket reaches beyond the longest time recorded, which stands for it.
+    pub fn buckets(&self) -> impl Iterator<Item = (Ns, u64)> {
+        let mut left = self.sums.count;
+        self.histogram.iter_recorded().map(move |bin| {
+            left -= bin.count_at_value();
+            (if left == 0 { self.sums.max } else { bin.value_iterated_to() }, bin.count_at_value())
+        })
+    }
+
     /// The values of nearest rank: of n values in order, that of rank ceil(p n), counted from 1.
     fn percentiles(&self) -> [Ns; RANKS.len()] {
         let rank = |parts: u64| (u128::from(self.sums.count) * u128::from(parts)).div_ceil(10_000);
         let mut values = [self.sums.max; RANKS.len()];
         let (mut reached, mut found) = (0u128, 0);
-        for bin in self.histogram.iter_recorded() {
-            reached += u128::from(bin.count_at_value());
-            // The last bin reaches beyond the largest value recorded, which stands for it.
-            while reached < self.sums.count.into() && found < RANKS.len() && rank(RANKS[found]) <= reached {
-                values[found] = bin.value_iterated_to();
+        for (upper, count) in self.buckets() {
+            reached += u128::from(count);
+            while found < RANKS.len() && rank(RANKS[found]) <= reached {
+                values[found] = upper;
                 found += 1;
             }
         }
@@ -170,6 +179,24 @@ mod tests {
                 prop_assert!((found - exact) as f64 <= PERCENTILE_ERROR * exact as f64, "p{parts}: {found}, exactly {exact}");
                 prop_assert!(found <= sorted[sorted.len() - 1]);
             }
+        }
+
+        #[test]
+        fn buckets_have_all_times_between_the_bound_before_and_theirs(values in prop::collection::vec(time(), 1..500)) {
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let mut rest = &sorted[..];
+            let mut before = None;
+            for (upper, count) in of(&values).buckets() {
+                prop_assert!(count > 0 && before.is_none_or(|before| before < upper));
+                let (bucket, others) = rest.split_at(count as usize);
+                for &time in bucket {
+                    prop_assert!(time <= upper && before.is_none_or(|before| before < time), "{time} between {before:?} and {upper}");
+                    prop_assert!((upper - time) as f64 <= PERCENTILE_ERROR * time as f64, "{time} in a bucket up to {upper}");
+                }
+                (rest, before) = (others, Some(upper));
+            }
+            prop_assert!(rest.is_empty() && before == sorted.last().copied());
         }
 
         #[test]

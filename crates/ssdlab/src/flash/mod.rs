@@ -909,6 +909,14 @@ impl Flash {
         bus.busy_ns + running
     }
 
+    /// The same, summed over all channels.
+    pub fn buses_busy_ns(&self, now: Ns) -> u128 {
+        let transferring = |bus: &Bus| bus.current.map_or(0, |index| now - self.slots[index as usize].since);
+        let buses = self.buses.iter().map(|bus| u128::from(bus.busy_ns + transferring(bus)));
+        // What is played in one piece is alone on its channel, so that no transfer is under way there.
+        buses.sum::<u128>() + self.slots.iter().map(|slot| u128::from(self.whole_on_bus(slot, now))).sum::<u128>()
+    }
+
     /// Bus time until `now` of an operation that is played in one piece.
     fn whole_on_bus(&self, slot: &Slot, now: Ns) -> Ns {
         if slot.stage != Stage::Whole {

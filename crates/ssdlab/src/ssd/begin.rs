@@ -144,9 +144,14 @@ impl Ssd {
         }
         self.counters.redirected_writes += u64::from(allocated.redirected);
         if allocated.took_block {
-            self.look_at_trigger(now, pool);
+            self.block_taken(now, pool);
         }
         self.flash.timing.program(self.ftl.geometry().split_page(allocated.ppn).1)
+    }
+
+    fn block_taken(&mut self, now: Ns, pool: PoolId) {
+        self.gauges.block_taken(now, self.ftl.blocks().free_count(pool));
+        self.look_at_trigger(now, pool);
     }
 
     /// Starts a step of a pool's job.
@@ -222,7 +227,7 @@ impl Ssd {
             }
         }
         if allocated.took_block {
-            self.look_at_trigger(now, pool);
+            self.block_taken(now, pool);
         }
         self.flash.timing.program(self.ftl.geometry().split_page(to).1)
     }

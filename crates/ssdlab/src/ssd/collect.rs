@@ -32,6 +32,7 @@ impl Ssd {
     fn job_started(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         self.jobs_on_die[die.index()] += 1;
+        self.gauge_jobs(now, die);
         if self.idle.is_some() {
             self.job_started_ahead(pool);
         }
@@ -140,6 +141,7 @@ impl Ssd {
         let excludes = self.excludes_reads || self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
         self.set_exclusion(now, pool, self.has(Planted::KeepsExclusion));
         self.jobs_on_die[die.index()] -= 1;
+        self.gauge_jobs(now, die);
         let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
         let job = self.gc.finish(&self.ftl, pool, gate);
         self.note_state(now, pool);

@@ -346,6 +346,7 @@ impl Ssd {
             verifier.erased(self.ftl.geometry(), victim);
         }
         self.ftl.commit_erase(pool, victim);
+        self.gauges.block_freed(now);
         self.counters.erases += 1;
         if let Some(slack) = &mut self.sched.slack {
             slack.erased(self.ftl.geometry().die_of_pool(pool));

@@ -11,6 +11,7 @@
 //! | `complete` | stages end: transactions, then requests complete |
 //! | `merge` | host operations join page moves |
 //! | `slack` | when operations will end, what they have to spare, and programs that pause |
+//! | `gauges` | what is added up over time |
 //! | `states` | what a pool allows while it has too little free space |
 //! | `clocks` | where waiting time goes |
 //! | `planted` | defects for tests to find |
@@ -23,6 +24,7 @@ mod clocks;
 mod collect;
 mod complete;
 mod dispatch;
+mod gauges;
 mod idle;
 mod merge;
 mod planted;
@@ -51,6 +53,7 @@ pub use planted::Planted;
 pub use slack::Estimate;
 
 use clocks::{Clocks, Holder};
+use gauges::Gauges;
 use idle::Idle;
 use requests::Requests;
 use states::States;
@@ -202,6 +205,7 @@ pub struct Ssd {
     /// Where the request before ended, by which sequential ones are known.
     last_end: Option<u64>,
     counters: Counters,
+    gauges: Gauges,
     slack_stats: SlackStats,
     completions: Vec<Completion>,
     verifier: Option<Verifier>,
@@ -271,6 +275,7 @@ impl Ssd {
             serial: 0,
             last_end: None,
             counters: Counters::default(),
+            gauges: Gauges::new(geometry.chips),
             completions: Vec::new(),
             verifier: None,
             planted: None,
@@ -281,6 +286,7 @@ impl Ssd {
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
         self.ftl.begin_run();
+        self.gauges.begin(self.free_blocks());
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
             self.look_at_trigger(0, pool);
         }

@@ -56,6 +56,11 @@ impl States {
         }
     }
 
+    /// T_hard in blocks; 0: none.
+    pub(super) fn hard_blocks(&self) -> u32 {
+        self.hard
+    }
+
     /// The pool is in S3 for a high-priority write.
     #[inline(always)]
     pub(super) fn is_urgent(&self, pool: PoolId) -> bool {

@@ -114,6 +114,7 @@ impl Verifier {
 pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
     ssd.ftl.check()?;
     ssd.check_slack()?;
+    ssd.check_gauges()?;
     let Some(verifier) = &ssd.verifier else { return Ok(()) };
     for lpn in (0..ssd.geometry().exported_pages).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);

@@ -32,12 +32,18 @@ pub struct CacheCounters {
 /// Response times of some requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Responses {
-    count: u64,
-    sum: u128,
-    max: Ns,
+    /// How many there are.
+    pub(super) count: u64,
+    /// Their sum, ns.
+    pub(super) sum: u128,
+    /// The longest, ns.
+    pub(super) max: Ns,
 }
 
 impl Responses {
+    /// Of no requests.
+    pub(super) const NONE: Responses = Responses { count: 0, sum: 0, max: 0 };
+
     /// One more.
     #[inline]
     pub fn add(&mut self, ns: Ns) {
@@ -46,7 +52,7 @@ impl Responses {
         self.max = self.max.max(ns);
     }
 
-    fn joined(self, other: Responses) -> Self {
+    pub(super) fn joined(self, other: Responses) -> Self {
         Responses { count: self.count + other.count, sum: self.sum + other.sum, max: self.max.max(other.max) }
     }
 

@@ -1,6 +1,7 @@
 //! The response times of one class of requests: their distribution, and their parts.
 
 use super::result::{Breakdown, Latency};
+use super::series::Histogram;
 use super::{Part, Parts};
 use crate::distribution::Distribution;
 use crate::units::Ns;
@@ -42,6 +43,12 @@ impl Class {
     /// The statistics of the class, `None` if it is empty.
     pub(super) fn latency(&self) -> Option<Latency> {
         self.times.summary().map(Latency::from)
+    }
+
+    /// How the response times are distributed.
+    pub(super) fn histogram(&self) -> Histogram {
+        let (upper_ns, count) = self.times.buckets().unzip();
+        Histogram { upper_ns, count }
     }
 
     /// The mean parts of the response time, `None` if the class is empty.

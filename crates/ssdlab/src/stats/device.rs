@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::array::ArrayResult;
 use super::cache::CacheStats;
 use super::result::{FlashResult, PreconditionReport};
+use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use crate::units::Ns;
 
@@ -26,6 +27,10 @@ pub struct Run {
     pub workload: Value,
     /// How the drive was prepared, where it was.
     pub precondition: Option<PreconditionReport>,
+    /// How it went over time, where that was asked for.
+    pub series: Option<SeriesResult>,
+    /// How its response times are distributed, where that was asked for.
+    pub histograms: Option<Histograms>,
     /// Simulated time from the start of the run to its end.
     pub simulated_ns: Ns,
     /// Wall-clock time of preparing the drive in seconds.

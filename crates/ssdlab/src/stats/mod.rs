@@ -1,7 +1,7 @@
 //! What a run reports: response times and their parts, recorded at one place, on completion.
 //!
 //! A [`Recorder`] takes each [`Completion`] once and ends as [`RequestStats`]; [`RunResult::assemble`] joins them with what the
-//! drive counted ([`DeviceStats`]). [`registry()`] lists every statistic with unit and sentence.
+//! drive counted ([`DeviceStats`]). A [`Series`] records how a run goes over time, where that is asked for. [`registry()`] lists every statistic with unit and sentence.
 
 mod array;
 mod cache;
@@ -12,6 +12,7 @@ mod order;
 mod recorder;
 mod registry;
 mod result;
+mod series;
 mod slack;
 
 pub use array::ArrayResult;
@@ -22,6 +23,10 @@ pub use registry::{Statistic, registry};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
     Shared, StateTimes, Utilisation, Wear,
+};
+pub use series::{
+    CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
+    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, Shape, StateSeries,
 };
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 

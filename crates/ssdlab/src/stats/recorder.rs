@@ -7,6 +7,7 @@ use super::class::Class;
 use super::log::RequestLog;
 use super::order::InOrder;
 use super::result::{Breakdowns, Latencies, RequestCounts};
+use super::series::Histograms;
 use crate::distribution::Digest;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -100,6 +101,11 @@ impl Recorder {
             Some(log) => log.take(completion),
             None => Ok(()),
         }
+    }
+
+    /// How the response times recorded so far are distributed.
+    pub fn histograms(&self) -> Histograms {
+        Histograms { read: self.sequential_reads.merged(&self.random_reads).histogram(), write: self.writes.histogram() }
     }
 
     /// Ends the recording: the statistics, with the log in its place.

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 19] = [
+        let groups: [(&str, &[&str], &str); 27] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -101,6 +101,14 @@ mod tests {
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
             ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses policy_source policy_fallbacks"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
+            ("series.", &[""], "bin_ns bins bus dies"),
+            ("series.latency_ns.", &["read.", "write."], "count mean max"),
+            ("series.outstanding.", &[""], "mean max"),
+            ("series.gc.", &[""], "chips chips_per_row jobs pages_moved"),
+            ("series.free_blocks.", &[""], "min mean soft hard"),
+            ("series.states.", &[""], "s0 s1 s2 s3"),
+            ("series.cache.", &[""], "hits lookups dirty"),
+            ("histograms.", &["read.", "write."], "upper_ns count"),
             ("", &["wear."], "mean std max"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),

@@ -13,6 +13,7 @@ use super::array::ArrayResult;
 use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
+use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
 use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
 use crate::units::Ns;
@@ -69,6 +70,12 @@ pub struct RunResult {
     /// How busy the resources were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
+    /// The run over time. Absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesResult>,
+    /// How response times are distributed, by kind of request. Absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histograms: Option<Histograms>,
     /// How often each further mechanism fired, by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("unit" = "count"))]
@@ -489,6 +496,8 @@ impl RunResult {
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),
             array: device.array,
+            series: run.series,
+            histograms: run.histograms,
             counters: device.counters,
             precondition: run.precondition,
             workload: run.workload,
@@ -556,6 +565,8 @@ mod tests {
             seed: 42,
             workload: Value::Null,
             precondition: None,
+            series: None,
+            histograms: None,
             simulated_ns,
             prepare_s: 0.25,
             wall_s: 0.5,

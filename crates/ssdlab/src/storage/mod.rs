@@ -6,11 +6,13 @@
 //! | `drive` | a drive as a store |
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
+//! | `gauged` | what series are made of, of all drives and caches together |
 //! | `watched` | what can be asked of all of them: statistics, checks, policies of the user's own |
 
 mod array;
 mod drive;
 mod front;
+mod gauged;
 mod store;
 mod watched;
 

@@ -1,0 +1,101 @@
+//! What a drive adds up over time for those who want to see a run as series, where it is not added up anyway. It changes so seldom, when a job
+//! starts or ends and when a block is taken or freed, that it is done in every run.
+
+use super::Ssd;
+use crate::stats::{Level, Readings, Shape};
+use crate::units::{ChipId, DieId, Ns, PoolId};
+
+/// Levels and extremes.
+#[derive(Clone, Debug)]
+pub(super) struct Gauges {
+    /// By chip: 1 while a job is active on it.
+    gc: Vec<Level>,
+    /// Free blocks of all pools.
+    free: Level,
+    /// The fewest free blocks that a pool was left with when one was taken, since that was read last.
+    free_min: u32,
+}
+
+impl Gauges {
+    pub(super) fn new(chips: u32) -> Self {
+        Gauges { gc: vec![Level::default(); chips as usize], free: Level::default(), free_min: u32::MAX }
+    }
+
+    /// The run begins with so many free blocks.
+    pub(super) fn begin(&mut self, free: u64) {
+        self.free.set(0, free);
+    }
+
+    /// A block has been taken from a pool that has so many left.
+    pub(super) fn block_taken(&mut self, now: Ns, left: u32) {
+        self.free.set(now, self.free.value() - 1);
+        self.free_min = self.free_min.min(left);
+    }
+
+    /// A block has been erased.
+    pub(super) fn block_freed(&mut self, now: Ns) {
+        self.free.set(now, self.free.value() + 1);
+    }
+}
+
+impl Ssd {
+    /// A job has started or ended on a die.
+    pub(super) fn gauge_jobs(&mut self, now: Ns, die: DieId) {
+        let chip = self.geometry().chip_of_die(die);
+        let active = self.chip_in_gc(chip, 0);
+        self.gauges.gc[chip.index()].set(now, u64::from(active));
+    }
+
+    fn pools(&self) -> impl Iterator<Item = PoolId> + use<> {
+        (0..self.geometry().pools.count.get()).map(PoolId)
+    }
+
+    /// Free blocks of all pools.
+    pub(super) fn free_blocks(&self) -> u64 {
+        self.pools().map(|pool| u64::from(self.ftl.blocks().free_count(pool))).sum()
+    }
+
+    /// The free blocks of the pool that has the fewest.
+    pub fn fewest_free_blocks(&self) -> u32 {
+        self.pools().map(|pool| self.ftl.blocks().free_count(pool)).min().unwrap_or(0)
+    }
+
+    /// Adds to `shape` what this drive has.
+    pub fn add_shape(&self, shape: &mut Shape) {
+        let geometry = self.geometry();
+        shape.chips += geometry.chips;
+        shape.dies += geometry.dies;
+        shape.channels += geometry.channels;
+        shape.pools += geometry.pools.count.get();
+        shape.soft_blocks = self.ftl.soft_blocks();
+        shape.hard_blocks = self.states.hard_blocks();
+    }
+
+    /// Adds to `readings` what has been added up until `now`; the fewest free blocks begin anew.
+    pub fn add_readings(&mut self, now: Ns, readings: &mut Readings) {
+        let geometry = self.geometry();
+        readings.gc_ns.extend(self.gauges.gc.iter().map(|level| level.sum_until(now)));
+        readings.jobs += self.counters.jobs + self.jobs_on_die.iter().map(|&jobs| u64::from(jobs)).sum::<u64>();
+        readings.pages_moved += self.counters.pages_moved;
+        readings.free_blocks += self.gauges.free.value();
+        readings.free_block_ns += self.gauges.free.sum_until(now);
+        for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {
+            *sum += u128::from(ns);
+        }
+        readings.bus_ns += self.flash.buses_busy_ns(now);
+        readings.die_ns += (0..geometry.dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
+        readings.free_min = readings.free_min.min(std::mem::replace(&mut self.gauges.free_min, u32::MAX));
+    }
+
+    /// Recounts what is gauged.
+    pub(super) fn check_gauges(&self) -> Result<(), String> {
+        let (gauged, counted) = (self.gauges.free.value(), self.free_blocks());
+        if gauged != counted {
+            return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
+        }
+        match (0..self.geometry().chips).map(ChipId).find(|&chip| (self.gauges.gc[chip.index()].value() > 0) != self.chip_in_gc(chip, 0)) {
+            Some(chip) => Err(format!("chip {chip} is gauged wrongly as to whether it has a job")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Bins of equal width, merged two by two when there are too many.
+
+use crate::stats::Responses;
+use crate::units::Ns;
+
+/// How many bins a run has at most. Even, since they are merged in pairs.
+pub const MOST_BINS: usize = 512;
+/// How wide the bins of a run are at first, ns.
+pub const NARROWEST_NS: Ns = 1_000;
+
+/// What happened in a bin, collection by chips aside. Sums over time are numbers times ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bin {
+    /// How much of it lies in the run.
+    pub ns: Ns,
+    /// Response times of the reads and of the writes that completed.
+    pub responses: [Responses; 2],
+    /// Requests under way, over time, and the most of them.
+    pub outstanding_ns: u128,
+    pub outstanding_max: u64,
+    pub jobs: u64,
+    pub pages_moved: u64,
+    /// Free blocks of all pools, over time, and the fewest of a pool.
+    pub free_block_ns: u128,
+    pub free_min: u32,
+    /// By state, summed over pools.
+    pub state_ns: [u128; 4],
+    /// Summed over channels, and over dies.
+    pub bus_ns: u128,
+    pub die_ns: u128,
+    pub cache_hits: u64,
+    pub cache_lookups: u64,
+    /// At the end of the bin.
+    pub cache_dirty: u64,
+}
+
+impl Bin {
+    pub const EMPTY: Bin = Bin {
+        ns: 0,
+        responses: [Responses::NONE; 2],
+        outstanding_ns: 0,
+        outstanding_max: 0,
+        jobs: 0,
+        pages_moved: 0,
+        free_block_ns: 0,
+        free_min: u32::MAX,
+        state_ns: [0; 4],
+        bus_ns: 0,
+        die_ns: 0,
+        cache_hits: 0,
+        cache_lookups: 0,
+        cache_dirty: 0,
+    };
+
+    /// This bin and the one after it as one: sums are added, extremes and the last dirty pages kept.
+    fn followed_by(self, next: Bin) -> Bin {
+        Bin {
+            ns: self.ns + next.ns,
+            responses: [0, 1].map(|kind| self.responses[kind].joined(next.responses[kind])),
+            outstanding_ns: self.outstanding_ns + next.outstanding_ns,
+            outstanding_max: self.outstanding_max.max(next.outstanding_max),
+            jobs: self.jobs + next.jobs,
+            pages_moved: self.pages_moved + next.pages_moved,
+            free_block_ns: self.free_block_ns + next.free_block_ns,
+            free_min: self.free_min.min(next.free_min),
+            state_ns: std::array::from_fn(|state| self.state_ns[state] + next.state_ns[state]),
+            bus_ns: self.bus_ns + next.bus_ns,
+            die_ns: self.die_ns + next.die_ns,
+            cache_hits: self.cache_hits + next.cache_hits,
+            cache_lookups: self.cache_lookups + next.cache_lookups,
+            cache_dirty: next.cache_dirty,
+        }
+    }
+}
+
+/// The bins that have ended.
+#[derive(Clone, Debug)]
+pub(super) struct Bins {
+    pub width_ns: Ns,
+    pub bins: Vec<Bin>,
+    /// By bin, and in it by row of chips: time with a job active, summed over the row.
+    gc_ns: Vec<u128>,
+    rows: usize,
+}
+
+impl Bins {
+    pub fn new(rows: usize) -> Self {
+        Bins { width_ns: NARROWEST_NS, bins: Vec::with_capacity(MOST_BINS), gc_ns: Vec::with_capacity(MOST_BINS * rows), rows }
+    }
+
+    /// When the bin under way begins, ns.
+    pub fn begin_ns(&self) -> Ns {
+        self.bins.len() as Ns * self.width_ns
+    }
+
+    /// The bin under way has ended; `gc_ns` is by row of chips.
+    pub fn push(&mut self, bin: Bin, gc_ns: impl Iterator<Item = u128>) {
+        self.bins.push(bin);
+        self.gc_ns.extend(gc_ns);
+        assert_eq!(self.gc_ns.len(), self.bins.len() * self.rows, "a bin has its rows");
+    }
+
+    /// Makes room for one more bin, where there is none, by merging bins two by two.
+    pub fn make_room(&mut self) {
+        if self.bins.len() == MOST_BINS {
+            self.merge_pairs();
+        }
+    }
+
+    fn merge_pairs(&mut self) {
+        let half = self.bins.len() / 2;
+        for bin in 0..half {
+            self.bins[bin] = self.bins[2 * bin].followed_by(self.bins[2 * bin + 1]);
+            for row in 0..self.rows {
+                self.gc_ns[bin * self.rows + row] = self.gc_ns[2 * bin * self.rows + row] + self.gc_ns[(2 * bin + 1) * self.rows + row];
+            }
+        }
+        self.bins.truncate(half);
+        self.gc_ns.truncate(half * self.rows);
+        self.width_ns *= 2;
+    }
+
+    /// By row of chips, and in it by bin: time with a job active, summed over the row.
+    pub fn gc_rows(&self) -> impl Iterator<Item = impl Iterator<Item = u128>> {
+        (0..self.rows).map(|row| self.gc_ns.iter().skip(row).step_by(self.rows).copied())
+    }
+}

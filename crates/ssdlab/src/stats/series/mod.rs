@@ -1,0 +1,227 @@
+//! How a run went over time: counts, means and extremes in bins of equal width.
+//!
+//! Bins are narrow at first ([`NARROWEST_NS`]). Whenever there would be more than [`MOST_BINS`] they are merged two by two: sums are added and
+//! extremes kept, so that none is ever dropped. All sums are integers, split at the borders of bins, until the result is made.
+//!
+//! Between two instants of the clock nothing changes. So requests under way are added up as the clock moves on ([`Series::hold`]), and what
+//! the storage adds up by itself is read when the clock passes a border ([`Gauged::read`]), before what happens at that instant: an instant
+//! on a border belongs to the bin that it begins.
+
+mod bins;
+mod level;
+mod result;
+#[cfg(test)]
+mod tests;
+
+pub use bins::{MOST_BINS, NARROWEST_NS};
+pub use level::Level;
+pub use result::{
+    CacheSeries, FreeBlockSeries, GcSeries, Histogram, Histograms, LatencySeries, OutstandingSeries, ResponseSeries, SeriesResult,
+    StateSeries,
+};
+
+use crate::request::RequestKind;
+use crate::units::Ns;
+use bins::{Bin, Bins};
+
+/// The most rows of chips that a result has.
+const MOST_ROWS: u32 = 64;
+
+/// What is gauged. It adds up by itself what happens in it.
+pub trait Gauged {
+    /// What has been added up until `now`, of which the fewest free blocks begin anew.
+    fn read(&mut self, now: Ns) -> Readings;
+    /// The free blocks of the pool that has the fewest.
+    fn fewest_free_blocks(&self) -> u32;
+}
+
+/// What does not change during a run, of all drives together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shape {
+    /// Chips.
+    pub chips: u32,
+    /// Dies.
+    pub dies: u32,
+    /// Channels.
+    pub channels: u32,
+    /// Block pools.
+    pub pools: u32,
+    /// T_soft of a pool in blocks.
+    pub soft_blocks: u32,
+    /// T_hard of a pool in blocks; 0: none.
+    pub hard_blocks: u32,
+    /// There is a cache.
+    pub cached: bool,
+}
+
+/// What has been added up since the start of the run, in all drives together. Sums over time are numbers times ns.
+#[derive(Clone, Debug)]
+pub struct Readings {
+    /// By chip: time with a job active.
+    pub gc_ns: Vec<u128>,
+    /// Jobs started.
+    pub jobs: u64,
+    /// Pages that jobs copied.
+    pub pages_moved: u64,
+    /// Free blocks of all pools: at present.
+    pub free_blocks: u64,
+    /// The same over time.
+    pub free_block_ns: u128,
+    /// The fewest free blocks that a pool was left with when one was taken, since they were read last; `u32::MAX` if none was.
+    pub free_min: u32,
+    /// Time in the states S0 to S3, summed over pools.
+    pub state_ns: [u128; 4],
+    /// Time in which they were transferring, summed over channels.
+    pub bus_ns: u128,
+    /// Time in which they held an operation, summed over dies.
+    pub die_ns: u128,
+    /// Pages that the cache was asked for and had.
+    pub cache_hits: u64,
+    /// Pages that it was asked for.
+    pub cache_lookups: u64,
+    /// Dirty pages in it: at present.
+    pub cache_dirty: u64,
+}
+
+impl Readings {
+    /// Those at the start of a run.
+    pub fn new() -> Self {
+        Readings {
+            gc_ns: Vec::new(),
+            jobs: 0,
+            pages_moved: 0,
+            free_blocks: 0,
+            free_block_ns: 0,
+            free_min: u32::MAX,
+            state_ns: [0; 4],
+            bus_ns: 0,
+            die_ns: 0,
+            cache_hits: 0,
+            cache_lookups: 0,
+            cache_dirty: 0,
+        }
+    }
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Readings::new()
+    }
+}
+
+/// Records a run over time.
+#[derive(Debug)]
+pub struct Series {
+    shape: Shape,
+    chips_per_row: u32,
+    ended: Bins,
+    /// The bin under way, and when it ends.
+    open: Bin,
+    open_end: Ns,
+    /// No time has passed in it.
+    is_new: bool,
+    /// What was read when it began.
+    before: Readings,
+}
+
+impl Series {
+    /// For a run that begins at time 0.
+    pub fn new(shape: Shape) -> Self {
+        let chips_per_row = shape.chips.div_ceil(MOST_ROWS).max(1);
+        let ended = Bins::new(shape.chips.div_ceil(chips_per_row) as usize);
+        Series {
+            shape,
+            chips_per_row,
+            open_end: ended.width_ns,
+            ended,
+            open: Bin::EMPTY,
+            is_new: true,
+            before: Readings { gc_ns: vec![0; shape.chips as usize], ..Readings::new() },
+        }
+    }
+
+    /// A request has completed at the present.
+    #[inline]
+    pub fn completed(&mut self, kind: RequestKind, response_ns: Ns) {
+        match kind {
+            RequestKind::Read => self.open.responses[0].add(response_ns),
+            RequestKind::Write => self.open.responses[1].add(response_ns),
+            RequestKind::Trim | RequestKind::Flush => {}
+        }
+    }
+
+    /// The clock goes from `from` on to `until`, which is later, with so many requests under way.
+    #[inline]
+    pub fn hold(&mut self, from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
+        if self.is_new || until >= self.open_end {
+            return self.hold_across(from, until, outstanding, gauged);
+        }
+        self.hold_within(until - from, outstanding);
+    }
+
+    #[inline]
+    fn hold_within(&mut self, ns: Ns, outstanding: u64) {
+        self.open.outstanding_ns += u128::from(outstanding) * u128::from(ns);
+        self.open.outstanding_max = self.open.outstanding_max.max(outstanding);
+    }
+
+    /// The same where a bin begins or ends.
+    #[cold]
+    fn hold_across(&mut self, mut from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
+        while from < until {
+            if self.is_new {
+                self.is_new = false;
+                self.open.free_min = self.open.free_min.min(gauged.fewest_free_blocks());
+            }
+            let end = until.min(self.open_end);
+            self.hold_within(end - from, outstanding);
+            if end == self.open_end {
+                self.end_bin(end, gauged);
+                self.begin_bin();
+            }
+            from = end;
+        }
+    }
+
+    /// Ends the bin under way at `now`, which is its end or that of the run. Returns the free blocks there are.
+    fn end_bin(&mut self, now: Ns, gauged: &mut impl Gauged) -> u64 {
+        let (before, after) = (&self.before, gauged.read(now));
+        let bin = Bin {
+            ns: now - self.ended.begin_ns(),
+            jobs: after.jobs - before.jobs,
+            pages_moved: after.pages_moved - before.pages_moved,
+            free_block_ns: after.free_block_ns - before.free_block_ns,
+            free_min: self.open.free_min.min(after.free_min),
+            state_ns: std::array::from_fn(|state| after.state_ns[state] - before.state_ns[state]),
+            bus_ns: after.bus_ns - before.bus_ns,
+            die_ns: after.die_ns - before.die_ns,
+            cache_hits: after.cache_hits - before.cache_hits,
+            cache_lookups: after.cache_lookups - before.cache_lookups,
+            cache_dirty: after.cache_dirty,
+            ..self.open
+        };
+        let rows = |chips: &[u128]| chips.chunks(self.chips_per_row as usize).map(|row| row.iter().sum()).collect::<Vec<u128>>();
+        let gc_ns = rows(&after.gc_ns).into_iter().zip(rows(&before.gc_ns)).map(|(after, before)| after - before);
+        self.ended.push(bin, gc_ns);
+        self.before = after;
+        self.before.free_blocks
+    }
+
+    fn begin_bin(&mut self) {
+        self.ended.make_room();
+        self.open = Bin::EMPTY;
+        self.open_end = self.ended.begin_ns() + self.ended.width_ns;
+        self.is_new = true;
+    }
+
+    /// The run has ended at `now`, the time to which the clock went last, with so many requests under way.
+    pub fn finish(mut self, now: Ns, outstanding: u64, gauged: &mut impl Gauged) -> SeriesResult {
+        if self.is_new {
+            // No time is left over which to take a mean: what is, is.
+            self.open.free_min = self.open.free_min.min(gauged.fewest_free_blocks());
+            self.open.outstanding_max = outstanding;
+        }
+        let free_blocks = self.end_bin(now, gauged);
+        SeriesResult::of(&self.ended, &self.shape, self.chips_per_row, free_blocks)
+    }
+}

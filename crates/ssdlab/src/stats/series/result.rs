@@ -1,0 +1,230 @@
+//! What the result says of a run over time, and of how response times are distributed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Shape;
+use super::bins::{Bin, Bins};
+use crate::stats::result::ratio;
+use crate::units::Ns;
+
+/// A run over time, in bins of equal width. All rows have `bins` entries. What happens at time t is in bin floor(t / bin_ns); the last bin may
+/// reach beyond the end of the run, where nothing is under way or busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesResult {
+    /// Width of a bin: 1000 ns, doubled as often as the run needs.
+    #[schemars(extend("unit" = "ns"))]
+    pub bin_ns: Ns,
+    /// Bins, at most 512.
+    #[schemars(extend("unit" = "count"))]
+    pub bins: u64,
+    /// Response times of the requests that completed in each bin. 0 where none did.
+    pub latency_ns: LatencySeries,
+    /// Requests under way in each bin.
+    pub outstanding: OutstandingSeries,
+    /// Garbage collection in each bin.
+    pub gc: GcSeries,
+    /// Free blocks of a pool in each bin, blocks being filled excluded.
+    pub free_blocks: FreeBlockSeries,
+    /// Share of each bin that the pools were in the states of lee2013 Fig. 7, averaged over pools.
+    pub states: StateSeries,
+    /// Share of each bin in which channels were transferring, averaged over channels.
+    #[schemars(extend("unit" = "share"))]
+    pub bus: Vec<f64>,
+    /// Share of each bin in which dies held an operation, averaged over dies.
+    #[schemars(extend("unit" = "share"))]
+    pub dies: Vec<f64>,
+    /// The cache in each bin. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheSeries>,
+}
+
+/// Response times over time, by kind of request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySeries {
+    /// Reads.
+    pub read: ResponseSeries,
+    /// Writes.
+    pub write: ResponseSeries,
+}
+
+/// Response times of one kind of request over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseSeries {
+    /// Requests completed.
+    #[schemars(extend("unit" = "count"))]
+    pub count: Vec<u64>,
+    /// Their mean response time.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean: Vec<f64>,
+    /// The longest.
+    #[schemars(extend("unit" = "ns"))]
+    pub max: Vec<Ns>,
+}
+
+/// Requests under way over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutstandingSeries {
+    /// Mean over the time of the bin.
+    #[schemars(extend("unit" = "count"))]
+    pub mean: Vec<f64>,
+    /// The most that were under way for any time.
+    #[schemars(extend("unit" = "count"))]
+    pub max: Vec<u64>,
+}
+
+/// Garbage collection over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GcSeries {
+    /// By row of chips, and in it by bin: share of the bin in which a chip had a job active, averaged over the chips of the row. Those of an
+    /// array's drives follow each other.
+    #[schemars(extend("unit" = "share"))]
+    pub chips: Vec<Vec<f64>>,
+    /// Chips of a row: 1 up to 64 chips, else as many as make at most 64 rows (the last row may have fewer).
+    #[schemars(extend("unit" = "count"))]
+    pub chips_per_row: u32,
+    /// Jobs started.
+    #[schemars(extend("unit" = "count"))]
+    pub jobs: Vec<u64>,
+    /// Pages that jobs copied to another place.
+    #[schemars(extend("unit" = "count"))]
+    pub pages_moved: Vec<u64>,
+}
+
+/// Free blocks over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FreeBlockSeries {
+    /// The fewest that any pool had.
+    #[schemars(extend("unit" = "count"))]
+    pub min: Vec<u32>,
+    /// Mean over pools and over the time of the bin, as far as it is in the run.
+    #[schemars(extend("unit" = "count"))]
+    pub mean: Vec<f64>,
+    /// The soft threshold T_soft of a pool.
+    #[schemars(extend("unit" = "count"))]
+    pub soft: u32,
+    /// The hard threshold T_hard of a pool; 0: none.
+    #[schemars(extend("unit" = "count"))]
+    pub hard: u32,
+}
+
+/// States over time: together 1 in all bins but the last, which may reach beyond the end of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateSeries {
+    /// S0: no collection is wanted.
+    #[schemars(extend("unit" = "share"))]
+    pub s0: Vec<f64>,
+    /// S1: it is wanted or under way, and all host operations are allowed.
+    #[schemars(extend("unit" = "share"))]
+    pub s1: Vec<f64>,
+    /// S2: the same with fewer than T_hard free blocks, where host writes wait.
+    #[schemars(extend("unit" = "share"))]
+    pub s2: Vec<f64>,
+    /// S3: collection runs to completion.
+    #[schemars(extend("unit" = "share"))]
+    pub s3: Vec<f64>,
+}
+
+/// The cache over time; those of an array's drives together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheSeries {
+    /// Pages looked up that were there, or on their way there.
+    #[schemars(extend("unit" = "count"))]
+    pub hits: Vec<u64>,
+    /// Pages looked up.
+    #[schemars(extend("unit" = "count"))]
+    pub lookups: Vec<u64>,
+    /// Dirty pages at the end of the bin.
+    #[schemars(extend("unit" = "count"))]
+    pub dirty: Vec<u64>,
+}
+
+/// How response times are distributed, by kind of request: the buckets that the percentiles are taken from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Histograms {
+    /// Response times of reads.
+    pub read: Histogram,
+    /// Response times of writes.
+    pub write: Histogram,
+}
+
+/// Buckets that are not empty, the shortest times first. No time is below its bucket's bound by more than the share `percentile_error`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Histogram {
+    /// The longest time that belongs to the bucket; of the last bucket the longest there was.
+    #[schemars(extend("unit" = "ns"))]
+    pub upper_ns: Vec<Ns>,
+    /// Requests in the bucket.
+    #[schemars(extend("unit" = "count"))]
+    pub count: Vec<u64>,
+}
+
+impl SeriesResult {
+    /// Of the bins of a run that ended with so many free blocks.
+    pub(super) fn of(ended: &Bins, shape: &Shape, chips_per_row: u32, free_blocks: u64) -> Self {
+        let each = Each(ended);
+        let pools = u128::from(shape.pools);
+        let free = |bin: &Bin| match u128::from(bin.ns) * pools {
+            0 => free_blocks as f64 / pools as f64,
+            whole => bin.free_block_ns as f64 / whole as f64,
+        };
+        let [s0, s1, s2, s3] = [0, 1, 2, 3].map(|state| each.share(shape.pools, |bin| bin.state_ns[state]));
+        SeriesResult {
+            bin_ns: ended.width_ns,
+            bins: ended.bins.len() as u64,
+            latency_ns: LatencySeries { read: each.responses(0), write: each.responses(1) },
+            outstanding: OutstandingSeries { mean: each.share(1, |bin| bin.outstanding_ns), max: each.bin(|bin| bin.outstanding_max) },
+            gc: GcSeries {
+                chips: each.gc_rows(shape.chips, chips_per_row),
+                chips_per_row,
+                jobs: each.bin(|bin| bin.jobs),
+                pages_moved: each.bin(|bin| bin.pages_moved),
+            },
+            free_blocks: FreeBlockSeries {
+                min: each.bin(|bin| bin.free_min),
+                mean: each.bin(free),
+                soft: shape.soft_blocks,
+                hard: shape.hard_blocks,
+            },
+            states: StateSeries { s0, s1, s2, s3 },
+            bus: each.share(shape.channels, |bin| bin.bus_ns),
+            dies: each.share(shape.dies, |bin| bin.die_ns),
+            cache: shape.cached.then(|| CacheSeries {
+                hits: each.bin(|bin| bin.cache_hits),
+                lookups: each.bin(|bin| bin.cache_lookups),
+                dirty: each.bin(|bin| bin.cache_dirty),
+            }),
+        }
+    }
+}
+
+/// Makes a row of a figure of each bin.
+struct Each<'a>(&'a Bins);
+
+impl Each<'_> {
+    fn bin<T>(&self, figure: impl Fn(&Bin) -> T) -> Vec<T> {
+        self.0.bins.iter().map(figure).collect()
+    }
+
+    /// A sum over time and over `count` things, as a share of all their time in the bin.
+    fn share(&self, count: u32, sum: impl Fn(&Bin) -> u128) -> Vec<f64> {
+        self.bin(|bin| self.share_of(count, sum(bin)))
+    }
+
+    fn share_of(&self, count: u32, sum: u128) -> f64 {
+        ratio(sum, u128::from(self.0.width_ns) * u128::from(count)).unwrap_or(0.0)
+    }
+
+    fn responses(&self, kind: usize) -> ResponseSeries {
+        ResponseSeries {
+            count: self.bin(|bin| bin.responses[kind].count),
+            mean: self.bin(|bin| ratio(bin.responses[kind].sum, bin.responses[kind].count.into()).unwrap_or(0.0)),
+            max: self.bin(|bin| bin.responses[kind].max),
+        }
+    }
+
+    fn gc_rows(&self, chips: u32, chips_per_row: u32) -> Vec<Vec<f64>> {
+        let chips_of = |row: u32| chips_per_row.min(chips - row * chips_per_row);
+        (0..).zip(self.0.gc_rows()).map(|(row, bins)| bins.map(|sum| self.share_of(chips_of(row), sum)).collect()).collect()
+    }
+}

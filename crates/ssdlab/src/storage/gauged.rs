@@ -1,0 +1,31 @@
+//! What the series of a run are made of: figures of all drives, and of the caches, together.
+
+use super::Storage;
+use crate::stats::{Gauged, Readings, Shape};
+use crate::units::Ns;
+
+impl Storage {
+    /// What does not change during a run.
+    pub fn shape(&self) -> Shape {
+        let mut shape = Shape { cached: self.cache_stats().is_some(), ..Shape::default() };
+        self.drives().into_iter().for_each(|drive| drive.add_shape(&mut shape));
+        shape
+    }
+}
+
+impl Gauged for Storage {
+    fn read(&mut self, now: Ns) -> Readings {
+        let mut readings = Readings::new();
+        self.drives_mut().into_iter().for_each(|drive| drive.add_readings(now, &mut readings));
+        if let Some(cache) = self.cache_stats() {
+            readings.cache_hits = cache.counters.read_hits + cache.counters.write_hits;
+            readings.cache_lookups = cache.counters.lookups;
+            readings.cache_dirty = cache.dirty_pages;
+        }
+        readings
+    }
+
+    fn fewest_free_blocks(&self) -> u32 {
+        self.drives().into_iter().map(|drive| drive.fewest_free_blocks()).min().unwrap_or(0)
+    }
+}
