@@ -9,7 +9,7 @@ r.latency.read.p99, r.gc.write_amplification
 from importlib import import_module
 from types import ModuleType
 
-from ssdlab._core import Candidates, Completion, version
+from ssdlab._core import Candidates, Completion, EvictionCandidates, version
 from ssdlab.api import (
     Request,
     Simulator,
@@ -36,9 +36,9 @@ from ssdlab.errors import (
     TraceError,
     UsageError,
 )
+from ssdlab.policies import EvictionPolicy, VictimPolicy
 from ssdlab.result import Comparison, Result, Section
 from ssdlab.study.api import run_study, studies, study_report
-from ssdlab.victims import VictimPolicy
 
 __version__ = version()
 
@@ -57,6 +57,8 @@ __all__ = [
     "Completion",
     "ConfigError",
     "Error",
+    "EvictionCandidates",
+    "EvictionPolicy",
     "FileError",
     "InternalError",
     "Interrupted",

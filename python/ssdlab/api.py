@@ -14,8 +14,8 @@ from ssdlab.batch import Job, Log, execute, prepare_folder, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, value_text
+from ssdlab.policies import Eviction, Victim
 from ssdlab.result import Comparison, Result
-from ssdlab.victims import Victim
 
 __all__ = [
     "COMPARISON_FILE",
@@ -60,6 +60,7 @@ def run(
     state: Path_ | None = None,
     verify: Verify = "off",
     victim: Victim | None = None,
+    eviction: Eviction | None = None,
     log_requests: bool = False,
     out: Path_ | None = None,
 ) -> Result:
@@ -88,6 +89,8 @@ def run(
         state: a device state saved by `precondition`, to begin with.
         verify: `"end"` checks all invariants after the run, `"every"` after every event (for small devices).
         victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
+        eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of that of
+            `cache.policy`, which must not be `none`.
         log_requests: keep a row for each request (`result.requests`).
         out: a folder for `result.json` and, if asked for, `requests.parquet`.
 
@@ -112,6 +115,7 @@ def run(
         state=state,
         verify=verify,
         victim=victim,
+        eviction=eviction,
     )
     folder = None if out is None else Path(path("out", out))
     log: Log = "kept" if truth("log_requests", log_requests) else None
@@ -139,6 +143,7 @@ def compare(
     state: Path_ | None = None,
     verify: Verify = "off",
     victim: Victim | None = None,
+    eviction: Eviction | None = None,
     log_requests: bool = False,
     paired: bool = False,
     out: Path_ | None = None,
@@ -172,6 +177,7 @@ def compare(
         state=state,
         verify=verify,
         victim=victim,
+        eviction=eviction,
     )
     folder = None if out is None else Path(path("out", out))
     batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, paired=paired), workers=jobs)
@@ -334,8 +340,19 @@ class Simulator:
         state: Path_ | None = None,
         verify: Verify = "off",
         victim: Victim | None = None,
+        eviction: Eviction | None = None,
     ) -> None:
-        setup = Setup(device=device, prefill=prefill, seed=seed, set=_pairs(set), config=config, state=state, verify=verify, victim=victim)
+        setup = Setup(
+            device=device,
+            prefill=prefill,
+            seed=seed,
+            set=_pairs(set),
+            config=config,
+            state=state,
+            verify=verify,
+            victim=victim,
+            eviction=eviction,
+        )
         self._core = _core.Simulator(setup.plan(scheme))
         self._title = setup.title(scheme)
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ssdlab import _core
+from ssdlab.errors import UsageError
 from ssdlab.plans import Setup, value_text
+from ssdlab.policies import Eviction, described_eviction
 
 __all__ = ["CacheReplay", "replay_cache"]
 
@@ -39,6 +41,7 @@ def replay_cache(
     scheme: str | None = None,
     set: Mapping[str, object] | None = None,
     in_gc: Iterable[tuple[int, int, bool]] = (),
+    eviction: Eviction | None = None,
 ) -> CacheReplay:
     """Plays requests to a cache alone: which pages hit, are kept, and are evicted.
 
@@ -52,8 +55,14 @@ def replay_cache(
         set: single keys, such as `{"cache.policy": "lru", "cache.bytes": 1 << 20}`.
         in_gc: triples of request, home and whether it is in GC from that request on, in order; at first none is. Homes are chips, and with
             `cache.place = "array"` drives.
+        eviction: an eviction policy of your own, in place of that of `cache.policy`.
     """
     pairs = tuple((key, value_text(value)) for key, value in (set or {}).items())
     config = Setup(device=device, set=pairs).build(scheme)
-    events, counters = _core.replay_cache(config, list(requests), list(in_gc))
+    try:
+        events, counters = _core.replay_cache(config, list(requests), list(in_gc), described_eviction(eviction))
+    except OverflowError as error:
+        raise UsageError(
+            f"requests or in_gc: a number is out of range: {error}; offsets, lengths, requests and homes count from 0"
+        ) from error
     return CacheReplay(events, json.loads(counters))

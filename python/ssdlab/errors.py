@@ -57,7 +57,7 @@ class SimulationError(Error):
 
 
 class PolicyError(Error):
-    """A victim policy of the user's own that raised an error, which is the `__cause__`, or returned what names no block."""
+    """A policy of the user's own that raised an error, which is the `__cause__`, or returned what it must not."""
 
 
 class StoppedError(Error):

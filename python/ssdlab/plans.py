@@ -13,7 +13,7 @@ from typing import Any, cast
 from ssdlab import _core
 from ssdlab.checks import check_paths, check_texts, whole
 from ssdlab.errors import ConfigError, UsageError
-from ssdlab.victims import Victim, described
+from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
 
 __all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "requests_of", "value_text", "whole"]
 
@@ -115,6 +115,7 @@ class Setup:
     state: str | os.PathLike[str] | None = None
     verify: str = "off"
     victim: Victim | None = None
+    eviction: Eviction | None = None
 
     def __post_init__(self) -> None:
         check_texts({"device": self.device, "workload": self.workload, "format": self.format, "verify": self.verify})
@@ -168,8 +169,9 @@ class Setup:
         parts = [f"Device {self.device or 'default'}", f"scheme {scheme or 'default'}", workload]
         if self.config is not None:
             parts.append(f"config {os.fspath(self.config)}")
-        if self.victim is not None:
-            parts.append(f"victim policy {described(self.victim)[1]}")
+        for kind, policy in (("victim", described_victim(self.victim)), ("eviction", described_eviction(self.eviction))):
+            if policy is not None:
+                parts.append(f"{kind} policy {policy[1]}")
         parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
         return ", ".join(parts)
 
@@ -183,7 +185,8 @@ class Setup:
             verify=self.verify,
             request_log=request_log,
             state=self.state,
-            victim=None if self.victim is None else described(self.victim),
+            victim=described_victim(self.victim),
+            eviction=described_eviction(self.eviction),
         )
 
     def _shorthands(self) -> list[tuple[str, str]]:

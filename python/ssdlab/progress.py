@@ -12,7 +12,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["RunProgress", "TotalProgress"]
+__all__ = ["CountProgress", "RunProgress", "TotalProgress"]
 
 PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
 DONE = 2
@@ -98,6 +98,38 @@ class TotalProgress(_Bars):
         assert self._progress is not None
         done = sum(phase == DONE for phase, *_ in states)
         self._progress.update(self._progress.tasks[0].id, completed=sum(map(_share, states)), rate=f"{done} of {self._runs} runs")
+
+
+class CountProgress:
+    """A context manager: a line with what is being done and how many of something there are so far."""
+
+    def __init__(self, unit: str, *, quiet: bool) -> None:
+        self._unit = unit
+        # Drawn only when told to: a thread that draws would disturb what is measured meanwhile.
+        self._progress = (
+            None
+            if quiet or not sys.stderr.isatty()
+            else Progress(TextColumn("{task.description}"), console=Console(stderr=True), auto_refresh=False, transient=True)
+        )
+
+    @property
+    def callback(self) -> Callable[[str, int], None] | None:
+        """What is to be called; `None` where nobody would see it."""
+        return self._update if self._progress is not None else None
+
+    def __enter__(self) -> Self:
+        if self._progress is not None:
+            self._progress.add_task("")
+            self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _update(self, doing: str, count: int) -> None:
+        assert self._progress is not None
+        self._progress.update(self._progress.tasks[0].id, description=f"{doing}: {count:,} {self._unit}", refresh=True)
 
 
 def _share(state: tuple[int, int, int, int]) -> float:

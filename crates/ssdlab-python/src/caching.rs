@@ -8,6 +8,7 @@ use ssdlab::request::{Request, RequestKind};
 
 use crate::door;
 use crate::errors::{Failure, json};
+use crate::policies;
 use crate::runs::PyConfig;
 
 /// What happened, and the counters as JSON text.
@@ -31,14 +32,17 @@ pub fn replay_cache(
     config: &PyConfig,
     requests: Vec<(String, u64, u64)>,
     in_gc: Vec<(u64, u32, bool)>,
+    eviction: Option<policies::Given>,
 ) -> PyResult<Replayed> {
     let requests: Vec<Request> = requests
         .into_iter()
         .map(|(op, offset, length)| Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false }))
         .collect::<Result<_, Failure>>()?;
     let changes: Vec<Change> = in_gc.into_iter().map(|(request, home, in_gc)| Change { request, home, in_gc }).collect();
+    let eviction = eviction.map(policies::eviction);
     let config = config.0.clone();
-    let replayed = door::call(py, std::sync::Arc::default(), None, move |_| replay::replay(&config, &requests, &changes))?;
+    let replayed =
+        door::call(py, std::sync::Arc::default(), None, move |_| replay::replay(&config, &requests, &changes, eviction.as_ref()))?;
     let counters = value!({
         "lookups": replayed.counters.lookups,
         "read_hits": replayed.counters.read_hits,

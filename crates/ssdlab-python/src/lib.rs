@@ -5,20 +5,20 @@
 //! | `caching` | a cache by itself |
 //! | `door` | the one way to long work: in worker threads, without the GIL, with Ctrl-C and progress |
 //! | `errors` | core errors and panics as Python exceptions |
+//! | `policies` | victim and eviction policies written in Python |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
 //! | `tools` | traces, presets, studies, the schema |
-//! | `victims` | victim policies written in Python |
 
 mod caching;
 mod door;
 mod errors;
+mod policies;
 mod queueing;
 mod runs;
 mod simulator;
 mod tools;
-mod victims;
 
 use pyo3::prelude::*;
 
@@ -39,7 +39,7 @@ mod _core {
     use tools::{keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
 
     #[pymodule_export]
-    use victims::PyCandidates;
+    use policies::{PyCandidates, PyEvictionCandidates};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

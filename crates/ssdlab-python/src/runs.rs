@@ -14,7 +14,7 @@ use ssdlab::simulation::{self, Control, Plan, Verify};
 
 use crate::door::{self, Message, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
-use crate::victims;
+use crate::policies;
 
 /// A complete, checked configuration.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]
@@ -77,7 +77,8 @@ pub struct PyPlan(pub Plan);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None))]
+    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None, eviction=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         config: &PyConfig,
         seed: u64,
@@ -85,7 +86,8 @@ impl PyPlan {
         verify: &str,
         request_log: Option<PathBuf>,
         state: Option<PathBuf>,
-        victim: Option<victims::Given>,
+        victim: Option<policies::Given>,
+        eviction: Option<policies::Given>,
     ) -> PyResult<Self> {
         let verify = match verify {
             "off" => Verify::Off,
@@ -96,7 +98,8 @@ impl PyPlan {
                 return Err(Failure::Core(Error::Usage(message)).into());
             }
         };
-        Ok(PyPlan(Plan { config: config.0.clone(), seed, requests, verify, request_log, state, victim: victim.map(victims::custom) }))
+        let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
+        Ok(PyPlan(Plan { requests, verify, request_log, state, victim, eviction, ..Plan::new(config.0.clone(), seed) }))
     }
 
     /// The configuration.

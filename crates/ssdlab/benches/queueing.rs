@@ -10,7 +10,7 @@ use ssdlab::config::{Config, Layers};
 use ssdlab::geometry::Geometry;
 use ssdlab::queueing::{Arrivals, Model, Priority, ServiceTimes, Traffic, Watch, simulate};
 use ssdlab::replay::replay;
-use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab::workload;
 
 const REQUESTS: u64 = 1_000_000;
@@ -48,15 +48,7 @@ fn best(turn: impl Fn() -> f64) -> f64 {
 
 /// The drive is prepared before; the requests are drawn as it runs.
 fn drive_s(config: &Config) -> f64 {
-    let plan = Plan {
-        config: config.clone(),
-        seed: SEED,
-        requests: Some(REQUESTS),
-        verify: Verify::Off,
-        request_log: None,
-        state: None,
-        victim: None,
-    };
+    let plan = Plan { requests: Some(REQUESTS), ..Plan::new(config.clone(), SEED) };
     let mut simulation = Simulation::new(&plan, &Control::default()).expect("a drive");
     let exported = Geometry::new(config).exported_bytes();
     let mut source = workload::open(&config.workload, exported, SEED, plan.requests).expect("a generator");

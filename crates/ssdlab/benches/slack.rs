@@ -9,7 +9,7 @@ use ssdlab::config::{Arrival, Config, Layers};
 use ssdlab::flash::Timing;
 use ssdlab::geometry::Geometry;
 use ssdlab::sched::{LineKind, NONE, Scheduler, Transaction, TransactionKind, Transactions};
-use ssdlab::simulation::{Control, Plan, Verify, run};
+use ssdlab::simulation::{Control, Plan, run};
 use ssdlab::stats::Parts;
 use ssdlab::units::{DieId, Lpn, Ns, PoolId, Ppn};
 
@@ -104,6 +104,6 @@ fn run_s(scheme: &str) -> f64 {
     config.workload.request_kb = 32.0;
     config.workload.read_share = 0.25;
     config.workload.align_kb = 8.0;
-    let plan = Plan { config, seed: 1, requests: Some(REQUESTS), verify: Verify::Off, request_log: None, state: None, victim: None };
+    let plan = Plan { requests: Some(REQUESTS), ..Plan::new(config, 1) };
     run(&plan, &Control::default()).expect("a run").wall_s
 }

@@ -29,8 +29,10 @@ pub enum Error {
     #[error("{0}")]
     Simulation(String),
     /// A policy of the user's own that could not choose.
-    #[error("victim policy {policy}: {reason}")]
+    #[error("{kind} policy {policy}: {reason}")]
     Policy {
+        /// What it chooses: `"victim"` or `"eviction"`.
+        kind: &'static str,
         /// What it is called.
         policy: String,
         /// Why it could not.

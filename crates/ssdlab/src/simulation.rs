@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::cache::CustomEviction;
 use crate::cancel::Cancel;
 use crate::config::{Config, PreconditionKind};
 use crate::error::{Error, Result};
@@ -51,6 +52,15 @@ pub struct Plan {
     pub state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
     pub victim: Option<CustomVictim>,
+    /// An eviction policy of the user's own, in place of that of `cache.policy`, which must not be `none`. The result says `custom`.
+    pub eviction: Option<CustomEviction>,
+}
+
+impl Plan {
+    /// A run of a configuration's whole workload, with nothing else asked for.
+    pub fn new(config: Config, seed: u64) -> Self {
+        Plan { config, seed, requests: None, verify: Verify::Off, request_log: None, state: None, victim: None, eviction: None }
+    }
 }
 
 /// A run's line to the outside: progress out, cancellation in. Shared between threads.
@@ -75,7 +85,7 @@ impl Control {
     }
 }
 
-/// What the result's configuration says of a victim policy of the user's own.
+/// What the result's configuration says of a policy of the user's own.
 const CUSTOM: &str = "custom";
 /// How many steps of the clock pass between looks at [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
@@ -131,6 +141,9 @@ impl Simulation {
         }
         if let Some(victim) = &plan.victim {
             storage.use_victim_policy(victim);
+        }
+        if let Some(eviction) = &plan.eviction {
+            storage.use_eviction_policy(eviction)?;
         }
         Ok(Simulation {
             plan: plan.clone(),
@@ -268,9 +281,13 @@ impl Simulation {
         if self.plan.victim.is_some() {
             config["gc"]["victim"] = CUSTOM.into();
         }
+        if self.plan.eviction.is_some() {
+            config["cache"]["policy"] = CUSTOM.into();
+        }
         let run = Run {
             config,
             victim_source: self.plan.victim.map(|victim| victim.source_hash().to_string()),
+            eviction_source: self.plan.eviction.map(|eviction| eviction.source_hash().to_string()),
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),
@@ -305,8 +322,8 @@ impl Simulation {
         self.policy_could_choose()
     }
 
-    /// The user's own victim policy, if there is one, has named what it was asked for. Asked after each step and not by the drive itself:
-    /// there the greedy choice stands in until the run ends here.
+    /// The user's own policies, if there are any, have named what they were asked for. Asked after each step and not by drive or cache: there
+    /// a built-in choice stands in until the run ends here.
     #[inline]
     fn policy_could_choose(&mut self) -> Result<()> {
         self.storage.take_policy_failure().map_or(Ok(()), Err)

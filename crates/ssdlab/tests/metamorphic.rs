@@ -47,7 +47,7 @@ impl Outcome {
 
 /// Runs the requests.
 fn run(config: &Config, requests: &[Request]) -> Result<Outcome, String> {
-    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+    let plan = Plan { verify: Verify::End, ..Plan::new(config.clone(), 7) };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
     simulation.take_completions();
     for request in requests {

@@ -13,14 +13,23 @@ from rich.measure import Measurement
 
 from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT
 
-__all__ = ["complain", "print_json", "print_tables"]
+__all__ = ["complain", "print_json", "print_tables", "warn"]
 
 
 def complain(message: str) -> None:
-    """One line on standard error."""
+    """What went wrong, as one line on standard error."""
+    _say(f"error: {message}")
+
+
+def warn(message: str) -> None:
+    """What should be known of a result, as one line on standard error."""
+    _say(f"warning: {message}")
+
+
+def _say(message: str) -> None:
     line = "; ".join(part.strip() for part in message.splitlines() if part.strip())
     with contextlib.suppress(OSError):
-        print(f"error: {line}", file=sys.stderr)
+        print(line, file=sys.stderr)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -1,20 +1,27 @@
-"""`ssdlab trace info` and `trace convert`."""
+"""`ssdlab trace info`, `trace convert` and `trace record`."""
 
 from __future__ import annotations
 
+import shlex
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ssdlab import api, tables
+from ssdlab import api, recording, tables
 from ssdlab.cli import options as o
-from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.cli.output import complain, print_json, print_tables, warn
 from ssdlab.errors import Error
+from ssdlab.progress import CountProgress
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Look at traces and convert them.", no_args_is_help=True)
+app = typer.Typer(help="Look at traces, convert and record them.", no_args_is_help=True)
+
+COMMAND_SHOWN = 60
+"""So many letters of a command are shown in a table."""
 
 DeviceOfTrace = Annotated[
     str | None,
@@ -80,6 +87,48 @@ def convert(
         print_json(report)
     else:
         print_tables([tables.report_table(report, str(target))])
+
+
+# What follows the first word of COMMAND belongs to it, with -- in front or without.
+@app.command(context_settings={"allow_interspersed_args": False})
+def record(
+    command: Annotated[list[str], typer.Argument(help="The program to run, with its arguments.", metavar="-- COMMAND...")],
+    device: Annotated[Path, typer.Option("--dev", help="The block device to record: a disk or a partition.", metavar="DEV")],
+    out: Annotated[Path, typer.Option(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="FILE")],
+    buffer_mb: Annotated[
+        int, typer.Option(help="Memory of the kernel's for each processor, for events not read yet.", metavar="N", min=1, max=65536)
+    ] = 32,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Run a command and record the requests that it makes a device carry out (Linux, as root)."""
+    recording.check_target(out)
+    recording.check_command(command)
+    recording.check_system()
+    found = recording.find_device(device)
+    tracefs = recording.find_tracefs()
+    with CountProgress("requests", quiet=quiet) as progress:
+        recorder = recording.Recorder(found, tracefs, buffer_mb=buffer_mb, progress=progress.callback)
+        recorded = recorder.record(command)
+    for warning in recorded.warnings():
+        warn(warning)
+    report = recorded.save(out)
+    info = api.trace_info(out)
+    if json_:
+        print_json({"file": str(out), "trace": info, "recording": report})
+    elif not quiet:
+        figures = {key: value for key, value in info.items() if key != "bad"}
+        tables_ = [tables.report_table(figures, str(out)), tables.report_table(_shown(report), "Recording")]
+        print_tables([*tables_, "Next:", f"  ssdlab run --trace {shlex.quote(str(out))} --fit trace"])
+    if recorded.interrupted:
+        complain("interrupted; the trace holds what was recorded until then")
+        raise typer.Exit(130)
+
+
+def _shown(report: Mapping[str, Any]) -> dict[str, Any]:
+    """A report on a recording, with the beginning of the command; where events were lost, a warning has said already."""
+    typed = textwrap.shorten(shlex.join(report["command"]), COMMAND_SHOWN, placeholder=" ...")
+    return {key: value for key, value in report.items() if key != "lost_between_s"} | {"command": typed}
 
 
 def _bad_lines(path: Path, found: dict[str, Any]) -> list[str]:

@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `policy` | the interface of policies, the choice among them, awareness of collection |
 //! | `lru`, `cflru`, `bplru`, `fab` | a policy each |
+//! | `custom` | one of the user's own |
 //! | `homes` | what a cache knows of that which lies below |
 //! | `grouping`, `recency`, `sectors` | pages by group, order of use, parts of pages |
 //! | `replay` | a cache by itself |
 
 mod bplru;
 mod cflru;
+mod custom;
 mod fab;
 mod grouping;
 mod homes;
@@ -23,12 +25,15 @@ mod sectors;
 #[cfg(test)]
 mod tests;
 
+pub use custom::{Candidate, CustomEviction, EvictionPolicy, Failure};
 pub use homes::{Groups, Homes};
 pub use sectors::{Extent, SECTOR_BYTES, Sectors};
 
-use crate::config::{Cache as Config, Padding};
+use crate::config::{Cache as Config, Padding, whole_part};
+use crate::error::Error;
 use crate::lists::NONE;
 use crate::stats::CacheCounters;
+use custom::Asked;
 use policy::{Choice, Order, Policy, Use};
 use recency::Recency;
 use sectors::Held;
@@ -117,12 +122,13 @@ pub struct Cache {
 impl Cache {
     /// As configured, over a store of `pages` pages.
     pub fn new(config: &Config, page_bytes: u32, pages: u32, homes: &impl Homes) -> Self {
-        let capacity = (config.bytes / u64::from(page_bytes)).min(pages.into()).max(1) as u32;
-        let ahead = libm::floor(config.destage_ahead * f64::from(capacity)) as u32;
+        let capacity = (config.bytes / u64::from(page_bytes)) as u32;
+        // A cache larger than the store never fills.
+        let entries = capacity.min(pages);
         let classes = if config.gc_aware { homes.homes() + 1 } else { 1 };
         Cache {
             capacity,
-            keeps: capacity - ahead,
+            keeps: capacity - whole_part(config.destage_ahead, capacity),
             reads: config.reads,
             writes: config.writes,
             soon: config.soon,
@@ -130,15 +136,29 @@ impl Cache {
             padding_share: config.padding_share,
             classes,
             entry_of: vec![0; pages as usize],
-            entries: vec![Entry::default(); capacity as usize],
-            free: (0..capacity).rev().collect(),
-            held: Held::new(capacity, page_bytes.div_ceil(SECTOR_BYTES)),
+            entries: vec![Entry::default(); entries as usize],
+            free: (0..entries).rev().collect(),
+            held: Held::new(entries, page_bytes.div_ceil(SECTOR_BYTES)),
             policy: Policy::new(config, capacity, classes, homes.groups(), pages),
-            dirty: Recency::new(capacity, classes),
+            dirty: Recency::new(entries, classes),
             dirty_count: 0,
             leaving: Vec::new(),
             unit: Vec::new(),
             counters: CacheCounters::default(),
+        }
+    }
+
+    /// Asks a policy of the user's own in place of the configured one. For before the first request.
+    pub fn ask(&mut self, custom: &CustomEviction) {
+        self.policy = Policy::Asked(Asked::new(custom.make(), self.entries()));
+    }
+
+    /// Why the user's own policy could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        match &mut self.policy {
+            Policy::Asked(asked) => asked.policy_mut().take_failure(),
+            _ => None,
         }
     }
 
@@ -147,9 +167,14 @@ impl Cache {
         self.capacity
     }
 
+    /// Entries there are: for as many pages as it can keep, but no more than the store has.
+    pub fn entries(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
     /// Pages it keeps.
     pub fn kept(&self) -> u32 {
-        self.capacity - self.free.len() as u32
+        self.entries() - self.free.len() as u32
     }
 
     /// The entry's page was written and is not below yet.
@@ -204,7 +229,7 @@ impl Cache {
         let entry = self.entry_of(page);
         if entry != NONE {
             let Entry { coming, dirty, .. } = self.entries[entry as usize];
-            self.touch(entry, page, Use { writes: false, whole_page: false, dirty }, homes);
+            self.touch(entry, page, Use { writes: false, whole_page: false, dirty }, false, homes);
             if coming || self.held.covers(entry, sectors) {
                 self.counters.read_hits += 1;
                 return Answer { found: Found::Hit, entry };
@@ -230,7 +255,7 @@ impl Cache {
         if !self.writes {
             if entry != NONE {
                 self.held.add(entry, sectors);
-                self.touch(entry, page, Use { writes: false, whole_page: false, dirty: false }, homes);
+                self.touch(entry, page, Use { writes: false, whole_page: false, dirty: false }, true, homes);
             }
             return Answer { found: Found::Past, entry };
         }
@@ -238,7 +263,7 @@ impl Cache {
         if entry != NONE {
             self.counters.write_hits += 1;
             self.held.add(entry, sectors);
-            self.touch(entry, page, Use { writes: true, whole_page: self.is_whole(sectors), dirty: true }, homes);
+            self.touch(entry, page, Use { writes: true, whole_page: self.is_whole(sectors), dirty: true }, true, homes);
             return Answer { found: Found::Hit, entry };
         }
         if self.free.is_empty() {
@@ -256,10 +281,10 @@ impl Cache {
     }
 
     #[inline]
-    fn touch(&mut self, entry: u32, page: u32, used: Use, homes: &impl Homes) {
+    fn touch(&mut self, entry: u32, page: u32, used: Use, written: bool, homes: &impl Homes) {
         let from = self.entries[entry as usize].class;
         // With dynamic allocation what is written loses its home, and what is read keeps it.
-        let to = if used.writes { self.class_of(page, true, homes) } else { from };
+        let to = if written { self.class_of(page, true, homes) } else { from };
         self.policy.touch(entry, page, (from, to), used);
         self.entries[entry as usize].class = to;
         if used.writes && !self.entries[entry as usize].dirty {
@@ -312,7 +337,7 @@ impl Cache {
 
     /// Evicts one unit of a full cache. False if nothing is evicted: all homes are in GC, and it is not for a write.
     fn make_room(&mut self, homes: &impl Homes, for_write: bool) -> bool {
-        let choice = policy::choose(&self.policy, self.classes, homes, self.soon).expect("a full cache keeps something");
+        let choice = self.choose(homes, for_write).expect("a full cache keeps something");
         let unit = match choice {
             Choice::First(unit) => unit,
             Choice::Skipped(unit) => {
@@ -337,20 +362,57 @@ impl Cache {
     #[inline]
     pub fn evict_ahead(&mut self, kept: u32, homes: &impl Homes) {
         while self.kept() > self.keeps {
-            let unit = match policy::choose(&self.policy, self.classes, homes, self.soon) {
-                Some(Choice::First(unit)) => unit,
-                Some(Choice::Skipped(unit)) => {
-                    self.counters.gc_skips += 1;
-                    unit
-                }
+            let choice = self.choose(homes, false);
+            let unit = match choice {
+                Some(Choice::First(unit) | Choice::Skipped(unit)) => unit,
                 Some(Choice::AllInGc(_)) | None => return,
             };
             self.take_unit(unit);
             if self.unit.contains(&kept) {
                 return;
             }
+            self.counters.gc_skips += u64::from(matches!(choice, Some(Choice::Skipped(_))));
             self.evict_unit();
         }
+    }
+
+    /// Who goes: by the policy, or by the user's own, which is asked unless all homes are in GC and nothing would go (not `for_write`).
+    #[inline]
+    fn choose(&mut self, homes: &impl Homes, for_write: bool) -> Option<Choice> {
+        if matches!(self.policy, Policy::Asked(_)) {
+            return self.ask_policy(homes, for_write);
+        }
+        policy::choose(&self.policy, self.classes, homes, self.soon)
+    }
+
+    fn ask_policy(&mut self, homes: &impl Homes, for_write: bool) -> Option<Choice> {
+        let Policy::Asked(asked) = &self.policy else { return None };
+        let aware = self.classes > 1;
+        let candidate = |(entry, age): (u32, u64)| {
+            let Entry { page, class, dirty, .. } = self.entries[entry as usize];
+            let known = if aware { Some(class).filter(|&class| class < homes.homes()) } else { homes.home_of(page) };
+            let in_gc = known.is_some_and(|home| homes.in_gc(home, self.soon));
+            (entry, Candidate { page, dirty, age, home: known, in_gc })
+        };
+        let all: Vec<_> = asked.by_age().map(candidate).collect();
+        let first = all.first()?.0;
+        let all_in_gc = aware && all.iter().all(|(_, candidate)| candidate.in_gc);
+        if all_in_gc && !for_write {
+            return Some(Choice::AllInGc(first));
+        }
+        let (entries, candidates): (Vec<_>, Vec<_>) =
+            all.iter().filter(|(_, candidate)| !aware || all_in_gc || !candidate.in_gc).copied().unzip();
+        let Policy::Asked(asked) = &mut self.policy else { return None };
+        let named = asked.pick(&candidates);
+        self.counters.policy_fallbacks += u64::from(named.is_none());
+        let unit = entries[named.unwrap_or(0)];
+        Some(if all_in_gc {
+            Choice::AllInGc(unit)
+        } else if candidates.len() < all.len() {
+            Choice::Skipped(unit)
+        } else {
+            Choice::First(unit)
+        })
     }
 
     /// Lists the entries of a unit by page.
@@ -428,7 +490,7 @@ impl Cache {
         let mut pages: Vec<u32> = if end.saturating_sub(first) <= self.kept() {
             (first..end).filter(|&page| self.entry_of[page as usize] != 0).collect()
         } else {
-            let in_use = (0..self.capacity).map(|entry| self.entries[entry as usize].page).filter(|page| (first..end).contains(page));
+            let in_use = self.entries.iter().map(|entry| entry.page).filter(|page| (first..end).contains(page));
             in_use.filter(|&page| self.entry_of[page as usize] != 0).collect()
         };
         pages.sort_unstable();
@@ -461,14 +523,14 @@ impl Cache {
     /// # Errors
     /// A sentence about the first contradiction.
     pub fn check(&self) -> Result<(), String> {
-        let mut kept = vec![false; self.capacity as usize];
+        let mut kept = vec![false; self.entries.len()];
         for (page, &entry) in self.entry_of.iter().enumerate().filter(|&(_, &entry)| entry != 0) {
             let entry = entry as usize - 1;
             if self.entries[entry].page as usize != page || std::mem::replace(&mut kept[entry], true) {
                 return Err(format!("page {page} is said to be in entry {entry}, which holds page {}", self.entries[entry].page));
             }
         }
-        let (count, dirty) = (0..self.capacity as usize)
+        let (count, dirty) = (0..self.entries.len())
             .filter(|&entry| kept[entry])
             .fold((0, 0), |(count, dirty), entry| (count + 1, dirty + u32::from(self.entries[entry].dirty)));
         if (count, dirty) != (self.kept(), self.dirty_count) {

@@ -6,11 +6,12 @@
 
 use super::bplru::Bplru;
 use super::cflru::Cflru;
+use super::custom::Asked;
 use super::fab::Fab;
 use super::grouping::Grouping;
 use super::homes::{Groups, Homes};
 use super::lru::Lru;
-use crate::config::{Cache as Config, CachePolicy};
+use crate::config::{Cache as Config, CachePolicy, whole_part};
 
 /// Where a unit stands in the order of eviction: the least goes first. No two units rank the same.
 pub type Rank = (u64, u64);
@@ -59,6 +60,8 @@ pub enum Policy {
     Bplru(Bplru),
     /// See [`Fab`].
     Fab(Fab),
+    /// One of the user's own.
+    Asked(Asked),
 }
 
 /// Calls the same of whichever policy it is.
@@ -69,19 +72,18 @@ macro_rules! each {
             Policy::Cflru($order) => $call,
             Policy::Bplru($order) => $call,
             Policy::Fab($order) => $call,
+            Policy::Asked($order) => $call,
         }
     };
 }
 
 impl Policy {
-    /// As configured, for so many entries in so many classes over a store of so many pages.
-    pub fn new(config: &Config, entries: u32, classes: u32, groups: Groups, pages: u32) -> Self {
+    /// As configured, for a cache of so many pages in so many classes over a store of so many pages.
+    pub fn new(config: &Config, capacity: u32, classes: u32, groups: Groups, pages: u32) -> Self {
+        let entries = capacity.min(pages);
         match config.policy {
             CachePolicy::None | CachePolicy::Lru => Policy::Lru(Lru::new(entries, classes)),
-            CachePolicy::Cflru => {
-                let window = libm::floor(config.clean_window * f64::from(entries)) as u32;
-                Policy::Cflru(Cflru::new(entries, classes, window))
-            }
+            CachePolicy::Cflru => Policy::Cflru(Cflru::new(entries, classes, whole_part(config.clean_window, capacity))),
             CachePolicy::Bplru => Policy::Bplru(Bplru::new(Grouping::new(groups, pages, entries), entries, classes, config.compensation)),
             CachePolicy::Fab => Policy::Fab(Fab::new(Grouping::new(groups, pages, entries), entries, classes, groups.pages)),
         }

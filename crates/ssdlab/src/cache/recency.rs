@@ -39,6 +39,16 @@ impl Recency {
         self.links.previous(unit)
     }
 
+    /// A list from the longest unused on.
+    pub fn chain(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
+        self.links.chain(self.lists[list as usize])
+    }
+
+    /// How many units were used after this one was last.
+    pub fn age(&self, unit: u32) -> u64 {
+        self.youngest - self.stamps[unit as usize]
+    }
+
     /// When a unit was used last: larger is later.
     #[inline]
     pub fn stamp(&self, unit: u32) -> u64 {

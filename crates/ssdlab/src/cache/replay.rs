@@ -1,7 +1,7 @@
 //! A cache by itself: what hits and what is evicted, request by request, with the states of the homes given. No drive and no time: what is fetched
 //! is there at once, what is destaged is below at once, and every page holds data.
 
-use super::{Answer, Cache, Found, Groups, Homes, Leaves, Sectors};
+use super::{Answer, Cache, CustomEviction, Found, Groups, Homes, Leaves, Sectors};
 use crate::config::{CachePlace, Config};
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
@@ -157,11 +157,12 @@ struct Replay {
     leaving: Vec<Leaves>,
 }
 
-/// Plays requests to the cache that is configured. Arrival times do not matter; `changes` are in order.
+/// Plays requests to the cache that is configured, or to one with a policy of the user's own. Arrival times do not matter; `changes` are in
+/// order.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no cache, for a request beyond the exported range, or a home that does not exist.
-pub fn replay(config: &Config, requests: &[Request], changes: &[Change]) -> Result<Replayed> {
+/// [`Error::Policy`]; [`Error::Usage`] if there is no cache, for a request beyond the exported range, or a home that does not exist.
+pub fn replay(config: &Config, requests: &[Request], changes: &[Change], eviction: Option<&CustomEviction>) -> Result<Replayed> {
     if !config.cache.is_on() {
         return Err(Error::Usage("there is no cache to replay; set cache.policy".into()));
     }
@@ -177,7 +178,10 @@ pub fn replay(config: &Config, requests: &[Request], changes: &[Change]) -> Resu
     }
     let page_bytes = config.device.page_bytes;
     let pages = (exported / u64::from(page_bytes)) as u32;
-    let cache = Cache::new(&config.cache, page_bytes, pages, &homes);
+    let mut cache = Cache::new(&config.cache, page_bytes, pages, &homes);
+    if let Some(eviction) = eviction {
+        cache.ask(eviction);
+    }
     let mut replay = Replay { cache, homes, page_bytes: page_bytes.into(), request: 0, replayed: Replayed::default(), leaving: Vec::new() };
     let mut changes = changes.iter().peekable();
     for (index, request) in requests.iter().enumerate() {
@@ -190,7 +194,13 @@ pub fn replay(config: &Config, requests: &[Request], changes: &[Change]) -> Resu
             let (length, offset) = (request.length, request.offset);
             return Err(Error::Usage(format!("request {index}: {length} bytes at {offset} end beyond the {exported} exported bytes")));
         }
+        if request.length == 0 && request.kind != RequestKind::Flush {
+            return Err(Error::Usage(format!("request {index}: has no length; only a flush may")));
+        }
         replay.play(request);
+        if let Some(failure) = replay.cache.take_policy_failure() {
+            return Err(failure);
+        }
     }
     replay.replayed.counters = *replay.cache.counters();
     replay.replayed.dirty_pages = replay.cache.dirty_pages();

@@ -498,12 +498,8 @@ impl Gc {
     /// Invalid pages with which a block of `pages` pages starts collection: the least number that exceeds the share `invalid_share`, where
     /// that is the trigger; else more than a block has.
     pub fn invalid_pages_wanted(&self, pages: u32) -> u32 {
-        let share = self.invalid_share * f64::from(pages);
-        let (nearest, below) = (libm::round(share), libm::floor(share));
         match self.trigger {
-            // A share such as 0.29 of 100 pages is 29 of them, whatever the product is rounded to.
-            Trigger::InvalidShare if (share - nearest).abs() < 1e-6 => nearest as u32 + 1,
-            Trigger::InvalidShare => below as u32 + 1,
+            Trigger::InvalidShare => whole_part(self.invalid_share, pages) + 1,
             Trigger::Soft | Trigger::Idle => pages + 1,
         }
     }
@@ -527,6 +523,13 @@ impl Gc {
         }
         (libm::round(self.hard * f64::from(self.soft_blocks(pool_blocks))) as u32).max(1)
     }
+}
+
+/// A share of `count` things, rounded down. 0.29 of 100 are 29, whatever the product of binary numbers is.
+pub fn whole_part(share: f64, count: u32) -> u32 {
+    let product = share * f64::from(count);
+    let nearest = libm::round(product);
+    (if (product - nearest).abs() < 1e-6 { nearest } else { libm::floor(product) }) as u32
 }
 
 /// How long the trigger `idle` waits.

@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-use super::{ArrayLevel, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check, workload_rules};
+use super::{
+    Allocation, ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
+    workload_rules,
+};
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
 ///
@@ -109,20 +112,28 @@ fn cache(config: &Config, messages: &mut Vec<String>) {
     if cache.place == CachePlace::Array && config.array.level == ArrayLevel::None {
         messages.push("cache.place = \"array\": there is no array; set array.level, or cache.place = \"drive\"".into());
     }
+    let by_group = matches!(cache.policy, CachePolicy::Bplru | CachePolicy::Fab);
+    if cache.gc_aware && by_group && cache.place == CachePlace::Drive && config.ftl.allocation == Allocation::Dynamic {
+        messages.push(
+            "cache.gc_aware = true: with ftl.allocation = \"dynamic\" the pages of a group have no chip in common, so that bplru and fab cannot \
+             mind it; choose cache.policy = \"lru\" or \"cflru\", or another allocation"
+                .into(),
+        );
+    }
 }
 
 fn array(config: &Config, messages: &mut Vec<String>) {
     let array = &config.array;
-    let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
-    if stripe.fract() != 0.0 || array.stripe_bytes() % page != 0 {
-        messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));
-        return;
-    }
     if let Some(failed) = array.degraded.filter(|&failed| array.level != ArrayLevel::Rais5 || failed >= array.drives) {
         let most = array.drives - 1;
         messages.push(format!("array.degraded = {failed}: must be a drive of a rais5 array, 0 to {most}; or leave it out"));
     }
     if array.level == ArrayLevel::None {
+        return;
+    }
+    let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
+    if stripe.fract() != 0.0 || !array.stripe_bytes().is_multiple_of(page) {
+        messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));
         return;
     }
     if array.level == ArrayLevel::Rais5 && array.drives < 3 {

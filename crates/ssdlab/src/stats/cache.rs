@@ -25,6 +25,8 @@ pub struct CacheCounters {
     pub gc_fallbacks: u64,
     /// Pages read that were not kept, since all homes were in GC.
     pub gc_bypasses: u64,
+    /// Evictions in which the page used longest ago stood in for what the user's own policy named.
+    pub policy_fallbacks: u64,
 }
 
 /// Response times of some requests.
@@ -88,6 +90,7 @@ impl CacheStats {
                 gc_skips: a.gc_skips + b.gc_skips,
                 gc_fallbacks: a.gc_fallbacks + b.gc_fallbacks,
                 gc_bypasses: a.gc_bypasses + b.gc_bypasses,
+                policy_fallbacks: a.policy_fallbacks + b.policy_fallbacks,
             },
             delayed_hits: self.delayed_hits + other.delayed_hits,
             idle_destages: self.idle_destages + other.idle_destages,
@@ -98,9 +101,12 @@ impl CacheStats {
     }
 
     /// The same as a result.
-    pub(super) fn result(&self) -> CacheResult {
-        let CacheCounters { lookups, read_hits, write_hits, evictions, destages, gc_skips, gc_fallbacks, gc_bypasses } = self.counters;
+    pub(super) fn result(&self, policy_source: Option<String>) -> CacheResult {
+        let CacheCounters { lookups, read_hits, write_hits, evictions, destages, gc_skips, gc_fallbacks, gc_bypasses, policy_fallbacks } =
+            self.counters;
         CacheResult {
+            policy_fallbacks: policy_source.is_some().then_some(policy_fallbacks),
+            policy_source,
             capacity_pages: self.capacity,
             lookups,
             read_hits,
@@ -123,6 +129,15 @@ impl CacheStats {
 /// What the cache did; those of an array's drives together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheResult {
+    /// BLAKE3 over the source of the eviction policy, where that was the user's own (`config.cache.policy` is `custom`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "text"))]
+    pub policy_source: Option<String>,
+    /// Evictions in which the page used longest ago stood in, since the user's own policy named none, or none that could be evicted. Absent
+    /// without such a policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "count"))]
+    pub policy_fallbacks: Option<u64>,
     /// Pages it can keep.
     #[schemars(extend("unit" = "count"))]
     pub capacity_pages: u64,

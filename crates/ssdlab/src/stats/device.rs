@@ -17,6 +17,8 @@ pub struct Run {
     pub config: Value,
     /// The hash of the user's own victim policy's source, where there was one.
     pub victim_source: Option<String>,
+    /// The same of the user's own eviction policy.
+    pub eviction_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
     /// What the workload says of itself; null for nothing.

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 15] = [
+        let groups: [(&str, &[&str], &str); 18] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -94,7 +94,7 @@ mod tests {
             ("slack.", &["passed.", "paused.", "chips."], "read write"),
             ("slack.", &["waiting."], "mean longest shortest"),
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
-            ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses"),
+            ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses policy_source policy_fallbacks"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
             ("", &["wear."], "mean std max"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),

@@ -480,7 +480,7 @@ impl RunResult {
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, run.simulated_ns) },
             slack: device.slack.result(),
-            cache: device.cache.map(|cache| cache.result()),
+            cache: device.cache.map(|cache| cache.result(run.eviction_source)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),
@@ -547,6 +547,7 @@ mod tests {
         Run {
             config: json!({"gc": {"soft": 0.05}}),
             victim_source: None,
+            eviction_source: None,
             seed: 42,
             workload: Value::Null,
             precondition: None,

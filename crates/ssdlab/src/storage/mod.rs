@@ -12,6 +12,7 @@ mod store;
 
 pub use store::Store;
 
+use crate::cache::CustomEviction;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
@@ -88,12 +89,27 @@ impl Storage {
         self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
     }
 
+    /// Asks an eviction policy of the user's own. For before [`Storage::begin`].
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no cache.
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
+        match self {
+            Storage::Drive(_) => {
+                let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
+                return Err(Error::Config(message.into()));
+            }
+            Storage::Cached(front) => front.use_eviction_policy(custom),
+        }
+        Ok(())
+    }
+
     /// Why a policy of the user's own could not choose, once it could not.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         match self {
             Storage::Drive(drive) => drive.take_policy_failure(),
-            Storage::Cached(front) => front.below_mut().take_policy_failure(),
+            Storage::Cached(front) => front.take_policy_failure().or_else(|| front.below_mut().take_policy_failure()),
         }
     }
 

@@ -14,7 +14,7 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 
 /// A plan with every invariant checked after every event.
 pub fn plan(config: Config) -> Plan {
-    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None }
+    Plan { verify: Verify::Every, ..Plan::new(config, 1) }
 }
 
 /// A simulation of `config`, ready for requests.

@@ -1,15 +1,11 @@
 //! A policy of the user's own. It is asked once for each job, so what it costs is the user's affair; the built-in policies know nothing of
 //! it. `docs/victim-policies.md` shows one.
 
-use std::error::Error;
-use std::fmt;
-use std::sync::Arc;
-
+use crate::custom::{AtWork, Custom};
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PoolId};
 
-/// Why a policy cannot choose: whatever error says it. It ends the run.
-pub type Failure = Box<dyn Error + Send + Sync>;
+pub use crate::custom::Failure;
 
 /// A victim policy of the user's own.
 pub trait VictimPolicy: Send {
@@ -71,83 +67,25 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// A policy of the user's own as a plan carries it: what it is called, where it comes from, and how to make one.
-#[derive(Clone)]
-pub struct CustomVictim {
-    name: String,
-    source_hash: String,
-    make: Arc<dyn Fn() -> Box<dyn VictimPolicy> + Send + Sync>,
-}
+/// A victim policy of the user's own as a plan carries it.
+pub type CustomVictim = Custom<dyn VictimPolicy>;
 
 impl CustomVictim {
     /// `name`: for messages. `source`: what tells this policy from others, its source text or a name with a version; results have its hash.
     /// `make`: makes one, anew for preconditioning and for the run, so that a run from a saved state is the same as one that prepared the
     /// drive itself.
     pub fn new<P: VictimPolicy + 'static>(name: &str, source: &str, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
-        CustomVictim {
-            name: name.to_string(),
-            source_hash: blake3::hash(source.as_bytes()).to_hex().to_string(),
-            make: Arc::new(move || Box::new(make())),
-        }
-    }
-
-    /// BLAKE3 over the source, hexadecimal.
-    pub fn source_hash(&self) -> &str {
-        &self.source_hash
-    }
-
-    pub(super) fn make(&self) -> Custom {
-        Custom { name: self.name.clone(), policy: (self.make)(), failure: None }
+        Self::boxed("victim", name, source, move || Box::new(make()))
     }
 }
 
-impl fmt::Debug for CustomVictim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomVictim").field("name", &self.name).field("source_hash", &self.source_hash).finish_non_exhaustive()
-    }
-}
-
-/// A policy of the user's own at work.
-pub(super) struct Custom {
-    name: String,
-    policy: Box<dyn VictimPolicy>,
-    /// Why it could not choose. It is not asked again: the run is about to end.
-    failure: Option<Failure>,
-}
-
-impl Custom {
-    /// The block that the policy names, if that is a block of the drive.
-    pub fn pick(&mut self, ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
-        if self.failure.is_some() {
-            return None;
-        }
-        match self.policy.pick(&Candidates::new(ftl, pool)) {
-            Ok(named) => {
-                let blocks = ftl.geometry().blocks;
-                if let Some(block) = named.filter(|block| block.0 >= blocks) {
-                    self.failure = Some(format!("named block {block}; the drive's blocks are 0 to {}", blocks - 1).into());
-                    return None;
-                }
-                named
-            }
-            Err(failure) => {
-                self.failure = Some(failure);
-                None
-            }
-        }
-    }
-
-    /// Why the policy could not choose, if it could not.
-    pub fn take_failure(&mut self) -> Option<crate::error::Error> {
-        let reason = self.failure.take()?;
-        Some(crate::error::Error::Policy { policy: self.name.clone(), reason })
-    }
-}
-
-impl fmt::Debug for Custom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Custom").field("name", &self.name).finish_non_exhaustive()
-    }
+/// The block that the policy names, if that is a block of the drive.
+pub(super) fn pick(policy: &mut AtWork<dyn VictimPolicy>, ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
+    let blocks = ftl.geometry().blocks;
+    policy.ask(|policy| match policy.pick(&Candidates::new(ftl, pool))? {
+        Some(block) if block.0 >= blocks => Err(format!("named block {block}; the drive's blocks are 0 to {}", blocks - 1).into()),
+        named => Ok(named),
+    })
 }
 
 /// The example of the documentation, run as a test.
@@ -157,6 +95,8 @@ struct Documentation;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::gc::victim::bench::Bench;
 

@@ -17,11 +17,11 @@ mod bench;
 pub use custom::{Candidate, Candidates, CustomVictim, Failure, VictimPolicy};
 
 use crate::config::{Gc, Victim};
+use crate::custom::AtWork;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::rng::Rng;
 use crate::units::{BlockId, PoolId};
-use custom::Custom;
 
 /// A victim policy at work: what it was told, and what it remembers from pick to pick.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Picker {
 #[derive(Debug)]
 enum Policy {
     BuiltIn(Victim),
-    Custom(Custom),
+    Custom(AtWork<dyn VictimPolicy>),
 }
 
 impl Picker {
@@ -61,7 +61,7 @@ impl Picker {
             Policy::BuiltIn(Victim::Fifo) => fifo::pick(ftl, pool),
             Policy::BuiltIn(Victim::CostBenefit) => cost_benefit::pick(ftl, pool),
             Policy::BuiltIn(Victim::Random) => random::pick(ftl, pool, &mut self.rng),
-            Policy::Custom(custom) => custom.pick(ftl, pool),
+            Policy::Custom(policy) => custom::pick(policy, ftl, pool),
         };
         let eligible = named.filter(|&block| ftl.geometry().pool_of_block(block) == pool && ftl.blocks().is_eligible(block));
         self.fallbacks += u64::from(eligible.is_none());

@@ -38,9 +38,9 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// So many, all free.
-    pub fn new(capacity: u32) -> Self {
-        Frames { free: capacity, transits: Slab::default(), unclaimed: VecDeque::new(), claims: vec![NONE; capacity as usize] }
+    /// So many, all free, for so many entries.
+    pub fn new(capacity: u32, entries: u32) -> Self {
+        Frames { free: capacity, transits: Slab::default(), unclaimed: VecDeque::new(), claims: vec![NONE; entries as usize] }
     }
 
     /// Frames that no kept page has or waits for.

@@ -17,7 +17,7 @@ mod shadow;
 use std::collections::VecDeque;
 
 use super::Store;
-use crate::cache::{Cache, Extent, Groups, Homes, Leaves, SECTOR_BYTES};
+use crate::cache::{Cache, CustomEviction, Extent, Groups, Homes, Leaves, SECTOR_BYTES};
 use crate::config::Cache as Config;
 use crate::error::{Error, Result};
 use crate::lists::NONE;
@@ -160,8 +160,8 @@ impl<B: Store> Front<B> {
     pub fn new(config: &Config, below: B) -> Self {
         let cache = Cache::new(config, below.page_bytes(), below.exported_pages(), &below);
         Front {
-            frames: Frames::new(cache.capacity()),
-            fetches: vec![NONE; cache.capacity() as usize],
+            frames: Frames::new(cache.capacity(), cache.entries()),
+            fetches: vec![NONE; cache.entries() as usize],
             idle: Idle::new(config),
             cache,
             below,
@@ -188,6 +188,17 @@ impl<B: Store> Front<B> {
             shadow: None,
             checks_every_event: false,
         }
+    }
+
+    /// Asks an eviction policy of the user's own. For before [`Store::begin`].
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        self.cache.ask(custom);
+    }
+
+    /// Why that could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        self.cache.take_policy_failure()
     }
 
     /// What the cache stands in front of.
@@ -274,7 +285,8 @@ impl<B: Store> Store for Front<B> {
         self.now = now;
         self.below.handle_events(now);
         self.settle(now);
-        while let Some(access) = self.accesses.pop_front_if(|access| access.ends_ns <= now) {
+        while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
+            self.accesses.pop_front();
             self.page_done(now, access.request, Some((access.page, access.parts)));
         }
         self.flush_if_idle(now);

@@ -29,7 +29,7 @@ impl Shadow {
             version: 0,
             latest: vec![0; all],
             below: vec![0; all],
-            entries: vec![NOT_HELD; cache.capacity() as usize * sectors as usize],
+            entries: vec![NOT_HELD; cache.entries() as usize * sectors as usize],
             wrong: None,
         }
     }

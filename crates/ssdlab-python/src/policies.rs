@@ -1,10 +1,11 @@
-//! Victim policies written in Python: called once for each GC job.
+//! Policies written in Python: for victims, called once for each GC job, and for evictions from a cache.
 
 use std::sync::{Arc, OnceLock};
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyType};
+use ssdlab::cache::{Candidate, CustomEviction, EvictionPolicy};
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
 use ssdlab::units::BlockId;
 
@@ -13,11 +14,18 @@ use crate::door;
 /// A policy as Python hands it over: the callable, what it is called, and the text that the result has the hash of.
 pub type Given = (Py<PyAny>, String, String);
 
-/// The policy for a plan.
-pub fn custom(given: Given) -> CustomVictim {
+/// The victim policy for a plan.
+pub fn victim(given: Given) -> CustomVictim {
     let (callable, name, source) = given;
     let callable = Arc::new(callable);
-    CustomVictim::new(&name, &source, move || PyVictim { given: Arc::clone(&callable), policy: Arc::default() })
+    CustomVictim::new(&name, &source, move || PyPolicy::new(&callable))
+}
+
+/// The eviction policy for a plan.
+pub fn eviction(given: Given) -> CustomEviction {
+    let (callable, name, source) = given;
+    let callable = Arc::new(callable);
+    CustomEviction::new(&name, &source, move || PyPolicy::new(&callable))
 }
 
 /// The blocks that a GC job may collect, an entry each in four read-only arrays.
@@ -99,21 +107,91 @@ fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> {
     Ok(PyMemoryView::from(&PyBytes::new(py, bytes))?.call_method1("cast", (format,))?.unbind())
 }
 
+/// The pages that can be evicted, an entry each in four read-only arrays.
+///
+/// They are in order of their last use, the one used longest ago first. There is at least one. `numpy.asarray` takes the arrays without a copy;
+/// they stay as they are after the call.
+#[pyclass(frozen, name = "EvictionCandidates", module = "ssdlab._core")]
+pub struct PyEvictionCandidates {
+    length: usize,
+    /// The pages' numbers.
+    #[pyo3(get)]
+    pages: Py<PyAny>,
+    /// Whether it was written and must be destaged (1 or 0), for each page.
+    #[pyo3(get)]
+    dirty: Py<PyAny>,
+    /// How many uses of pages there were since its last, for each page.
+    #[pyo3(get)]
+    ages: Py<PyAny>,
+    /// Its chip, or above an array its drive, -1 where that is not known, for each page.
+    #[pyo3(get)]
+    homes: Py<PyAny>,
+    /// Whether its home is in GC (1 or 0), for each page.
+    #[pyo3(get)]
+    in_gc: Py<PyAny>,
+}
+
+#[pymethods]
+impl PyEvictionCandidates {
+    fn __len__(&self) -> usize {
+        self.length
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<EvictionCandidates: {} pages>", self.length)
+    }
+}
+
+/// The bytes of what `of` says of each.
+fn bytes_of<T, const N: usize>(all: &[T], of: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+    all.iter().flat_map(of).collect()
+}
+
+fn eviction_candidates(py: Python<'_>, all: &[Candidate]) -> PyResult<PyEvictionCandidates> {
+    let home = |candidate: &Candidate| candidate.home.map_or(-1, i64::from);
+    Ok(PyEvictionCandidates {
+        length: all.len(),
+        pages: array(py, &bytes_of(all, |candidate| candidate.page.to_ne_bytes()), "I")?,
+        dirty: array(py, &bytes_of(all, |candidate| [u8::from(candidate.dirty)]), "B")?,
+        ages: array(py, &bytes_of(all, |candidate| candidate.age.to_ne_bytes()), "Q")?,
+        homes: array(py, &bytes_of(all, |candidate| home(candidate).to_ne_bytes()), "q")?,
+        in_gc: array(py, &bytes_of(all, |candidate| [u8::from(candidate.in_gc)]), "B")?,
+    })
+}
+
 /// A policy at work.
-struct PyVictim {
+struct PyPolicy {
     given: Arc<Py<PyAny>>,
     /// What is called: as given or, of a class, an instance of it.
     policy: Arc<OnceLock<Py<PyAny>>>,
 }
 
-impl VictimPolicy for PyVictim {
+impl PyPolicy {
+    fn new(given: &Arc<Py<PyAny>>) -> Self {
+        PyPolicy { given: Arc::clone(given), policy: Arc::default() }
+    }
+}
+
+impl VictimPolicy for PyPolicy {
     fn pick(&mut self, candidates: &Candidates<'_>) -> Result<Option<BlockId>, Failure> {
         let columns = Columns::of(candidates);
         let (pool, pages) = (candidates.pool().0, candidates.pages_per_block());
         let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
         door::in_python(move |py| {
             let candidates = columns.into_python(py, pool, pages)?;
-            block(&made(py, &given, &policy)?.bind(py).call1((candidates,))?)
+            let answer = made(py, &given, &policy)?.bind(py).call1((candidates,))?;
+            Ok(number(&answer, "a block of the drive")?.map(BlockId))
+        })
+    }
+}
+
+impl EvictionPolicy for PyPolicy {
+    fn pick(&mut self, candidates: &[Candidate]) -> Result<Option<u32>, Failure> {
+        let all = candidates.to_vec();
+        let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
+        door::in_python(move |py| {
+            let answer = made(py, &given, &policy)?.bind(py).call1((eviction_candidates(py, &all)?,))?;
+            number(&answer, "a page that can be evicted")
         })
     }
 }
@@ -127,15 +205,15 @@ fn made<'a>(py: Python<'_>, given: &Py<PyAny>, policy: &'a OnceLock<Py<PyAny>>) 
     Ok(policy.get_or_init(|| new))
 }
 
-/// The block that a policy's answer names: any whole number, those of NumPy included, but not a truth value, which would be an accident.
-fn block(answer: &Bound<'_, PyAny>) -> Result<Option<BlockId>, Failure> {
+/// What a policy's answer names: any whole number, those of NumPy included, but not a truth value, which would be an accident.
+fn number(answer: &Bound<'_, PyAny>, of: &str) -> Result<Option<u32>, Failure> {
     if answer.is_none() {
         return Ok(None);
     }
     let (shown, kind) = (answer.repr()?.to_string(), answer.get_type().name()?.to_string());
-    let expected = "expected the number of a block of the drive, or None";
+    let expected = format!("expected the number of {of}, or None");
     match answer.extract::<u32>() {
-        Ok(number) if !answer.is_instance_of::<PyBool>() => Ok(Some(BlockId(number))),
+        Ok(number) if !answer.is_instance_of::<PyBool>() => Ok(Some(number)),
         Err(error) if error.is_instance_of::<PyOverflowError>(answer.py()) => Err(format!("returned {shown}; {expected}").into()),
         _ => Err(format!("returned {shown}, of type {kind}; {expected}").into()),
     }

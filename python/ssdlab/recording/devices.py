@@ -1,0 +1,100 @@
+"""The device that is recorded: what the kernel calls it, and which part of it was named."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssdlab.errors import Error, UsageError
+from ssdlab.recording.lines import ISSUE, QUEUE, SECTOR_BYTES
+
+__all__ = ["SYSFS", "Device", "describe", "find_device"]
+
+SYSFS = Path("/sys/dev/block")
+"""Where the kernel describes block devices, by number."""
+
+_MINOR_BITS = 20  # of a device number within the kernel, which is not the one that `stat` returns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """A disk, or a partition of one. Events name the disk, and sectors from its start.
+
+    Attributes:
+        path: as the user named it.
+        major: of the disk.
+        minor: of the disk.
+        start: the first sector of what was named, in units of 512 bytes.
+        sectors: how many it has.
+        partition: whether it is a part of the disk.
+        event: the kernel's event that tells of requests to it.
+    """
+
+    path: str
+    major: int
+    minor: int
+    start: int
+    sectors: int
+    partition: bool
+    event: str
+
+    @property
+    def filter(self) -> str:
+        """The kernel's filter for events of the disk."""
+        return f"dev == {self.major << _MINOR_BITS | self.minor}"
+
+    @property
+    def size_bytes(self) -> int:
+        """Its size."""
+        return self.sectors * SECTOR_BYTES
+
+    def holds(self, sector: int) -> bool:
+        """Whether a sector of the disk belongs to what was named."""
+        return self.start <= sector < self.start + self.sectors
+
+
+def find_device(path: Path, sysfs: Path = SYSFS) -> Device:
+    """The block device of a name such as `/dev/nvme0n1`, `/dev/sda2` or `/dev/mapper/data`.
+
+    Raises:
+        UsageError: for anything that is not a block device with a medium.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116, as its numbers are taken apart by `os` too
+    except OSError as reason:
+        raise UsageError(f"--dev {path}: {reason.strerror}; `lsblk` lists the block devices") from reason
+    if not stat.S_ISBLK(found.st_mode):
+        hint = f"`findmnt -no SOURCE -T {path}` names the one that holds it, `lsblk` lists all"
+        raise UsageError(f"--dev {path}: expected a block device, such as /dev/nvme0n1; {hint}")
+    return describe(path, os.major(found.st_rdev), os.minor(found.st_rdev), sysfs)
+
+
+def describe(path: Path, major: int, minor: int, sysfs: Path = SYSFS) -> Device:
+    """The device with these numbers."""
+    folder = sysfs / f"{major}:{minor}"
+    try:
+        partition = (folder / "partition").exists()
+        disk = folder.resolve(strict=True).parent if partition else folder
+        start = int((folder / "start").read_text()) if partition else 0
+        sectors = int((folder / "size").read_text())
+        disk_major, disk_minor = map(int, (disk / "dev").read_text().split(":"))
+        zoned = disk / "queue" / "zoned"
+        is_zoned = zoned.exists() and zoned.read_text().strip() != "none"
+        has_queue = (disk / "mq").is_dir()
+    except (OSError, ValueError) as reason:
+        raise Error(f"--dev {path}: the kernel does not describe it in {folder}: {reason}; is /sys mounted?") from reason
+    if sectors == 0:
+        raise UsageError(f"--dev {path}: has no medium, its size is 0; `lsblk` lists the block devices with their sizes")
+    if is_zoned:
+        raise UsageError(f"--dev {path}: is a zoned drive; what is appended to a zone has no address that a trace could hold")
+    return Device(
+        path=os.fspath(path),
+        major=disk_major,
+        minor=disk_minor,
+        start=start,
+        sectors=sectors,
+        partition=partition,
+        event=ISSUE if has_queue else QUEUE,
+    )

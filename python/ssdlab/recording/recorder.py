@@ -1,0 +1,215 @@
+"""Runs a command and reads meanwhile what the kernel tells of the requests that reach a device."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from ssdlab.errors import Error, UsageError
+from ssdlab.recording.devices import Device
+from ssdlab.recording.recording import Collector, Recording
+from ssdlab.recording.tracefs import Instance, Tracefs
+
+__all__ = ["Progress", "Recorder", "check_command", "check_system"]
+
+Progress = Callable[[str, int], object]
+"""Called with what is being done and how many events there are so far."""
+
+_LOOK_S = 0.05
+"""How often is looked for events: seldom enough to leave the processors to the command."""
+_TELL_S = 0.5
+_STDERR = 2
+_READS_PER_LOOK = 1000  # so that a flood of events does not keep from looking at anything else
+_ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def check_system(platform: str = sys.platform, user: int | None = None) -> None:
+    """Checks that this is Linux, and the user root.
+
+    Raises:
+        Error: if not.
+    """
+    if platform != "linux":
+        raise Error(f"requests can be recorded on Linux only, and this is {platform}: record on a Linux machine, and bring the trace here")
+    if (os.geteuid() if user is None else user) != 0:
+        raise Error('recording needs root, as it reads what the kernel does: sudo "$(command -v ssdlab)" trace record ...')
+
+
+def check_command(command: Sequence[str]) -> None:
+    """Checks that there is such a program.
+
+    Raises:
+        UsageError: if not.
+    """
+    if not command or shutil.which(command[0]) is None:
+        name = command[0] if command else ""
+        raise UsageError(f"{name}: there is no such program to run; behind -- comes a program with its arguments, such as -- fio job.fio")
+
+
+class Recorder:
+    """Records the requests of one device.
+
+    Args:
+        device: which one.
+        tracefs: where the kernel tells of them.
+        buffer_mb: of memory for each processor, for events that have not been read yet.
+        progress: is told how it goes, about twice a second.
+        flush: writes out all that waits in memory to be written, as `sync` does.
+        patience_s: how long a command may take to end when it is told to, before it is told more firmly.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        tracefs: Tracefs,
+        *,
+        buffer_mb: int,
+        progress: Progress | None = None,
+        flush: Callable[[], object] | None = None,
+        patience_s: float = 5.0,
+    ) -> None:
+        self._tracefs = tracefs
+        self._device = device
+        self._buffer_mb = buffer_mb
+        self._progress = progress
+        self._flush = flush or os.sync
+        self._patience_s = patience_s
+        self._collector = Collector(device, began_us=0)  # until it begins
+        self._signals = _Signals()
+        self._rest = b""
+        self._told = 0.0
+
+    def record(self, command: Sequence[str]) -> Recording:
+        """Runs `command` to its end; what it prints goes to standard error.
+
+        What others have left to be written is written before, and what the command has left, before the recording ends: writes belong to
+        the command. Ctrl-C, or a signal that would end this process, ends the command and then the recording; what was recorded is kept. A
+        second one gives everything up.
+
+        Raises:
+            Error: if the kernel or the command cannot be made to do it. Nothing stays behind in the kernel.
+            KeyboardInterrupt: by a second Ctrl-C, or one before the command began.
+        """
+        self._tracefs.check(self._device.event)
+        with self._signals, Instance(self._tracefs, self._device, self._buffer_mb) as instance:
+            self._write_out(instance, "writing out what others have left")
+            if self._signals.came:
+                raise KeyboardInterrupt
+            instance.begin()
+            self._collector = Collector(self._device, began_us=time.monotonic_ns() // 1000)
+            exit_code, duration_s = self._run(command, instance)
+            self._write_out(instance, "writing out what the command has left")
+            instance.end()
+            while self._read(instance):
+                pass
+            self._take(b"\n")  # the last line may lack its end
+            dropped = instance.lost()
+        return Recording(
+            device=self._device,
+            command=tuple(command),
+            exit_code=exit_code,
+            duration_s=duration_s,
+            interrupted=self._signals.came > 0,
+            collector=self._collector,
+            dropped=dropped,
+            left_behind=instance.path if instance.left_behind else None,
+        )
+
+    def _run(self, command: Sequence[str], instance: Instance) -> tuple[int, float]:
+        """Runs the command while its requests are read: its exit code, and how long it ran, in seconds."""
+        began = ended = time.monotonic()
+        try:
+            process = subprocess.Popen(command, stdout=_STDERR)
+        except OSError as reason:
+            raise Error(f"{command[0]}: cannot be run: {reason.strerror}") from reason
+
+        def wait() -> None:
+            nonlocal ended
+            process.wait()
+            ended = time.monotonic()
+
+        # A terminal sends Ctrl-C to the command as well, which may need time to end; of what reached only this process it must be told.
+        means = [process.terminate, process.kill]
+        deadline = float("inf")
+        waiting = threading.Thread(target=wait, daemon=True)
+        waiting.start()
+        try:
+            while waiting.is_alive():
+                self._look(instance, "recording", waiting)
+                if self._signals.came and deadline == float("inf"):
+                    deadline = time.monotonic() + (self._patience_s if self._signals.first == signal.SIGINT else 0)
+                if time.monotonic() > deadline and means:
+                    means.pop(0)()
+                    deadline = time.monotonic() + self._patience_s
+        finally:
+            process.kill()  # which does nothing to one that has ended
+            waiting.join()
+        code = process.returncode
+        return code if code >= 0 else 128 - code, ended - began
+
+    def _write_out(self, instance: Instance, doing: str) -> None:
+        """Waits until what is dirty is on the devices, and reads meanwhile."""
+        writing = threading.Thread(target=self._flush, daemon=True)  # not waited for if the user gives up: nothing can hurry it
+        writing.start()
+        while writing.is_alive():
+            self._look(instance, doing, writing)
+
+    def _look(self, instance: Instance, doing: str, work: threading.Thread) -> None:
+        """Reads what there is, says how far it is, and rests a little, unless there is more or the work ends before.
+
+        Raises:
+            KeyboardInterrupt: if the user gives up. Here and not where a signal happens to arrive, which could be while cleaning up.
+        """
+        if self._signals.came > 1:
+            raise KeyboardInterrupt
+        behind = all(self._read(instance) for _ in range(_READS_PER_LOOK))
+        now = time.monotonic()
+        if self._progress is not None and now > self._told + _TELL_S:
+            self._told = now
+            self._progress(doing, len(self._collector))
+        work.join(0 if behind else _LOOK_S)
+
+    def _read(self, instance: Instance) -> bool:
+        """Reads once; false if there was nothing."""
+        data = instance.read()
+        self._take(data)
+        return bool(data)
+
+    def _take(self, data: bytes) -> None:
+        """Collects whole lines, and keeps what is left for the next time."""
+        *lines, self._rest = (self._rest + data).split(b"\n") if data else (self._rest,)
+        for line in lines:
+            self._collector.add(line.decode("ascii", "replace"))
+
+
+class _Signals:
+    """A context manager: signals that would end the process are only counted."""
+
+    def __init__(self) -> None:
+        self.came = 0
+        self.first = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for name in _ENDING_SIGNALS:
+                number = getattr(signal, name)
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+                    self._before[number] = signal.signal(number, self._came)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _came(self, number: int, _frame: FrameType | None) -> None:
+        self.first = self.first or number
+        self.came += 1
