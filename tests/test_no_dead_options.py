@@ -124,6 +124,9 @@ TALL: Mapping[str, Value] = {
 }
 """Two of everything but channels: eight pools of eight blocks."""
 
+STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
+"""Four drives with parity."""
+
 CUBE: Mapping[str, Value] = {**TALL, "device.channels": 2}
 """Two of everything."""
 
@@ -242,6 +245,10 @@ CONTEXTS: Mapping[str, Context] = {
     "scheduler.write_pausing": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.estimates": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.error_feedback": Context((False, True), base={**FR_FCFS, "scheduler.write_bypass": True}, trace=spread),
+    "array.level": Context(("none", "rais0", "rais5"), base={**DRIVE, "array.stripe_kb": 8}),
+    "array.drives": Context((3, 4, 5), base=STRIPED),
+    "array.stripe_kb": Context((4, 8, 64), base=STRIPED),
+    "array.degraded": Context((0, 1, 2), base=STRIPED),
     "workload.request_kb": generated(4.0, 4.5, 8.0),
     "workload.request_size": generated("fixed", "exponential", "table", size_table=[[4, 1], [16, 1]]),
     "workload.size_table": generated([[4, 1]], [[4, 1], [16, 1]], [[4, 1], [16, 2]], request_size="table"),

@@ -4,7 +4,7 @@
 //! The estimate is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
 //! and what a workload touches later cannot be known.
 
-use crate::config::{Capacity, Config, PreconditionKind};
+use crate::config::{ArrayLevel, Capacity, Config, PreconditionKind};
 use crate::error::{Error, Result};
 
 /// Arrays below this fit anywhere; asking the system is not worth its time.
@@ -52,6 +52,14 @@ impl Needs {
         let drives = u64::from(config.array.drives());
         needs.arrays.iter_mut().for_each(|bytes| *bytes *= drives);
         needs.touched *= drives;
+        if config.array.level == ArrayLevel::Rais5 {
+            // Updates by page.
+            needs.arrays.push(ENTRY * config.array.exported_bytes(capacity.exported_bytes()) / capacity.page_bytes);
+        }
+        if config.array.level != ArrayLevel::None && verified {
+            // The content of each sector.
+            needs.arrays.push(drives * capacity.exported_bytes() / 512 * 8);
+        }
         Ok(needs)
     }
 

@@ -190,6 +190,12 @@ impl Simulation {
         &self.storage
     }
 
+    /// The same, to plant defects in it.
+    #[doc(hidden)]
+    pub fn storage_mut(&mut self) -> &mut Storage {
+        &mut self.storage
+    }
+
     /// Bytes the host sees.
     pub fn exported_bytes(&self) -> u64 {
         self.exported_bytes
@@ -520,7 +526,8 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
 /// The statistics of all drives at the time `end`.
 fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
     let drives = storage.drives().into_iter().map(|drive| drive_stats(drive, end));
-    DeviceStats { cache: storage.cache_stats(), ..drives.reduce(DeviceStats::joined).expect("there is a drive") }
+    let joined = drives.reduce(DeviceStats::joined).expect("there is a drive");
+    DeviceStats { cache: storage.cache_stats(), array: storage.array_result().cloned(), ..joined }
 }
 
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
@@ -575,5 +582,6 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
         counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
+        array: None,
     }
 }

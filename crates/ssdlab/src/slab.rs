@@ -31,6 +31,13 @@ impl<T> Slab<T> {
         }
     }
 
+    /// All that are there, with their indices. This looks at every place: for recounts.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        let mut is_free = vec![false; self.slots.len()];
+        self.free.iter().for_each(|&index| is_free[index as usize] = true);
+        (0_u32..).zip(&self.slots).filter(move |(index, _)| !is_free[*index as usize])
+    }
+
     /// Frees a place.
     #[inline]
     pub fn remove(&mut self, index: u32) {

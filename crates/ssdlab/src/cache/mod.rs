@@ -22,9 +22,6 @@ mod recency;
 pub mod replay;
 mod sectors;
 
-#[cfg(test)]
-mod tests;
-
 pub use custom::{Candidate, CustomEviction, EvictionPolicy, Failure};
 pub use homes::{Groups, Homes};
 pub use sectors::{Extent, SECTOR_BYTES, Sectors};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::array::ArrayResult;
 use super::cache::CacheStats;
 use super::result::{FlashResult, PreconditionReport};
 use super::slack::SlackStats;
@@ -82,6 +83,8 @@ pub struct DeviceStats {
     pub slack: SlackStats,
     /// How often each further mechanism fired, by its name.
     pub counters: BTreeMap<String, u64>,
+    /// What the array did of which the drives are, where there is one.
+    pub array: Option<ArrayResult>,
 }
 
 impl DeviceStats {
@@ -117,6 +120,7 @@ impl DeviceStats {
             cache: self.cache.into_iter().chain(other.cache).reduce(CacheStats::joined),
             slack: self.slack.joined(other.slack),
             counters,
+            array: self.array.or(other.array),
         }
     }
 

@@ -3,6 +3,7 @@
 //! A [`Recorder`] takes each [`Completion`] once and ends as [`RequestStats`]; [`RunResult::assemble`] joins them with what the
 //! drive counted ([`DeviceStats`]). [`registry()`] lists every statistic with unit and sentence.
 
+mod array;
 mod cache;
 mod class;
 mod device;
@@ -13,6 +14,7 @@ mod registry;
 mod result;
 mod slack;
 
+pub use array::ArrayResult;
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 18] = [
+        let groups: [(&str, &[&str], &str); 19] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -93,6 +93,11 @@ mod tests {
             ("slack.", &[""], "estimation_error estimation_bias"),
             ("slack.", &["passed.", "paused.", "chips."], "read write"),
             ("slack.", &["waiting."], "mean longest shortest"),
+            (
+                "array.",
+                &[""],
+                "level drives read_modify_writes reconstruct_writes full_writes update_reads parity_writes degraded_reads row_waits",
+            ),
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
             ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses policy_source policy_fallbacks"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::array::ArrayResult;
 use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
@@ -62,6 +63,9 @@ pub struct RunResult {
     pub wear: Option<Wear>,
     /// Flash operations during the run.
     pub flash: FlashResult,
+    /// The array of drives. Absent for a single drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayResult>,
     /// How busy the resources were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
@@ -484,6 +488,7 @@ impl RunResult {
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, run.simulated_ns),
+            array: device.array,
             counters: device.counters,
             precondition: run.precondition,
             workload: run.workload,

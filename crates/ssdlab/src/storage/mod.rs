@@ -4,23 +4,28 @@
 //! |---|---|
 //! | `store` | the one interface that a drive, an array and a cache have in common |
 //! | `drive` | a drive as a store |
+//! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
 
+mod array;
 mod drive;
 mod front;
 mod store;
 
+pub use array::Array;
+#[doc(hidden)]
+pub use array::PlantedInArray;
 pub use store::Store;
 
 use crate::cache::CustomEviction;
-use crate::config::Config;
+use crate::config::{ArrayLevel, CachePlace, Config};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
-use crate::stats::{CacheStats, Completion};
+use crate::stats::{ArrayResult, CacheStats, Completion};
 use crate::units::Ns;
 use front::Front;
 
@@ -30,6 +35,12 @@ pub enum Storage {
     Drive(Box<Ssd>),
     /// A drive behind a cache.
     Cached(Box<Front<Ssd>>),
+    /// An array of drives.
+    Array(Box<Array<Ssd>>),
+    /// An array of drives behind caches of their own.
+    OfCached(Box<Array<Front<Ssd>>>),
+    /// An array of drives behind one cache.
+    CachedArray(Box<Front<Array<Ssd>>>),
 }
 
 /// Calls the same of whichever store it is.
@@ -38,6 +49,9 @@ macro_rules! each {
         match $storage {
             Storage::Drive($store) => $call,
             Storage::Cached($store) => $call,
+            Storage::Array($store) => $call,
+            Storage::OfCached($store) => $call,
+            Storage::CachedArray($store) => $call,
         }
     };
 }
@@ -47,8 +61,25 @@ impl Storage {
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
-        let drive = drives.next().expect("there is a drive");
-        if config.cache.is_on() { Storage::Cached(Box::new(Front::new(&config.cache, drive))) } else { Storage::Drive(Box::new(drive)) }
+        let cache = config.cache.is_on().then_some(config.cache.place);
+        if config.array.level == ArrayLevel::None {
+            let drive = drives.next().expect("there is a drive");
+            return match cache {
+                None => Storage::Drive(Box::new(drive)),
+                Some(_) => Storage::Cached(Box::new(Front::new(&config.cache, drive))),
+            };
+        }
+        match cache {
+            None => Storage::Array(Box::new(Array::new(config, drives.collect()))),
+            Some(CachePlace::Drive) => {
+                let cached = drives.map(|drive| Front::new(&config.cache, drive)).collect();
+                Storage::OfCached(Box::new(Array::new(config, cached)))
+            }
+            Some(CachePlace::Array) => {
+                let array = Array::new(config, drives.collect());
+                Storage::CachedArray(Box::new(Front::new(&config.cache, array)))
+            }
+        }
     }
 
     /// The drives.
@@ -56,6 +87,9 @@ impl Storage {
         match self {
             Storage::Drive(drive) => vec![drive],
             Storage::Cached(front) => vec![front.below()],
+            Storage::Array(array) => array.drives().iter().collect(),
+            Storage::OfCached(array) => array.drives().iter().map(Front::below).collect(),
+            Storage::CachedArray(front) => front.below().drives().iter().collect(),
         }
     }
 
@@ -64,14 +98,43 @@ impl Storage {
         match self {
             Storage::Drive(drive) => vec![drive],
             Storage::Cached(front) => vec![front.below_mut()],
+            Storage::Array(array) => array.drives_mut().iter_mut().collect(),
+            Storage::OfCached(array) => array.drives_mut().iter_mut().map(Front::below_mut).collect(),
+            Storage::CachedArray(front) => front.below_mut().drives_mut().iter_mut().collect(),
         }
     }
 
     /// What the cache did, or those of all drives together, where there is one.
     pub fn cache_stats(&self) -> Option<CacheStats> {
         match self {
-            Storage::Drive(_) => None,
+            Storage::Drive(_) | Storage::Array(_) => None,
             Storage::Cached(front) => Some(front.stats()),
+            Storage::OfCached(array) => array.drives().iter().map(Front::stats).reduce(CacheStats::joined),
+            Storage::CachedArray(front) => Some(front.stats()),
+        }
+    }
+
+    /// What the array did, where there is one.
+    pub fn array_result(&self) -> Option<&ArrayResult> {
+        match self {
+            Storage::Drive(_) | Storage::Cached(_) => None,
+            Storage::Array(array) => Some(array.result()),
+            Storage::OfCached(array) => Some(array.result()),
+            Storage::CachedArray(front) => Some(front.below().result()),
+        }
+    }
+
+    /// Plants a defect in the array.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[doc(hidden)]
+    pub fn plant_in_array(&mut self, defect: PlantedInArray) {
+        match self {
+            Storage::Drive(_) | Storage::Cached(_) => panic!("there is no array"),
+            Storage::Array(array) => array.plant(defect),
+            Storage::OfCached(array) => array.plant(defect),
+            Storage::CachedArray(front) => front.below_mut().plant(defect),
         }
     }
 
@@ -81,6 +144,15 @@ impl Storage {
         match self {
             Storage::Drive(_) => {}
             Storage::Cached(front) => front.verify(every_event),
+            Storage::Array(array) => array.verify(every_event),
+            Storage::OfCached(array) => {
+                array.drives_mut().iter_mut().for_each(|front| front.verify(every_event));
+                array.verify(every_event);
+            }
+            Storage::CachedArray(front) => {
+                front.below_mut().verify(every_event);
+                front.verify(every_event);
+            }
         }
     }
 
@@ -95,11 +167,13 @@ impl Storage {
     /// [`Error::Config`] if there is no cache.
     pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
         match self {
-            Storage::Drive(_) => {
+            Storage::Drive(_) | Storage::Array(_) => {
                 let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
                 return Err(Error::Config(message.into()));
             }
             Storage::Cached(front) => front.use_eviction_policy(custom),
+            Storage::OfCached(array) => array.drives_mut().iter_mut().for_each(|front| front.use_eviction_policy(custom)),
+            Storage::CachedArray(front) => front.use_eviction_policy(custom),
         }
         Ok(())
     }
@@ -109,20 +183,32 @@ impl Storage {
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         match self {
             Storage::Drive(drive) => drive.take_policy_failure(),
-            Storage::Cached(front) => front.take_policy_failure().or_else(|| front.below_mut().take_policy_failure()),
+            Storage::Cached(front) => failure_of(front),
+            Storage::Array(array) => array.drives_mut().iter_mut().find_map(Ssd::take_policy_failure),
+            Storage::OfCached(array) => array.drives_mut().iter_mut().find_map(failure_of),
+            Storage::CachedArray(front) => {
+                let below = |front: &mut Front<Array<Ssd>>| front.below_mut().drives_mut().iter_mut().find_map(Ssd::take_policy_failure);
+                front.take_policy_failure().or_else(|| below(front))
+            }
         }
     }
 
     /// The watchdog's report: nothing is due although requests are under way.
     pub fn stuck(&self, now: Ns) -> Error {
-        let above = match self {
-            Storage::Drive(_) => String::new(),
-            Storage::Cached(front) => format!("; {}", front.describe()),
-        };
-        let drives: Vec<String> = self.drives().iter().map(|drive| drive.describe()).collect();
+        let mut waiting: Vec<String> = self.drives().iter().map(|drive| drive.describe()).collect();
+        match self {
+            Storage::Drive(_) => {}
+            Storage::Cached(front) => waiting.push(front.describe()),
+            Storage::Array(array) => waiting.push(array.describe()),
+            Storage::OfCached(array) => {
+                waiting.extend(array.drives().iter().map(Front::describe));
+                waiting.push(array.describe());
+            }
+            Storage::CachedArray(front) => waiting.extend([front.below().describe(), front.describe()]),
+        }
         Error::Simulation(format!(
-            "no progress at {now} ns: {}{above}. This is a defect of the simulator: please report it with the configuration and the seed.",
-            drives.join("; ")
+            "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
+            waiting.join("; ")
         ))
     }
 
@@ -135,6 +221,9 @@ impl Storage {
         match self {
             Storage::Drive(_) => Ok(()),
             Storage::Cached(front) => front.check(),
+            Storage::Array(array) => array.check(),
+            Storage::OfCached(array) => array.drives().iter().try_for_each(Front::check).and_then(|()| array.check()),
+            Storage::CachedArray(front) => front.below().check().and_then(|()| front.check()),
         }
     }
 
@@ -172,6 +261,10 @@ impl Storage {
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         each!(self, store => store.drain_completions(into));
     }
+}
+
+fn failure_of(front: &mut Front<Ssd>) -> Option<Error> {
+    front.take_policy_failure().or_else(|| front.below_mut().take_policy_failure())
 }
 
 /// The seed of a drive's own random streams: the run's for the first, so that a single drive is the first of an array.

@@ -7,7 +7,6 @@ pub mod cases;
 pub mod watch;
 
 use ssdlab::config::*;
-use ssdlab::geometry::Geometry;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -132,7 +131,7 @@ fn slack_aware(rng: &mut Rng, config: &mut Config) {
 
 /// Random requests of all kinds, many of them to the same few pages.
 pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Request> {
-    let exported = Geometry::new(config).exported_bytes();
+    let exported = config.exported_bytes().expect("a valid configuration");
     let page = u64::from(config.device.page_bytes);
     let gap = pick(rng, &[2_000, 100_000, 600_000]);
     let reads = rng.unit() * 0.8;

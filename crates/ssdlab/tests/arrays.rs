@@ -1,0 +1,868 @@
+//! Arrays of drives: what is sent to which drive and when, timelines worked by hand, and random arrays under verification.
+//!
+//! Unless a test says otherwise a drive is that of [`common::one_die`], filled: 16 pages, 127,400 ns for a page read and 302,400 ns for a page
+//! write, one after the other.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::cases::{Cases, Failure, Tally};
+use common::pages::{PAGE, READ, WRITE, read, write};
+use common::{one_die, plan, random_config, random_requests, simulation};
+use ssdlab::cache::{Groups, Homes};
+use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::ssd::Ssd;
+use ssdlab::stats::{ArrayResult, Completion, Part, Parts};
+use ssdlab::storage::{Array, PlantedInArray, Store};
+
+/// An array of `drives` with stripe units of `unit` pages.
+fn array(level: ArrayLevel, drives: u32, unit: u32) -> Config {
+    let mut config = one_die();
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    config.array.level = level;
+    config.array.drives = drives;
+    config.array.stripe_kb = f64::from(4 * unit);
+    config
+}
+
+fn rais0(drives: u32, unit: u32) -> Config {
+    array(ArrayLevel::Rais0, drives, unit)
+}
+
+fn rais5(drives: u32, unit: u32) -> Config {
+    array(ArrayLevel::Rais5, drives, unit)
+}
+
+fn without(mut config: Config, drive: u32) -> Config {
+    config.array.degraded = Some(drive);
+    config
+}
+
+fn pages(request: Request, count: u64) -> Request {
+    Request { length: count * PAGE, ..request }
+}
+
+fn trim(arrival_ns: u64, page: u64, count: u64) -> Request {
+    Request { kind: RequestKind::Trim, ..pages(read(arrival_ns, page), count) }
+}
+
+fn flush(arrival_ns: u64) -> Request {
+    Request { arrival_ns, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false }
+}
+
+/// The first bytes of a page.
+fn part(request: Request, bytes: u64) -> Request {
+    Request { length: bytes, ..request }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------------
+// What is sent, to drives that do nothing but take time.
+
+/// A drive that reads in 100 ns and writes in 300 ns, any number of requests at once; trims and flushes end at once.
+#[derive(Default)]
+struct Fake {
+    log: Vec<Sent>,
+    under_way: Vec<(u64, Completion)>,
+    ended: Vec<Completion>,
+    collects: bool,
+}
+
+/// When, what, first page and pages; bytes of a page are left away where a request is of whole pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sent(u64, &'static str, u64, u64);
+
+impl Fake {
+    fn take(&mut self, now: u64, index: u64, request: Request, scattered: bool) {
+        let Request { arrival_ns, kind, offset, length, .. } = request;
+        assert_eq!(arrival_ns, now, "what is sent below arrives when it is sent");
+        let whole = offset % PAGE == 0 && length % PAGE == 0;
+        let (name, takes) = match kind {
+            RequestKind::Read if whole => ("read", 100),
+            RequestKind::Read => ("read bytes", 100),
+            RequestKind::Write if scattered => ("write scattered", 300),
+            RequestKind::Write if whole => ("write", 300),
+            RequestKind::Write => ("write bytes", 300),
+            RequestKind::Trim => ("trim", 0),
+            RequestKind::Flush => ("flush", 0),
+        };
+        let (at, size) = if whole { (offset / PAGE, length / PAGE) } else { (offset, length) };
+        self.log.push(Sent(now, name, at, size));
+        let mut parts = Parts::default();
+        parts.add(Part::Array, takes);
+        let completion = Completion { index, kind, sequential: false, offset, length, arrival_ns, completed_ns: now + takes, parts };
+        if takes == 0 {
+            self.ended.push(completion);
+        } else {
+            self.under_way.push((now + takes, completion));
+        }
+    }
+}
+
+impl Store for Fake {
+    fn begin(&mut self) {}
+
+    fn accept(&mut self, now: u64, index: u64, request: Request) {
+        self.take(now, index, request, false);
+    }
+
+    fn accept_scattered(&mut self, now: u64, index: u64, request: Request) {
+        self.take(now, index, request, true);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.under_way.iter().map(|&(at, _)| at).min()
+    }
+
+    fn handle_events(&mut self, now: u64) {
+        self.ended.extend(self.under_way.iter().filter(|(at, _)| *at == now).map(|&(_, completion)| completion));
+        self.under_way.retain(|&(at, _)| at != now);
+    }
+
+    fn dispatch(&mut self, _now: u64) {}
+
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        into.append(&mut self.ended);
+    }
+
+    fn page_bytes(&self) -> u32 {
+        PAGE as u32
+    }
+
+    fn exported_pages(&self) -> u32 {
+        16
+    }
+}
+
+impl Homes for Fake {
+    fn homes(&self) -> u32 {
+        2
+    }
+
+    fn home_of(&self, page: u32) -> Option<u32> {
+        Some(page % 2)
+    }
+
+    fn homes_are_fixed(&self) -> bool {
+        false
+    }
+
+    /// The second half is empty.
+    fn holds_data(&self, page: u32) -> bool {
+        page < 8
+    }
+
+    fn in_gc(&self, home: u32, _soon: u32) -> bool {
+        self.collects && home == 1
+    }
+
+    fn groups(&self) -> Groups {
+        Groups { pages: 4, run: 1, places: 2 }
+    }
+}
+
+/// An array of such drives and its clock.
+struct Bench {
+    array: Array<Fake>,
+    done: Vec<Completion>,
+}
+
+impl Bench {
+    fn new(config: &Config) -> Self {
+        config.exported_bytes().unwrap();
+        ssdlab::config::validate(config).unwrap();
+        let mut array = Array::new(config, (0..config.array.drives).map(|_| Fake::default()).collect());
+        array.verify(true);
+        array.begin();
+        Bench { array, done: Vec::new() }
+    }
+
+    /// Plays requests (in order of arrival) to the end. Returns, by drive, what was sent.
+    fn play(&mut self, requests: &[Request]) -> Vec<Vec<Sent>> {
+        self.play_as(requests, false)
+    }
+
+    fn play_as(&mut self, requests: &[Request], scattered: bool) -> Vec<Vec<Sent>> {
+        let mut requests = requests.iter().zip(0..).peekable();
+        loop {
+            let due = self.array.next_event().into_iter().chain(requests.peek().map(|(request, _)| request.arrival_ns)).min();
+            let Some(now) = due else { break };
+            self.array.handle_events(now);
+            while let Some((&request, index)) = requests.next_if(|(request, _)| request.arrival_ns == now) {
+                if scattered {
+                    self.array.accept_scattered(now, index, request);
+                } else {
+                    self.array.accept(now, index, request);
+                }
+            }
+            self.array.dispatch(now);
+            self.array.drain_completions(&mut self.done);
+        }
+        self.array.check().unwrap();
+        self.done.sort_by_key(|completion| completion.index);
+        for completion in &self.done {
+            assert_eq!(completion.parts.total(), completion.completed_ns - completion.arrival_ns, "{completion:?}");
+        }
+        self.array.drives_mut().iter_mut().map(|drive| std::mem::take(&mut drive.log)).collect()
+    }
+}
+
+/// What is sent for one request.
+fn sent(config: &Config, request: Request) -> Vec<Vec<Sent>> {
+    Bench::new(config).play(&[request])
+}
+
+/// By drive: the page read for each page of the array.
+fn places(config: &Config) -> Vec<(usize, u64)> {
+    let count = config.exported_bytes().unwrap() / PAGE;
+    let place = |page| {
+        let sent = sent(config, read(0, page));
+        let mut found = sent.iter().enumerate().flat_map(|(drive, log)| log.iter().map(move |sent| (drive, sent)));
+        let (drive, Sent(_, what, at, size)) = found.next().expect("something is read");
+        assert_eq!((*what, *size, found.next()), ("read", 1, None));
+        (drive, *at)
+    };
+    (0..count).map(place).collect()
+}
+
+#[test]
+fn pages_lie_where_the_layouts_say() {
+    // Units of two pages on three drives: 0 1 | 2 3 | 4 5, then 6 7 | ...
+    assert_eq!(places(&rais0(3, 2))[..8], [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (0, 2), (0, 3)]);
+    // Three drives with parity, units of a page: 0 1 P / 3 P 2 / P 4 5 / 6 7 P.
+    assert_eq!(places(&rais5(3, 1))[..8], [(0, 0), (1, 0), (2, 1), (0, 1), (1, 2), (2, 2), (0, 3), (1, 3)]);
+    // Four: 0 1 2 P / 4 5 P 3 / 8 P 6 7 / P 9 10 11.
+    let four = [(0, 0), (1, 0), (2, 0), (3, 1), (0, 1), (1, 1), (2, 2), (3, 2), (0, 2), (1, 3), (2, 3), (3, 3)];
+    assert_eq!(places(&rais5(4, 1))[..12], four);
+    // Five: 0 1 2 3 P / 5 6 7 P 4 / 10 11 P 8 9.
+    let five = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 1), (0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (0, 2), (1, 2)];
+    assert_eq!(places(&rais5(5, 1))[..12], five);
+    // 16 pages are five units of three: 5 x 3 x 3 pages of data.
+    assert_eq!(places(&rais5(4, 3)).len(), 45);
+}
+
+#[test]
+fn what_lies_together_on_a_drive_is_one_request() {
+    // Eleven pages from page 1 on: drive 0 has 1, 4, 5, 8, 9 in its pages 1 to 5; drive 1 has 2, 3, 6, 7, 10, 11.
+    for (name, request) in [("read", read(0, 1)), ("write", write(0, 1)), ("trim", trim(0, 1, 1))] {
+        assert_eq!(sent(&rais0(2, 2), pages(request, 11)), [vec![Sent(0, name, 1, 5)], vec![Sent(0, name, 0, 6)]]);
+    }
+    // With parity a unit of it lies between: rows 0 1 2 P / 4 5 P 3 / 8 P 6 7.
+    assert_eq!(
+        sent(&rais5(4, 1), pages(read(0, 0), 9)),
+        [
+            vec![Sent(0, "read", 0, 3)],
+            vec![Sent(0, "read", 0, 2)],
+            vec![Sent(0, "read", 0, 1), Sent(0, "read", 2, 1)],
+            vec![Sent(0, "read", 1, 2)],
+        ]
+    );
+    // Bytes stay bytes.
+    let bytes = Request { offset: PAGE - 512, length: 1024, ..read(0, 0) };
+    assert_eq!(sent(&rais0(2, 1), bytes), [vec![Sent(0, "read bytes", PAGE - 512, 512)], vec![Sent(0, "read bytes", 0, 512)]]);
+}
+
+#[test]
+fn a_flush_goes_to_all_drives_that_work() {
+    let one = vec![Sent(5, "flush", 0, 0)];
+    assert_eq!(sent(&rais0(2, 1), flush(5)), [one.clone(), one.clone()]);
+    assert_eq!(sent(&without(rais5(3, 1), 1), flush(5)), [one.clone(), vec![], one]);
+}
+
+#[test]
+fn methods_are_chosen_column_by_column() {
+    // Four drives, units of two pages; row 0: pages 0 1 | 2 3 | 4 5 | P. A small write: 2 reads and 2 writes.
+    let small = |page: u64| vec![Sent(0, "read", page, 1), Sent(100, "write", page, 1)];
+    assert_eq!(sent(&rais5(4, 2), write(0, 0)), [small(0), vec![], vec![], small(0)]);
+    assert_eq!(sent(&rais5(4, 2), write(0, 3)), [vec![], small(1), vec![], small(1)]);
+    // Pages 0 to 4: of column 0 all are written, of column 1 only page 5 is not: it is read.
+    assert_eq!(
+        sent(&rais5(4, 2), pages(write(0, 0), 5)),
+        [
+            vec![Sent(100, "write", 0, 2)],
+            vec![Sent(100, "write", 0, 2)],
+            vec![Sent(0, "read", 1, 1), Sent(100, "write", 0, 1)],
+            vec![Sent(100, "write", 0, 2)],
+        ]
+    );
+    // All of a row: nothing is read.
+    let whole = vec![Sent(0, "write", 0, 2)];
+    assert_eq!(sent(&rais5(4, 2), pages(write(0, 0), 6)), [whole.clone(), whole.clone(), whole.clone(), whole]);
+    // Three drives, one of two pages: the other page is less than old page and old parity.
+    let writes = || vec![Sent(100, "write", 0, 1)];
+    assert_eq!(sent(&rais5(3, 1), write(0, 0)), [writes(), vec![Sent(0, "read", 0, 1)], writes()]);
+    // Half of it: old page and old parity, or both pages: a tie, so that it is read-modify-write. Whole pages are written.
+    assert_eq!(sent(&rais5(3, 1), part(write(0, 0), 512)), [small(0), vec![], small(0)]);
+    // The last page of one unit and the first of the next: two columns, two pages of parity that do not lie together in units of three.
+    assert_eq!(
+        sent(&rais5(4, 3), pages(write(0, 2), 2)),
+        [
+            small(2),
+            small(0),
+            vec![],
+            vec![Sent(0, "read", 0, 1), Sent(0, "read", 2, 1), Sent(100, "write", 0, 1), Sent(100, "write", 2, 1)],
+        ]
+    );
+}
+
+#[test]
+fn rows_of_one_request_go_on_side_by_side() {
+    // Pages 2 to 6 of four drives, units of a page: page 2 of row 0 (0 1 2 P), all of row 1 (4 5 P 3), page 6 of row 2 (8 P 6 7).
+    let mut bench = Bench::new(&rais5(4, 1));
+    let mut sent = bench.play(&[pages(write(0, 2), 5)]);
+    // Which row is first of those that go on at one instant is open.
+    sent.iter_mut().for_each(|log| log.sort_by_key(|&Sent(at, _, page, _)| (at, page)));
+    let full = Sent(0, "write", 1, 1);
+    let [old_0, new_0] = [Sent(0, "read", 0, 1), Sent(100, "write", 0, 1)];
+    let [old_2, new_2] = [Sent(0, "read", 2, 1), Sent(100, "write", 2, 1)];
+    assert_eq!(
+        sent,
+        [
+            vec![full.clone()],
+            vec![full.clone(), old_2.clone(), new_2.clone()],
+            vec![old_0.clone(), full.clone(), old_2, new_0.clone(), new_2],
+            vec![old_0, full, new_0],
+        ]
+    );
+    assert_eq!(bench.done[0].completed_ns, 400);
+}
+
+#[test]
+fn updates_of_a_row_take_turns_and_those_of_other_rows_do_not() {
+    // Row 0: 0 1 | 2 3 | 4 5 | P. Pages 0 and 5 share no column, page 6 is in row 1 (drive 3, parity on drive 2).
+    let mut bench = Bench::new(&rais5(4, 2));
+    let sent = bench.play(&[write(0, 0), write(10, 5), write(20, 6), write(30, 0)]);
+    let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [400, 800, 420, 1200]);
+    assert_eq!(sent[0], [Sent(0, "read", 0, 1), Sent(100, "write", 0, 1), Sent(800, "read", 0, 1), Sent(900, "write", 0, 1)]);
+    assert_eq!(bench.done[1].parts.0[Part::HostQueue as usize], 390);
+    assert_eq!(bench.done[3].parts.0[Part::HostQueue as usize], 770);
+    assert_eq!((bench.array.result().row_waits, bench.array.result().read_modify_writes), (2, 4));
+}
+
+#[test]
+fn a_read_waits_for_updates_of_its_pages_only() {
+    // Row 0: 0 1 | 2 3 | 4 5 | P. Page 1 is being written until 400, page 3 from then on until 800. A read of pages 0 to 3 is cut up.
+    let mut bench = Bench::new(&rais5(4, 2));
+    let sent = bench.play(&[write(0, 1), write(10, 3), pages(read(20, 0), 4), read(20, 4), read(310, 1), read(400, 1)]);
+    assert_eq!(
+        sent[0],
+        [
+            Sent(0, "read", 1, 1),
+            Sent(20, "read", 0, 1),
+            Sent(100, "write", 1, 1),
+            // The first update is done when this one comes. Those that came before have their turns behind both.
+            Sent(400, "read", 1, 1),
+            Sent(800, "read", 1, 1),
+            Sent(800, "read", 1, 1),
+        ]
+    );
+    assert_eq!(sent[1], [Sent(20, "read", 0, 1), Sent(400, "read", 1, 1), Sent(500, "write", 1, 1), Sent(800, "read", 1, 1)]);
+    assert_eq!(sent[2], [Sent(20, "read", 0, 1)]);
+    let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [400, 800, 900, 120, 900, 500]);
+    assert_eq!(bench.array.result().row_waits, 4);
+    let [queue, array] = [Part::HostQueue, Part::Array].map(|part| bench.done[2].parts.0[part as usize]);
+    assert_eq!((queue, array), (780, 100));
+}
+
+#[test]
+fn a_read_that_waits_does_not_hold_its_row() {
+    // The second update begins at the instant at which the read that came before it is sent.
+    let mut bench = Bench::new(&rais5(4, 1));
+    let sent = bench.play(&[write(0, 0), read(10, 0), write(20, 0)]);
+    assert_eq!(
+        sent[0],
+        [Sent(0, "read", 0, 1), Sent(100, "write", 0, 1), Sent(400, "read", 0, 1), Sent(400, "read", 0, 1), Sent(500, "write", 0, 1),]
+    );
+}
+
+#[test]
+fn reads_of_a_failed_drive_are_made_from_all_others() {
+    // Row 0: 0 1 | 2 3 | 4 5 | P; row 1: 8 9 | 10 11 | P | 6 7.
+    let others = |at: u64, pages: u64| vec![Sent(0, "read", at, pages)];
+    assert_eq!(sent(&without(rais5(4, 2), 0), pages(read(0, 0), 2)), [vec![], others(0, 2), others(0, 2), others(0, 2)]);
+    assert_eq!(sent(&without(rais5(4, 2), 0), read(0, 2)), [vec![], others(0, 1), vec![], vec![]]);
+    // Of pages 0 to 9 the failed drive has 0, 1, 8, 9, which lie together: one read of each other drive, beside what is there itself.
+    let mut bench = Bench::new(&without(rais5(4, 2), 0));
+    assert_eq!(
+        bench.play(&[pages(read(0, 0), 10)]),
+        [
+            vec![],
+            vec![Sent(0, "read", 0, 4), Sent(0, "read", 0, 2)],
+            vec![Sent(0, "read", 0, 4), Sent(0, "read", 0, 2)],
+            vec![Sent(0, "read", 0, 4), Sent(0, "read", 2, 2)],
+        ]
+    );
+    assert_eq!(bench.array.result().degraded_reads, 1);
+    // A failed drive with the row's parity is not missed, and the bytes are those asked for.
+    assert_eq!(sent(&without(rais5(4, 2), 3), read(0, 0)), [others(0, 1), vec![], vec![], vec![]]);
+    let bytes = Request { offset: 512, length: 1024, ..read(0, 0) };
+    let some = vec![Sent(0, "read bytes", 512, 1024)];
+    assert_eq!(sent(&without(rais5(3, 1), 0), bytes), [vec![], some.clone(), some]);
+}
+
+#[test]
+fn a_degraded_read_takes_its_turn_among_the_updates_of_its_row() {
+    // Page 1 (drive 1) is written; page 0, on the failed drive, is the sum of the others, of which two are being changed.
+    let mut bench = Bench::new(&without(rais5(4, 1), 0));
+    let sent = bench.play(&[write(0, 1), read(10, 0), read(20, 2)]);
+    assert_eq!(sent[2], [Sent(20, "read", 0, 1), Sent(400, "read", 0, 1)]);
+    assert_eq!(sent[3], [Sent(0, "read", 0, 1), Sent(100, "write", 0, 1), Sent(400, "read", 0, 1)]);
+    assert_eq!((bench.done[1].completed_ns, bench.done[1].parts.0[Part::HostQueue as usize]), (500, 390));
+    assert_eq!((bench.array.result().degraded_reads, bench.array.result().row_waits), (1, 1));
+}
+
+#[test]
+fn degraded_writes() {
+    let reads = || vec![Sent(0, "read", 0, 1)];
+    let writes = |at: u64| vec![Sent(at, "write", 0, 1)];
+    let both = || vec![Sent(0, "read", 0, 1), Sent(100, "write", 0, 1)];
+    let lost = |drive: u32| without(rais5(4, 1), drive);
+    // The failed drive has the row's parity: data as they are, in one row and in part of a page.
+    assert_eq!(sent(&lost(3), write(0, 0)), [writes(0), vec![], vec![], vec![]]);
+    assert_eq!(sent(&lost(3), part(write(0, 0), 512)), [vec![Sent(0, "write bytes", 0, 512)], vec![], vec![], vec![]]);
+    // It has a page that is written in full: the others make parity with it, though two reads would be as many.
+    assert_eq!(sent(&lost(0), write(0, 0)), [vec![], reads(), reads(), writes(100)]);
+    // In part: its old content is made from all others.
+    assert_eq!(sent(&lost(0), part(write(0, 0), 512)), [vec![], reads(), reads(), both()]);
+    // It has a page that is not written: read-modify-write, though reading that page would be less.
+    assert_eq!(sent(&lost(2), pages(write(0, 0), 2)), [both(), both(), vec![], both()]);
+    // All data are written: nothing is read, and parity stands for the page that cannot be written.
+    assert_eq!(sent(&lost(1), pages(write(0, 0), 3)), [writes(0), vec![], writes(0), writes(0)]);
+    // Three drives: only parity is left to write, or only data.
+    assert_eq!(sent(&without(rais5(3, 1), 0), pages(write(0, 0), 2)), [vec![], writes(0), writes(0)]);
+    let mut bench = Bench::new(&lost(0));
+    bench.play(&[write(0, 0), part(write(500, 0), 512), write(1000, 1)]);
+    let result = bench.array.result();
+    assert_eq!((result.reconstruct_writes, result.read_modify_writes, result.parity_writes, result.update_reads), (2, 1, 3, 2 + 3 + 2));
+}
+
+#[test]
+fn writes_where_parity_has_failed_need_no_turn() {
+    let mut bench = Bench::new(&without(rais5(4, 1), 3));
+    let sent = bench.play(&[write(0, 0), write(10, 0), read(20, 0)]);
+    assert_eq!(sent[0], [Sent(0, "write", 0, 1), Sent(10, "write", 0, 1), Sent(20, "read", 0, 1)]);
+    assert_eq!((bench.array.result().row_waits, bench.array.result().parity_writes), (0, 0));
+}
+
+#[test]
+fn trims_go_to_whole_rows() {
+    // Row 0: 0 1 2 P, row 1: 4 5 P 3, row 2: 8 P 6 7. Pages 1 to 9: rows 1 and 2 lie wholly inside.
+    let rows = vec![Sent(0, "trim", 1, 2)];
+    assert_eq!(sent(&rais5(4, 1), trim(0, 1, 9)), [rows.clone(), rows.clone(), rows.clone(), rows.clone()]);
+    assert_eq!(sent(&without(rais5(4, 1), 2), trim(0, 1, 9)), [rows.clone(), rows.clone(), vec![], rows]);
+    assert_eq!(sent(&rais5(4, 1), trim(0, 1, 2)), vec![vec![]; 4]);
+    // Without parity bytes go as they are: page 0 from its byte 512 on and page 2 up to there lie together.
+    let bytes = Request { offset: 512, ..trim(0, 0, 2) };
+    assert_eq!(sent(&rais0(2, 1), bytes), [vec![Sent(0, "trim", 512, PAGE)], vec![Sent(0, "trim", 0, 1)]]);
+}
+
+#[test]
+fn a_trim_of_a_row_takes_its_turn() {
+    // Row 1 is being written when rows 0 to 2 are trimmed, and page 4 of it is read, and written again.
+    let mut bench = Bench::new(&rais5(4, 1));
+    let sent = bench.play(&[write(0, 3), trim(10, 0, 9), read(20, 4), pages(write(30, 3), 3)]);
+    assert_eq!(
+        sent[0],
+        [Sent(10, "trim", 0, 1), Sent(10, "trim", 2, 1), Sent(400, "trim", 1, 1), Sent(400, "read", 1, 1), Sent(400, "write", 1, 1)]
+    );
+    let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [400, 400, 500, 700]);
+    assert_eq!(bench.done[1].parts.0[Part::HostQueue as usize], 390);
+    assert_eq!(bench.array.result().row_waits, 3);
+}
+
+#[test]
+fn scattered_sectors_of_a_page() {
+    let scattered = |config: &Config| Bench::new(config).play_as(&[write(0, 0)], true);
+    let passed_on = || vec![Sent(0, "write scattered", 0, 1)];
+    assert_eq!(scattered(&rais0(2, 1)), [passed_on(), vec![]]);
+    assert_eq!(scattered(&without(rais5(4, 1), 3)), [passed_on(), vec![], vec![], vec![]]);
+    // The page's old content is read in any case, and all of it is written.
+    let both = || vec![Sent(0, "read", 0, 1), Sent(100, "write", 0, 1)];
+    assert_eq!(scattered(&rais5(4, 1)), [both(), vec![], vec![], both()]);
+    let reads = || vec![Sent(0, "read", 0, 1)];
+    assert_eq!(scattered(&without(rais5(4, 1), 0)), [vec![], reads(), reads(), both()]);
+}
+
+#[test]
+fn what_a_cache_above_an_array_sees() {
+    let mut array = Bench::new(&without(rais5(4, 2), 1)).array;
+    assert_eq!((array.page_bytes(), array.exported_pages(), array.homes(), array.homes_are_fixed()), (4096, 48, 4, true));
+    // A unit of data is on the drive of its number modulo 4, on a failed one too.
+    assert_eq!([0, 1, 2, 5, 6, 8, 47].map(|page| array.home_of(page)), [0, 0, 1, 2, 3, 0, 3].map(Some));
+    assert_eq!(array.groups(), Groups { pages: 4, run: 2, places: 4 });
+    // The first eight pages of each drive hold data: rows 0 to 3, six pages each. Row 4: page 24 is on drive 0, page 26 on the failed one.
+    assert_eq!([0, 2, 23, 24, 26].map(|page| array.holds_data(page)), [true, true, true, false, false]);
+    array.drives_mut()[1].collects = true;
+    array.drives_mut()[2].collects = true;
+    assert_eq!([0, 1, 2, 3].map(|drive| array.in_gc(drive, 0)), [false, false, true, false]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------------
+// Drives.
+
+/// What became of requests.
+struct Played {
+    done: Vec<Completion>,
+    array: ArrayResult,
+    /// By drive: pages read from flash and programmed for the host.
+    reads: Vec<u64>,
+    programs: Vec<u64>,
+}
+
+fn play(config: &Config, requests: &[Request]) -> Played {
+    let mut simulation = simulation(config);
+    for request in requests {
+        simulation.submit(*request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    let mut done = simulation.take_completions();
+    done.sort_by_key(|completion| completion.index);
+    let of = |count: fn(&Ssd) -> u64| simulation.storage().drives().into_iter().map(count).collect();
+    let (reads, programs) = (of(|ssd| ssd.counters().host_reads), of(|ssd| ssd.counters().host_programs));
+    let result = simulation.finish().unwrap();
+    Played { done, array: result.array.expect("there is an array"), reads, programs }
+}
+
+impl Played {
+    /// The response time of a request and its parts.
+    fn response(&self, index: usize) -> (u64, Vec<(Part, u64)>) {
+        use Part::{Array, BusQueue, DieQueue, Dram, Gc, HostQueue, Suspended, Transfer};
+        let completion = &self.done[index];
+        let all = [HostQueue, DieQueue, Gc, BusQueue, Transfer, Array, Suspended, Dram];
+        let parts = all.into_iter().map(|part| (part, completion.parts.0[part as usize])).filter(|&(_, ns)| ns > 0).collect();
+        (completion.completed_ns - completion.arrival_ns, parts)
+    }
+}
+
+#[test]
+fn a_small_write_takes_two_reads_and_two_writes() {
+    let played = play(&rais5(4, 1), &[write(1_000, 0)]);
+    assert_eq!(played.response(0), (READ + WRITE, vec![(Part::Transfer, 204_800), (Part::Array, 225_000)]));
+    assert_eq!((played.reads, played.programs), (vec![1, 0, 0, 1], vec![1, 0, 0, 1]));
+    let expected = ArrayResult {
+        level: "rais5".into(),
+        drives: 4,
+        read_modify_writes: 1,
+        update_reads: 2,
+        parity_writes: 1,
+        ..ArrayResult::default()
+    };
+    assert_eq!(played.array, expected);
+    // Half a page the same: the drives see whole pages, so that none reads a page once more.
+    let played = play(&rais5(4, 1), &[part(write(1_000, 0), 512)]);
+    assert_eq!(played.response(0).0, READ + WRITE);
+    assert_eq!((played.reads, played.programs), (vec![1, 0, 0, 1], vec![1, 0, 0, 1]));
+}
+
+#[test]
+fn a_write_of_a_whole_row_reads_nothing() {
+    let played = play(&rais5(4, 1), &[pages(write(0, 0), 3)]);
+    assert_eq!(played.response(0), (WRITE, vec![(Part::Transfer, 102_400), (Part::Array, 200_000)]));
+    assert_eq!((played.reads, played.programs), (vec![0; 4], vec![1; 4]));
+    assert_eq!((played.array.full_writes, played.array.parity_writes, played.array.update_reads), (1, 1, 0));
+}
+
+#[test]
+fn the_parts_of_a_write_are_those_of_its_last_read_and_its_last_write() {
+    // Row 0: 0 1 | 2 3 | 4 5 | P. Page 5 is read, then drives 0, 1 and that of parity write two pages each, one after the other.
+    let played = play(&rais5(4, 2), &[pages(write(0, 0), 5)]);
+    let parts = vec![(Part::DieQueue, WRITE), (Part::Transfer, 204_800), (Part::Array, 225_000)];
+    assert_eq!(played.response(0), (READ + 2 * WRITE, parts));
+    assert_eq!((played.reads, played.programs), (vec![0, 0, 1, 0], vec![2, 2, 1, 2]));
+    assert_eq!((played.array.full_writes, played.array.reconstruct_writes), (1, 1));
+}
+
+#[test]
+fn waiting_for_a_row_is_waiting_in_the_host_queue() {
+    let played = play(&rais5(4, 2), &[write(0, 0), write(10, 1), read(20, 1)]);
+    assert_eq!(played.response(0).0, READ + WRITE);
+    let update = vec![(Part::HostQueue, 429_790), (Part::Transfer, 204_800), (Part::Array, 225_000)];
+    assert_eq!(played.response(1), (429_790 + READ + WRITE, update));
+    let after = 2 * (READ + WRITE) - 20;
+    assert_eq!(played.response(2), (after + READ, vec![(Part::HostQueue, after), (Part::Transfer, 102_400), (Part::Array, 25_000)]));
+    assert_eq!(played.array.row_waits, 2);
+}
+
+#[test]
+fn pages_without_data_are_read_at_once_also_before_a_write() {
+    let mut config = rais5(4, 1);
+    config.ftl.precondition.kind = PreconditionKind::None;
+    let played = play(&config, &[write(0, 0), write(0, 1), read(500_000, 2)]);
+    // The second has its turn when the first has ended; it finds parity by then.
+    assert_eq!((played.response(0).0, played.response(1).0, played.response(2).0), (WRITE, WRITE + READ + WRITE, 0));
+    assert_eq!(played.reads, [0, 0, 0, 1]);
+}
+
+#[test]
+fn degraded_reads_and_writes_on_drives() {
+    let config = without(rais5(4, 1), 0);
+    // The read of the lost page takes three drives, each behind what it does for the other requests: nothing here.
+    let played = play(&config, &[read(0, 0), write(1_000_000, 0), read(2_000_000, 1)]);
+    assert_eq!((played.response(0).0, played.response(1).0, played.response(2).0), (READ, READ + WRITE, READ));
+    assert_eq!((played.reads, played.programs), (vec![0, 3, 2, 1], vec![0, 0, 0, 1]));
+    assert_eq!((played.array.degraded_reads, played.array.reconstruct_writes), (1, 1));
+}
+
+#[test]
+fn trims_and_flushes_on_drives() {
+    let mut simulation = simulation(&rais5(4, 1));
+    // Rows 0 and 1 lie inside, of row 2 one page.
+    for request in [trim(0, 0, 7), flush(10), read(20, 3), read(20, 6)] {
+        simulation.submit(request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    let ends: Vec<u64> = simulation.take_completions().iter().map(|completion| completion.completed_ns).collect();
+    assert_eq!(ends, [0, 10, 20, 20 + READ]);
+    assert_eq!(simulation.storage().drives().iter().map(|ssd| ssd.counters().trimmed_pages).collect::<Vec<_>>(), [2; 4]);
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.requests.trim, result.requests.flush), (1, 1));
+}
+
+#[test]
+fn reads_that_follow_each_other_are_sequential_across_drives() {
+    let result = {
+        let mut simulation = simulation(&rais0(2, 1));
+        for request in [read(0, 0), read(10, 1), read(20, 2), read(30, 7)] {
+            simulation.submit(request).unwrap();
+        }
+        simulation.finish().unwrap()
+    };
+    let count = |latency: &Option<ssdlab::stats::Latency>| latency.as_ref().map_or(0, |latency| latency.count);
+    assert_eq!((count(&result.latency_ns.seq_read), count(&result.latency_ns.rand_read)), (2, 2));
+}
+
+#[test]
+fn a_single_drive_has_no_array() {
+    let mut simulation = simulation(&one_die());
+    simulation.submit(write(0, 0)).unwrap();
+    assert_eq!(simulation.finish().unwrap().array, None);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------------
+// Random arrays.
+
+/// A random array of random drives, and requests of all kinds.
+fn drawn(case: u64) -> (Config, Vec<Request>) {
+    let mut rng = Rng::new(case, "arrays");
+    let mut config = random_config(&mut rng);
+    config.array.level = if rng.chance(0.2) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 };
+    let least = if config.array.level == ArrayLevel::Rais0 { 2 } else { 3 };
+    config.array.drives = least + rng.below(4) as u32;
+    let drive_pages = Capacity::of(&config).expect("a valid drive").exported_pages;
+    let unit = (1 + rng.below(4)).min(drive_pages);
+    config.array.stripe_kb = (unit * u64::from(config.device.page_bytes)) as f64 / 1024.0;
+    if config.array.level == ArrayLevel::Rais5 && rng.chance(0.5) {
+        config.array.degraded = Some(rng.below(config.array.drives.into()) as u32);
+    }
+    let count = 30 + rng.below(80);
+    let mut requests = random_requests(&mut rng, &config, count);
+    let exported = config.exported_bytes().expect("a valid configuration");
+    let row = unit * u64::from(config.device.page_bytes) * u64::from(config.array.data_units());
+    for request in requests.iter_mut().filter(|request| request.kind != RequestKind::Flush) {
+        if rng.chance(0.2) {
+            // Whole rows, or nearly.
+            request.offset = (request.offset / row * row).min(exported - row);
+            request.length = (row * (1 + rng.below(2))).min(exported - request.offset);
+        }
+        if rng.chance(0.1) {
+            // Not even whole sectors.
+            request.offset += rng.below(request.length.min(600));
+            request.length = (1 + rng.below(request.length)).min(exported - request.offset);
+        }
+    }
+    (config, requests)
+}
+
+/// What an array has to read and write for its requests, page by page, from the requests alone.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Work {
+    /// Pages programmed, and read (those before partial writes apart).
+    programs: u64,
+    reads: u64,
+    read_modify_writes: u64,
+    reconstruct_writes: u64,
+    full_writes: u64,
+    update_reads: u64,
+}
+
+/// The work for requests, counted literally.
+fn work(config: &Config, requests: &[Request]) -> Work {
+    let page = u64::from(config.device.page_bytes);
+    let unit = config.array.stripe_bytes() / page;
+    let (drives, data) = (u64::from(config.array.drives), u64::from(config.array.data_units()));
+    let failed = config.array.degraded.map(u64::from);
+    let mut work = Work::default();
+    for request in requests {
+        let (start, end) = (request.offset, request.offset + request.length);
+        let touched = start / page..end.div_ceil(page);
+        let whole = |p: u64| start <= p * page && (p + 1) * page <= end;
+        match request.kind {
+            RequestKind::Read => {
+                // Left-symmetric: a unit of data is on the drive of its number modulo N.
+                work.reads += touched.map(|p| if Some(p / unit % drives) == failed { drives - 1 } else { 1 }).sum::<u64>();
+            }
+            RequestKind::Write if config.array.level == ArrayLevel::Rais0 => work.programs += touched.count() as u64,
+            RequestKind::Write => {
+                let columns: BTreeSet<(u64, u64)> = touched.clone().map(|p| (p / unit / data, p % unit)).collect();
+                for (row, column) in columns {
+                    let column: Vec<u64> = (0..data).map(|k| (row * data + k) * unit + column).collect();
+                    let is_written = |p: &&u64| touched.contains(*p);
+                    let written = column.iter().filter(is_written).count() as u64;
+                    let not_whole = column.iter().filter(|&&p| !whole(p)).count() as u64;
+                    if failed == Some((drives - 1) - row % drives) {
+                        work.programs += written;
+                        continue;
+                    }
+                    let lost = column.iter().find(|&&p| Some(p / unit % drives) == failed);
+                    work.programs += written + 1 - u64::from(lost.filter(is_written).is_some());
+                    let (modify, reads) = match lost.map(|p| (is_written(&p), whole(*p))) {
+                        _ if not_whole == 0 => {
+                            work.full_writes += 1;
+                            continue;
+                        }
+                        Some((false, _)) => (true, written + 1),
+                        Some((true, true)) => (false, not_whole),
+                        Some((true, false)) => (false, drives - 1),
+                        None => (written < not_whole, (written + 1).min(not_whole)),
+                    };
+                    *if modify { &mut work.read_modify_writes } else { &mut work.reconstruct_writes } += 1;
+                    work.update_reads += reads;
+                    work.reads += reads;
+                }
+            }
+            RequestKind::Trim | RequestKind::Flush => {}
+        }
+    }
+    work
+}
+
+/// The same with a cache in front of the array or of each drive.
+fn drawn_with_cache(case: u64) -> (Config, Vec<Request>) {
+    let (mut config, requests) = drawn(case);
+    let mut rng = Rng::new(case, "arrays and caches");
+    let policies = [CachePolicy::Lru, CachePolicy::Cflru, CachePolicy::Bplru, CachePolicy::Fab];
+    let cache = &mut config.cache;
+    cache.policy = policies[rng.below(4) as usize];
+    cache.place = [CachePlace::Drive, CachePlace::Array][rng.below(2) as usize];
+    cache.bytes = (1 + rng.below(40)) * u64::from(config.device.page_bytes);
+    cache.access_ns = [0, 1_000][rng.below(2) as usize];
+    cache.reads = rng.chance(0.7);
+    cache.writes = rng.chance(0.8);
+    cache.gc_aware = rng.chance(0.5);
+    cache.soon = rng.below(3) as u32;
+    cache.flush_on_idle = rng.chance(0.3);
+    cache.flush_idle_us = rng.below(200);
+    cache.destage_ahead = 0.3 * rng.below(2) as f64;
+    cache.padding = [Padding::Off, Padding::Always, Padding::Share][rng.below(3) as usize];
+    (config, requests)
+}
+
+/// Plays a case and compares what was done with what had to be (where no cache decides that).
+fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<PlantedInArray>) -> Result<Tally, String> {
+    let plan = Plan { seed: 7, verify, ..plan(config.clone()) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
+    if let Some(defect) = planted {
+        simulation.storage_mut().plant_in_array(defect);
+    }
+    for request in requests {
+        simulation.submit(*request).map_err(|e| e.to_string())?;
+    }
+    simulation.run_to_idle().map_err(|e| e.to_string())?;
+    simulation.storage().check().map_err(|e| e.to_string())?;
+    let array = simulation.storage().array_result().expect("there is an array").clone();
+    let at_once = config.ftl.unmapped_read == UnmappedRead::Immediate;
+    let (mut programs, mut reads, mut before_writes) = (0, 0, 0);
+    for (drive, ssd) in (0..).zip(simulation.storage().drives()) {
+        let counters = ssd.counters();
+        programs += counters.host_programs;
+        reads += counters.host_reads + counters.merged_reads + counters.buffer_reads;
+        reads += if at_once { counters.unmapped_reads } else { 0 };
+        before_writes += counters.rmw_reads;
+        if config.array.degraded == Some(drive) && (ssd.outstanding() > 0 || *counters != Default::default()) {
+            return Err(format!("the failed drive worked: {counters:?}"));
+        }
+    }
+    let ArrayResult { read_modify_writes, reconstruct_writes, full_writes, update_reads, parity_writes, .. } = array;
+    let found = Work { programs, reads: reads - before_writes, read_modify_writes, reconstruct_writes, full_writes, update_reads };
+    let expected = work(config, requests);
+    let made = read_modify_writes + reconstruct_writes + full_writes;
+    // A cache decides what is written, and when: some of that may be under way when the last request has been answered.
+    if config.cache.policy == CachePolicy::None && (found != expected || parity_writes != made) {
+        return Err(format!("{found:?} and {parity_writes} pages of parity, where the requests take {expected:?}"));
+    }
+    let result = simulation.finish().map_err(|e| e.to_string())?;
+    if result.requests.total() != requests.len() as u64 {
+        return Err(format!("{} of {} requests were completed", result.requests.total(), requests.len()));
+    }
+    let tally = [
+        ("read_modify_writes", read_modify_writes),
+        ("reconstruct_writes", reconstruct_writes),
+        ("full_writes", full_writes),
+        ("degraded_reads", array.degraded_reads),
+        ("row_waits", array.row_waits),
+        ("jobs", result.gc.jobs),
+        ("trimmed_pages", result.counters["trimmed_pages"]),
+        ("before_writes", before_writes),
+    ];
+    Ok(tally.map(|(name, count)| (name.to_string(), count)).into())
+}
+
+/// Cases in the continuous integration.
+const CASES: u64 = 250;
+
+/// Plays cases, of which none may fail, and returns how often things happened.
+fn play_all(drawn: fn(u64) -> (Config, Vec<Request>)) -> Tally {
+    let result = Cases::asked_for(CASES).run(move |case| {
+        let (config, requests) = drawn(case);
+        run(&config, &requests, Verify::Every, None)
+    });
+    let tally = result.unwrap_or_else(|Failure { case, reason }| {
+        panic!("case {case} {reason}\n(SWARM=1 SWARM_FIRST={case} runs it alone)\n{:#?}", drawn(case).0)
+    });
+    println!("{tally:?}");
+    tally
+}
+
+#[test]
+fn random_arrays_keep_every_invariant() {
+    let tally = play_all(drawn);
+    if std::env::var_os("SWARM").is_none() {
+        assert!(tally.values().all(|&count| count > 500), "{tally:?}");
+    }
+}
+
+#[test]
+fn random_arrays_with_caches_keep_every_invariant() {
+    let tally = play_all(drawn_with_cache);
+    if std::env::var_os("SWARM").is_none() {
+        assert!(tally.values().all(|&count| count > 100), "{tally:?}");
+    }
+}
+
+#[test]
+fn planted_defects_are_found() {
+    for (defect, says) in [
+        (PlantedInArray::SkipsParity, "parity of row"),
+        (PlantedInArray::LetsReadsPass, "a read of sector"),
+        (PlantedInArray::ForgetsARead, "has not read it"),
+        (PlantedInArray::LeavesOneOut, "a read of sector"),
+    ] {
+        for verify in [Verify::End, Verify::Every] {
+            let cases = Cases { first: 0, count: CASES, limit: std::time::Duration::from_secs(60), progress: false };
+            let failure = cases
+                .run(move |case| {
+                    let (config, requests) = drawn(case);
+                    run(&config, &requests, verify, Some(defect))
+                })
+                .expect_err("a planted defect is found");
+            println!("{defect:?}: case {} {}", failure.case, failure.reason);
+            assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+        }
+    }
+}
