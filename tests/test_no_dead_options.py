@@ -68,6 +68,13 @@ def partial() -> list[str]:
     return [f"{1000 * i},W,{next(draw) % 700 * 512},{512 * (1 + next(draw) % 7)},0" for i in range(200)]
 
 
+def streams() -> list[str]:
+    """Sixteen pages one after the other, as many as two blocks have, then five anywhere."""
+    draw = lcg(8)
+    pages = [i // 21 % 6 * 16 + i % 21 if i % 21 < 16 else next(draw) % 96 for i in range(600)]
+    return [f"{1000 * i},{'W' if i % 21 < 18 else 'R'},{page * PAGE},{PAGE},0" for i, page in enumerate(pages)]
+
+
 def overload() -> list[str]:
     """Far more writes and reads at once than the drive can take."""
     draw = lcg(4)
@@ -126,6 +133,11 @@ TALL: Mapping[str, Value] = {
 
 STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
 """Four drives with parity."""
+
+CACHED: Mapping[str, Value] = {**DRIVE, "cache.policy": "lru", "cache.bytes": 32 * PAGE}
+"""A cache for a third of the pages that are used."""
+
+BY_GROUP: Mapping[str, Value] = {**CACHED, "cache.policy": "bplru"}
 
 CUBE: Mapping[str, Value] = {**TALL, "device.channels": 2}
 """Two of everything."""
@@ -245,6 +257,21 @@ CONTEXTS: Mapping[str, Context] = {
     "scheduler.write_pausing": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.estimates": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.error_feedback": Context((False, True), base={**FR_FCFS, "scheduler.write_bypass": True}, trace=spread),
+    "cache.policy": Context(tuple(choice["name"] for choice in KEYS["cache.policy"]["choices"]), base={**CACHED, "cache.clean_window": 0.5}),
+    "cache.place": Context(("drive", "array"), base={**STRIPED, "cache.policy": "lru", "cache.bytes": 32 * PAGE}),
+    "cache.bytes": Context((PAGE, 16 * PAGE, 32 * PAGE), base=CACHED),
+    "cache.access_ns": Context((0, 1, 1000), base=CACHED),
+    "cache.reads": Context((False, True), base=CACHED),
+    "cache.writes": Context((False, True), base=CACHED),
+    "cache.gc_aware": Context((False, True), base=CACHED),
+    "cache.soon": Context((0, 1, 2), base={**CACHED, "cache.gc_aware": True}),
+    "cache.flush_on_idle": Context((False, True), base=CACHED),
+    "cache.flush_idle_us": Context((0, 100, 1000), base={**CACHED, "cache.flush_on_idle": True}),
+    "cache.destage_ahead": Context((0.0, 0.25, 0.5), base=CACHED),
+    "cache.clean_window": Context((0.0, 0.25, 1.0), base={**CACHED, "cache.policy": "cflru"}),
+    "cache.compensation": Context((False, True), base=BY_GROUP, trace=streams),
+    "cache.padding": Context(("off", "always", "share"), base={**BY_GROUP, "cache.padding_share": 0.5}),
+    "cache.padding_share": Context((0.0, 0.5, 1.0), base={**BY_GROUP, "cache.padding": "share"}),
     "array.level": Context(("none", "rais0", "rais5"), base={**DRIVE, "array.stripe_kb": 8}),
     "array.drives": Context((3, 4, 5), base=STRIPED),
     "array.stripe_kb": Context((4, 8, 64), base=STRIPED),

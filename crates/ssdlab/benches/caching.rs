@@ -24,13 +24,21 @@ fn main() {
             .fold((f64::INFINITY, f64::INFINITY), |best, turn| (best.0.min(turn.0), best.1.min(turn.1)))
     };
     println!("A cache of 32 MB, best of {TURNS} turns");
-    for (name, policy) in [("lru", CachePolicy::Lru), ("cflru", CachePolicy::Cflru), ("bplru", CachePolicy::Bplru), ("fab", CachePolicy::Fab)] {
+    for (name, policy) in
+        [("lru", CachePolicy::Lru), ("cflru", CachePolicy::Cflru), ("bplru", CachePolicy::Bplru), ("fab", CachePolicy::Fab)]
+    {
         let (plain, aware) = best(run_s, policy);
         let asked = if policy == CachePolicy::Lru { " (asked: at most 1.3)" } else { "" };
-        println!("  wu2017 drive, {REQUESTS} requests, {name:<6} {plain:>6.3} s, gc-aware {aware:>6.3} s: {:>5.2} times{asked}", aware / plain);
+        println!(
+            "  wu2017 drive, {REQUESTS} requests, {name:<6} {plain:>6.3} s, gc-aware {aware:>6.3} s: {:>5.2} times{asked}",
+            aware / plain
+        );
         let (plain, aware) = best(replay_s, policy);
         let (plain, aware) = (plain * 1e9 / PAGES as f64, aware * 1e9 / PAGES as f64);
-        println!("  by itself, {name:<6} {plain:>4.0} ns a page; gc-aware with one home of seven in GC {aware:>4.0} ns: {:>5.2} times", aware / plain);
+        println!(
+            "  by itself, {name:<6} {plain:>4.0} ns a page; gc-aware with one home of seven in GC {aware:>4.0} ns: {:>5.2} times",
+            aware / plain
+        );
     }
 }
 

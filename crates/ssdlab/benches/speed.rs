@@ -12,7 +12,7 @@ use ssdlab::ftl::Ftl;
 use ssdlab::gc::untimed::{self, UntimedCounts};
 use ssdlab::gc::victim::Picker;
 use ssdlab::rng::Rng;
-use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
+use ssdlab::simulation::{Control, Plan, Simulation, run};
 use ssdlab::stats::PreconditionReport;
 use ssdlab::units::Lpn;
 use ssdlab::{precondition, workload};

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use common::cases::{Cases, Failure, Tally, add};
 use common::watch::Watch;
-use common::{random_config, random_requests};
-use ssdlab::config::{Config, PoolScope, UnmappedRead};
+use common::{random_cache, random_config, random_requests};
+use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Planted;
-use ssdlab::stats::RunResult;
+use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
 use ssdlab::units::{ChannelId, Lpn};
 
 /// Cases in the continuous integration; `make swarm` runs more.
@@ -75,15 +75,21 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         }
     }
     let ssd = simulation.ssd();
+    // With a cache, this is so after the flush at the end.
     if let Some(lpn) = pages(simulation).find(|&lpn| ssd.ftl().lookup(lpn).is_some() != has_data[lpn.index()]) {
         return Err(format!("page {lpn} should hold data: {}", has_data[lpn.index()]));
     }
     let counters = ssd.counters();
     let without_flash =
         counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
-    let counted = (counters.host_programs, counters.host_reads + counters.merged_reads + without_flash);
-    if counted != (written_pages, read_pages + counters.rmw_reads) {
-        return Err(format!("{written_pages} pages were written and {read_pages} read: {counters:?}"));
+    let read_below = counters.host_reads + counters.merged_reads + without_flash - counters.rmw_reads;
+    let pages = (written_pages, read_pages);
+    match simulation.storage().cache_stats() {
+        None if (counters.host_programs, read_below) != pages => {
+            return Err(format!("{written_pages} pages were written and {read_pages} read: {counters:?}"));
+        }
+        Some(stats) => agrees_with_cache(config, &stats, pages, (counters.host_programs, read_below))?,
+        None => {}
     }
     let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
     let states: u64 = ssd.state_ns(simulation.now()).iter().sum();
@@ -102,12 +108,39 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     }
 }
 
-/// The configuration and the requests of a case.
+/// The same of a cache: pages that the host asked for and what came below, written and read.
+fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), below: (u64, u64)) -> Result<(), String> {
+    let CacheCounters { lookups, read_hits, write_hits, evictions, destages, .. } = stats.counters;
+    let through = if config.cache.writes { 0 } else { pages.0 };
+    // Pages that were read for padding may have changed below before they were to be written.
+    let missed = pages.1 - read_hits;
+    let agree = lookups == pages.0 - through + pages.1
+        && below.0 == destages + stats.padded_pages + through
+        && (below.1 == missed || below.1 > missed && stats.counters.evictions > 0 && config.cache.padding != Padding::Off)
+        && write_hits <= pages.0
+        && evictions <= lookups
+        && (stats.idle_destages <= destages && stats.delayed_hits <= read_hits)
+        && stats.dirty_pages == 0;
+    if agree { Ok(()) } else { Err(format!("{pages:?} pages were written and read, {below:?} below: {stats:?}")) }
+}
+
+/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end.
 fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "swarm");
-    let config = random_config(&mut rng);
+    let mut config = random_config(&mut rng);
     let count = 30 + rng.below(150);
-    let requests = random_requests(&mut rng, &config, count);
+    let mut requests = random_requests(&mut rng, &config, count);
+    if rng.chance(0.4) {
+        random_cache(&mut rng, &mut config);
+        let last = requests.last().expect("there are some").arrival_ns;
+        requests.push(Request {
+            arrival_ns: last + rng.below(300_000),
+            kind: RequestKind::Flush,
+            offset: 0,
+            length: 0,
+            high_priority: false,
+        });
+    }
     (config, requests)
 }
 
@@ -119,7 +152,8 @@ fn keeps_every_invariant(case: u64) -> Result<Tally, String> {
     }
     // Playing undisturbed operations in one piece changes nothing. That takes no recount after every event.
     let (staged, _) = run(&config, &requests, How { verify: Verify::End, every_stage: true, ..CHECKED })?;
-    if (&result.digest, &result.breakdown_ns) != (&staged.digest, &staged.breakdown_ns) {
+    let same = |a: &RunResult, b: &RunResult| (&a.digest, &a.breakdown_ns, &a.cache) == (&b.digest, &b.breakdown_ns, &b.cache);
+    if !same(&result, &staged) {
         return Err("gives another result with every stage played".into());
     }
     add(&mut tally, fired(result));
@@ -141,7 +175,22 @@ fn fired(result: RunResult) -> Tally {
         ("s2_ns", gc.state_ns.s2),
         ("s3_ns", gc.state_ns.s3),
     ];
-    result.counters.into_iter().chain(more.map(|(name, count)| (name.to_string(), count))).collect()
+    let cache = result.cache.map(|cache| {
+        [
+            ("cache_read_hits", cache.read_hits),
+            ("cache_write_hits", cache.write_hits),
+            ("cache_delayed_hits", cache.delayed_hits),
+            ("cache_evictions", cache.evictions),
+            ("cache_destages", cache.destages),
+            ("cache_idle_destages", cache.idle_destages),
+            ("cache_padded_pages", cache.padded_pages),
+            ("cache_gc_skips", cache.gc_skips),
+            ("cache_gc_fallbacks", cache.gc_fallbacks),
+            ("cache_gc_bypasses", cache.gc_bypasses),
+        ]
+    });
+    let named = more.into_iter().chain(cache.into_iter().flatten());
+    result.counters.into_iter().chain(named.map(|(name, count)| (name.to_string(), count))).collect()
 }
 
 /// What to do about a case that failed.

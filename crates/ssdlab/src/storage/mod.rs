@@ -6,15 +6,19 @@
 //! | `drive` | a drive as a store |
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
+//! | `watched` | what can be asked of all of them: statistics, checks, policies of the user's own |
 
 mod array;
 mod drive;
 mod front;
 mod store;
+mod watched;
 
 pub use array::Array;
 #[doc(hidden)]
 pub use array::PlantedInArray;
+#[doc(hidden)]
+pub use front::PlantedInCache;
 pub use store::Store;
 
 use crate::cache::CustomEviction;
@@ -28,6 +32,7 @@ use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, CacheStats, Completion};
 use crate::units::Ns;
 use front::Front;
+use watched::Watched;
 
 /// What the host talks to.
 pub enum Storage {
@@ -84,44 +89,66 @@ impl Storage {
 
     /// The drives.
     pub fn drives(&self) -> Vec<&Ssd> {
-        match self {
-            Storage::Drive(drive) => vec![drive],
-            Storage::Cached(front) => vec![front.below()],
-            Storage::Array(array) => array.drives().iter().collect(),
-            Storage::OfCached(array) => array.drives().iter().map(Front::below).collect(),
-            Storage::CachedArray(front) => front.below().drives().iter().collect(),
-        }
+        each!(self, store => store.drives())
     }
 
     /// The drives, to change how they are watched.
     pub fn drives_mut(&mut self) -> Vec<&mut Ssd> {
-        match self {
-            Storage::Drive(drive) => vec![drive],
-            Storage::Cached(front) => vec![front.below_mut()],
-            Storage::Array(array) => array.drives_mut().iter_mut().collect(),
-            Storage::OfCached(array) => array.drives_mut().iter_mut().map(Front::below_mut).collect(),
-            Storage::CachedArray(front) => front.below_mut().drives_mut().iter_mut().collect(),
-        }
+        each!(self, store => store.drives_mut())
     }
 
     /// What the cache did, or those of all drives together, where there is one.
     pub fn cache_stats(&self) -> Option<CacheStats> {
-        match self {
-            Storage::Drive(_) | Storage::Array(_) => None,
-            Storage::Cached(front) => Some(front.stats()),
-            Storage::OfCached(array) => array.drives().iter().map(Front::stats).reduce(CacheStats::joined),
-            Storage::CachedArray(front) => Some(front.stats()),
-        }
+        each!(self, store => store.cache_stats())
     }
 
     /// What the array did, where there is one.
     pub fn array_result(&self) -> Option<&ArrayResult> {
-        match self {
-            Storage::Drive(_) | Storage::Cached(_) => None,
-            Storage::Array(array) => Some(array.result()),
-            Storage::OfCached(array) => Some(array.result()),
-            Storage::CachedArray(front) => Some(front.below().result()),
+        each!(self, store => store.array_result())
+    }
+
+    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
+    pub fn verify(&mut self, every_event: bool) {
+        each!(self, store => store.verify(every_event));
+    }
+
+    /// Asks a victim policy of the user's own. For before [`Storage::begin`].
+    pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
+        self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
+    }
+
+    /// Asks an eviction policy of the user's own. For before [`Storage::begin`].
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no cache.
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
+        if each!(self, store => store.use_eviction_policy(custom)) {
+            return Ok(());
         }
+        let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
+        Err(Error::Config(message.into()))
+    }
+
+    /// Why a policy of the user's own could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        each!(self, store => store.take_policy_failure())
+    }
+
+    /// The watchdog's report: nothing is due although requests are under way.
+    pub fn stuck(&self, now: Ns) -> Error {
+        Error::Simulation(format!(
+            "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
+            each!(self, store => store.describe())
+        ))
+    }
+
+    /// Recounts everything that is kept twice.
+    ///
+    /// # Errors
+    /// The first contradiction found, by verify mode as the run went or now.
+    pub fn check(&self) -> Result<()> {
+        each!(self, store => store.check())
     }
 
     /// Plants a defect in the array.
@@ -138,92 +165,17 @@ impl Storage {
         }
     }
 
-    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
-    pub fn verify(&mut self, every_event: bool) {
-        self.drives_mut().into_iter().for_each(|drive| drive.verify(every_event));
-        match self {
-            Storage::Drive(_) => {}
-            Storage::Cached(front) => front.verify(every_event),
-            Storage::Array(array) => array.verify(every_event),
-            Storage::OfCached(array) => {
-                array.drives_mut().iter_mut().for_each(|front| front.verify(every_event));
-                array.verify(every_event);
-            }
-            Storage::CachedArray(front) => {
-                front.below_mut().verify(every_event);
-                front.verify(every_event);
-            }
-        }
-    }
-
-    /// Asks a victim policy of the user's own. For before [`Storage::begin`].
-    pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
-        self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
-    }
-
-    /// Asks an eviction policy of the user's own. For before [`Storage::begin`].
+    /// Plants a defect in the cache (of an array, in that of the first drive).
     ///
-    /// # Errors
-    /// [`Error::Config`] if there is no cache.
-    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
+    /// # Panics
+    /// If there is none.
+    #[doc(hidden)]
+    pub fn plant_in_cache(&mut self, defect: PlantedInCache) {
         match self {
-            Storage::Drive(_) | Storage::Array(_) => {
-                let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
-                return Err(Error::Config(message.into()));
-            }
-            Storage::Cached(front) => front.use_eviction_policy(custom),
-            Storage::OfCached(array) => array.drives_mut().iter_mut().for_each(|front| front.use_eviction_policy(custom)),
-            Storage::CachedArray(front) => front.use_eviction_policy(custom),
-        }
-        Ok(())
-    }
-
-    /// Why a policy of the user's own could not choose, once it could not.
-    #[inline]
-    pub fn take_policy_failure(&mut self) -> Option<Error> {
-        match self {
-            Storage::Drive(drive) => drive.take_policy_failure(),
-            Storage::Cached(front) => failure_of(front),
-            Storage::Array(array) => array.drives_mut().iter_mut().find_map(Ssd::take_policy_failure),
-            Storage::OfCached(array) => array.drives_mut().iter_mut().find_map(failure_of),
-            Storage::CachedArray(front) => {
-                let below = |front: &mut Front<Array<Ssd>>| front.below_mut().drives_mut().iter_mut().find_map(Ssd::take_policy_failure);
-                front.take_policy_failure().or_else(|| below(front))
-            }
-        }
-    }
-
-    /// The watchdog's report: nothing is due although requests are under way.
-    pub fn stuck(&self, now: Ns) -> Error {
-        let mut waiting: Vec<String> = self.drives().iter().map(|drive| drive.describe()).collect();
-        match self {
-            Storage::Drive(_) => {}
-            Storage::Cached(front) => waiting.push(front.describe()),
-            Storage::Array(array) => waiting.push(array.describe()),
-            Storage::OfCached(array) => {
-                waiting.extend(array.drives().iter().map(Front::describe));
-                waiting.push(array.describe());
-            }
-            Storage::CachedArray(front) => waiting.extend([front.below().describe(), front.describe()]),
-        }
-        Error::Simulation(format!(
-            "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
-            waiting.join("; ")
-        ))
-    }
-
-    /// Recounts everything that is kept twice.
-    ///
-    /// # Errors
-    /// The first contradiction found, by verify mode as the run went or now.
-    pub fn check(&self) -> Result<()> {
-        self.drives().into_iter().try_for_each(Ssd::check)?;
-        match self {
-            Storage::Drive(_) => Ok(()),
-            Storage::Cached(front) => front.check(),
-            Storage::Array(array) => array.check(),
-            Storage::OfCached(array) => array.drives().iter().try_for_each(Front::check).and_then(|()| array.check()),
-            Storage::CachedArray(front) => front.below().check().and_then(|()| front.check()),
+            Storage::Drive(_) | Storage::Array(_) => panic!("there is no cache"),
+            Storage::Cached(front) => front.plant(defect),
+            Storage::OfCached(array) => array.members_mut()[0].plant(defect),
+            Storage::CachedArray(front) => front.plant(defect),
         }
     }
 
@@ -261,10 +213,6 @@ impl Storage {
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         each!(self, store => store.drain_completions(into));
     }
-}
-
-fn failure_of(front: &mut Front<Ssd>) -> Option<Error> {
-    front.take_policy_failure().or_else(|| front.below_mut().take_policy_failure())
 }
 
 /// The seed of a drive's own random streams: the run's for the first, so that a single drive is the first of an array.

@@ -129,6 +129,27 @@ fn slack_aware(rng: &mut Rng, config: &mut Config) {
     }
 }
 
+/// A random cache in front of the drive, of few pages.
+pub fn random_cache(rng: &mut Rng, config: &mut Config) {
+    let page = u64::from(config.device.page_bytes);
+    let cache = &mut config.cache;
+    cache.policy = pick(rng, &[CachePolicy::Lru, CachePolicy::Cflru, CachePolicy::Bplru, CachePolicy::Bplru, CachePolicy::Fab]);
+    // A part of a page is not used.
+    cache.bytes = page * pick(rng, &[1, 1, 2, 3, 5, 8, 20]) + rng.below(page);
+    cache.access_ns = pick(rng, &[0, 1_000, 1_000, 40_000]);
+    cache.reads = rng.chance(0.7);
+    cache.writes = rng.chance(0.85);
+    cache.gc_aware = rng.chance(0.6);
+    cache.soon = pick(rng, &[0, 0, 1, 2]);
+    cache.flush_on_idle = rng.chance(0.4);
+    cache.flush_idle_us = pick(rng, &[0, 20, 300]);
+    cache.destage_ahead = pick(rng, &[0.0, 0.0, 0.2, 0.5, 0.9]);
+    cache.clean_window = pick(rng, &[0.0, 0.25, 0.5, 1.0]);
+    cache.compensation = rng.chance(0.5);
+    cache.padding = pick(rng, &[Padding::Off, Padding::Always, Padding::Share]);
+    cache.padding_share = pick(rng, &[0.0, 0.5, 1.0]);
+}
+
 /// Random requests of all kinds, many of them to the same few pages.
 pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Request> {
     let exported = config.exported_bytes().expect("a valid configuration");

@@ -81,7 +81,7 @@ impl Watch {
     pub fn run(&mut self, simulation: &mut Simulation, requests: &[Request]) -> Result<(), String> {
         let mut arrivals = requests.iter().map(|request| request.arrival_ns).peekable();
         for _ in 0..INSTANTS {
-            let due = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min();
+            let due = simulation.storage().next_event().into_iter().chain(arrivals.peek().copied()).min();
             let Some(due) = due else {
                 return simulation.run_to_idle().map_err(|error| error.to_string());
             };

@@ -125,12 +125,12 @@ impl<D: Store> Array<D> {
     }
 
     /// The drives, one that has failed included.
-    pub fn drives(&self) -> &[D] {
+    pub fn members(&self) -> &[D] {
         &self.drives
     }
 
     /// The drives, to change how they are watched.
-    pub fn drives_mut(&mut self) -> &mut [D] {
+    pub fn members_mut(&mut self) -> &mut [D] {
         &mut self.drives
     }
 
@@ -141,12 +141,12 @@ impl<D: Store> Array<D> {
 
     /// Keeps the content of every sector and checks what is read and what parity is, as the run goes; with `every_event` also recounts everything after
     /// each event. For before the first request.
-    pub fn verify(&mut self, every_event: bool) {
+    pub fn keep_content(&mut self, every_event: bool) {
         self.shadow = Some(Box::new(Shadow::new(&self.layout, every_event)));
     }
 
     /// What is under way, for the watchdog's report.
-    pub fn describe(&self) -> String {
+    pub fn describe_array(&self) -> String {
         let (held, waiting) = self.turns.counts();
         format!(
             "in the array {} requests and {} requests to drives are under way, {held} rows are held, {waiting} turns wait",
@@ -159,7 +159,7 @@ impl<D: Store> Array<D> {
     ///
     /// # Errors
     /// The first contradiction found, by verify mode as the run went or now.
-    pub fn check(&self) -> Result<()> {
+    pub fn check_array(&self) -> Result<()> {
         let wrong = self.shadow.as_ref().and_then(|shadow| shadow.wrong().map(str::to_string));
         match wrong.map_or_else(|| self.recount(), Err) {
             Ok(()) => Ok(()),

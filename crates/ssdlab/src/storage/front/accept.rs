@@ -1,6 +1,6 @@
 //! A request arrives: its pages are looked up, all at this instant, and what has to be read or written below goes down.
 
-use super::{Active, Flush, Front, Op, Outgoing, Purpose, Store, Waiter};
+use super::{Active, Front, Op, Outgoing, PlantedInCache, Purpose, Store, Waiter};
 use crate::cache::{Answer, Extent, Found, Leaves, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
@@ -89,6 +89,9 @@ impl<B: Store> Front<B> {
         let sectors = self.sectors(page, range);
         let Answer { found, entry } = self.cache.read(page, sectors, &self.below);
         self.note_leaving();
+        if found != Found::Hit && !self.has(PlantedInCache::ReadsOldData) {
+            self.send_first(now, page);
+        }
         if matches!(found, Found::Part | Found::Kept)
             && let Some(shadow) = &mut self.shadow
         {
@@ -122,6 +125,14 @@ impl<B: Store> Front<B> {
                 Some(Missing { kept: true, bytes: (start, start + bytes) })
             }
             Found::Past | Found::Bypass => Some(Missing { kept: false, bytes: (range.0.max(start), range.1.min(start + bytes)) }),
+        }
+    }
+
+    /// A page that this request has evicted, and now reads: it goes down ahead of the read.
+    fn send_first(&mut self, now: Ns, page: u32) {
+        while let Some(place) = self.outgoing.iter().position(|out| out.page == page) {
+            let out = self.outgoing.remove(place);
+            self.send_run(now, false, Purpose::Destage(NONE), &[out]);
         }
     }
 
@@ -221,9 +232,14 @@ impl<B: Store> Front<B> {
             self.outgoing.push(Outgoing { page, extent, transit: NONE });
         }
         self.send(now, false, Purpose::Clean { idle: false });
-        if self.destaging > 0 {
-            self.requests[place].pending += 1;
-            self.flushes.push(Flush { request: place, before: self.serial, left: self.destaging });
+        if let Some(shadow) = &mut self.shadow {
+            shadow.flush_begins(place, &self.cache);
+        }
+        for which in 0..self.destages.len() {
+            let op = self.destages[which];
+            if !self.has(PlantedInCache::FlushesEarly) {
+                self.wait(now, op, place, self.ops[op].pages.1 - 1, false);
+            }
         }
     }
 
@@ -248,6 +264,7 @@ impl<B: Store> Front<B> {
                     self.fetches[entry as usize] = NONE;
                     match dirty {
                         None => self.frames.give_back(entry),
+                        Some(_) if self.has(PlantedInCache::ForgetsDestages) => self.frames.give_back(entry),
                         Some(extent) => {
                             let transit = self.frames.send(entry);
                             self.outgoing.push(Outgoing { page, extent, transit });
@@ -286,7 +303,8 @@ impl<B: Store> Front<B> {
     /// Writes below what is collected, by page; pages that follow each other and are whole with one request.
     pub(super) fn send(&mut self, now: Ns, high_priority: bool, purpose: Purpose) {
         let mut outgoing = std::mem::take(&mut self.outgoing);
-        outgoing.sort_unstable_by_key(|out| out.page);
+        // A page may leave twice, the older data first.
+        outgoing.sort_by_key(|out| out.page);
         let follows = |a: &Outgoing, b: &Outgoing| a.page + 1 == b.page && a.extent == Extent::Whole && b.extent == Extent::Whole;
         for run in outgoing.chunk_by(follows) {
             self.send_run(now, high_priority, purpose, run);
@@ -301,7 +319,9 @@ impl<B: Store> Front<B> {
         let first_transit = run.iter().map(|out| out.transit).find(|&transit| transit != NONE).unwrap_or(NONE);
         let purpose = if let Purpose::Destage(_) = purpose { Purpose::Destage(first_transit) } else { purpose };
         let op = self.new_op(now, purpose, pages);
-        self.destaging += 1;
+        if let Some(shadow) = &mut self.shadow {
+            run.iter().for_each(|out| shadow.sent(out.page, op));
+        }
         let mut next = NONE;
         for out in run.iter().rev().filter(|out| out.transit != NONE) {
             self.frames.written_by(out.transit, op, next);
@@ -327,8 +347,12 @@ impl<B: Store> Front<B> {
     }
 
     pub(super) fn new_op(&mut self, now: Ns, purpose: Purpose, pages: (u32, u32)) -> u32 {
-        self.serial += 1;
-        self.ops.insert(Op { purpose, serial: self.serial, issued_ns: now, pages, waiters: NONE })
+        let destage = if purpose.is_destage() { self.destages.len() as u32 } else { NONE };
+        let op = self.ops.insert(Op { purpose, issued_ns: now, pages, waiters: NONE, destage });
+        if destage != NONE {
+            self.destages.push(op);
+        }
+        op
     }
 
     /// A page of a request waits for the end of a request below.

@@ -1,9 +1,8 @@
 //! What went down has ended: pages, then requests complete.
 
-use super::{Access, Active, Front, Op, Outgoing, Pad, Purpose, Store, Waiter};
-use crate::cache::Extent;
+use super::{Access, Active, Front, Op, PlantedInCache, Purpose, Store, Waiter};
 use crate::lists::NONE;
-use crate::request::{Request, RequestKind};
+use crate::request::RequestKind;
 use crate::stats::{Completion, Part, Parts};
 use crate::units::Ns;
 
@@ -28,22 +27,29 @@ impl<B: Store> Front<B> {
 
     fn op_ended(&mut self, now: Ns, index: u32, parts: &Parts) {
         let op = self.ops[index];
+        if let Some(shadow) = &mut self.shadow {
+            shadow.arrived(index);
+        }
         match op.purpose {
             Purpose::Fetch => self.fetch_ended(index, op.pages),
             Purpose::Pass => {}
             Purpose::Destage(transit) => {
                 self.frames.arrived(transit);
-                self.destage_ended(now, &op);
-            }
-            Purpose::Clean { idle } => {
-                if idle {
-                    self.idle_destage_ended();
+                if self.has(PlantedInCache::CountsFramesTwice) {
+                    self.frames.plant_free();
                 }
-                self.destage_ended(now, &op);
             }
-            Purpose::PadRead => self.write_padding(now, index),
+            Purpose::Clean { idle: true } => self.idle_destage_ended(),
+            Purpose::Clean { idle: false } => {}
+            Purpose::PadRead => self.write_padding(now, index, op.pages.0),
         }
         self.ops.remove(index);
+        if op.destage != NONE {
+            self.destages.swap_remove(op.destage as usize);
+            if let Some(&moved) = self.destages.get(op.destage as usize) {
+                self.ops[moved].destage = op.destage;
+            }
+        }
         self.wake(now, &op, parts);
     }
 
@@ -88,54 +94,6 @@ impl<B: Store> Front<B> {
         self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, parts });
     }
 
-    /// A write below has ended: flushes may have waited for it.
-    fn destage_ended(&mut self, now: Ns, op: &Op) {
-        self.destaging -= 1;
-        if self.flushes.is_empty() {
-            return;
-        }
-        for flush in &mut self.flushes {
-            flush.left -= u32::from(op.serial <= flush.before);
-        }
-        let done = self.flushes.iter().filter(|flush| flush.left == 0).map(|flush| flush.request).collect::<Vec<_>>();
-        self.flushes.retain(|flush| flush.left > 0);
-        for request in done {
-            let waited = behind_others(now - self.requests[request].request.arrival_ns);
-            self.page_done(now, request, Some((0, waited)));
-        }
-    }
-
-    /// A page missing in a group is read, to be written with it.
-    pub(super) fn read_padding(&mut self, now: Ns, page: u32) {
-        let op = self.new_op(now, Purpose::PadRead, (page, page + 1));
-        let copy = self.shadow.as_ref().map_or(Vec::new(), |shadow| shadow.copy(page));
-        self.pads.push(Pad { op, page, copy });
-        let bytes = u64::from(self.below.page_bytes());
-        let read =
-            Request { arrival_ns: now, kind: RequestKind::Read, offset: u64::from(page) * bytes, length: bytes, high_priority: false };
-        self.below.accept(now, op.into(), read);
-    }
-
-    /// The page has been read; it is written, unless it has changed below since.
-    fn write_padding(&mut self, now: Ns, op: u32) {
-        let Some(place) = self.pads.iter().position(|pad| pad.op == op) else { return };
-        let Pad { page, copy, .. } = self.pads.swap_remove(place);
-        if let Some(shadow) = &mut self.shadow {
-            shadow.written_back(page, &copy);
-        }
-        self.stats.padded_pages += 1;
-        self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE });
-        self.send(now, false, Purpose::Destage(NONE));
-    }
-
-    /// These pages change below: what was read of them for padding is old.
-    #[inline]
-    pub(super) fn stop_padding(&mut self, (first, end): (u32, u32)) {
-        if !self.pads.is_empty() {
-            self.pads.retain(|pad| !(first..end).contains(&pad.page));
-        }
-    }
-
     /// A page of a request (or, with `None`, its being taken in) is done: the request completes with its last.
     pub(super) fn page_done(&mut self, now: Ns, place: u32, page: Option<(u32, Parts)>) {
         let active = &mut self.requests[place];
@@ -151,6 +109,9 @@ impl<B: Store> Front<B> {
         }
         let Active { request, index, sequential, parts, in_gc, .. } = *active;
         self.requests.remove(place);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.completed(place);
+        }
         self.begin_idle_time(now);
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);

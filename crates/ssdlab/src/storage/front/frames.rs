@@ -103,6 +103,11 @@ impl Frames {
         self.transits[transit].next = next;
     }
 
+    /// Plants a defect: a frame more than there are.
+    pub(super) fn plant_free(&mut self) {
+        self.free += 1;
+    }
+
     /// The operation that writes `transit` and those after it has ended.
     pub fn arrived(&mut self, mut transit: u32) {
         while transit != NONE {

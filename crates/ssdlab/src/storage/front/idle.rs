@@ -26,8 +26,8 @@ impl Idle {
 impl<B: Store> Front<B> {
     /// When flushing begins, if that is to come.
     pub(super) fn idle_timer(&self) -> Option<Ns> {
-        let Idle { wait_ns, since, under_way } = self.idle?;
-        (under_way == 0 && self.cache.dirty_pages() > 0).then_some(since? + wait_ns).filter(|&time| time > self.now)
+        let Idle { wait_ns, since, .. } = self.idle?;
+        (self.cache.dirty_pages() > 0).then_some(since? + wait_ns).filter(|&time| time > self.now)
     }
 
     #[inline]

@@ -5,13 +5,17 @@
 //! | `accept` | a request arrives: its pages are looked up, and what has to be read or written below goes down |
 //! | `complete` | what went down has ended: pages, then requests complete |
 //! | `idle` | dirty pages are written below while no request is under way |
+//! | `padding` | pages missing in a group are read, to be written with it |
 //! | `frames` | who waits for the frames of pages in destage |
 //! | `shadow` | versions of data, for verify mode |
+//! | `planted` | defects planted on purpose |
 
 mod accept;
 mod complete;
 mod frames;
 mod idle;
+mod padding;
+mod planted;
 mod shadow;
 
 use std::collections::VecDeque;
@@ -27,7 +31,10 @@ use crate::stats::{CacheStats, Completion, Parts};
 use crate::units::Ns;
 use frames::Frames;
 use idle::Idle;
+use padding::Pads;
 use shadow::Shadow;
+
+pub use planted::PlantedInCache;
 
 /// A request of the host under way.
 #[derive(Clone, Copy, Debug)]
@@ -59,17 +66,24 @@ enum Purpose {
     PadRead,
 }
 
+impl Purpose {
+    /// Writes a page that was dirty: what a flush waits for.
+    fn is_destage(self) -> bool {
+        matches!(self, Purpose::Clean { .. }) || matches!(self, Purpose::Destage(transit) if transit != NONE)
+    }
+}
+
 /// A request below.
 #[derive(Clone, Copy, Debug)]
 struct Op {
     purpose: Purpose,
-    /// Its number in the order of issue.
-    serial: u64,
     issued_ns: Ns,
     /// Its pages: first, and one past the last.
     pages: (u32, u32),
     /// Who waits for its end, the youngest first.
     waiters: u32,
+    /// Its place among the destages under way, or [`NONE`] if it is none.
+    destage: u32,
 }
 
 /// A page of a host request that waits for the end of a request below.
@@ -90,24 +104,6 @@ struct Access {
     request: u32,
     page: u32,
     parts: Parts,
-}
-
-/// A flush under way: the destages before it that have not ended.
-#[derive(Clone, Copy, Debug)]
-struct Flush {
-    request: u32,
-    /// Operations with a smaller serial number count.
-    before: u64,
-    left: u32,
-}
-
-/// A page to be padded, between its read and its write.
-#[derive(Clone, Debug)]
-struct Pad {
-    op: u32,
-    page: u32,
-    /// In verify mode: what was read.
-    copy: Vec<u32>,
 }
 
 /// A page on its way down that waits for the others of its request to be collected.
@@ -132,13 +128,11 @@ pub struct Front<B: Store> {
     ops: Slab<Op>,
     waiters: Slab<Waiter>,
     accesses: VecDeque<Access>,
-    flushes: Vec<Flush>,
-    pads: Vec<Pad>,
+    pads: Pads,
+    /// The operations that are destages, in any order.
+    destages: Vec<u32>,
     /// The present.
     now: Ns,
-    /// Destages that have not ended.
-    destaging: u32,
-    serial: u64,
     idle: Option<Idle>,
     /// Where the request before ended, by which sequential ones are known.
     last_end: Option<u64>,
@@ -153,12 +147,14 @@ pub struct Front<B: Store> {
     claims: Vec<(u32, u32)>,
     shadow: Option<Shadow>,
     checks_every_event: bool,
+    planted: Option<PlantedInCache>,
 }
 
 impl<B: Store> Front<B> {
     /// A cache as configured in front of `below`.
     pub fn new(config: &Config, below: B) -> Self {
-        let cache = Cache::new(config, below.page_bytes(), below.exported_pages(), &below);
+        let below_pages = below.exported_pages();
+        let cache = Cache::new(config, below.page_bytes(), below_pages, &below);
         Front {
             frames: Frames::new(cache.capacity(), cache.entries()),
             fetches: vec![NONE; cache.entries() as usize],
@@ -172,11 +168,9 @@ impl<B: Store> Front<B> {
             ops: Slab::default(),
             waiters: Slab::default(),
             accesses: VecDeque::new(),
-            flushes: Vec::new(),
-            pads: Vec::new(),
+            pads: Pads::new(config, below_pages),
+            destages: Vec::new(),
             now: 0,
-            destaging: 0,
-            serial: 0,
             last_end: None,
             stats: CacheStats::default(),
             completions: Vec::new(),
@@ -187,17 +181,18 @@ impl<B: Store> Front<B> {
             claims: Vec::new(),
             shadow: None,
             checks_every_event: false,
+            planted: None,
         }
     }
 
     /// Asks an eviction policy of the user's own. For before [`Store::begin`].
-    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+    pub fn ask(&mut self, custom: &CustomEviction) {
         self.cache.ask(custom);
     }
 
     /// Why that could not choose, once it could not.
     #[inline]
-    pub fn take_policy_failure(&mut self) -> Option<Error> {
+    pub fn take_eviction_failure(&mut self) -> Option<Error> {
         self.cache.take_policy_failure()
     }
 
@@ -222,7 +217,7 @@ impl<B: Store> Front<B> {
     }
 
     /// Follows the version of every sector as the run goes; with `every_event` checks all of them after each event.
-    pub fn verify(&mut self, every_event: bool) {
+    pub fn keep_versions(&mut self, every_event: bool) {
         let sectors = self.below.page_bytes().div_ceil(SECTOR_BYTES);
         self.shadow = Some(Shadow::new(&self.cache, self.below.exported_pages(), sectors));
         self.checks_every_event = every_event;
@@ -232,7 +227,7 @@ impl<B: Store> Front<B> {
     ///
     /// # Errors
     /// The first contradiction found, as the run went or now.
-    pub fn check(&self) -> Result<()> {
+    pub fn check_cache(&self) -> Result<()> {
         self.recount().map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
     }
 
@@ -255,7 +250,7 @@ impl<B: Store> Front<B> {
     }
 
     /// What is under way, for the watchdog's report.
-    pub fn describe(&self) -> String {
+    pub fn describe_cache(&self) -> String {
         format!("in the cache {} requests, {} requests below, {} accesses", self.requests.len(), self.ops.len(), self.accesses.len())
     }
 }
@@ -289,7 +284,6 @@ impl<B: Store> Store for Front<B> {
             self.accesses.pop_front();
             self.page_done(now, access.request, Some((access.page, access.parts)));
         }
-        self.flush_if_idle(now);
         self.check_if_asked();
     }
 

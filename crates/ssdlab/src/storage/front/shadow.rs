@@ -1,5 +1,7 @@
 //! Verify mode: the version of every sector, as last written by the host, in the cache, and below.
 
+use std::collections::BTreeMap;
+
 use crate::cache::{Cache, Extent, Sectors};
 use crate::lists::NONE;
 
@@ -13,10 +15,19 @@ pub struct Shadow {
     version: u32,
     /// By sector of the store: last written by the host.
     latest: Vec<u32>,
-    /// By sector of the store: what lies below, or is on its way there.
+    /// By sector of the store: what lies below, or has been sent there.
     below: Vec<u32>,
     /// By sector of each entry: what it holds, or is on its way to it.
     entries: Vec<u32>,
+    /// Pages that have left the cache and have not been sent down: the version of each sector, or [`NOT_HELD`].
+    in_hand: Vec<(u32, Vec<u32>)>,
+    /// Operations that bring such pages down, in the order in which they were sent.
+    on_the_way: Vec<(u32, u64)>,
+    sent: u64,
+    /// Flushes under way, and how much had been sent when they arrived.
+    flushes: Vec<(u32, u64)>,
+    /// Pages that are read for padding, as they were then.
+    padding: BTreeMap<u32, Vec<u32>>,
     wrong: Option<String>,
 }
 
@@ -30,6 +41,11 @@ impl Shadow {
             latest: vec![0; all],
             below: vec![0; all],
             entries: vec![NOT_HELD; cache.entries() as usize * sectors as usize],
+            in_hand: Vec::new(),
+            on_the_way: Vec::new(),
+            sent: 0,
+            flushes: Vec::new(),
+            padding: BTreeMap::new(),
             wrong: None,
         }
     }
@@ -89,28 +105,69 @@ impl Shadow {
         }
     }
 
-    /// What an entry holds of a page goes below.
+    /// What an entry holds of a page is to go below.
     pub fn destaged(&mut self, page: u32, entry: u32, extent: Extent) {
         let sectors = if let Extent::Part(sectors) = extent { sectors } else { Sectors { first: 0, end: self.sectors } };
+        let mut versions = vec![NOT_HELD; self.sectors as usize];
         for sector in sectors.first..sectors.end {
-            let (version, place) = (self.entries[self.at(entry, sector)], self.at(page, sector));
-            if version != NOT_HELD {
-                self.below[place] = version;
-            } else if extent != Extent::Scattered {
+            versions[sector as usize] = self.entries[self.at(entry, sector)];
+            if versions[sector as usize] == NOT_HELD && extent != Extent::Scattered {
                 self.note(format!("sector {sector} of page {page} is written below and is not in the cache"));
             }
         }
+        self.in_hand.push((page, versions));
     }
 
-    /// What lies below of a page now.
-    pub fn copy(&self, page: u32) -> Vec<u32> {
+    /// A page goes below with this operation. Of a page that leaves twice the older goes first.
+    pub fn sent(&mut self, page: u32, op: u32) {
+        let Some(place) = self.in_hand.iter().position(|&(other, _)| other == page) else { return };
+        for (sector, version) in (0..).zip(self.in_hand.remove(place).1) {
+            let below = self.at(page, sector);
+            if version != NOT_HELD {
+                self.below[below] = version;
+            }
+        }
+        self.sent += 1;
+        self.on_the_way.push((op, self.sent));
+    }
+
+    /// An operation has ended.
+    pub fn arrived(&mut self, op: u32) {
+        self.on_the_way.retain(|&(other, _)| other != op);
+    }
+
+    /// A flush arrives, and has sent what was dirty.
+    pub fn flush_begins(&mut self, request: u32, cache: &Cache) {
+        if cache.dirty_pages() > 0 {
+            self.note(format!("a flush leaves {} pages dirty", cache.dirty_pages()));
+        }
+        self.flushes.push((request, self.sent));
+    }
+
+    /// A request completes: if it is a flush, all that was sent before it must have arrived.
+    pub fn completed(&mut self, request: u32) {
+        let Some(place) = self.flushes.iter().position(|&(other, _)| other == request) else { return };
+        let (_, sent) = self.flushes.swap_remove(place);
+        let late = self.on_the_way.iter().filter(|&&(_, serial)| serial <= sent).count();
+        if late > 0 {
+            self.note(format!("a flush completes while {late} of the pages that it is for are on their way"));
+        }
+    }
+
+    fn below(&self, page: u32) -> Vec<u32> {
         let first = self.at(page, 0);
         self.below[first..first + self.sectors as usize].to_vec()
     }
 
+    /// A page is read below, to be written back.
+    pub fn read_for_padding(&mut self, page: u32) {
+        let read = self.below(page);
+        self.padding.insert(page, read);
+    }
+
     /// A page is written below as it was read from there: nothing may have changed since.
-    pub fn written_back(&mut self, page: u32, copy: &[u32]) {
-        if self.copy(page) != copy {
+    pub fn written_back(&mut self, page: u32) {
+        if self.padding.remove(&page) != Some(self.below(page)) {
             self.note(format!("page {page} is padded with data older than those below"));
         }
     }
@@ -131,6 +188,9 @@ impl Shadow {
     pub fn check(&self, cache: &Cache) -> Result<(), String> {
         if let Some(wrong) = &self.wrong {
             return Err(wrong.clone());
+        }
+        if let Some((page, _)) = self.in_hand.first() {
+            return Err(format!("page {page} has left the cache and is not written below"));
         }
         for page in 0..(self.latest.len() / self.sectors as usize) as u32 {
             let entry = cache.entry_of(page);
