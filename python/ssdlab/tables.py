@@ -261,7 +261,18 @@ def breakdown_table(result: Result) -> RenderableType:
 
 def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
     """A row for each scheme. Times are response times of all requests."""
-    columns = ["scheme", "mean", "p99", "p99.9", "max", "write amplification", "GC jobs", "simulator speed"]
+    cached = any("cache" in result for result in runs.values())
+    columns = [
+        "scheme",
+        "mean",
+        "p99",
+        "p99.9",
+        "max",
+        "write amplification",
+        "GC jobs",
+        *(["hit ratio"] if cached else []),
+        "simulator speed",
+    ]
     table = _table(columns)
     for scheme, result in runs.items():
         latency = result.get("latency_ns", {}).get("all", {})
@@ -272,9 +283,15 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
             *(_time(latency, column) for column in ("mean", "p99", "p99_9", "max")),
             number(gc["write_amplification"]) if "write_amplification" in gc else "-",
             number(gc.get("jobs", 0)),
+            *([_hit_ratio(result)] if cached else []),
             f"{speed:,.0f} requests/s" if speed is not None else "-",
         )
     return _titled("Response times by scheme", table)
+
+
+def _hit_ratio(result: Result) -> str:
+    cache = result.get("cache", {})
+    return f"{cache['hit_ratio']:.2%}" if "hit_ratio" in cache else "-"
 
 
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
