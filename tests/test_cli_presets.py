@@ -10,7 +10,12 @@ from conftest import Ssdlab
 
 
 @pytest.mark.parametrize(
-    ("what", "names"), [("devices", ["lee2013", "demo-4g"]), ("schemes", ["npgc", "cep", "rwp"]), ("workloads", ["lee2013-synthetic"])]
+    ("what", "names"),
+    [
+        ("devices", ["lee2013", "demo-4g"]),
+        ("schemes", ["npgc", "cep", "rwp", "gcar-lru", "stt-ram-buffer"]),
+        ("workloads", ["lee2013-synthetic"]),
+    ],
 )
 def test_list_and_show(ssdlab_command: Ssdlab, what: str, names: list[str]) -> None:
     done = ssdlab_command("list", what)
@@ -62,3 +67,30 @@ def test_version_and_help(ssdlab_command: Ssdlab) -> None:
         done = ssdlab_command(*command, "--help")
         assert done.code == 0
         assert "Usage" in done.out
+
+
+@pytest.mark.parametrize("policy", ["lru", "cflru", "bplru", "fab"])
+def test_a_cache_joins_with_a_scheme_of_collection(ssdlab_command: Ssdlab, policy: str) -> None:
+    """Unaware ones pass over nothing; aware ones do, where collection runs."""
+    skips = []
+    for scheme in (f"npgc+{policy}", f"npgc+gcar-{policy}"):
+        result = ssdlab_command(
+            "run",
+            "--device",
+            "demo-4g",
+            "--scheme",
+            scheme,
+            "--workload",
+            "wu2017-prn_0-like",
+            "--requests",
+            3000,
+            "--json",
+            "--set",
+            "ftl.precondition.kind=soft",
+        ).json()
+        assert result["config"]["cache"]["policy"] == policy
+        assert result["config"]["gc"]["scope"] == "chip"
+        assert result["gc"]["jobs"] > 0
+        skips.append(result["cache"]["gc_skips"])
+    assert skips[0] == 0
+    assert skips[1] > 0

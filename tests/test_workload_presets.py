@@ -81,6 +81,34 @@ def test_the_server_workloads_are_those_of_the_table(name: str) -> None:
     assert found.bursty_share == pytest.approx(bursty, abs=0.01)
 
 
+# wu2017, Table 4: share of writes, mean size (KB).
+CACHED = {
+    "financial1": (0.768, 8.5),
+    "prn_0": (0.892, 22.2),
+    "prxy_0": (0.971, 6.8),
+    "hm_0": (0.645, 9.2),
+    "wdev_0": (0.8, 16.0),
+    "mds_0": (0.881, 14.1),
+    "rsrch_0": (0.907, 17.3),
+}
+
+
+@pytest.mark.parametrize("name", CACHED)
+def test_the_workloads_for_caches_are_those_of_the_table(name: str) -> None:
+    writes, size_kb = CACHED[name]
+    found = Generated.of(f"wu2017-{name}-like", 60_000)
+    assert found.read_share == pytest.approx(1 - writes, abs=0.005)
+    # exponential sizes, rounded up to a sector at the least
+    assert found.mean_kb() == pytest.approx(size_kb, rel=0.03)
+    assert found.rate == pytest.approx(250, rel=0.02)
+
+
+def test_the_workloads_for_caches_differ_in_what_the_table_has_only() -> None:
+    files = [tomllib.loads((ROOT / "presets" / "workloads" / f"wu2017-{name}-like.toml").read_text())["workload"] for name in CACHED]
+    rules = [{key: value for key, value in file.items() if key not in ("read_share", "request_kb")} for file in files]
+    assert all(rule == rules[0] for rule in rules)
+
+
 # ae2022, Table 2: read share, sequential share, mean size of reads and of writes (KB).
 DATABASES = {
     "cassandra-like": (0.732, 0.565, 421.3, 298.8),

@@ -28,7 +28,8 @@ const AXES: [&str; 10] = [
 ];
 /// By paper, from the baseline to the proposal. A preset that is not named comes at the end.
 const ORDER: &str = "npgc pgc-none pgc-merge pgc-pipeline pgc pgc-se fpgc npgc-idle pgc-idle npgc-wear pgc-wear \
-                     cbgc pbgc bbgc dqgc bbgc-dqgc cep rwp fcfs fr-fcfs";
+                     cbgc pbgc bbgc dqgc bbgc-dqgc cep rwp fcfs fr-fcfs \
+                     dynalloc dynalloc-slacker rbyp rbyp-wp slacker wbyp wp lru cflru bplru fab gcar-lru gcar-cflru gcar-bplru gcar-fab";
 
 fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemes.md")
