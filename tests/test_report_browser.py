@@ -29,7 +29,7 @@ EVERYTHING = {"cache.policy": "lru", "cache.bytes": 65536, "workload.request_kb"
 EMPTY = """
 [...document.querySelectorAll('.plot')].filter(plot => {
   const marks = [...plot.querySelectorAll('path.line, rect.part, image.heat, circle, path[style*=fill]')];
-  return !marks.length || /NaN|Infinity|undefined/.test(plot.innerHTML);
+  return !marks.length || /NaN|Infinity|undefined/.test(plot.innerHTML.replace(/data:[^"]*/g, ''));
 }).map(plot => plot.id)
 """
 # Texts of a plot that lie upon each other.

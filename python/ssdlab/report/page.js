@@ -328,12 +328,13 @@
       }
       marks.append(svg("path", { d: path, ...this.stroke(mark) }));
     }
-    rule(marks, mark, y) {
+    rule(marks, mark, y, top) {
       const place = f(y.at(mark.value));
+      const above = place - top > 16;
       const style = mark.run < 0 ? "" : `stroke:${colour(mark.run)}`;
       marks.append(svg("line", { class: "rule", "data-run": mark.run, style, x1: this.left, x2: this.right, y1: place, y2: place }));
       const soft = mark.name === "T_soft"; // they may lie close to each other
-      marks.append(text(soft ? this.right - 4 : this.left + 4, place - 4, mark.name, { class: "rule", "text-anchor": soft ? "end" : "start" }));
+      marks.append(text(soft ? this.right - 4 : this.left + 4, above ? place - 4 : place + 13, mark.name, { class: "rule", "text-anchor": soft ? "end" : "start" }));
     }
     stack(marks, mark, y) {
       const bins = mark.layers[0].values.length;
