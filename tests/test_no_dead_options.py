@@ -257,7 +257,9 @@ CONTEXTS: Mapping[str, Context] = {
     "scheduler.write_pausing": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.estimates": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.error_feedback": Context((False, True), base={**FR_FCFS, "scheduler.write_bypass": True}, trace=spread),
-    "cache.policy": Context(tuple(choice["name"] for choice in KEYS["cache.policy"]["choices"]), base={**CACHED, "cache.clean_window": 0.5}),
+    "cache.policy": Context(
+        tuple(choice["name"] for choice in KEYS["cache.policy"]["choices"]), base={**CACHED, "cache.clean_window": 0.5}
+    ),
     "cache.place": Context(("drive", "array"), base={**STRIPED, "cache.policy": "lru", "cache.bytes": 32 * PAGE}),
     "cache.bytes": Context((PAGE, 16 * PAGE, 32 * PAGE), base=CACHED),
     "cache.access_ns": Context((0, 1, 1000), base=CACHED),

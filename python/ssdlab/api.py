@@ -89,8 +89,8 @@ def run(
         state: a device state saved by `precondition`, to begin with.
         verify: `"end"` checks all invariants after the run, `"every"` after every event (for small devices).
         victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
-        eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of that of
-            `cache.policy`, which must not be `none`.
+        eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of
+            `cache.policy`, which must be `lru`.
         log_requests: keep a row for each request (`result.requests`).
         out: a folder for `result.json` and, if asked for, `requests.parquet`.
 

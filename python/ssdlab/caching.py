@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ssdlab import _core
 from ssdlab.errors import UsageError
@@ -21,7 +23,7 @@ class CacheReplay:
     `events` are triples of request, what happened, and page, in the order in which things were decided. What happened is one of
     `read_hit`, `read_miss` (the page is kept), `read_past` (it is not), `read_bypass` (it is not, since all homes are in GC),
     `write_hit`, `write_miss`, `write_through`, `evict_clean`, `evict_dirty`, `pad` (written with its group), `drop` (by a trim),
-    `clean` (by a flush).
+    `clean` (by a flush). `counters` are those of a run's `cache` section (`policy_fallbacks` with a policy of your own).
     """
 
     events: list[tuple[int, str, int]]
@@ -57,12 +59,31 @@ def replay_cache(
             `cache.place = "array"` drives.
         eviction: an eviction policy of your own, in place of that of `cache.policy`.
     """
-    pairs = tuple((key, value_text(value)) for key, value in (set or {}).items())
-    config = Setup(device=device, set=pairs).build(scheme)
-    try:
-        events, counters = _core.replay_cache(config, list(requests), list(in_gc), described_eviction(eviction))
-    except OverflowError as error:
-        raise UsageError(
-            f"requests or in_gc: a number is out of range: {error}; offsets, lengths, requests and homes count from 0"
-        ) from error
+    config = Setup(device=device, set=tuple((key, value_text(value)) for key, value in (set or {}).items())).build(scheme)
+    events, counters = _core.replay_cache(
+        config,
+        [_triple("requests", index, request, str, int, int) for index, request in enumerate(requests)],
+        [_triple("in_gc", index, change, int, int, bool) for index, change in enumerate(in_gc)],
+        described_eviction(eviction),
+    )
     return CacheReplay(events, json.loads(counters))
+
+
+def _triple(name: str, index: int, item: Any, *types: type) -> tuple[Any, Any, Any]:
+    """An entry as three values of these types; numbers count from 0."""
+    expected = "(op, offset, length)" if name == "requests" else "(request, home, True or False)"
+    try:
+        first, second, third = (_value(value, kind) for value, kind in zip(item, types, strict=True))
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name}[{index}] = {item!r}: expected {expected}, with whole numbers from 0 on") from error
+    return first, second, third
+
+
+def _value(value: Any, kind: type) -> Any:
+    if kind is int:
+        value = operator.index(value)
+        if not 0 <= value < 2**63:
+            raise ValueError(value)
+    elif not isinstance(value, kind):
+        raise TypeError(value)
+    return value

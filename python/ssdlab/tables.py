@@ -180,6 +180,8 @@ def run_tables(result: Result) -> list[RenderableType]:
         Text(f"Garbage collection: {_gc_details(result)}"),
         *_gc_scheduling(result),
         *_slack(result),
+        *_cache(result),
+        *_array(result),
         *remarks(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
@@ -566,6 +568,47 @@ def _slack(result: Result) -> list[RenderableType]:
     }
     counts = [f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key)]
     return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
+
+
+def _cache(result: Result) -> list[RenderableType]:
+    """What the cache did, and what awareness of collection did to it."""
+    cache = result.get("cache")
+    if cache is None:
+        return []
+    share = f" of {cache['lookups']:,} pages ({cache['hit_ratio']:.2%})" if "hit_ratio" in cache else ""
+    lines = [f"Cache of {cache['capacity_pages']:,} pages: {cache['read_hits'] + cache['write_hits']:,} hits{share}"]
+    names = {
+        "evictions": "evictions",
+        "destages": "destages",
+        "idle_destages": "in idle time",
+        "padded_pages": "pages of padding",
+        "gc_skips": "evictions passed over homes in GC",
+        "gc_fallbacks": "found all in GC",
+        "gc_bypasses": "pages not kept since all were in GC",
+        "dirty_pages": "dirty pages left",
+    }
+    counts = [f"{cache[key]:,} {name}" for key, name in names.items() if cache.get(key)]
+    responses = cache.get("response_ns", {})
+    split = [f"{duration(responses[key]['mean'])} {where}" for key, where in (("gc", "with"), ("no_gc", "without")) if key in responses]
+    lines += [f"  {', '.join(counts)}"] if counts else []
+    lines += [f"  mean response {' and '.join(split)} a page whose home was in GC"] if split else []
+    return [Text(line) for line in lines]
+
+
+def _array(result: Result) -> list[RenderableType]:
+    """How the array wrote."""
+    array = result.get("array")
+    if array is None:
+        return []
+    names = {
+        "read_modify_writes": "pages of parity by read-modify-write",
+        "reconstruct_writes": "by reconstruction",
+        "full_writes": "without reading",
+        "degraded_reads": "reads made from all other drives",
+        "row_waits": "waits for a row",
+    }
+    counts = [f"{array[key]:,} {name}" for key, name in names.items() if array.get(key)]
+    return [Text(f"Array: {array['level']} of {array['drives']} drives{''.join(f', {count}' for count in counts)}")]
 
 
 def _speed(result: Result) -> str:

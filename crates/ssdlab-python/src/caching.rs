@@ -39,11 +39,13 @@ pub fn replay_cache(
         .map(|(op, offset, length)| Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false }))
         .collect::<Result<_, Failure>>()?;
     let changes: Vec<Change> = in_gc.into_iter().map(|(request, home, in_gc)| Change { request, home, in_gc }).collect();
+    let own_policy = eviction.is_some();
     let eviction = eviction.map(policies::eviction);
     let config = config.0.clone();
-    let replayed =
-        door::call(py, std::sync::Arc::default(), None, move |_| replay::replay(&config, &requests, &changes, eviction.as_ref()))?;
-    let counters = value!({
+    let replayed = door::call(py, std::sync::Arc::default(), None, move |control| {
+        replay::replay(&config, &requests, &changes, eviction.as_ref(), &control.cancel)
+    })?;
+    let mut counters = value!({
         "lookups": replayed.counters.lookups,
         "read_hits": replayed.counters.read_hits,
         "write_hits": replayed.counters.write_hits,
@@ -55,6 +57,9 @@ pub fn replay_cache(
         "gc_bypasses": replayed.counters.gc_bypasses,
         "dirty_pages": replayed.dirty_pages,
     });
+    if own_policy {
+        counters["policy_fallbacks"] = replayed.counters.policy_fallbacks.into();
+    }
     let happened = replayed.happened.iter().map(|event| (event.request, event.what.name(), event.page)).collect();
     Ok((happened, json(&counters).map_err(Failure::Core)?))
 }

@@ -99,7 +99,9 @@ impl PyPlan {
             }
         };
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
-        Ok(PyPlan(Plan { requests, verify, request_log, state, victim, eviction, ..Plan::new(config.0.clone(), seed) }))
+        let plan = Plan { requests, verify, request_log, state, victim, eviction, ..Plan::new(config.0.clone(), seed) };
+        guarded(|| plan.check())?;
+        Ok(PyPlan(plan))
     }
 
     /// The configuration.

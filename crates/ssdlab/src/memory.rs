@@ -4,7 +4,7 @@
 //! The estimate is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
 //! and what a workload touches later cannot be known.
 
-use crate::config::{ArrayLevel, Capacity, Config, PreconditionKind};
+use crate::config::{ArrayLevel, Capacity, Config, Padding, PreconditionKind};
 use crate::error::{Error, Result};
 
 /// Arrays below this fit anywhere; asking the system is not worth its time.
@@ -14,7 +14,10 @@ const BLOCK_BYTES: u64 = 1 + 2 + 2 + 4 + 8 + 8 + 8;
 /// Bytes a pool takes in the least: frontiers, list heads, the collector's and the scheduler's lines.
 const POOL_BYTES: u64 = 200;
 
-/// What the arrays of one drive take.
+/// Bytes an entry of a cache takes: what it holds, its places in the orders of use and of dirtying, its frame and its fetch.
+const ENTRY_BYTES: u64 = 12 + 2 * 16 + 4 + 4;
+
+/// What the arrays of the drives and caches take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The sizes of the largest arrays, bytes.
@@ -60,7 +63,30 @@ impl Needs {
             // The content of each sector.
             needs.arrays.push(drives * capacity.exported_bytes() / 512 * 8);
         }
+        if config.cache.is_on() {
+            needs.add_caches(config, &capacity, verified);
+        }
         Ok(needs)
+    }
+
+    fn add_caches(&mut self, config: &Config, capacity: &Capacity, verified: bool) {
+        let drive = capacity.exported_bytes();
+        let (caches, bytes) =
+            if config.caches_array() { (1, config.array.exported_bytes(drive)) } else { (u64::from(config.array.drives()), drive) };
+        let pages = bytes / capacity.page_bytes;
+        let entries = (config.cache.bytes / capacity.page_bytes).min(pages);
+        let sectors = capacity.page_bytes.div_ceil(512);
+        // Which entry holds a page; the group of a page at most; the entries, and which sectors they hold.
+        self.arrays.extend([4 * pages * caches, ENTRY_BYTES * entries * caches, entries * sectors.div_ceil(64) * 8 * caches]);
+        self.touched += ENTRY_BYTES * entries * caches;
+        if config.cache.padding != Padding::Off {
+            self.arrays.push(4 * pages * caches);
+        }
+        if verified {
+            // The version of each sector, as written last and below, and of each sector in the cache.
+            self.arrays.extend([8 * pages * sectors * caches, 4 * entries * sectors * caches]);
+            self.touched += 4 * entries * sectors * caches;
+        }
     }
 
     /// Checks that the arrays can be had when `available` bytes are free (if that is known).
@@ -124,6 +150,22 @@ fn in_meminfo(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A cache as large as the drive takes as much again as a map; one of verify mode eight bytes for every sector.
+    #[test]
+    fn caches_are_counted() {
+        let total = |config: &Config, verified| Needs::of(config, verified).unwrap().arrays.iter().sum::<u64>();
+        let mut config = Config::default();
+        let without = [false, true].map(|verified| total(&config, verified));
+        config.cache.policy = crate::config::CachePolicy::Lru;
+        config.cache.bytes = 4096;
+        let pages = Capacity::of(&config).unwrap().exported_pages;
+        let small = total(&config, false) - without[0];
+        assert_eq!(small, 4 * pages + ENTRY_BYTES + 8);
+        assert_eq!(total(&config, true) - without[1], small + 8 * 8 * pages + 4 * 8);
+        config.cache.bytes = 1 << 40;
+        assert_eq!(total(&config, false) - without[0], (4 + ENTRY_BYTES + 8) * pages);
+    }
 
     fn many_small_blocks() -> Config {
         let mut config = Config::default();

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::cache::CustomEviction;
 use crate::cancel::Cancel;
-use crate::config::{Config, PreconditionKind};
+use crate::config::{CachePolicy, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::files::WholeFile;
 use crate::ftl::Ftl;
@@ -52,11 +52,25 @@ pub struct Plan {
     pub state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
     pub victim: Option<CustomVictim>,
-    /// An eviction policy of the user's own, in place of that of `cache.policy`, which must not be `none`. The result says `custom`.
+    /// An eviction policy of the user's own, in place of `cache.policy`, which must be `lru`. The result says `custom`.
     pub eviction: Option<CustomEviction>,
 }
 
 impl Plan {
+    /// Whether the parts of the plan go together.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes.
+    pub fn check(&self) -> Result<()> {
+        if self.eviction.is_none() || self.config.cache.policy == CachePolicy::Lru {
+            return Ok(());
+        }
+        let policy = serde_json::to_value(self.config.cache.policy).unwrap_or_default();
+        Err(Error::Config(format!(
+            "cache.policy = {policy}: an eviction policy of your own takes the place of \"lru\"; set cache.policy to that"
+        )))
+    }
+
     /// A run of a configuration's whole workload, with nothing else asked for.
     pub fn new(config: Config, seed: u64) -> Self {
         Plan { config, seed, requests: None, verify: Verify::Off, request_log: None, state: None, victim: None, eviction: None }
@@ -123,6 +137,7 @@ impl Simulation {
     /// # Errors
     /// What preconditioning, loading the state or opening the request log meets.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
+        plan.check()?;
         control.phase.store(0, Ordering::Relaxed);
         let began = wall_clock();
         let (ftls, precondition) = prepare(plan, control)?;
@@ -135,6 +150,7 @@ impl Simulation {
     /// # Errors
     /// What opening the request log meets.
     pub fn with_drives(plan: &Plan, ftls: Vec<Ftl>, precondition: PreconditionReport) -> Result<Self> {
+        plan.check()?;
         let mut storage = Storage::new(&plan.config, ftls, plan.seed);
         if plan.verify != Verify::Off {
             storage.verify(plan.verify == Verify::Every);
@@ -143,7 +159,7 @@ impl Simulation {
             storage.use_victim_policy(victim);
         }
         if let Some(eviction) = &plan.eviction {
-            storage.use_eviction_policy(eviction)?;
+            storage.use_eviction_policy(eviction);
         }
         Ok(Simulation {
             plan: plan.clone(),

@@ -1,16 +1,19 @@
 //! Clean-first LRU (Park et al., CFLRU: a replacement algorithm for flash memory, CASES 2006): among the pages unused for longest a clean one
 //! goes first, since it need not be written.
 
+use std::collections::BTreeMap;
+
 use super::policy::{Order, Rank, Use};
 use super::recency::Recency;
 use crate::lists::{EMPTY, Links, List, NONE};
 
-/// CFLRU: for each class all entries and the clean ones; for all together the order of use, in which the window is a place.
+/// CFLRU: for each class all entries and the clean ones (a tree, as entries become clean in any order); for all together the order of use, in
+/// which the window is a place.
 #[derive(Clone, Debug)]
 pub struct Cflru {
     all: Recency,
-    clean: Links,
-    clean_lists: Vec<List>,
+    /// By class: the clean entries by their stamps.
+    clean: Vec<BTreeMap<u64, u32>>,
     is_clean: Vec<bool>,
     together: Links,
     order: List,
@@ -26,8 +29,7 @@ impl Cflru {
     pub fn new(entries: u32, classes: u32, window: u32) -> Self {
         Cflru {
             all: Recency::new(entries, classes),
-            clean: Links::new(entries as usize),
-            clean_lists: vec![EMPTY; classes as usize],
+            clean: vec![BTreeMap::new(); classes as usize],
             is_clean: vec![false; entries as usize],
             together: Links::new(entries as usize),
             order: EMPTY,
@@ -48,7 +50,7 @@ impl Order for Cflru {
         self.together.push(&mut self.order, entry);
         self.is_clean[entry as usize] = !used.dirty;
         if !used.dirty {
-            self.clean.push(&mut self.clean_lists[class as usize], entry);
+            self.clean[class as usize].insert(self.all.stamp(entry), entry);
         }
         self.kept += 1;
         if self.kept <= self.window {
@@ -75,24 +77,20 @@ impl Order for Cflru {
         self.together.unlink(&mut self.order, entry);
         self.all.remove(class, entry);
         if self.is_clean[entry as usize] {
-            self.clean.unlink(&mut self.clean_lists[class as usize], entry);
+            self.clean[class as usize].remove(&self.all.stamp(entry));
         }
     }
 
-    /// Costs as much as there are dirty entries up to the next older clean one: little where the oldest are cleaned first.
     fn cleaned(&mut self, entry: u32, class: u32) {
-        let mut older = self.all.previous(entry);
-        while older != NONE && !self.is_clean[older as usize] {
-            older = self.all.previous(older);
-        }
         self.is_clean[entry as usize] = true;
-        self.clean.insert_after(&mut self.clean_lists[class as usize], older, entry);
+        self.clean[class as usize].insert(self.all.stamp(entry), entry);
     }
 
     fn first(&self, class: u32) -> Option<(Rank, u32)> {
-        let clean = self.clean_lists[class as usize].head;
-        if clean != NONE && self.in_window(clean) {
-            return Some(((0, self.all.stamp(clean)), clean));
+        if let Some((&stamp, &clean)) = self.clean[class as usize].first_key_value()
+            && self.in_window(clean)
+        {
+            return Some(((0, stamp), clean));
         }
         let oldest = self.all.first(class);
         (oldest != NONE).then(|| ((1, self.all.stamp(oldest)), oldest))

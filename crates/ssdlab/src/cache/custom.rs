@@ -35,6 +35,11 @@ pub struct Candidate {
     pub in_gc: bool,
 }
 
+/// The example of the documentation, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/eviction-policies.md")]
+struct Documentation;
+
 /// An eviction policy of the user's own as a plan carries it.
 pub type CustomEviction = Custom<dyn EvictionPolicy>;
 

@@ -33,12 +33,6 @@ impl Recency {
         self.lists[list as usize].head
     }
 
-    /// The next older in the same list, or [`NONE`].
-    #[inline]
-    pub fn previous(&self, unit: u32) -> u32 {
-        self.links.previous(unit)
-    }
-
     /// A list from the longest unused on.
     pub fn chain(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
         self.links.chain(self.lists[list as usize])

@@ -2,7 +2,8 @@
 //! is there at once, what is destaged is below at once, and every page holds data.
 
 use super::{Answer, Cache, CustomEviction, Found, Groups, Homes, Leaves, Sectors};
-use crate::config::{CachePlace, Config};
+use crate::cancel::Cancel;
+use crate::config::{CachePlace, CachePolicy, Config};
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
 use crate::request::{Request, RequestKind};
@@ -161,10 +162,19 @@ struct Replay {
 /// order.
 ///
 /// # Errors
-/// [`Error::Policy`]; [`Error::Usage`] if there is no cache, for a request beyond the exported range, or a home that does not exist.
-pub fn replay(config: &Config, requests: &[Request], changes: &[Change], eviction: Option<&CustomEviction>) -> Result<Replayed> {
+/// [`Error::Policy`]; [`Error::Interrupted`]; [`Error::Usage`] if there is no cache, for a request beyond the exported range, or a home that does not exist.
+pub fn replay(
+    config: &Config,
+    requests: &[Request],
+    changes: &[Change],
+    eviction: Option<&CustomEviction>,
+    cancel: &Cancel,
+) -> Result<Replayed> {
     if !config.cache.is_on() {
         return Err(Error::Usage("there is no cache to replay; set cache.policy".into()));
+    }
+    if eviction.is_some() && config.cache.policy != CachePolicy::Lru {
+        return Err(Error::Usage("an eviction policy of your own takes the place of cache.policy = \"lru\"; set it to that".into()));
     }
     let homes = Given::new(config);
     let exported = if config.cache.place == CachePlace::Array { config.exported_bytes()? } else { Geometry::new(config).exported_bytes() };
@@ -186,6 +196,7 @@ pub fn replay(config: &Config, requests: &[Request], changes: &[Change], evictio
     let mut changes = changes.iter().peekable();
     for (index, request) in requests.iter().enumerate() {
         replay.request = index as u64;
+        cancel.check()?;
         while let Some(change) = changes.next_if(|change| change.request <= index as u64) {
             replay.homes.in_gc[change.home as usize] = change.in_gc;
         }

@@ -54,12 +54,12 @@ impl Capacity {
         Ok(capacity)
     }
 
-    /// The least `device.blocks_per_plane` with which the drive exports at least `bytes`, all else as configured; `None` if no drive
+    /// The least `device.blocks_per_plane` with which the drive (or the array of such drives) exports at least `bytes`, all else as configured; `None` if no drive
     /// that can be simulated does. Whether a drive works with so few is for the configuration's checks to say.
     pub fn blocks_per_plane_for(config: &Config, bytes: u64) -> Option<u32> {
         let exports_enough = |blocks: u32| {
             let device = Device { blocks_per_plane: blocks, ..config.device.clone() };
-            Capacity::of(&Config { device, ..config.clone() }).is_ok_and(|capacity| capacity.exported_bytes() >= bytes)
+            Config { device, ..config.clone() }.exported_bytes().is_ok_and(|exported| exported >= bytes)
         };
         let one = physical_pages(&Device { blocks_per_plane: 1, ..config.device.clone() })?;
         let most = u32::try_from(Self::PAGES_MAX / one).ok()?;

@@ -117,16 +117,9 @@ impl Storage {
         self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
     }
 
-    /// Asks an eviction policy of the user's own. For before [`Storage::begin`].
-    ///
-    /// # Errors
-    /// [`Error::Config`] if there is no cache.
-    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) -> Result<()> {
-        if each!(self, store => store.use_eviction_policy(custom)) {
-            return Ok(());
-        }
-        let message = "cache.policy = \"none\": there is no cache for a policy of your own to evict from; set it to \"lru\"";
-        Err(Error::Config(message.into()))
+    /// The caches, if there are any, ask an eviction policy of the user's own. For before [`Storage::begin`].
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        each!(self, store => store.use_eviction_policy(custom));
     }
 
     /// Why a policy of the user's own could not choose, once it could not.

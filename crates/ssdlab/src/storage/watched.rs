@@ -31,10 +31,8 @@ pub trait Watched {
     fn array_result(&self) -> Option<&ArrayResult> {
         None
     }
-    /// Its caches ask an eviction policy of the user's own. For before the first request. False if there is no cache.
-    fn use_eviction_policy(&mut self, _custom: &CustomEviction) -> bool {
-        false
-    }
+    /// Its caches ask an eviction policy of the user's own. For before the first request.
+    fn use_eviction_policy(&mut self, _custom: &CustomEviction) {}
     /// Why a policy of the user's own could not choose, once it could not.
     fn take_policy_failure(&mut self) -> Option<Error>;
 }
@@ -97,9 +95,8 @@ impl<B: Store + Watched> Watched for Front<B> {
         self.below().array_result()
     }
 
-    fn use_eviction_policy(&mut self, custom: &CustomEviction) -> bool {
+    fn use_eviction_policy(&mut self, custom: &CustomEviction) {
         self.ask(custom);
-        true
     }
 
     #[inline]
@@ -140,8 +137,8 @@ impl<D: Store + Watched> Watched for Array<D> {
         Some(self.result())
     }
 
-    fn use_eviction_policy(&mut self, custom: &CustomEviction) -> bool {
-        self.members_mut().iter_mut().map(|member| member.use_eviction_policy(custom)).fold(false, |any, one| any | one)
+    fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        self.members_mut().iter_mut().for_each(|member| member.use_eviction_policy(custom));
     }
 
     fn take_policy_failure(&mut self) -> Option<Error> {

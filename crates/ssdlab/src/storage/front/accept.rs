@@ -30,6 +30,7 @@ impl<B: Store> Front<B> {
             pending: 1,
             last: (0, 0),
             parts: Parts::default(),
+            next_flush: NONE,
             in_gc: data && self.meets_gc(&request),
         };
         let place = self.requests.insert(active);
@@ -67,6 +68,7 @@ impl<B: Store> Front<B> {
     fn take_read(&mut self, now: Ns, place: u32, request: &Request) {
         let range = Self::range(request);
         let (first, end) = self.pages(range);
+        (self.reading, self.outgoing_of_read) = ((first, end), 0);
         let mut run: Option<Missing> = None;
         for page in first..end {
             let missing = self.look_up_read(now, place, page, range);
@@ -130,7 +132,10 @@ impl<B: Store> Front<B> {
 
     /// A page that this request has evicted, and now reads: it goes down ahead of the read.
     fn send_first(&mut self, now: Ns, page: u32) {
-        while let Some(place) = self.outgoing.iter().position(|out| out.page == page) {
+        while self.outgoing_of_read > 0
+            && let Some(place) = self.outgoing.iter().position(|out| out.page == page)
+        {
+            self.outgoing_of_read -= 1;
             let out = self.outgoing.remove(place);
             self.send_run(now, false, Purpose::Destage(NONE), &[out]);
         }
@@ -235,12 +240,24 @@ impl<B: Store> Front<B> {
         if let Some(shadow) = &mut self.shadow {
             shadow.flush_begins(place, &self.cache);
         }
-        for which in 0..self.destages.len() {
-            let op = self.destages[which];
-            if !self.has(PlantedInCache::FlushesEarly) {
-                self.wait(now, op, place, self.ops[op].pages.1 - 1, false);
-            }
+        if !self.has(PlantedInCache::FlushesEarly) {
+            self.wait_for_destages(now, place);
         }
+    }
+
+    /// A flush waits for the destages under way: for those after the flush before it, and for that flush, so that many flushes cost no more than one.
+    fn wait_for_destages(&mut self, now: Ns, place: u32) {
+        let mut destages = std::mem::take(&mut self.destages);
+        for op in destages.drain(..) {
+            self.ops[op].destage = NONE;
+            self.wait(now, op, place, self.ops[op].pages.1 - 1, false);
+        }
+        self.destages = destages;
+        if self.last_flush != NONE {
+            self.requests[place].pending += 1;
+            self.requests[self.last_flush].next_flush = place;
+        }
+        self.last_flush = place;
     }
 
     /// A dirty entry is about to be written below, and stays. Returns what is.
@@ -268,6 +285,7 @@ impl<B: Store> Front<B> {
                         Some(extent) => {
                             let transit = self.frames.send(entry);
                             self.outgoing.push(Outgoing { page, extent, transit });
+                            self.outgoing_of_read += u32::from((self.reading.0..self.reading.1).contains(&page));
                             if let Some(shadow) = &mut self.shadow {
                                 shadow.destaged(page, entry, extent);
                             }

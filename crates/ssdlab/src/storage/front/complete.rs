@@ -95,20 +95,36 @@ impl<B: Store> Front<B> {
     }
 
     /// A page of a request (or, with `None`, its being taken in) is done: the request completes with its last.
-    pub(super) fn page_done(&mut self, now: Ns, place: u32, page: Option<(u32, Parts)>) {
-        let active = &mut self.requests[place];
-        active.pending -= 1;
-        if let Some((page, parts)) = page
-            && (now, page) >= active.last
-        {
-            active.last = (now, page);
-            active.parts = parts;
+    pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Parts)>) {
+        loop {
+            let active = &mut self.requests[place];
+            active.pending -= 1;
+            if let Some((page, parts)) = page
+                && (now, page) >= active.last
+            {
+                active.last = (now, page);
+                active.parts = parts;
+            }
+            if active.pending > 0 {
+                return;
+            }
+            let next = self.complete(now, place);
+            // A flush that waits for this one. There may be any number of them, hence no recursion.
+            if next == NONE {
+                return;
+            }
+            place = next;
+            page = Some((0, behind_others(now - self.requests[next].request.arrival_ns)));
         }
-        if active.pending > 0 {
-            return;
-        }
-        let Active { request, index, sequential, parts, in_gc, .. } = *active;
+    }
+
+    /// A request completes. Returns the flush that waits for it, or [`NONE`].
+    fn complete(&mut self, now: Ns, place: u32) -> u32 {
+        let Active { request, index, sequential, parts, in_gc, next_flush, .. } = self.requests[place];
         self.requests.remove(place);
+        if self.last_flush == place {
+            self.last_flush = NONE;
+        }
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }
@@ -126,6 +142,7 @@ impl<B: Store> Front<B> {
             completed_ns: now,
             parts,
         });
+        next_flush
     }
 }
 

@@ -49,6 +49,8 @@ struct Active {
     parts: Parts,
     /// A page of it had its home in GC when it arrived.
     in_gc: bool,
+    /// The flush that waits for this one, or [`NONE`].
+    next_flush: u32,
 }
 
 /// What a request below is for.
@@ -82,7 +84,7 @@ struct Op {
     pages: (u32, u32),
     /// Who waits for its end, the youngest first.
     waiters: u32,
-    /// Its place among the destages under way, or [`NONE`] if it is none.
+    /// Its place among the destages under way for which no flush waits, or [`NONE`].
     destage: u32,
 }
 
@@ -129,8 +131,10 @@ pub struct Front<B: Store> {
     waiters: Slab<Waiter>,
     accesses: VecDeque<Access>,
     pads: Pads,
-    /// The operations that are destages, in any order.
+    /// The destages under way for which no flush waits, in any order.
     destages: Vec<u32>,
+    /// The youngest flush under way, or [`NONE`].
+    last_flush: u32,
     /// The present.
     now: Ns,
     idle: Option<Idle>,
@@ -142,6 +146,9 @@ pub struct Front<B: Store> {
     ended: Vec<Completion>,
     leaving: Vec<Leaves>,
     outgoing: Vec<Outgoing>,
+    /// The pages of the read that is being taken in, and how many of `outgoing` are among them.
+    reading: (u32, u32),
+    outgoing_of_read: u32,
     padding: Vec<(u32, bool)>,
     /// Pages of the request that wait for transits, and these.
     claims: Vec<(u32, u32)>,
@@ -170,6 +177,7 @@ impl<B: Store> Front<B> {
             accesses: VecDeque::new(),
             pads: Pads::new(config, below_pages),
             destages: Vec::new(),
+            last_flush: NONE,
             now: 0,
             last_end: None,
             stats: CacheStats::default(),
@@ -177,6 +185,8 @@ impl<B: Store> Front<B> {
             ended: Vec::new(),
             leaving: Vec::new(),
             outgoing: Vec::new(),
+            reading: (0, 0),
+            outgoing_of_read: 0,
             padding: Vec::new(),
             claims: Vec::new(),
             shadow: None,
