@@ -8,6 +8,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,7 +230,7 @@ def test_every_study_names_what_there_is(name: str) -> None:
     assert study.place
     assert study.about
     assert study.rows
-    assert set(study.schemes) <= set(ssdlab.presets("scheme"))
+    assert {name for scheme in study.schemes for name in scheme.split("+")} <= set(ssdlab.presets("scheme"))
     assert all(point.setup.get("workload", "cello-like") in ssdlab.presets("workload") for axis in study.axes for point in axis.points)
     assert all(row.paper is not None or row.at_least is not None or row.at_most is not None or row.note for row in study.rows)
     requests, quick = study.setup.get("requests"), study.setup.get("quick")
@@ -311,6 +312,25 @@ def test_a_figure_that_fails_does_not_cost_the_study(tiny: Path, tmp_path: Path,
     with pytest.raises(ValueError, match="no figure"):
         ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
     assert json.loads((tmp_path / "out" / "own" / "tiny" / "study.json").read_text())["runs"]
+
+
+def test_panels_that_share_a_scale_hold_all_their_points(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second column has the larger values: its panel must not be cut off where the first one's ends."""
+    head, figure = TINY.partition("[[rows]]")[0], TINY.partition("[figure]")[2]
+    gaps = '[[vary]]\nname = "gap"\nkey = "workload.interarrival_us"\nvalues = [3000, 6000]\n\n[metrics]'
+    tiny.write_text(head.replace("[metrics]", gaps).replace("[4, 16]", "[4, 64]") + "[figure]" + figure)
+    drawings: list[Any] = []
+    monkeypatch.setattr("ssdlab.study.figures.save", lambda drawing, _: drawings.append(drawing))
+    ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+    tops = []
+    for panel in drawings[0].axes:
+        heights = [height for line in panel.get_lines() for height in line.get_ydata()]
+        low, high = panel.get_ylim()
+        assert low == 0
+        assert max(heights) <= high
+        tops.append(max(heights))
+    assert len(tops) == 2
+    assert tops[0] < tops[1]
 
 
 @pytest.mark.parametrize("formula", ["0 * latency_ns.all.mean", "0 - latency_ns.all.mean", "nothing.like.that"])

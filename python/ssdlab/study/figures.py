@@ -136,6 +136,9 @@ class _Panels:
                 panel.set_ylabel(title if relative is None else f"{title.partition(' (')[0]},\nrelative to {relative}")
             if self._inner.name and (len(columns) == 1 or metric == rows[-1]):
                 panel.set_xlabel(self._inner.name)
+        for panel in panels:  # last: panels of a row share a scale, which this fixes
+            if panel.get_yscale() == "linear":
+                panel.set_ylim(bottom=0)
         legend = _legend(panels)
         if len(legend) > 1:
             part.legend(list(legend.values()), list(legend), loc="outside upper center", ncols=_in_a_row(list(legend), self.size[0]))
@@ -165,8 +168,6 @@ class _Panels:
         if self._figure.log and _has_heights(self._result, self._figure, metric):
             panel.set_yscale("log")
             _mark_decades(panel)
-        else:
-            panel.set_ylim(bottom=0)
 
     def _lines(self, outer: tuple[str, ...]) -> list[_Line]:
         """The lines of a panel: one for each scheme and each of the values that share it."""
