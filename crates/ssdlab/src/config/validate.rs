@@ -106,6 +106,9 @@ fn slack(config: &Config, messages: &mut Vec<String>) {
 
 fn cache(config: &Config, messages: &mut Vec<String>) {
     let (cache, page) = (&config.cache, config.device.page_bytes);
+    if !cache.is_on() {
+        return;
+    }
     if cache.bytes < page.into() {
         messages.push(format!("cache.bytes = {}: is less than a page (device.page_bytes = {page}); raise it", cache.bytes));
     }
