@@ -388,15 +388,6 @@ impl Ssd {
         if self.idle.is_some() && self.requests.len() == 0 {
             self.idle_from(now);
         }
-        self.completions.push(Completion {
-            index,
-            kind: request.kind,
-            sequential,
-            offset: request.offset,
-            length: request.length,
-            arrival_ns: request.arrival_ns,
-            completed_ns: now,
-            parts,
-        });
+        self.completions.push(Completion::of(&request, index, sequential, now, parts));
     }
 }

@@ -31,7 +31,7 @@ pub use series::{
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 
 pub use crate::distribution::PERCENTILE_ERROR;
-use crate::request::RequestKind;
+use crate::request::{Request, RequestKind};
 use crate::units::Ns;
 
 /// The named parts of a response time (what the request was waiting for, or being served by).
@@ -100,4 +100,13 @@ pub struct Completion {
     pub completed_ns: Ns,
     /// The parts of its response time.
     pub parts: Parts,
+}
+
+impl Completion {
+    /// That of a request that completes at `completed_ns`.
+    #[inline]
+    pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, parts: Parts) -> Self {
+        let Request { arrival_ns, kind, offset, length, .. } = *request;
+        Completion { index, kind, sequential, offset, length, arrival_ns, completed_ns, parts }
+    }
 }

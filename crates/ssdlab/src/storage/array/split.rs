@@ -262,15 +262,6 @@ impl<D: Store> Array<D> {
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }
-        self.completions.push(Completion {
-            index,
-            kind: request.kind,
-            sequential,
-            offset: request.offset,
-            length: request.length,
-            arrival_ns: request.arrival_ns,
-            completed_ns: now,
-            parts,
-        });
+        self.completions.push(Completion::of(&request, index, sequential, now, parts));
     }
 }

@@ -132,16 +132,7 @@ impl<B: Store> Front<B> {
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
         }
-        self.completions.push(Completion {
-            index,
-            kind: request.kind,
-            sequential,
-            offset: request.offset,
-            length: request.length,
-            arrival_ns: request.arrival_ns,
-            completed_ns: now,
-            parts,
-        });
+        self.completions.push(Completion::of(&request, index, sequential, now, parts));
         next_flush
     }
 }
