@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,69 @@ import ssdlab
 from conftest import DRIVE, SMALL
 from ssdlab.batch import Job, execute
 from ssdlab.plans import Setup, value_text
+from ssdlab.result import Section
 
 
 def small(**more: Any) -> ssdlab.Result:
     return ssdlab.run(**{"set": SMALL, "requests": 2000, **more})
+
+
+def test_series_have_a_row_of_bins_for_each_figure_and_add_up_to_the_result() -> None:
+    result, without = small(series=True), small()
+    series, data = result.series, result.to_dict()
+    assert (result.digest, "series" in without, "histograms" in without) == (without.digest, False, False)
+    assert series.bins == result.simulated_ns // series.bin_ns + 1 <= 512
+
+    rows = {
+        f"{group}.{name}": row
+        for group in ("latency_ns.read", "latency_ns.write", "outstanding", "free_blocks", "states", "gc")
+        for name, row in reduce(Section.__getitem__, group.split("."), series).items()
+        if isinstance(row, list) and name != "chips"
+    }
+    assert len(rows) == 6 + 2 + 2 + 4 + 2
+    rows |= {"bus": series.bus, "dies": series.dies} | {f"chip {chip}": row for chip, row in enumerate(series.gc.chips)}
+    assert {name: len(row) for name, row in rows.items()} == dict.fromkeys(rows, series.bins)
+    assert (len(series.gc.chips), series.gc.chips_per_row) == (2, 1)
+    assert all(0 <= share <= 1 for name in ("bus", "dies", "chip 0", "chip 1", "states.s0") for share in rows[name])
+
+    def time(name: str) -> float:
+        return sum(rows[name]) * series.bin_ns
+
+    for kind in ("read", "write"):
+        count, mean, longest = (rows[f"latency_ns.{kind}.{name}"] for name in ("count", "mean", "max"))
+        latency = data["latency_ns"][kind]
+        assert (sum(count), max(longest)) == (latency["count"], latency["max"])
+        assert sum(n * ns for n, ns in zip(count, mean, strict=True)) / sum(count) == pytest.approx(latency["mean"])
+        histogram = result.histograms[kind]
+        assert (sum(histogram["count"]), histogram.upper_ns[-1]) == (latency["count"], latency["max"])
+        assert histogram.upper_ns == sorted(set(histogram.upper_ns))
+    assert result.gc.jobs > 0
+    assert sum(rows["gc.pages_moved"]) == result.gc.pages_moved
+    assert 0 <= sum(rows["gc.jobs"]) - result.gc.jobs <= 2  # jobs that had not ended
+    assert time("chip 0") + time("chip 1") == pytest.approx(result.gc.time_share * 2 * result.simulated_ns)
+    assert min(rows["free_blocks.min"]) == result.gc.free_blocks_min
+    assert series.free_blocks.soft == data["precondition"]["soft_blocks"]
+    for state, ns in result.gc.state_ns.items():
+        assert time(f"states.{state}") * 2 == pytest.approx(ns)
+    assert time("bus") / result.simulated_ns == pytest.approx(sum(result.utilisation.channels) / 2)
+    assert time("dies") / result.simulated_ns == pytest.approx(sum(result.utilisation.chips) / 2)
+
+
+def test_long_rows_are_not_printed() -> None:
+    result = small(series=True, requests=200)
+    assert f"... {result.series.bins - 8:,} more" in repr(result.series)
+    assert len(repr(result.series)) < 3000
+    assert repr(result.utilisation.channels) in repr(result.utilisation)
+
+    def tables(run: ssdlab.Result) -> list[str]:
+        return [line for line in str(run).splitlines() if not line.startswith("Simulated")]  # which says how long that took
+
+    assert tables(result) == tables(small(requests=200))
+
+
+def test_series_of_a_comparison() -> None:
+    comparison = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=300, series=True)
+    assert all(sum(run.series.latency_ns.read["count"]) == run.request_counts.read for run in comparison.values())
 
 
 def test_attributes_are_the_json_entries() -> None:
@@ -285,6 +345,7 @@ def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:
         ({"state": 5}, "state = 5: expected a path"),
         ({"out": 5}, "out = 5: expected a path"),
         ({"log_requests": "no"}, "log_requests = 'no': expected True or False"),
+        ({"series": 1}, "series = 1: expected True or False"),
         ({"unit_bytes": "many"}, "workload.unit_bytes"),
     ],
 )

@@ -64,11 +64,25 @@ class Section(Mapping[str, Any]):
         return [*super().__dir__(), *self._data]
 
     def __repr__(self) -> str:
-        return f"<{self._path or 'result'}: {json.dumps(self.to_dict())}>"
+        return f"<{self._path or 'result'}: {json.dumps(_shortened(self._data))}>"
 
     def to_dict(self) -> dict[str, Any]:
         """A plain copy: dictionaries, lists, numbers and texts."""
         return cast("dict[str, Any]", copy.deepcopy(self._data))
+
+
+SHOWN = 8
+"""Entries of a list that are shown where a part of a result is printed."""
+
+
+def _shortened(value: Any) -> Any:
+    """A value with the first entries of its lists, and how many there are: series have thousands."""
+    if isinstance(value, Mapping):
+        return {key: _shortened(entry) for key, entry in value.items()}
+    if not isinstance(value, list):
+        return value
+    more = len(value) - SHOWN
+    return [*map(_shortened, value[:SHOWN]), *([f"... {more:,} more"] if more > 0 else [])]
 
 
 class Result(Section):

@@ -122,6 +122,16 @@ impl Blocks {
         self.free_count[pool.index()]
     }
 
+    /// Blocks on the free lists of all pools.
+    pub fn free_total(&self) -> u64 {
+        self.free_count.iter().map(|&free| u64::from(free)).sum()
+    }
+
+    /// Blocks on the free list of the pool that has the fewest.
+    pub fn free_fewest(&self) -> u32 {
+        self.free_count.iter().copied().min().unwrap_or(0)
+    }
+
     /// Valid pages of the pool.
     #[inline(always)]
     pub fn valid_in_pool(&self, pool: PoolId) -> u32 {

@@ -3,7 +3,7 @@
 
 use super::Ssd;
 use crate::stats::{Level, Readings, Shape};
-use crate::units::{ChipId, DieId, Ns, PoolId};
+use crate::units::{ChipId, DieId, Ns};
 
 /// Levels and extremes.
 #[derive(Clone, Debug)]
@@ -17,13 +17,11 @@ pub(super) struct Gauges {
 }
 
 impl Gauges {
-    pub(super) fn new(chips: u32) -> Self {
-        Gauges { gc: vec![Level::default(); chips as usize], free: Level::default(), free_min: u32::MAX }
-    }
-
-    /// The run begins with so many free blocks.
-    pub(super) fn begin(&mut self, free: u64) {
-        self.free.set(0, free);
+    /// A drive of `chips` chips has `free` free blocks at time 0.
+    pub(super) fn new(chips: u32, free: u64) -> Self {
+        let mut gauges = Gauges { gc: vec![Level::default(); chips as usize], free: Level::default(), free_min: u32::MAX };
+        gauges.free.set(0, free);
+        gauges
     }
 
     /// A block has been taken from a pool that has so many left.
@@ -46,18 +44,9 @@ impl Ssd {
         self.gauges.gc[chip.index()].set(now, u64::from(active));
     }
 
-    fn pools(&self) -> impl Iterator<Item = PoolId> + use<> {
-        (0..self.geometry().pools.count.get()).map(PoolId)
-    }
-
-    /// Free blocks of all pools.
-    pub(super) fn free_blocks(&self) -> u64 {
-        self.pools().map(|pool| u64::from(self.ftl.blocks().free_count(pool))).sum()
-    }
-
     /// The free blocks of the pool that has the fewest.
     pub fn fewest_free_blocks(&self) -> u32 {
-        self.pools().map(|pool| self.ftl.blocks().free_count(pool)).min().unwrap_or(0)
+        self.ftl.blocks().free_fewest()
     }
 
     /// Adds to `shape` what this drive has.
@@ -89,7 +78,7 @@ impl Ssd {
 
     /// Recounts what is gauged.
     pub(super) fn check_gauges(&self) -> Result<(), String> {
-        let (gauged, counted) = (self.gauges.free.value(), self.free_blocks());
+        let (gauged, counted) = (self.gauges.free.value(), self.ftl.blocks().free_total());
         if gauged != counted {
             return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
         }

@@ -275,7 +275,7 @@ impl Ssd {
             serial: 0,
             last_end: None,
             counters: Counters::default(),
-            gauges: Gauges::new(geometry.chips),
+            gauges: Gauges::new(geometry.chips, ftl.blocks().free_total()),
             completions: Vec::new(),
             verifier: None,
             planted: None,
@@ -286,7 +286,6 @@ impl Ssd {
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
         self.ftl.begin_run();
-        self.gauges.begin(self.free_blocks());
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
             self.look_at_trigger(0, pool);
         }
