@@ -3,12 +3,15 @@
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 # The interpreter that the bindings are built for, and where they are installed.
 export PYO3_PYTHON := $(BIN)/python
 export VIRTUAL_ENV := $(VENV)
 unexport CONDA_PREFIX
 
+# What the package needs to be built and to run, and what its tests, checks and documentation need besides.
 LOCKED := $(VENV)/.locked
+EQUIPPED := $(VENV)/.equipped
 BUILT := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates presets studies -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
@@ -27,7 +30,11 @@ help: ## list the targets
 $(LOCKED): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11: set PYTHON=..." >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(INSTALL) -r requirements.lock
+	@touch $@
+
+$(EQUIPPED): $(LOCKED) requirements-dev.lock
+	$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
 $(BUILT): $(LOCKED) $(SOURCES)
@@ -46,7 +53,7 @@ test: test-rust test-python ## run all tests
 test-rust: $(BUILT)
 	cargo test --release --locked --workspace --no-fail-fast
 
-test-python: $(BUILT)
+test-python: $(BUILT) $(EQUIPPED)
 	$(BIN)/python -m pytest
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
@@ -56,22 +63,25 @@ bench: $(BUILT) ## measure the speed of the core
 	cargo bench --locked -p ssdlab
 	$(BIN)/python benches/formulas.py
 
-lint: $(LOCKED) ## check style and types, Rust and Python
+lint: $(EQUIPPED) ## check style and types, Rust and Python
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs: $(LOCKED) ## build the documentation into site/
+docs: $(EQUIPPED) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site: site/index.html"
 
+# The second list holds all of the first, in the same versions.
+COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 lock: ## pin the newest versions of all Python packages (needs network)
 	$(PYTHON) -m venv --clear .venv-lock
 	.venv-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	.venv-lock/bin/pip-compile --quiet --upgrade --all-extras --generate-hashes --strip-extras --allow-unsafe --no-header \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.lock pyproject.toml
+	$(COMPILE) --upgrade --extra build --output-file requirements.lock pyproject.toml
+	$(COMPILE) --upgrade --all-extras --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 	rm -rf .venv-lock
 
 clean: ## remove everything that was built
