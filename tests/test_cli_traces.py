@@ -65,6 +65,9 @@ def test_info_of_what_is_no_trace(ssdlab_command: Ssdlab, tmp_path: Path) -> Non
     line = ssdlab_command("trace", "info", "empty.csv", "--format", "mrs").failed(2)
     assert "mrs" in line
     assert "msr" in line
+    # Where the header is the project's own, the message is about what is below it.
+    (tmp_path / "words.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,write,0,4096\n")
+    assert "op R, W, T or F" in ssdlab_command("trace", "convert", "words.csv", "out.csv").failed(1)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.zst", "csv.gz", "parquet"])

@@ -15,6 +15,7 @@ from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, 
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, value_text
 from ssdlab.policies import Eviction, Victim
+from ssdlab.progress import ReadProgress
 from ssdlab.result import Comparison, Result
 
 __all__ = [
@@ -243,10 +244,10 @@ def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None
     """
     check_paths({"path": path})
     check_texts({"format": format, "device": device})
-    return cast(
-        "dict[str, Any]",
-        json.loads(_core.trace_info(path, format=format, unit_bytes=_optional("unit_bytes", unit_bytes, 1), device=device)),
-    )
+    units = _optional("unit_bytes", unit_bytes, 1)
+    with ReadProgress(path) as progress:
+        report = _core.trace_info(path, format=format, unit_bytes=units, device=device, progress=progress.callback)
+    return cast("dict[str, Any]", json.loads(report))
 
 
 def trace_convert(
@@ -274,16 +275,19 @@ def trace_convert(
     """
     check_paths({"source": source, "target": target})
     check_texts({"format": format, "device": device, "time_order": time_order})
-    report = _core.trace_convert(
-        source,
-        target,
-        format=format,
-        unit_bytes=_optional("unit_bytes", unit_bytes, 1),
-        device=device,
-        bad_lines=whole("bad_lines", bad_lines),
-        time_order=time_order,
-        requests=_optional("requests", requests, 1),
-    )
+    units, skipped, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
+    with ReadProgress(source) as progress:
+        report = _core.trace_convert(
+            source,
+            target,
+            format=format,
+            unit_bytes=units,
+            device=device,
+            bad_lines=skipped,
+            time_order=time_order,
+            requests=most,
+            progress=progress.callback,
+        )
     return cast("dict[str, Any]", json.loads(report))
 
 

@@ -48,7 +48,7 @@ Log = Literal["kept", "temporary"] | None
 """Whether a run logs its requests, and for how long."""
 
 Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
-"""Called with a tuple for each run: phase, requests completed, requests expected, share of the input in millionths."""
+"""Called with a tuple for each run, as `_core.pyi` describes it."""
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from ssdlab import _core
 from ssdlab.checks import check_paths, check_texts, truth, whole
 from ssdlab.errors import ConfigError, UsageError
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
+from ssdlab.progress import ReadProgress
 
 __all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "requests_of", "value_text", "whole"]
 
@@ -77,7 +78,8 @@ def _extent(config: _core.Config) -> int:
 @lru_cache(maxsize=64)
 def _trace_end(trace: Path, changed_ns: int, format: str | None, unit_bytes: int | None, device: str | None) -> int:  # noqa: ARG001
     """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
-    info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device))
+    with ReadProgress(trace) as progress:
+        info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device, progress=progress.callback))
     return cast("int", info["max_end_bytes"])
 
 

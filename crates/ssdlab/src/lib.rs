@@ -12,11 +12,11 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
+//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
 pub mod arbiter;
 pub mod cache;
-pub mod cancel;
+pub mod caller;
 pub mod config;
 pub mod custom;
 pub mod distribution;

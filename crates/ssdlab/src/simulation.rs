@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::cache::CustomEviction;
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{CachePolicy, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::files::WholeFile;
@@ -92,14 +92,12 @@ impl Plan {
 /// A run's line to the outside: progress out, cancellation in. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set to stop the run at the next opportunity with [`Error::Interrupted`].
-    pub cancel: Cancel,
-    /// Requests completed so far.
+    /// May ask for a stop with [`Error::Interrupted`] at the next opportunity; is told the share of the input consumed.
+    pub caller: Caller,
+    /// Requests completed so far; while a drive is prepared, pages written so far.
     pub completed: AtomicU64,
-    /// Requests expected in all, 0 while unknown.
+    /// How many there will be in all, 0 while unknown.
     pub expected: AtomicU64,
-    /// Share of the input consumed, in millionths, where the number of requests is unknown.
-    pub input_millionths: AtomicU64,
     /// What is being done: 0 preconditioning, 1 simulating, 2 done.
     pub phase: AtomicU64,
 }
@@ -107,7 +105,7 @@ pub struct Control {
 impl Control {
     /// True once the caller asked to stop.
     pub fn cancelled(&self) -> bool {
-        self.cancel.asked()
+        self.caller.asked()
     }
 }
 
@@ -470,9 +468,9 @@ impl Simulation {
     fn look_out(&self, source: &dyn RequestSource, control: &Control) -> Result<()> {
         control.completed.store(self.completed, Ordering::Relaxed);
         if let Some(share) = source.progress() {
-            control.input_millionths.store((share * 1e6) as u64, Ordering::Relaxed);
+            control.caller.tell(share);
         }
-        control.cancel.check()
+        control.caller.check()
     }
 }
 
@@ -489,9 +487,10 @@ fn wall_clock() -> Instant {
 pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = plan.config.exported_bytes()?;
-    let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.cancel)?;
-    control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
+    let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::new(plan, control)?;
+    control.completed.store(0, Ordering::Relaxed);
+    control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive(source.as_mut(), control)?;
     let report = serde_json::to_value(source.report()).map_err(|error| Error::Simulation(error.to_string()))?;
@@ -511,8 +510,8 @@ pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<Precon
     }
     let (ftls, report) = prepare(plan, control)?;
     let mut file = WholeFile::create(out)?;
-    let saved = ftls[0].save(&plan.config, Cancellable { file: &mut file, cancel: &control.cancel });
-    control.cancel.check()?;
+    let saved = ftls[0].save(&plan.config, Cancellable { file: &mut file, caller: &control.caller });
+    control.caller.check()?;
     saved.map_err(|error| Error::io("write", out, error))?;
     file.commit()?;
     control.phase.store(2, Ordering::Relaxed);
@@ -522,12 +521,12 @@ pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<Precon
 /// Writing a large state takes a while: it ends with an error once the caller asked to stop.
 struct Cancellable<'a> {
     file: &'a mut WholeFile,
-    cancel: &'a Cancel,
+    caller: &'a Caller,
 }
 
 impl Write for Cancellable<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.cancel.check().map_err(std::io::Error::other)?;
+        self.caller.check().map_err(std::io::Error::other)?;
         self.file.write(bytes)
     }
 
@@ -560,7 +559,12 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
     let prepared: Vec<_> = (0..plan.config.array.drives())
         .map(|drive| {
             let seed = drive_seed(plan.seed, drive);
-            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &|| control.cancelled())
+            let watch = |written, expected| {
+                control.completed.store(written, Ordering::Relaxed);
+                control.expected.store(expected, Ordering::Relaxed);
+                control.caller.check()
+            };
+            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &watch)
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ssdlab.errors import UsageError
+from ssdlab.progress import show_reading
 
 __all__ = ["TimeOrder", "Verify", "parse_settings"]
 
@@ -19,6 +20,13 @@ class Verify(StrEnum):
     off = "off"
     end = "end"
     every = "every"
+
+
+def _hush(quiet: bool) -> bool:
+    """Also what is read before a command has begun its work shows nothing then."""
+    if quiet:
+        show_reading(False)
+    return quiet
 
 
 Device = Annotated[str | None, typer.Option(help="Device preset (see `ssdlab list devices`).", metavar="NAME")]
@@ -80,7 +88,7 @@ Paired = Annotated[
     bool, typer.Option("--paired", help="Also compare request by request with the first scheme: how many are faster, slower, unchanged.")
 ]
 Jobs = Annotated[int | None, typer.Option(help="Runs at once (default: as many as processors).", metavar="N", min=1)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.", callback=_hush)]
 
 
 class TimeOrder(StrEnum):

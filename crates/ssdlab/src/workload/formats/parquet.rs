@@ -13,7 +13,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use super::{Bad, Format, Parsed, Reader, Record, csv};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -44,7 +44,7 @@ pub(crate) struct Rows {
     total: u64,
     /// Why nothing more can be read.
     failure: Option<String>,
-    cancel: Cancel,
+    caller: Caller,
 }
 
 /// One batch of rows, converted to the types that are used.
@@ -59,7 +59,7 @@ struct Batch {
 
 impl Rows {
     /// Opens a Parquet file and checks its columns.
-    pub(crate) fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
+    pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
         let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
         let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(damaged)?;
@@ -67,7 +67,7 @@ impl Rows {
         let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let reader = guarded(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()).map_err(damaged)?;
-        Ok(Rows { path: path.to_path_buf(), reader, batch: None, row: 0, total, failure: None, cancel: cancel.clone() })
+        Ok(Rows { path: path.to_path_buf(), reader, batch: None, row: 0, total, failure: None, caller: caller.clone() })
     }
 
     /// Consumed rows as a share of all.
@@ -78,7 +78,8 @@ impl Rows {
     /// The next row and its number from 1, or `None` at the end.
     pub(crate) fn next_row(&mut self) -> Result<Option<(u64, Parsed<'_>)>> {
         while self.batch.as_ref().is_none_or(|batch| batch.next == batch.time.len()) {
-            self.cancel.check()?;
+            self.caller.check()?;
+            self.share().inspect(|&share| self.caller.tell(share));
             if let Some(reason) = &self.failure {
                 return Err(self.damaged(reason));
             }
