@@ -30,7 +30,7 @@ impl PyConfig {
     /// Bytes that the host can address.
     #[getter]
     fn exported_bytes(&self) -> PyResult<u64> {
-        Ok(guarded(|| Ok(self.0.exported_bytes()))?)
+        Ok(guarded(|| self.0.exported_bytes())?)
     }
 
     fn __repr__(&self) -> PyResult<String> {
