@@ -114,7 +114,7 @@ fn cache(config: &Config, messages: &mut Vec<String>) {
 fn array(config: &Config, messages: &mut Vec<String>) {
     let array = &config.array;
     let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
-    if stripe.fract() != 0.0 || array.stripe_bytes() % page != 0 {
+    if stripe.fract() != 0.0 || !array.stripe_bytes().is_multiple_of(page) {
         messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));
         return;
     }
@@ -129,7 +129,8 @@ fn array(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!("array.drives = {}: array.level = \"rais5\" needs at least 3", array.drives));
     }
     if config.ftl.precondition.prefill.is_some() {
-        messages.push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
+        messages
+            .push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
     }
     let Ok(drive) = Capacity::of(config) else { return };
     let pages = array.exported_bytes(drive.exported_bytes()) / page;
