@@ -11,6 +11,7 @@ use ssdlab::config::layers::Layers;
 use ssdlab::config::{Capacity, Config};
 use ssdlab::error::Error;
 use ssdlab::simulation::{self, Control, Plan, Verify};
+use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
 use crate::door::{self, Message, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
@@ -77,13 +78,15 @@ pub struct PyPlan(pub Plan);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, state=None, victim=None))]
+    #[pyo3(signature = (config, *, seed, requests=None, verify="off", request_log=None, timeline=None, state=None, victim=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         config: &PyConfig,
         seed: u64,
         requests: Option<u64>,
         verify: &str,
         request_log: Option<PathBuf>,
+        timeline: Option<(PathBuf, u64, Option<u64>, Option<u64>)>,
         state: Option<PathBuf>,
         victim: Option<victims::Given>,
     ) -> PyResult<Self> {
@@ -96,7 +99,12 @@ impl PyPlan {
                 return Err(Failure::Core(Error::Usage(message)).into());
             }
         };
-        Ok(PyPlan(Plan { config: config.0.clone(), seed, requests, verify, request_log, state, victim: victim.map(victims::custom) }))
+        let wanted = |(path, from, to, limit): (_, _, Option<_>, Option<_>)| {
+            Wanted::new(path, (from, to.unwrap_or(u64::MAX)), limit.unwrap_or(DEFAULT_LIMIT))
+        };
+        let timeline = timeline.map(wanted).transpose().map_err(Failure::Core)?;
+        let victim = victim.map(victims::custom);
+        Ok(PyPlan(Plan { config: config.0.clone(), seed, requests, verify, request_log, timeline, state, victim }))
     }
 
     /// The configuration.

@@ -54,6 +54,7 @@ fn drive_s(config: &Config) -> f64 {
         requests: Some(REQUESTS),
         verify: Verify::Off,
         request_log: None,
+        timeline: None,
         state: None,
         victim: None,
     };

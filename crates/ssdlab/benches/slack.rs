@@ -104,6 +104,15 @@ fn run_s(scheme: &str) -> f64 {
     config.workload.request_kb = 32.0;
     config.workload.read_share = 0.25;
     config.workload.align_kb = 8.0;
-    let plan = Plan { config, seed: 1, requests: Some(REQUESTS), verify: Verify::Off, request_log: None, state: None, victim: None };
+    let plan = Plan {
+        config,
+        seed: 1,
+        requests: Some(REQUESTS),
+        verify: Verify::Off,
+        request_log: None,
+        timeline: None,
+        state: None,
+        victim: None,
+    };
     run(&plan, &Control::default()).expect("a run").wall_s
 }

@@ -69,8 +69,16 @@ fn untimed_replay(config: &Config, mut ftl: Ftl) -> f64 {
 }
 
 fn timed_simulation(config: &Config, ftl: Ftl, report: PreconditionReport) -> f64 {
-    let plan =
-        Plan { config: config.clone(), seed: 2, requests: Some(WRITES), verify: Verify::Off, request_log: None, state: None, victim: None };
+    let plan = Plan {
+        config: config.clone(),
+        seed: 2,
+        requests: Some(WRITES),
+        verify: Verify::Off,
+        request_log: None,
+        timeline: None,
+        state: None,
+        victim: None,
+    };
     let exported = ftl.geometry().exported_bytes();
     let mut source = workload::open(&config.workload, exported, plan.seed, plan.requests).expect("a generator");
     let mut simulation = Simulation::with_drives(&plan, vec![ftl], report).expect("a drive");
@@ -101,7 +109,8 @@ fn plain_c_loop(ftl: &Ftl, warm: u64) -> Option<f64> {
 fn terabyte_drive() {
     let mut config = layers("elyasi2017", "fr-fcfs", "fio-randread");
     config.workload.read_share = 0.5;
-    let plan = Plan { config, seed: 3, requests: Some(10_000), verify: Verify::Off, request_log: None, state: None, victim: None };
+    let plan =
+        Plan { config, seed: 3, requests: Some(10_000), verify: Verify::Off, request_log: None, timeline: None, state: None, victim: None };
     let start = Instant::now();
     run(&plan, &Control::default()).expect("a run");
     println!(

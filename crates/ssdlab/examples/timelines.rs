@@ -461,8 +461,16 @@ struct Drawn {
 }
 
 fn submitted(panel: &Panel, origin: u64) -> Simulation {
-    let plan =
-        Plan { config: panel.config.clone(), seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None };
+    let plan = Plan {
+        config: panel.config.clone(),
+        seed: 1,
+        requests: None,
+        verify: Verify::Every,
+        request_log: None,
+        timeline: None,
+        state: None,
+        victim: None,
+    };
     let mut simulation = Simulation::new(&plan, &Control::default()).expect("a drive");
     simulation.take_completions();
     simulation.ssd_mut().keep_trace();

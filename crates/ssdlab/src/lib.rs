@@ -11,7 +11,7 @@
 //! | 4 | [`sched`], [`gc`], [`arbiter`] |
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
-//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
+//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
 //! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`] |
 
 pub mod arbiter;
@@ -36,6 +36,7 @@ pub mod simulation;
 pub mod ssd;
 pub mod stats;
 pub mod storage;
+pub mod timeline;
 pub mod units;
 pub mod views;
 pub mod workload;

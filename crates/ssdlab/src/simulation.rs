@@ -1,7 +1,6 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -9,7 +8,7 @@ use std::time::Instant;
 use crate::cancel::Cancel;
 use crate::config::{Config, PreconditionKind};
 use crate::error::{Error, Result};
-use crate::files::WholeFile;
+use crate::files::{Cancellable, WholeFile};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
@@ -17,8 +16,9 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
+use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, TimelineResult};
 use crate::storage::{Storage, drive_seed};
-use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult};
+use crate::timeline::{self, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
 
@@ -47,6 +47,8 @@ pub struct Plan {
     pub verify: Verify,
     /// Write a per-request Parquet log here.
     pub request_log: Option<PathBuf>,
+    /// Write a timeline for the Perfetto viewer.
+    pub timeline: Option<timeline::Wanted>,
     /// Begin with this saved state in place of preconditioning.
     pub state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
@@ -90,6 +92,7 @@ pub struct Simulation {
     storage: Storage,
     exported_bytes: u64,
     recorder: Recorder,
+    timeline: Option<Output>,
     precondition: PreconditionReport,
     now: Ns,
     /// Requests that have not arrived yet, in order of arrival.
@@ -111,7 +114,7 @@ impl Simulation {
     /// Prepares the drive of a plan. Its time is 0.
     ///
     /// # Errors
-    /// What preconditioning, loading the state or opening the request log meets.
+    /// What preconditioning, loading the state or opening the request log or the timeline meets.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         control.phase.store(0, Ordering::Relaxed);
         let began = wall_clock();
@@ -123,7 +126,7 @@ impl Simulation {
     /// The same with drives that are prepared already, one for each of the array.
     ///
     /// # Errors
-    /// What opening the request log meets.
+    /// What opening the request log or the timeline meets.
     pub fn with_drives(plan: &Plan, ftls: Vec<Ftl>, precondition: PreconditionReport) -> Result<Self> {
         let mut storage = Storage::new(&plan.config, ftls, plan.seed);
         if plan.verify != Verify::Off {
@@ -132,11 +135,16 @@ impl Simulation {
         if let Some(victim) = &plan.victim {
             storage.use_victim_policy(victim);
         }
+        let timeline = plan.timeline.as_ref().map(Output::create).transpose()?;
+        if let Some(timeline) = &timeline {
+            storage.keep_timeline(timeline.budget());
+        }
         Ok(Simulation {
             plan: plan.clone(),
             storage,
             exported_bytes: plan.config.exported_bytes()?,
             recorder: Recorder::new(plan.request_log.as_deref())?,
+            timeline,
             precondition,
             now: 0,
             arrivals: VecDeque::new(),
@@ -252,13 +260,13 @@ impl Simulation {
     /// Ends the run.
     ///
     /// # Errors
-    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log meets.
+    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log or the timeline meets.
     pub fn finish(mut self) -> Result<RunResult> {
         self.run_to_idle()?;
-        self.finish_with(serde_json::Value::Null)
+        self.finish_with(serde_json::Value::Null, &Cancel::default())
     }
 
-    fn finish_with(self, workload: serde_json::Value) -> Result<RunResult> {
+    fn finish_with(mut self, workload: serde_json::Value, cancel: &Cancel) -> Result<RunResult> {
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -278,7 +286,11 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        Ok(RunResult::assemble(run, self.recorder.finish()?, device, &erases))
+        let recorders = self.storage.take_timelines();
+        let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, cancel)).transpose()?;
+        let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
+        self.timeline.map(Output::commit).transpose()?;
+        Ok(RunResult { timeline: reach.map(timeline_result), ..result })
     }
 
     fn next_time(&self) -> Option<Ns> {
@@ -417,7 +429,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive(source.as_mut(), control)?;
     let report = serde_json::to_value(source.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    let result = simulation.finish_with(report)?;
+    let result = simulation.finish_with(report, &control.cancel)?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(result)
 }
@@ -441,28 +453,14 @@ pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<Precon
     Ok(report)
 }
 
-/// Writing a large state takes a while: it ends with an error once the caller asked to stop.
-struct Cancellable<'a> {
-    file: &'a mut WholeFile,
-    cancel: &'a Cancel,
-}
-
-impl Write for Cancellable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.cancel.check().map_err(std::io::Error::other)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
-}
-
 fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     if let Some(path) = &plan.state {
         if plan.config.array.drives() > 1 {
-            return Err(Error::Usage(format!("{}: a saved state is that of one drive, and an array has several; leave it out", path.display())));
+            return Err(Error::Usage(format!(
+                "{}: a saved state is that of one drive, and an array has several; leave it out",
+                path.display()
+            )));
         }
         let ftl = load_state(&plan.config, path)?;
         let report = precondition::report(&ftl, "state".to_string());
@@ -495,6 +493,11 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
     }
     Ftl::load(config, file)
         .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
+}
+
+fn timeline_result(reach: timeline::Reach) -> TimelineResult {
+    let timeline::Reach { slices, from, to, full } = reach;
+    TimelineResult { slices, from_ns: from, to_ns: to, full }
 }
 
 /// The statistics of all drives at the time `end`.

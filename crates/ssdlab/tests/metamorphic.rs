@@ -47,7 +47,16 @@ impl Outcome {
 
 /// Runs the requests.
 fn run(config: &Config, requests: &[Request]) -> Result<Outcome, String> {
-    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+    let plan = Plan {
+        config: config.clone(),
+        seed: 7,
+        requests: None,
+        verify: Verify::End,
+        request_log: None,
+        timeline: None,
+        state: None,
+        victim: None,
+    };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
     simulation.take_completions();
     for request in requests {

@@ -1665,7 +1665,16 @@ fn melts(case: u64) -> Result<Tally, String> {
 
 /// By request: when it ends.
 fn responses(config: &Config, requests: &[Request]) -> Result<Vec<Ns>, String> {
-    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+    let plan = Plan {
+        config: config.clone(),
+        seed: 7,
+        requests: None,
+        verify: Verify::End,
+        request_log: None,
+        timeline: None,
+        state: None,
+        victim: None,
+    };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
     simulation.take_completions();
     for request in requests {

@@ -33,7 +33,16 @@ const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: N
 
 /// Runs the requests and returns the result, and how often the watch had something to look at.
 fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Tally), String> {
-    let plan = Plan { config: config.clone(), seed: 7, requests: None, verify: how.verify, request_log: None, state: None, victim: None };
+    let plan = Plan {
+        config: config.clone(),
+        seed: 7,
+        requests: None,
+        verify: how.verify,
+        request_log: None,
+        timeline: None,
+        state: None,
+        victim: None,
+    };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|e| e.to_string())?;
     if how.every_stage {
         simulation.ssd_mut().play_every_stage();

@@ -281,7 +281,8 @@ fn config_presets_set_only_what_is_theirs() {
     write("description = \"x\"\nsource = \"y\"\ngc.scope = \"die\"\nftl.allocation = \"dynamic\"\n");
     assert_eq!(scheme.build().expect("a scheme from a file").gc.scope, Scope::Die);
     write("[device]\nread_ns = 5\n[gc]\nsoft = 0.1\n");
-    let only = "a scheme preset sets only gc (but not soft and invalid_share), scheduler, cache and ftl.allocation; put it into a device preset";
+    let only =
+        "a scheme preset sets only gc (but not soft and invalid_share), scheduler, cache and ftl.allocation; put it into a device preset";
     assert_eq!(messages(&scheme), format!("{name}:2: device.read_ns: {only}\n{name}:4: gc.soft: {only}"));
     assert_eq!(
         messages(&Layers { workload: Some(name.clone()), ..Layers::default() }),

@@ -13,6 +13,7 @@
 //! | `slack` | when operations will end, what they have to spare, and programs that pause |
 //! | `states` | what a pool allows while it has too little free space |
 //! | `clocks` | where waiting time goes |
+//! | `timeline` | what the recorder of a timeline is told |
 //! | `planted` | defects for tests to find |
 //! | `verify` | data versions and recounts, when asked for |
 
@@ -29,6 +30,7 @@ mod planted;
 mod requests;
 mod slack;
 mod states;
+mod timeline;
 mod verify;
 
 use std::collections::VecDeque;

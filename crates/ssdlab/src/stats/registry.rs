@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 15] = [
+        let groups: [(&str, &[&str], &str); 16] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -94,6 +94,7 @@ mod tests {
             ("slack.", &["passed.", "paused.", "chips."], "read write"),
             ("slack.", &["waiting."], "mean longest shortest"),
             ("", &["wear."], "mean std max"),
+            ("timeline.", &[""], "slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];

@@ -10,6 +10,8 @@ mod store;
 
 pub use store::{Groups, Store};
 
+use std::sync::Arc;
+
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
@@ -18,6 +20,7 @@ use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
 use crate::stats::Completion;
+use crate::timeline::{Budget, Recorder};
 use crate::units::Ns;
 
 /// What the host talks to.
@@ -46,6 +49,16 @@ impl Storage {
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
         self.drives_mut().for_each(|drive| drive.verify(every_event));
+    }
+
+    /// Records what the drives do, for a timeline. For before [`Store::begin`].
+    pub fn keep_timeline(&mut self, budget: &Arc<Budget>) {
+        self.drives_mut().zip(0..).for_each(|(drive, number)| drive.keep_timeline(number, budget));
+    }
+
+    /// What was recorded of each drive.
+    pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
+        self.drives_mut().filter_map(Ssd::take_timeline).collect()
     }
 
     /// Asks a victim policy of the user's own. For before [`Store::begin`].

@@ -4,6 +4,7 @@
 pub mod pages;
 
 pub mod cases;
+pub mod perfetto;
 pub mod watch;
 
 use ssdlab::config::*;
@@ -14,7 +15,7 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 
 /// A plan with every invariant checked after every event.
 pub fn plan(config: Config) -> Plan {
-    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, state: None, victim: None }
+    Plan { config, seed: 1, requests: None, verify: Verify::Every, request_log: None, timeline: None, state: None, victim: None }
 }
 
 /// A simulation of `config`, ready for requests.

@@ -126,8 +126,16 @@ pub struct Watched {
 impl Watched {
     /// Runs the requests and looks at every instant.
     pub fn run(self, config: &Config, requests: &[Request]) -> Result<Run, String> {
-        let plan =
-            Plan { config: config.clone(), seed: 1, requests: None, verify: self.verify, request_log: None, state: None, victim: None };
+        let plan = Plan {
+            config: config.clone(),
+            seed: 1,
+            requests: None,
+            verify: self.verify,
+            request_log: None,
+            timeline: None,
+            state: None,
+            victim: None,
+        };
         let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
         simulation.take_completions();
         simulation.ssd_mut().keep_trace();

@@ -122,8 +122,16 @@ pub struct Compared {
 impl Recount {
     /// Runs a drive on which no page is asked for while it is under way.
     pub fn run(config: &Config, rng: &mut Rng, kinds: &[RequestKind]) -> Result<Self, String> {
-        let plan =
-            Plan { config: config.clone(), seed: 1, requests: None, verify: Verify::End, request_log: None, state: None, victim: None };
+        let plan = Plan {
+            config: config.clone(),
+            seed: 1,
+            requests: None,
+            verify: Verify::End,
+            request_log: None,
+            timeline: None,
+            state: None,
+            victim: None,
+        };
         let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
         simulation.ssd_mut().keep_trace();
         let mut arrivals: Vec<Ns> = Vec::new();
