@@ -123,12 +123,17 @@ impl Flash {
     /// The operation in a slot is laid on the shelf of its die, or pauses, in this stage.
     pub(super) fn note_aside(&mut self, now: Ns, index: u32, stage: Stage, pauses: bool) {
         let Some(timeline) = &mut self.timeline else { return };
-        match stage {
-            _ if pauses => timeline.put_aside(now, index, "paused program", "pause"),
-            Stage::Read => timeline.put_aside(now, index, "suspended read", "suspended"),
-            Stage::Program => timeline.put_aside(now, index, "suspended program", "suspended"),
-            Stage::Erase => timeline.put_aside(now, index, "suspended erase", "suspended"),
-            _ => timeline.put_aside(now, index, "put aside", "put aside"),
+        let (name, mark) = match stage {
+            _ if pauses => ("paused program", Some("pause")),
+            // Those have been told before.
+            Stage::Read => ("suspended read", None),
+            Stage::Program => ("suspended program", None),
+            Stage::Erase => ("suspended erase", None),
+            _ => ("put aside", Some("put aside")),
+        };
+        timeline.put_aside(now, index, name);
+        if let Some(mark) = mark {
+            timeline.mark(now, index, mark);
         }
     }
 

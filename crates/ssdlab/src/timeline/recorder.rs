@@ -344,13 +344,12 @@ impl Recorder {
     }
 
     /// The operation in a slot is put on the shelf of its die.
-    pub fn put_aside(&mut self, now: Ns, slot: u32, name: &'static str, mark: &'static str) {
+    pub fn put_aside(&mut self, now: Ns, slot: u32, name: &'static str) {
         self.empty(now, slot);
         let die = slot / 2;
         let shelf = self.shelf(die);
         self.current.swap(slot as usize, shelf);
         self.turn(now, Open { start: now, track: Track::Aside(die), name, slot: NOWHERE, page: NOWHERE });
-        self.mark(now, slot, mark);
     }
 
     /// What lies on the shelf of a die is taken into a slot.
