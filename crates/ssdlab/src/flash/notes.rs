@@ -56,7 +56,6 @@ impl Flash {
     }
 
     #[cold]
-    #[inline(never)]
     fn note_stage(&mut self, now: Ns, index: u32) {
         let Some(timeline) = &mut self.timeline else { return };
         let slot = &self.slots[index as usize];
@@ -86,7 +85,6 @@ impl Flash {
     }
 
     #[cold]
-    #[inline(never)]
     fn note_stages(&mut self, now: Ns, index: u32) {
         let Some(timeline) = &mut self.timeline else { return };
         let (op, transfer) = (self.slots[index as usize].op, self.timing.transfer_ns);

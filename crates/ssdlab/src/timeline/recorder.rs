@@ -2,6 +2,8 @@
 //!
 //! A die has two operation slots and a shelf. Each is a track of its own, so that slices of one track never overlap, and a die is at work
 //! whenever one of its slots has a slice.
+//!
+//! What the simulation calls is cold: most runs have no recorder, and their path must stay short.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -265,18 +267,21 @@ impl Recorder {
     }
 
     /// The next operation to begin is one for the host, on these pages.
+    #[cold]
     pub fn next_is_for_host(&mut self, pages: impl Iterator<Item = Page>) {
         self.next_is(true, NOBODY, NOWHERE);
         self.next.pages.extend(pages);
     }
 
     /// The next operation to begin reads, writes or moves a page for the job of a pool.
+    #[cold]
     pub fn next_moves(&mut self, pool: PoolId, page: Page) {
         self.next_is(false, self.running[pool.index()].number, NOWHERE);
         self.next.pages.push(page);
     }
 
     /// The next operation to begin erases a block for the job of a pool.
+    #[cold]
     pub fn next_erases(&mut self, pool: PoolId, block: BlockId) {
         self.next_is(false, self.running[pool.index()].number, block.0);
     }
@@ -287,11 +292,13 @@ impl Recorder {
     }
 
     /// The operation told of before begins in a slot.
+    #[cold]
     pub fn operation_begins(&mut self, slot: u32) {
         std::mem::swap(&mut self.current[slot as usize], &mut self.next);
     }
 
     /// The page that the operation in a slot moves goes there.
+    #[cold]
     pub fn moves_to(&mut self, slot: u32, to: Ppn) {
         let current = &mut self.current[slot as usize];
         let Some(page) = current.pages.first_mut() else { return };
@@ -302,27 +309,32 @@ impl Recorder {
     }
 
     /// The operation in a slot does this from now on.
+    #[cold]
     pub fn stage(&mut self, now: Ns, slot: u32, name: &'static str, page: u32) {
         self.turn(now, Open { start: now, track: Track::Slot(slot), name, slot, page });
     }
 
     /// The operation in a slot transfers a page from now on: this on its die and on the bus.
+    #[cold]
     pub fn transfer(&mut self, now: Ns, slot: u32, channel: ChannelId, name: &'static str, page: u32) {
         self.stage(now, slot, name, page);
         self.turn(now, Open { start: now, track: Track::Bus(channel.0), name, slot, page });
     }
 
     /// The transfer on a channel has ended.
+    #[cold]
     pub fn transfer_ends(&mut self, now: Ns, channel: ChannelId) {
         self.close(now, Track::Bus(channel.0));
     }
 
     /// The slot is empty.
+    #[cold]
     pub fn empty(&mut self, now: Ns, slot: u32) {
         self.close(now, Track::Slot(slot));
     }
 
     /// An operation that nothing can come between begins: its stages, their times, and whether they are on the bus.
+    #[cold]
     pub fn whole(&mut self, now: Ns, slot: u32, channel: ChannelId, stages: &[(&'static str, Ns, bool)]) {
         let mut start = now;
         for &(name, ns, on_bus) in stages {
@@ -344,6 +356,7 @@ impl Recorder {
     }
 
     /// The operation in a slot is put on the shelf of its die.
+    #[cold]
     pub fn put_aside(&mut self, now: Ns, slot: u32, name: &'static str) {
         self.empty(now, slot);
         let die = slot / 2;
@@ -353,6 +366,7 @@ impl Recorder {
     }
 
     /// What lies on the shelf of a die is taken into a slot.
+    #[cold]
     pub fn take_back(&mut self, now: Ns, slot: u32) {
         let die = slot / 2;
         self.close(now, Track::Aside(die));
@@ -362,6 +376,7 @@ impl Recorder {
     }
 
     /// What lies on the shelf of a die is given up.
+    #[cold]
     pub fn give_up(&mut self, now: Ns, die: DieId) {
         self.close(now, Track::Aside(die.0));
     }
@@ -371,6 +386,7 @@ impl Recorder {
     }
 
     /// Something happens to the operation in a slot.
+    #[cold]
     pub fn mark(&mut self, now: Ns, slot: u32, name: &'static str) {
         if self.is_on(now) && now >= self.budget.from && self.has_room(now) {
             self.budget.add();
@@ -379,6 +395,7 @@ impl Recorder {
     }
 
     /// A request joins the operation in a slot.
+    #[cold]
     pub fn joins(&mut self, now: Ns, slot: u32, request: u64) {
         if self.is_on(now) && now >= self.budget.from && self.has_room(now) {
             self.budget.add();
@@ -387,6 +404,7 @@ impl Recorder {
     }
 
     /// A request comes to the drive. `place`: where the drive keeps it.
+    #[cold]
     pub fn request_arrives(&mut self, now: Ns, place: u32, index: u64, request: Request) {
         if self.is_over() {
             return;
@@ -407,6 +425,7 @@ impl Recorder {
     }
 
     /// A request is complete.
+    #[cold]
     pub fn request_completes(&mut self, now: Ns, place: u32) {
         if self.is_over() {
             return;
@@ -416,6 +435,7 @@ impl Recorder {
     }
 
     /// A job starts on a pool.
+    #[cold]
     pub fn job_starts(&mut self, now: Ns, pool: PoolId, victim: BlockId, valid: u32) {
         self.running[pool.index()] = Job { number: self.jobs_started, victim: victim.0, valid };
         self.jobs_started += 1;
@@ -423,6 +443,7 @@ impl Recorder {
     }
 
     /// The job of a pool has ended.
+    #[cold]
     pub fn job_ends(&mut self, now: Ns, pool: PoolId) {
         self.close(now, Track::Job(pool.0));
     }
