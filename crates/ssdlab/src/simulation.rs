@@ -348,7 +348,8 @@ impl Simulation {
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, cancel)).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.timeline.map(Output::commit).transpose()?;
-        Ok(RunResult { timeline: reach.map(timeline_result), ..result })
+        let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
+        Ok(RunResult { timeline, ..result })
     }
 
     fn next_time(&self) -> Option<Ns> {
@@ -400,6 +401,9 @@ impl Simulation {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.requests().arrives(time, index, request);
+            }
             self.storage.accept(time, index, request);
         }
         self.storage.dispatch(time);
@@ -431,6 +435,9 @@ impl Simulation {
             self.recorder.record(completion)?;
             if let Some(series) = &mut self.series {
                 series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.requests().completes(completion.completed_ns, completion.index);
             }
             self.completed += 1;
         }
@@ -574,9 +581,9 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
         .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
 }
 
-fn timeline_result(reach: timeline::Reach) -> TimelineResult {
+fn timeline_result(file: &Path, reach: timeline::Reach) -> TimelineResult {
     let timeline::Reach { slices, from, to, full } = reach;
-    TimelineResult { slices, from_ns: from, to_ns: to, full }
+    TimelineResult { file: file.display().to_string(), slices, from_ns: from, to_ns: to, full }
 }
 
 /// The statistics of all drives at the time `end`.

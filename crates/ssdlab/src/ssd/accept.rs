@@ -43,7 +43,7 @@ impl Ssd {
             last: (0, Lpn(0)),
             ends: Ends::default(),
         });
-        self.note_request(now, place);
+        self.note_request(place, index);
         self.note_arrival(now, place);
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
@@ -384,7 +384,6 @@ impl Ssd {
             return;
         }
         let Active { request, index, sequential, parts, ends, .. } = *active;
-        self.note_completion(now, place);
         self.requests.remove(place);
         self.note_request_end(now, place, &request, ends);
         if self.idle.is_some() && self.requests.len() == 0 {

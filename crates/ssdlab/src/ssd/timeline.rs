@@ -6,7 +6,7 @@ use super::Ssd;
 use crate::flash::OpKind;
 use crate::gc::{Move, Step};
 use crate::sched::NONE;
-use crate::timeline::{Budget, NOBODY, NOWHERE, Page, Recorder, Shape};
+use crate::timeline::{Budget, NOWHERE, Origin, Recorder, Shape};
 use crate::units::{Ns, PoolId, Ppn};
 
 const NO_PAGE: Ppn = Ppn(NOWHERE);
@@ -23,7 +23,7 @@ impl Ssd {
             pages_per_block: geometry.pages_per_block.get(),
             blocks_per_pool: geometry.pools.blocks_each,
         };
-        self.flash.timeline = Some(Box::new(Recorder::new(shape, Arc::clone(budget))));
+        self.flash.timeline = Some(Box::new(Recorder::new(shape, budget)));
     }
 
     /// What was recorded.
@@ -39,11 +39,10 @@ impl Ssd {
             return;
         }
         let indices = std::iter::successors(Some(first), |&index| Some(self.transactions[index].next).filter(|&next| next != NONE));
-        timeline.next_is_for_host(indices.map(|index| {
+        timeline.next_is_for_requests(indices.map(|index| {
             let transaction = &self.transactions[index];
-            let place = if kind == OpKind::Program { Some(transaction.ppn) } else { self.ftl.lookup(transaction.lpn) };
-            let request = self.requests.look(transaction.request).index;
-            Page { request, lpn: transaction.lpn, ppn: place.unwrap_or(NO_PAGE), to: NO_PAGE }
+            let ppn = if kind == OpKind::Program { Some(transaction.ppn) } else { self.ftl.lookup(transaction.lpn) };
+            (transaction.request, transaction.lpn, ppn.unwrap_or(NO_PAGE))
         }));
     }
 
@@ -55,7 +54,7 @@ impl Ssd {
         match (step, job.moving) {
             (Step::Erase, _) => timeline.next_erases(pool, job.victim),
             (_, Some(Move { lpn, from, to, .. })) => {
-                timeline.next_moves(pool, Page { request: NOBODY, lpn, ppn: from, to: to.unwrap_or(NO_PAGE) });
+                timeline.next_moves(pool, lpn, from, to);
             }
             (_, None) => unreachable!("a page is being moved"),
         }
@@ -73,24 +72,22 @@ impl Ssd {
     /// A host operation joins the page move in a slot.
     pub(super) fn note_join(&mut self, now: Ns, slot: u32, index: u32) {
         if let Some(timeline) = &mut self.flash.timeline {
-            timeline.joins(now, slot, self.requests.look(self.transactions[index].request).index);
+            timeline.joins(now, slot, self.transactions[index].request);
+        }
+    }
+
+    /// The next request that comes is this one's, where there is more than a drive.
+    pub fn next_request_is(&mut self, origin: Origin) {
+        if let Some(timeline) = &mut self.flash.timeline {
+            timeline.next_request_is(origin);
         }
     }
 
     /// A request has come.
     #[inline]
-    pub(super) fn note_request(&mut self, now: Ns, place: u32) {
+    pub(super) fn note_request(&mut self, place: u32, index: u64) {
         if let Some(timeline) = &mut self.flash.timeline {
-            let active = self.requests.look(place);
-            timeline.request_arrives(now, place, active.index, active.request);
-        }
-    }
-
-    /// A request is complete.
-    #[inline]
-    pub(super) fn note_completion(&mut self, now: Ns, place: u32) {
-        if let Some(timeline) = &mut self.flash.timeline {
-            timeline.request_completes(now, place);
+            timeline.request_comes(place, index);
         }
     }
 

@@ -110,7 +110,7 @@ mod tests {
             ("series.cache.", &[""], "hits lookups dirty"),
             ("histograms.", &["read.", "write."], "upper_ns count"),
             ("", &["wear."], "mean std max"),
-            ("timeline.", &[""], "slices from_ns to_ns full"),
+            ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];

@@ -468,8 +468,11 @@ impl PreconditionReport {
 }
 
 /// What a timeline shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineResult {
+    /// Its file, as it was named.
+    #[schemars(extend("unit" = "text"))]
+    pub file: String,
     /// Slices in it.
     #[schemars(extend("unit" = "count"))]
     pub slices: u64,

@@ -9,11 +9,15 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 use std::io::{self, Write};
 
-use super::recorder::{Asked, NOBODY, NOWHERE, Operation, Page, Recorder, Slice, Track};
+use super::origin::{Cause, NOBODY, Origin};
+use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice, Track};
+use super::requests::{Asked, Requests};
 use super::{Ns, Reach};
+use crate::request::RequestKind;
 
-/// The processes of a drive: `pid` is ten times the drive's number and one of these.
+/// The `pid` of the host's requests.
 const REQUESTS: u32 = 1;
+/// The processes of a drive: `pid` is ten times the drive's number and one of these.
 const DIES: u32 = 2;
 const CHANNELS: u32 = 3;
 const JOBS: u32 = 4;
@@ -43,18 +47,21 @@ impl fmt::Display for Us {
     }
 }
 
-/// A step of an arrow.
+/// A step of an arrow behind its start.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    Start,
     Step,
     Finish,
 }
 
-/// Something to be written, with the order among what is at one instant.
+/// Something to be written, by its number among its like, with the order among what is at one instant.
 #[derive(Clone, Copy, Debug)]
 enum Event {
+    Request(u32),
     Slice(u32),
+    /// An arrow, by its number, begins at a request.
+    Start(u64, u32),
+    /// It reaches a slice.
     Flow(Phase, u64, u32),
     Mark(u32),
 }
@@ -62,8 +69,8 @@ enum Event {
 impl Event {
     fn rank(self) -> u32 {
         match self {
-            Event::Slice(_) => 0,
-            Event::Flow(Phase::Start, ..) => 1,
+            Event::Request(_) | Event::Slice(_) => 0,
+            Event::Start(..) => 1,
             Event::Flow(Phase::Step, ..) => 2,
             Event::Flow(Phase::Finish, ..) => 3,
             Event::Mark(_) => 4,
@@ -73,8 +80,6 @@ impl Event {
 
 /// The `tid`s of a drive.
 struct Tids {
-    /// By slice of a request; 0 for others.
-    lanes: Vec<u32>,
     /// By slot and by shelf; 0 where there is never anything.
     dies: Vec<u32>,
     /// Of the first channel.
@@ -91,9 +96,10 @@ struct Drive<'a> {
 }
 
 /// Writes the whole file.
-pub(super) fn write(out: &mut impl Write, recorders: &[Box<Recorder>], reach: Reach) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, requests: &Requests, recorders: &[Box<Recorder>], reach: Reach) -> io::Result<()> {
     let pids = recorders.len() as u32 * PIDS_OF_A_DRIVE;
     let mut names = Names { next: TIDS * (pids / TIDS + 1), several: recorders.len() > 1, lines: Vec::new() };
+    let host = Host::new(requests, &mut names);
     let drives: Vec<_> = recorders.iter().map(|recorder| Drive::new(recorder, &mut names)).collect();
     out.write_all(b"{\"traceEvents\":[")?;
     let mut separator = "\n";
@@ -101,16 +107,22 @@ pub(super) fn write(out: &mut impl Write, recorders: &[Box<Recorder>], reach: Re
         write!(out, "{separator}{line}")?;
         separator = ",\n";
     }
-    let mut events: Vec<(Ns, u32, Event)> = Vec::new();
+    // When, of which drive (of none: 0), what.
+    let mut events: Vec<(Ns, u32, Event)> =
+        (0..).zip(&requests.asked).map(|(number, asked)| (asked.start, 0, Event::Request(number))).collect();
     let mut flows = 0;
     for (drive, number) in drives.iter().zip(0..) {
-        drive.events(&mut flows, |at, event| events.push((at, number, event)));
+        drive.events(&host, &mut flows, |at, event| events.push((at, number, event)));
     }
     // Stable: of one drive, slices of one instant stay in the order of their tracks.
     events.sort_by_key(|&(at, _, event)| (at, event.rank()));
     for (at, drive, event) in events {
         out.write_all(separator.as_bytes())?;
-        drives[drive as usize].write(out, at, event)?;
+        match event {
+            Event::Request(number) => host.write(out, number)?,
+            Event::Start(id, number) => write_flow(out, at, "s\"", id, (REQUESTS, host.lanes[number as usize]))?,
+            _ => drives[drive as usize].write(out, at, event)?,
+        }
         separator = ",\n";
     }
     let Reach { slices, from, to, full } = reach;
@@ -129,10 +141,13 @@ struct Names {
 }
 
 impl Names {
-    fn process(&mut self, drive: u32, process: u32, name: &str) {
-        let pid = drive * PIDS_OF_A_DRIVE + process;
+    fn process(&mut self, pid: u32, name: &str) {
+        self.name("process", pid, pid, name);
+    }
+
+    fn process_of_drive(&mut self, drive: u32, process: u32, name: &str) {
         let of = if self.several { format!("drive {drive}: ") } else { String::new() };
-        self.name("process", pid, pid, &format!("{of}{name}"));
+        self.process(drive * PIDS_OF_A_DRIVE + process, &format!("{of}{name}"));
     }
 
     /// Names the next thread of a process and returns its `tid`.
@@ -160,15 +175,11 @@ impl Tids {
                 Track::Slot(slot) => used[slot as usize] = true,
                 Track::Aside(die) => used[(2 * shape.dies + die) as usize] = true,
                 Track::Job(pool) => collects[pool as usize] = true,
-                Track::Request(_) | Track::Bus(_) => {}
+                Track::Bus(_) => {}
             }
         }
         recorder.marks.iter().for_each(|mark| used[mark.slot as usize] = true);
-        names.process(shape.drive, REQUESTS, "requests");
-        let (lane_of, lanes) = lanes(&recorder.slices);
-        let first = names.next;
-        (1..=lanes).for_each(|lane| _ = names.thread(pid(REQUESTS), &format!("requests {lane}")));
-        names.process(shape.drive, DIES, "dies");
+        names.process_of_drive(shape.drive, DIES, "dies");
         let mut dies = vec![0; used.len()];
         for die in 0..shape.dies {
             let tracks = [(2 * die, ""), (2 * die + 1, ", second operation"), (2 * shape.dies + die, ", suspended")];
@@ -176,38 +187,78 @@ impl Tids {
                 dies[place as usize] = names.thread(pid(DIES), &format!("die {die}{what}"));
             }
         }
-        names.process(shape.drive, CHANNELS, "channels");
+        names.process_of_drive(shape.drive, CHANNELS, "channels");
         let channels = names.next;
         (0..shape.channels).for_each(|channel| _ = names.thread(pid(CHANNELS), &format!("channel {channel}")));
-        names.process(shape.drive, JOBS, "GC jobs");
+        names.process_of_drive(shape.drive, JOBS, "GC jobs");
         let of_pool = |(pool, used): (usize, bool)| if used { names.thread(pid(JOBS), &format!("pool {pool}")) } else { 0 };
         let jobs = collects.into_iter().enumerate().map(of_pool).collect();
-        Tids { lanes: lane_of.into_iter().map(|lane| first + lane).collect(), dies, channels, jobs }
+        Tids { dies, channels, jobs }
     }
 }
 
-/// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane by slice (0 for slices
-/// that are no requests), and how many there are.
-fn lanes(slices: &[Slice]) -> (Vec<u32>, u32) {
+/// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane of each, and how many
+/// there are.
+fn lanes(requests: &[Asked]) -> (Vec<u32>, u32) {
     let mut busy = BinaryHeap::new();
     let mut free = BinaryHeap::new();
     let mut lanes = 0;
-    let of = slices.iter().map(|slice| {
-        if !matches!(slice.track, Track::Request(_)) {
-            return 0;
-        }
+    let of = requests.iter().map(|asked| {
         while let Some(&Reverse((end, lane))) = busy.peek()
-            && end <= slice.start
+            && end <= asked.start
         {
             busy.pop();
             free.push(Reverse(lane));
         }
         let lane = free.pop().map_or(lanes, |Reverse(lane)| lane);
         lanes = lanes.max(lane + 1);
-        busy.push(Reverse((slice.end, lane)));
+        busy.push(Reverse((asked.end, lane)));
         lane
     });
     (of.collect(), lanes)
+}
+
+/// What the host asked, on its way into the file.
+struct Host<'a> {
+    requests: &'a Requests,
+    /// By request: the `tid` of its lane.
+    lanes: Vec<u32>,
+    /// By the number of a request: its place.
+    places: BTreeMap<u64, u32>,
+}
+
+impl<'a> Host<'a> {
+    fn new(requests: &'a Requests, names: &mut Names) -> Self {
+        names.process(REQUESTS, "requests");
+        let (of, lanes) = lanes(&requests.asked);
+        let first = names.next;
+        (1..=lanes).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
+        let places = (0..).zip(&requests.asked).map(|(place, asked)| (asked.index, place)).collect();
+        Host { requests, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
+    }
+
+    /// When a request comes into the window, and its place, if it is there.
+    fn find(&self, request: u64) -> Option<(Ns, u32)> {
+        let &place = self.places.get(&request)?;
+        Some((self.requests.asked[place as usize].start, place))
+    }
+
+    fn write(&self, out: &mut impl Write, number: u32) -> io::Result<()> {
+        let Asked { index, request, start, end, arrived, completed } = self.requests.asked[number as usize];
+        let name = match request.kind {
+            RequestKind::Read => "read request",
+            RequestKind::Write => "write request",
+            RequestKind::Trim => "trim request",
+            RequestKind::Flush => "flush request",
+        };
+        write_head(out, name, "host", (REQUESTS, self.lanes[number as usize]), (start, end))?;
+        write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;
+        write!(out, ",\"arrival_us\":{}", Us(arrived))?;
+        if let Some(completed) = completed {
+            write!(out, ",\"response_us\":{}", Us(completed - arrived))?;
+        }
+        out.write_all(b"}}")
+    }
 }
 
 impl<'a> Drive<'a> {
@@ -231,17 +282,11 @@ impl<'a> Drive<'a> {
     }
 
     /// Everything but names, in the order of slices. `flows`: arrows so far.
-    fn events(&self, flows: &mut u64, mut put: impl FnMut(Ns, Event)) {
-        let Recorder { slices, operations, pages, marks, joined, requests, .. } = self.recorder;
-        // By request: the number of its slice.
-        let mut asked = BTreeMap::new();
+    fn events(&self, host: &Host, flows: &mut u64, mut put: impl FnMut(Ns, Event)) {
+        let Recorder { slices, operations, pages, marks, joined, .. } = self.recorder;
         let mut transferred = vec![false; pages.len()];
-        for (slice, number) in slices.iter().zip(0..) {
-            match slice.track {
-                Track::Request(_) => _ = asked.insert(requests[slice.of as usize].index, number),
-                Track::Bus(_) => self.page_transferred(slice).into_iter().for_each(|page| transferred[page] = true),
-                Track::Slot(_) | Track::Aside(_) | Track::Job(_) => {}
-            }
+        for slice in slices.iter().filter(|slice| matches!(slice.track, Track::Bus(_))) {
+            self.page_transferred(slice).into_iter().for_each(|page| transferred[page] = true);
         }
         let mut begun = vec![false; operations.len()];
         let mut flow_of = vec![None; pages.len()];
@@ -251,8 +296,8 @@ impl<'a> Drive<'a> {
                 Track::Slot(_) if !std::mem::replace(&mut begun[slice.of as usize], true) && self.operation(slice).host => {
                     let (first, end) = self.operation(slice).pages;
                     for page in first as usize..end as usize {
-                        let Some(&request) = asked.get(&pages[page].request) else { continue };
-                        put(slices[request as usize].start, Event::Flow(Phase::Start, *flows, request));
+                        let Some((start, request)) = pages[page].origin.and_then(|origin| host.find(origin.request)) else { continue };
+                        put(start, Event::Start(*flows, request));
                         let phase = if transferred[page] { Phase::Step } else { Phase::Finish };
                         put(slice.start, Event::Flow(phase, *flows, number));
                         flow_of[page] = Some(*flows);
@@ -268,11 +313,11 @@ impl<'a> Drive<'a> {
         }
         let by_slot = if joined.is_empty() { BTreeMap::new() } else { self.by_slot() };
         for joined in joined {
-            let (Some(&request), Some(numbers)) = (asked.get(&joined.request), by_slot.get(&joined.slot)) else { continue };
+            let (Some((start, request)), Some(numbers)) = (host.find(joined.request), by_slot.get(&joined.slot)) else { continue };
             let begun = numbers.partition_point(|&number| slices[number as usize].start <= joined.at);
             let under_way = numbers[..begun].last().filter(|&&number| slices[number as usize].end > joined.at);
             let Some(&number) = under_way else { continue };
-            put(slices[request as usize].start, Event::Flow(Phase::Start, *flows, request));
+            put(start, Event::Start(*flows, request));
             put(joined.at, Event::Flow(Phase::Finish, *flows, number));
             *flows += 1;
         }
@@ -293,7 +338,6 @@ impl<'a> Drive<'a> {
     /// The `pid` and `tid` of a slice.
     fn thread(&self, number: u32) -> (u32, u32) {
         let (process, tid) = match self.recorder.slices[number as usize].track {
-            Track::Request(_) => (REQUESTS, self.tids.lanes[number as usize]),
             Track::Slot(slot) => (DIES, self.tids.dies[slot as usize]),
             Track::Aside(die) => (DIES, self.tids.dies[(2 * self.recorder.shape.dies + die) as usize]),
             Track::Bus(channel) => (CHANNELS, self.tids.channels + channel),
@@ -305,19 +349,8 @@ impl<'a> Drive<'a> {
     fn write(&self, out: &mut impl Write, at: Ns, event: Event) -> io::Result<()> {
         match event {
             Event::Slice(number) => self.write_slice(out, number),
-            Event::Flow(phase, id, number) => {
-                let (pid, tid) = self.thread(number);
-                let phase = match phase {
-                    Phase::Start => "s\"",
-                    Phase::Step => "t\"",
-                    Phase::Finish => "f\",\"bp\":\"e\"",
-                };
-                write!(
-                    out,
-                    "{{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"{phase},\"id\":{id},\"pid\":{pid},\"tid\":{tid},\"ts\":{}}}",
-                    Us(at)
-                )
-            }
+            Event::Flow(Phase::Step, id, number) => write_flow(out, at, "t\"", id, self.thread(number)),
+            Event::Flow(Phase::Finish, id, number) => write_flow(out, at, "f\",\"bp\":\"e\"", id, self.thread(number)),
             Event::Mark(number) => {
                 let mark = &self.recorder.marks[number as usize];
                 let (pid, tid, name) = (self.pid + DIES, self.tids.dies[mark.slot as usize], mark.name);
@@ -327,32 +360,30 @@ impl<'a> Drive<'a> {
                     Us(at)
                 )
             }
+            Event::Request(_) | Event::Start(..) => unreachable!("the host's"),
         }
     }
 
     fn write_slice(&self, out: &mut impl Write, number: u32) -> io::Result<()> {
         let slice = &self.recorder.slices[number as usize];
-        let (pid, tid) = self.thread(number);
-        let (name, ts, dur) = (slice.name, Us(slice.start), Us(slice.end - slice.start));
-        let host = match slice.track {
-            Track::Request(_) => true,
-            Track::Job(_) => false,
-            _ => self.operation(slice).host,
-        };
-        let cat = if host { "host" } else { "gc" };
-        write!(
-            out,
-            "{{\"name\":\"{name}\",\"cat\":\"{cat}\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"args\":{{"
-        )?;
-        match slice.track {
-            Track::Request(_) => write_request(out, &self.recorder.requests[slice.of as usize])?,
-            Track::Job(pool) => {
-                let job = self.recorder.jobs[slice.of as usize];
-                write!(out, "\"job\":{},\"pool\":{pool},\"victim\":{},\"valid_pages\":{}", job.number, job.victim, job.valid)?;
-            }
-            _ => self.write_operation(out, slice)?,
+        write_head(out, slice.name, self.category(slice), self.thread(number), (slice.start, slice.end))?;
+        if let Track::Job(pool) = slice.track {
+            let job = self.recorder.jobs[slice.of as usize];
+            write!(out, "\"job\":{},\"pool\":{pool},\"victim\":{},\"valid_pages\":{}", job.number, job.victim, job.valid)?;
+        } else {
+            self.write_operation(out, slice)?;
         }
         out.write_all(b"}}")
+    }
+
+    /// Of an operation on several pages that of the one it transfers, or of the first.
+    fn category(&self, slice: &Slice) -> &'static str {
+        if matches!(slice.track, Track::Job(_)) || !self.operation(slice).host {
+            return "gc";
+        }
+        let pages = self.pages(self.operation(slice));
+        let page = pages.get(slice.page as usize).or(pages.first());
+        page.and_then(|page| page.origin).map_or(Cause::Host, |origin| origin.cause).category()
     }
 
     /// The arguments of a slice of an operation: its pages, or the one that it transfers.
@@ -383,8 +414,13 @@ impl<'a> Drive<'a> {
 
     fn write_page(&self, out: &mut impl Write, page: &Page) -> io::Result<()> {
         let shape = &self.recorder.shape;
-        if page.request != NOBODY {
-            write!(out, "\"request\":{},", page.request)?;
+        if let Some(Origin { request, cause }) = page.origin {
+            if request != NOBODY {
+                write!(out, "\"request\":{request},")?;
+            }
+            if let Some(name) = cause.name() {
+                write!(out, "\"for\":\"{name}\",")?;
+            }
         }
         write!(out, "\"lpn\":{}", page.lpn)?;
         if page.ppn.0 != NOWHERE {
@@ -398,14 +434,15 @@ impl<'a> Drive<'a> {
     }
 }
 
-fn write_request(out: &mut impl Write, asked: &Asked) -> io::Result<()> {
-    let Asked { index, request, arrived, completed } = *asked;
-    write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;
-    write!(out, ",\"arrival_us\":{}", Us(arrived))?;
-    if completed != Ns::MAX {
-        write!(out, ",\"response_us\":{}", Us(completed - arrived))?;
-    }
-    Ok(())
+/// A slice up to its arguments.
+fn write_head(out: &mut impl Write, name: &str, cat: &str, (pid, tid): (u32, u32), (start, end): (Ns, Ns)) -> io::Result<()> {
+    let (ts, dur) = (Us(start), Us(end - start));
+    write!(out, "{{\"name\":\"{name}\",\"cat\":\"{cat}\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"args\":{{")
+}
+
+/// A step of an arrow. `phase`: its letter and what goes with that.
+fn write_flow(out: &mut impl Write, at: Ns, phase: &str, id: u64, (pid, tid): (u32, u32)) -> io::Result<()> {
+    write!(out, "{{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"{phase},\"id\":{id},\"pid\":{pid},\"tid\":{tid},\"ts\":{}}}", Us(at))
 }
 
 #[cfg(test)]
@@ -413,6 +450,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::request::Request;
 
     #[test]
     fn times_are_microseconds_with_the_digits_that_they_need() {
@@ -433,13 +471,15 @@ mod tests {
 
         #[test]
         fn requests_of_one_lane_do_not_overlap_and_no_lane_is_needless(times in prop::collection::vec((0u64..300, 1u64..60), 0..120)) {
-            let mut slices: Vec<Slice> = times.iter().zip(0..).map(|(&(start, ns), of)| Slice {
-                start, end: start + ns, track: Track::Request(of), name: "read request", of, page: NOWHERE,
-            }).collect();
+            let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false };
+            let asked = |(&(start, ns), index): (&(Ns, Ns), u64)| Asked {
+                index, request, start, end: start + ns, arrived: start, completed: None,
+            };
+            let mut slices: Vec<Asked> = times.iter().zip(0..).map(asked).collect();
             slices.sort_by_key(|slice| slice.start);
             let (lane_of, lanes) = lanes(&slices);
             for lane in 0..lanes {
-                let of_lane: Vec<&Slice> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
+                let of_lane: Vec<&Asked> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
                 prop_assert!(!of_lane.is_empty());
                 prop_assert!(of_lane.windows(2).all(|pair| pair[0].end <= pair[1].start));
             }

@@ -1,12 +1,19 @@
 //! A timeline of a run for the Perfetto viewer and chrome://tracing: what every die, bus and GC job did, when, and for which request.
 //!
-//! A [`Recorder`] watches one drive and keeps slices, clipped to a window of time and bounded in number. Drives that share a [`Budget`] stop
-//! together. An [`Output`] is the file: the JSON trace-event format, written at the end of the run.
+//! A [`Recorder`] watches one drive and keeps slices, clipped to a window of time and bounded in number; [`Requests`] keeps those of the host.
+//! All that share a [`Budget`] stop together. An [`Origin`] says whose a request to a drive is. An [`Output`] is the file: the JSON
+//! trace-event format, written at the end of the run.
 
+mod budget;
 mod json;
+mod origin;
 mod recorder;
+mod requests;
 
-pub use recorder::{Budget, NOBODY, NOWHERE, Page, Recorder, Shape};
+pub use budget::Budget;
+pub use origin::{Cause, NOBODY, Origin};
+pub use recorder::{NOWHERE, Recorder, Shape};
+pub use requests::Requests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -74,6 +81,7 @@ pub struct Output {
     file: WholeFile,
     compressed: bool,
     budget: Arc<Budget>,
+    requests: Requests,
 }
 
 impl Output {
@@ -83,16 +91,19 @@ impl Output {
     /// [`Error::Io`] if the file cannot be begun.
     pub fn create(wanted: &Wanted) -> Result<Self> {
         let compressed = wanted.path.extension().is_some_and(|ending| ending == "gz");
-        Ok(Output {
-            file: WholeFile::create(&wanted.path)?,
-            compressed,
-            budget: Arc::new(Budget::new(wanted.from, wanted.to, wanted.limit)),
-        })
+        let budget = Arc::new(Budget::new(wanted.from, wanted.to, wanted.limit));
+        Ok(Output { file: WholeFile::create(&wanted.path)?, compressed, requests: Requests::new(&budget), budget })
     }
 
-    /// What the drives share.
+    /// What the drives' recorders are to share.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
+    }
+
+    /// Where the requests of the host are recorded.
+    #[inline]
+    pub fn requests(&mut self) -> &mut Requests {
+        &mut self.requests
     }
 
     /// Writes what the drives' recorders have at the end of the run. It is in its place only after [`Output::commit`].
@@ -100,21 +111,22 @@ impl Output {
     /// # Errors
     /// [`Error::Io`]; [`Error::Interrupted`] once the caller asked to stop.
     pub fn write(&mut self, mut recorders: Vec<Box<Recorder>>, end: Ns, cancel: &Cancel) -> Result<Reach> {
-        recorders.iter_mut().for_each(|recorder| recorder.finish(end));
+        let reached = recorders.iter_mut().map(|recorder| recorder.finish(end)).min();
+        let to = self.requests.finish(end).min(reached.unwrap_or(end));
         let from = self.budget.from.min(end);
         let reach = Reach {
-            slices: recorders.iter().map(|recorder| recorder.slices()).sum(),
+            slices: self.requests.count() + recorders.iter().map(|recorder| recorder.count()).sum::<u64>(),
             from,
-            to: recorders.iter().map(|recorder| recorder.reached()).min().unwrap_or(end).max(from),
+            to: to.max(from),
             full: self.budget.is_full(),
         };
         let target = self.file.path().to_path_buf();
         let mut file = Cancellable { file: &mut self.file, cancel };
         let written = if self.compressed {
             let mut encoder = GzEncoder::new(file, Compression::default());
-            json::write(&mut encoder, &recorders, reach).and_then(|()| encoder.finish().map(drop))
+            json::write(&mut encoder, &self.requests, &recorders, reach).and_then(|()| encoder.finish().map(drop))
         } else {
-            json::write(&mut file, &recorders, reach)
+            json::write(&mut file, &self.requests, &recorders, reach)
         };
         cancel.check()?;
         written.map_err(|error| Error::io("write", &target, error))?;

@@ -6,60 +6,13 @@
 //! What the simulation calls is cold: most runs have no recorder, and their path must stay short.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::request::{Request, RequestKind};
+use super::budget::{Budget, Gate};
+use super::origin::{NOBODY, Origin};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
 
-/// No request, no job.
-pub const NOBODY: u64 = u64::MAX;
 /// No physical page, no block, no page of an operation, nothing stored.
 pub const NOWHERE: u32 = u32::MAX;
-
-/// The window of a run that is recorded, and the slices that may be taken, shared by all of its drives.
-#[derive(Debug)]
-pub struct Budget {
-    pub(super) from: Ns,
-    to: Ns,
-    limit: u64,
-    /// Slices, also those under way.
-    taken: AtomicU64,
-    /// When recording stopped because the limit was reached. `Ns::MAX`: it was not.
-    stopped: AtomicU64,
-}
-
-impl Budget {
-    /// At most `limit` slices of the window from `from` to `to`, ns.
-    pub fn new(from: Ns, to: Ns, limit: u64) -> Self {
-        Budget { from, to, limit, taken: AtomicU64::new(0), stopped: AtomicU64::new(Ns::MAX) }
-    }
-
-    /// Recording stopped because the limit was reached.
-    pub fn is_full(&self) -> bool {
-        self.end() < self.to
-    }
-
-    /// When recording ends, as far as it is known.
-    fn end(&self) -> Ns {
-        self.stopped.load(Ordering::Relaxed).min(self.to)
-    }
-
-    fn add(&self) {
-        self.taken.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn give_back(&self) {
-        self.taken.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    fn has_more_than(&self, slices: u64) -> bool {
-        self.taken.load(Ordering::Relaxed) > slices
-    }
-
-    fn stop(&self, at: Ns) {
-        self.stopped.fetch_min(at, Ordering::Relaxed);
-    }
-}
 
 /// What a recorder has to know of its drive.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +34,6 @@ pub struct Shape {
 /// Where a slice is. In this order are slices that begin at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Track {
-    /// A request, by its place in the slab.
-    Request(u32),
     /// An operation slot: two for each die.
     Slot(u32),
     /// What is suspended, or pauses, on a die.
@@ -96,8 +47,8 @@ pub(super) enum Track {
 /// A page of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The request that it is for, or [`NOBODY`].
-    pub request: u64,
+    /// Whose it is. `None`: a page that is moved.
+    pub origin: Option<Origin>,
     /// The logical page.
     pub lpn: Lpn,
     /// The physical page: that of a move is where it comes from. [`NOWHERE`]: none.
@@ -136,7 +87,7 @@ pub(super) struct Slice {
     pub end: Ns,
     pub track: Track,
     pub name: &'static str,
-    /// Which operation, request or job.
+    /// Which operation or job.
     pub of: u32,
     /// Of a transfer: which page of its operation. Else [`NOWHERE`].
     pub page: u32,
@@ -169,17 +120,6 @@ pub(super) struct Joined {
     pub request: u64,
 }
 
-/// A request, with what is known of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub index: u64,
-    pub request: Request,
-    /// When it came to the drive.
-    pub arrived: Ns,
-    /// When it was complete, or `Ns::MAX`.
-    pub completed: Ns,
-}
-
 /// A GC job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
@@ -193,18 +133,17 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub struct Recorder {
     pub(super) shape: Shape,
-    budget: Arc<Budget>,
-    /// Recording has ended, at this time.
-    ended: Option<Ns>,
-    /// The window has begun.
-    entered: bool,
-    /// By track: slots, shelves, buses, pools, then requests.
+    gate: Gate,
+    /// By track: slots, shelves, buses, pools.
     open: Vec<Option<Open>>,
     /// By slot, then by shelf.
     current: Vec<Current>,
     /// The operation that begins next.
     next: Current,
-    asked: Vec<Asked>,
+    /// Whose the next request is, where the drive was told.
+    next_origin: Option<Origin>,
+    /// Whose requests are, by their place at the drive.
+    origins: Vec<Origin>,
     running: Vec<Job>,
     jobs_started: u64,
     /// In the end by start, then by track.
@@ -213,24 +152,22 @@ pub struct Recorder {
     pub(super) pages: Vec<Page>,
     pub(super) marks: Vec<Mark>,
     pub(super) joined: Vec<Joined>,
-    pub(super) requests: Vec<Asked>,
     pub(super) jobs: Vec<Job>,
 }
 
 impl Recorder {
     /// A recorder of a drive that has done nothing yet.
-    pub fn new(shape: Shape, budget: Arc<Budget>) -> Self {
+    pub fn new(shape: Shape, budget: &Arc<Budget>) -> Self {
         let nothing = Current { host: false, job: NOBODY, block: NOWHERE, pages: Vec::new(), stored: NOWHERE };
         let tracks = 3 * shape.dies + shape.channels + shape.pools;
         Recorder {
             shape,
-            budget,
-            ended: None,
-            entered: false,
+            gate: Gate::new(budget),
             open: vec![None; tracks as usize],
             current: vec![nothing.clone(); 3 * shape.dies as usize],
             next: nothing,
-            asked: Vec::new(),
+            next_origin: None,
+            origins: Vec::new(),
             running: vec![Job { number: NOBODY, victim: NOWHERE, valid: 0 }; shape.pools as usize],
             jobs_started: 0,
             slices: Vec::new(),
@@ -238,7 +175,6 @@ impl Recorder {
             pages: Vec::new(),
             marks: Vec::new(),
             joined: Vec::new(),
-            requests: Vec::new(),
             jobs: Vec::new(),
         }
     }
@@ -246,38 +182,53 @@ impl Recorder {
     /// Nothing more will be recorded.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.ended.is_some()
+        self.gate.ended().is_some()
     }
 
     /// Slices kept.
-    pub fn slices(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.slices.len() as u64
     }
 
-    /// Up to when everything was recorded, ns; known at the end.
-    pub fn reached(&self) -> Ns {
-        self.ended.unwrap_or(0)
-    }
-
-    /// The run ends, unless recording has ended before.
-    pub fn finish(&mut self, end: Ns) {
-        if self.is_on(end) {
+    /// The run ends, unless recording has ended before. Returns when it did.
+    pub(super) fn finish(&mut self, end: Ns) -> Ns {
+        if !self.is_over() {
+            let end = self.gate.finish(end);
             self.end(end);
         }
+        self.gate.finish(end)
     }
 
-    /// The next operation to begin is one for the host, on these pages.
+    /// The next request that comes to the drive is this one's. Without a word it is the host's, of the same number.
     #[cold]
-    pub fn next_is_for_host(&mut self, pages: impl Iterator<Item = Page>) {
+    pub fn next_request_is(&mut self, origin: Origin) {
+        self.next_origin = Some(origin);
+    }
+
+    /// A request comes to the drive. `place`: where the drive keeps it.
+    #[cold]
+    pub fn request_comes(&mut self, place: u32, index: u64) {
+        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
+        if self.origins.len() <= place as usize {
+            self.origins.resize(place as usize + 1, origin);
+        }
+        self.origins[place as usize] = origin;
+    }
+
+    /// The next operation to begin is one for requests: where the drive keeps them, and which page of each.
+    #[cold]
+    pub fn next_is_for_requests(&mut self, pages: impl Iterator<Item = (u32, Lpn, Ppn)>) {
         self.next_is(true, NOBODY, NOWHERE);
-        self.next.pages.extend(pages);
+        let origins = &self.origins;
+        let page = |(place, lpn, ppn)| Page { origin: Some(origins[place as usize]), lpn, ppn, to: Ppn(NOWHERE) };
+        self.next.pages.extend(pages.map(page));
     }
 
     /// The next operation to begin reads, writes or moves a page for the job of a pool.
     #[cold]
-    pub fn next_moves(&mut self, pool: PoolId, page: Page) {
+    pub fn next_moves(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Option<Ppn>) {
         self.next_is(false, self.running[pool.index()].number, NOWHERE);
-        self.next.pages.push(page);
+        self.next.pages.push(Page { origin: None, lpn, ppn: from, to: to.unwrap_or(Ppn(NOWHERE)) });
     }
 
     /// The next operation to begin erases a block for the job of a pool.
@@ -349,8 +300,7 @@ impl Recorder {
 
     /// A slice whose end is known. Should recording end before, it is cut.
     fn known(&mut self, now: Ns, (start, end): (Ns, Ns), open: Open) {
-        if end > start && self.is_on(now) && self.has_room(now) {
-            self.budget.add();
+        if end > start && self.take(now) {
             self.keep(end, open);
         }
     }
@@ -388,50 +338,18 @@ impl Recorder {
     /// Something happens to the operation in a slot.
     #[cold]
     pub fn mark(&mut self, now: Ns, slot: u32, name: &'static str) {
-        if self.is_on(now) && now >= self.budget.from && self.has_room(now) {
-            self.budget.add();
+        if self.gate.is_within(now) && self.take(now) {
             self.marks.push(Mark { at: now, slot, name });
         }
     }
 
-    /// A request joins the operation in a slot.
+    /// A request that the drive keeps at `place` joins the operation in a slot.
     #[cold]
-    pub fn joins(&mut self, now: Ns, slot: u32, request: u64) {
-        if self.is_on(now) && now >= self.budget.from && self.has_room(now) {
-            self.budget.add();
+    pub fn joins(&mut self, now: Ns, slot: u32, place: u32) {
+        let request = self.origins.get(place as usize).map_or(NOBODY, |origin| origin.request);
+        if request != NOBODY && self.gate.is_within(now) && self.take(now) {
             self.joined.push(Joined { at: now, slot, request });
         }
-    }
-
-    /// A request comes to the drive. `place`: where the drive keeps it.
-    #[cold]
-    pub fn request_arrives(&mut self, now: Ns, place: u32, index: u64, request: Request) {
-        if self.is_over() {
-            return;
-        }
-        let asked = Asked { index, request, arrived: now, completed: Ns::MAX };
-        if self.asked.len() <= place as usize {
-            self.asked.resize(place as usize + 1, asked);
-            self.open.resize(self.place(Track::Request(place)) + 1, None);
-        }
-        self.asked[place as usize] = asked;
-        let name = match request.kind {
-            RequestKind::Read => "read request",
-            RequestKind::Write => "write request",
-            RequestKind::Trim => "trim request",
-            RequestKind::Flush => "flush request",
-        };
-        self.turn(now, Open { start: now, track: Track::Request(place), name, slot: NOWHERE, page: NOWHERE });
-    }
-
-    /// A request is complete.
-    #[cold]
-    pub fn request_completes(&mut self, now: Ns, place: u32) {
-        if self.is_over() {
-            return;
-        }
-        self.asked[place as usize].completed = now;
-        self.close(now, Track::Request(place));
     }
 
     /// A job starts on a pool.
@@ -449,48 +367,39 @@ impl Recorder {
     }
 
     fn place(&self, track: Track) -> usize {
-        let (dies, channels, pools) = (self.shape.dies, self.shape.channels, self.shape.pools);
+        let (dies, channels) = (self.shape.dies, self.shape.channels);
         (match track {
             Track::Slot(slot) => slot,
             Track::Aside(die) => 2 * dies + die,
             Track::Bus(channel) => 3 * dies + channel,
             Track::Job(pool) => 3 * dies + channels + pool,
-            Track::Request(place) => 3 * dies + channels + pools + place,
         }) as usize
     }
 
     /// Recording goes on at this time.
     fn is_on(&mut self, now: Ns) -> bool {
-        if self.ended.is_some() {
-            return false;
-        }
-        if now >= self.budget.from && !std::mem::replace(&mut self.entered, true) && self.budget.has_more_than(self.budget.limit) {
-            // More is under way already than may be shown.
-            self.budget.stop(self.budget.from);
-        }
-        let end = self.budget.end();
-        if now < end {
-            return true;
-        }
-        self.end(end);
-        false
+        let over = self.is_over();
+        self.gate.is_open(now) || self.just_ended(over)
     }
 
-    /// One more slice may be taken. If not, recording ends now. What is under way before the window does not count yet.
-    fn has_room(&mut self, now: Ns) -> bool {
-        if now >= self.budget.from && self.budget.has_more_than(self.budget.limit - 1) {
-            self.budget.stop(now);
-            self.end(now);
-            return false;
+    /// One more slice is taken.
+    fn take(&mut self, now: Ns) -> bool {
+        let over = self.is_over();
+        self.gate.take(now) || self.just_ended(over)
+    }
+
+    /// Recording has ended, which may be news. Returns false.
+    fn just_ended(&mut self, over: bool) -> bool {
+        if !over && let Some(at) = self.gate.ended() {
+            self.end(at);
         }
-        true
+        false
     }
 
     /// The slice under way on a track ends, and the next begins.
     fn turn(&mut self, now: Ns, open: Open) {
         self.close(now, open.track);
-        if self.is_on(now) && self.has_room(now) {
-            self.budget.add();
+        if self.take(now) {
             let place = self.place(open.track);
             self.open[place] = Some(open);
         }
@@ -506,9 +415,8 @@ impl Recorder {
         }
     }
 
-    /// Recording ends.
+    /// Recording has ended.
     fn end(&mut self, at: Ns) {
-        self.ended = Some(at);
         for open in std::mem::take(&mut self.open).into_iter().flatten() {
             self.keep(at, open);
         }
@@ -522,12 +430,8 @@ impl Recorder {
 
     /// Keeps what of a slice lies in the window.
     fn keep(&mut self, end: Ns, open: Open) {
-        let (start, end) = (open.start.max(self.budget.from), end.min(self.budget.to));
-        if end <= start {
-            return self.budget.give_back();
-        }
+        let Some((start, end)) = self.gate.clip(open.start, end) else { return };
         let of = match open.track {
-            Track::Request(place) => store(&mut self.requests, self.asked[place as usize]),
             Track::Job(pool) => store(&mut self.jobs, self.running[pool as usize]),
             Track::Slot(_) | Track::Bus(_) => self.stored(open.slot as usize),
             Track::Aside(die) => self.stored(self.shelf(die)),
