@@ -10,6 +10,7 @@ pub struct Slice {
     pub process: String,
     pub thread: String,
     pub name: String,
+    pub category: String,
     pub start: u64,
     pub end: u64,
     /// Its arguments as text.
@@ -51,6 +52,8 @@ impl File {
         let events = whole["traceEvents"].as_array().ok_or("no events")?;
         let mut names: BTreeMap<(&str, u64, u64), String> = BTreeMap::new();
         let mut threads = BTreeMap::new();
+        // By thread: the last slice that has begun there.
+        let mut begun = BTreeMap::new();
         let mut file = File { other: whole["otherData"].clone(), ..File::default() };
         let mut last = 0;
         for event in events {
@@ -88,10 +91,12 @@ impl File {
                         process,
                         thread,
                         name: name.into(),
+                        category: text(event, "cat")?.into(),
                         start: at,
                         end: at + ns(&event["dur"])?,
                         args: event["args"].to_string(),
                     };
+                    begun.insert(tid, file.slices.len());
                     file.slices.push(slice);
                 }
                 "i" if text(event, "s")? == "t" => file.marks.push((thread, name.into(), at)),
@@ -100,7 +105,7 @@ impl File {
                         return Err(format!("an arrow that does not end in its slice: {event}"));
                     }
                     // The viewer takes the last slice that has begun on the thread.
-                    let under = file.slices.iter().rev().find(|slice| slice.thread == thread && slice.process == process);
+                    let under = begun.get(&tid).map(|&place: &usize| &file.slices[place]);
                     if under.is_none_or(|slice| slice.start > at || slice.end <= at) {
                         return Err(format!("an arrow in no slice: {event}"));
                     }
@@ -140,6 +145,12 @@ impl File {
             until = slice.end.max(until);
         }
         busy
+    }
+
+    /// The sum of the slices on a thread of a process, ns.
+    pub fn sum_ns(&self, process: &str, thread: &str) -> u64 {
+        let slices = self.slices.iter().filter(|slice| slice.process == process && slice.thread == thread);
+        slices.map(|slice| slice.end - slice.start).sum()
     }
 
     /// The slices within a window, cut at its edges. What a part of the whole may not know of requests is left out: their lanes, and the
