@@ -48,6 +48,8 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
         start, end = None, None
     elif isinstance(window, Sequence) and not isinstance(window, str) and len(window) == 2:
         start, end = (None if us is None else _window_ns(us) for us in window)
+        if end is not None and end <= (start or 0):
+            raise UsageError(f"timeline_window: from {window[0] or 0} to {window[1]} us: it must end after it begins")
     else:
         raise UsageError(f"timeline_window = {window!r}: expected a pair (start_us, end_us)")
     return Timeline(Path(path("timeline", file)), start or 0, end, None if limit is None else whole("timeline_limit", limit, least=1))

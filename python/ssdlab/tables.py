@@ -213,7 +213,10 @@ def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:
     if not timeline:
         return []
     start, end, whole = (f"{ns / 1000:,.3f}" for ns in (timeline["from_ns"], timeline["to_ns"], result["simulated_ns"]))
-    shows = f"Timeline{whose}: {number(timeline['slices'])} slices, from {start} us to {end} us of {whole} us simulated"
+    of = f"Timeline{whose}, {timeline['file']}:"
+    if timeline["from_ns"] == result["simulated_ns"]:
+        return [Text(f"{of} empty, the run ends at {whole} us, before the window begins")]
+    shows = f"{of} {number(timeline['slices'])} slices, from {start} us to {end} us of {whole} us simulated"
     return [Text(f"{shows}; it ends there because it is full (--timeline-limit)" if timeline["full"] else shows)]
 
 
