@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::files::{Cancellable, WholeFile};
 use crate::units::Ns;
 
-/// Slices at most, unless somebody says: 40 to 50 MB of JSON.
+/// Slices at most, unless somebody says: 40 to 52 MB of JSON.
 pub const DEFAULT_LIMIT: u64 = 200_000;
 /// The largest limit: slices are kept in memory until the run ends, up to 300 bytes each.
 pub const LARGEST_LIMIT: u64 = 10_000_000;
