@@ -57,6 +57,7 @@ class Plan:
         requests: int | None = None,
         verify: str = "off",
         request_log: _Path | None = None,
+        timeline: tuple[_Path, int, int | None, int | None] | None = None,  # file, from and to in ns, slices at most
         series: bool = False,
         state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has

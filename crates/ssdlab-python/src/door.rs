@@ -128,7 +128,7 @@ pub fn attend<M: Send>(
     interrupt.map(|(error, _)| error)
 }
 
-/// Does one piece of work; Ctrl-C sets `control.cancel` and is raised.
+/// Does one piece of work; Ctrl-C asks through `control.caller` for an end, and is raised.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     control: Arc<Control>,

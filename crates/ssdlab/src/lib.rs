@@ -11,7 +11,7 @@
 //! | 4 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
-//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
+//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
 //! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
 pub mod arbiter;
@@ -40,6 +40,7 @@ pub mod slab;
 pub mod ssd;
 pub mod stats;
 pub mod storage;
+pub mod timeline;
 pub mod units;
 pub mod views;
 pub mod workload;

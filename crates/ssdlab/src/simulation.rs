@@ -1,7 +1,6 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,7 +9,7 @@ use crate::cache::CustomEviction;
 use crate::caller::Caller;
 use crate::config::{CachePolicy, Config, PreconditionKind};
 use crate::error::{Error, Result};
-use crate::files::WholeFile;
+use crate::files::{Cancellable, WholeFile};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
@@ -18,8 +17,9 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
-use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series};
+use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, TimelineResult};
 use crate::storage::{Storage, drive_seed};
+use crate::timeline::{self, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
 
@@ -48,6 +48,8 @@ pub struct Plan {
     pub verify: Verify,
     /// Write a per-request Parquet log here.
     pub request_log: Option<PathBuf>,
+    /// Write a timeline for the Perfetto viewer.
+    pub timeline: Option<timeline::Wanted>,
     /// Record the run over time, and how response times are distributed.
     pub series: bool,
     /// Begin with this saved state in place of preconditioning.
@@ -81,6 +83,7 @@ impl Plan {
             requests: None,
             verify: Verify::Off,
             request_log: None,
+            timeline: None,
             series: false,
             state: None,
             victim: None,
@@ -124,6 +127,7 @@ pub struct Simulation {
     storage: Storage,
     exported_bytes: u64,
     recorder: Recorder,
+    timeline: Option<Output>,
     series: Option<Box<Series>>,
     precondition: PreconditionReport,
     now: Ns,
@@ -146,7 +150,7 @@ impl Simulation {
     /// Prepares the drive of a plan. Its time is 0.
     ///
     /// # Errors
-    /// What preconditioning, loading the state or opening the request log meets.
+    /// What preconditioning, loading the state or opening the request log or the timeline meets.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         plan.check()?;
         control.phase.store(0, Ordering::Relaxed);
@@ -159,7 +163,7 @@ impl Simulation {
     /// The same with drives that are prepared already, one for each of the array.
     ///
     /// # Errors
-    /// What opening the request log meets.
+    /// What opening the request log or the timeline meets.
     pub fn with_drives(plan: &Plan, ftls: Vec<Ftl>, precondition: PreconditionReport) -> Result<Self> {
         plan.check()?;
         let mut storage = Storage::new(&plan.config, ftls, plan.seed);
@@ -172,12 +176,17 @@ impl Simulation {
         if let Some(eviction) = &plan.eviction {
             storage.use_eviction_policy(eviction);
         }
+        let timeline = plan.timeline.as_ref().map(Output::create).transpose()?;
+        if let Some(timeline) = &timeline {
+            storage.keep_timeline(timeline.budget());
+        }
         Ok(Simulation {
             plan: plan.clone(),
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
             storage,
             exported_bytes: plan.config.exported_bytes()?,
             recorder: Recorder::new(plan.request_log.as_deref())?,
+            timeline,
             precondition,
             now: 0,
             arrivals: VecDeque::new(),
@@ -299,13 +308,13 @@ impl Simulation {
     /// Ends the run.
     ///
     /// # Errors
-    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log meets.
+    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log or the timeline meets.
     pub fn finish(mut self) -> Result<RunResult> {
         self.run_to_idle()?;
-        self.finish_with(serde_json::Value::Null)
+        self.finish_with(serde_json::Value::Null, &Caller::default())
     }
 
-    fn finish_with(mut self, workload: serde_json::Value) -> Result<RunResult> {
+    fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -333,7 +342,12 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        Ok(RunResult::assemble(run, self.recorder.finish()?, device, &erases))
+        let recorders = self.storage.take_timelines();
+        let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
+        let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
+        self.timeline.map(Output::commit).transpose()?;
+        let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
+        Ok(RunResult { timeline, ..result })
     }
 
     fn next_time(&self) -> Option<Ns> {
@@ -385,6 +399,9 @@ impl Simulation {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.requests().arrives(time, index, request);
+            }
             self.storage.accept(time, index, request);
         }
         self.storage.dispatch(time);
@@ -416,6 +433,9 @@ impl Simulation {
             self.recorder.record(completion)?;
             if let Some(series) = &mut self.series {
                 series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.requests().completes(completion.completed_ns, completion.index);
             }
             self.completed += 1;
         }
@@ -494,7 +514,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive(source.as_mut(), control)?;
     let report = serde_json::to_value(source.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    let result = simulation.finish_with(report)?;
+    let result = simulation.finish_with(report, &control.caller)?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(result)
 }
@@ -516,23 +536,6 @@ pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<Precon
     file.commit()?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(report)
-}
-
-/// Writing a large state takes a while: it ends with an error once the caller asked to stop.
-struct Cancellable<'a> {
-    file: &'a mut WholeFile,
-    caller: &'a Caller,
-}
-
-impl Write for Cancellable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.caller.check().map_err(std::io::Error::other)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
 }
 
 fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
@@ -580,6 +583,11 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
     }
     Ftl::load(config, file)
         .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
+}
+
+fn timeline_result(file: &Path, reach: timeline::Reach) -> TimelineResult {
+    let timeline::Reach { slices, from, to, full } = reach;
+    TimelineResult { file: file.display().to_string(), slices, from_ns: from, to_ns: to, full }
 }
 
 /// The statistics of all drives at the time `end`.
