@@ -1,6 +1,6 @@
 //! A victim policy of one's own, beside the greedy one: of the blocks with the fewest valid pages the one erased least often.
 
-use ssdlab::config::Config;
+use ssdlab::config::Layers;
 use ssdlab::error::Result;
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
 use ssdlab::simulation::{Control, Plan, run};
@@ -23,9 +23,10 @@ impl VictimPolicy for EvenWear {
 
 /// Writes at random, with one policy or the other.
 fn simulate(victim: Option<CustomVictim>) -> Result<RunResult> {
-    let mut config = Config::default();
-    config.device.blocks_per_plane = 64;
-    config.workload.read_share = 0.2;
+    // The layers of a configuration: presets, a file, single keys.
+    let set = [("device.blocks_per_plane", "64"), ("ftl.precondition.kind", "steady"), ("workload.read_share", "0.2")];
+    let set = set.map(|(key, value)| (key.to_string(), value.to_string())).to_vec();
+    let config = Layers { schemes: vec!["pgc".to_string()], set, ..Layers::default() }.build()?;
     run(&Plan { requests: Some(50_000), victim, ..Plan::new(config, 1) }, &Control::default())
 }
 
