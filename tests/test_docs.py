@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,8 +69,8 @@ def run(block: Block, workplace: Path, programs: Path) -> str:
     return done.stdout
 
 
-def check(block: Block, before: Block | None, printed: str | None, workplace: Path, programs: Path) -> str | None:
-    """Does what a reader would do with a block; returns what it prints."""
+def check(block: Block, printed: str | None, workplace: Path, programs: Path) -> str | None:
+    """Does what a reader would do with a block, behind one that printed `printed`; returns what it prints."""
     assert block.language in LANGUAGES, f"{block.place}: {block.language or 'no language'}: expected one of {', '.join(sorted(LANGUAGES))}"
     if block.file is not None:
         assert block.language != "sh", f"{block.place}: a file that is a command"
@@ -79,7 +80,8 @@ def check(block: Block, before: Block | None, printed: str | None, workplace: Pa
         case "sh" | "python":
             return run(block, workplace, programs)
         case "text":
-            assert before is not None and block.follows and printed is not None, f"{block.place}: what is this the output of?"
+            assert block.follows, f"{block.place}: what is this the output of?"
+            assert printed is not None, f"{block.place}: the block before it prints nothing"
             difference = differs(block.text, printed)
             assert difference is None, f"{block.place}: {difference}"
         case "toml":
@@ -120,11 +122,10 @@ def check_console(block: Block) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, workplace: Path, programs: Path) -> None:
     """Block by block, in one folder, as somebody does who reads it from top to end."""
-    before, printed = None, None
+    printed: str | None = None
     named: dict[str, Block] = {}
     for block in blocks(page):
-        printed = check(block, before, printed, workplace, programs)
-        before = block
+        printed = check(block, printed, workplace, programs)
         if block.language in {"sh", "python"} and block.file is None:
             named = {name: file for name, file in named.items() if name not in block.text}
         elif block.file is not None:
@@ -183,6 +184,22 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     for page in pages:
         loaded = re.findall(r'(?:src|rel="stylesheet" href)="?(https?:[^" >]+)', page.read_text())
         assert not loaded, f"{page.relative_to(site)}: {loaded}"
+
+
+def test_validity_counts_what_the_studies_found() -> None:
+    """Its table has, for each paper, how many findings hold on the page that `study report` wrote."""
+    page = (ROOT / "docs" / "validity.md").read_text()
+    total = Counter[str]()
+    row = re.compile(r"^\| (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| \[findings\]\(([\w.-]+)\) \|$", re.MULTILINE)
+    for paper, *counts, name in row.findall(page):
+        sections = (ROOT / "docs" / name).read_text().split(f"\n## {paper}/")[1:]
+        text = "".join(section.partition("\n## ")[0] for section in sections)
+        found = Counter(re.findall(r"\| (yes|within interval|NO) \|$", text, re.MULTILINE))
+        assert [int(count) for count in counts] == [found.total(), found["yes"], found["within interval"], found["NO"]], paper
+        total += found
+    assert total.total() > 400
+    words = f"of {total.total()} findings of five papers {total['yes']} do, {total['NO']} do not, and for {total['within interval']} the"
+    assert words in " ".join(page.split())
 
 
 def test_names_in_the_policy_space() -> None:
