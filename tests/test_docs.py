@@ -17,6 +17,7 @@ import pytest
 import ssdlab
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs
+from ssdlab.study import library
 
 PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
 """What a reader's shell has besides `ssdlab` and `python`."""
@@ -29,7 +30,7 @@ NOT_RUN = {
     "sudo": "needs root; `test_trace_record.py` has what it does",
     "git": "needs network",
     "cargo": "builds for minutes; `make test` runs these tests and examples",
-    "ssdlab": "needs what a `sudo` before it made, or takes longer than a test may",
+    "ssdlab": "needs what a command before it made that is not run, or a trace of the reader's",
 }
 """The programs of `console` blocks, and why no test runs them."""
 
@@ -85,7 +86,7 @@ def check(block: Block, printed: str | None, workplace: Path, programs: Path) ->
             difference = differs(block.text, printed)
             assert difference is None, f"{block.place}: {difference}"
         case "toml":
-            tomllib.loads(block.text)
+            check_toml(block, workplace)
         case "csv":
             pytest.fail(f"{block.place}: a file without a name: put a line with its name and a colon before it")
         case "rust":
@@ -93,6 +94,14 @@ def check(block: Block, printed: str | None, workplace: Path, programs: Path) ->
         case "console":
             check_console(block)
     return None
+
+
+def check_toml(block: Block, workplace: Path) -> None:
+    """It can be read; a whole study can be run (one that a command runs has a name)."""
+    if "title" in tomllib.loads(block.text):
+        shown = workplace / "shown.toml"
+        shown.write_text(block.text)
+        assert library.load(str(shown)).rows, block.place
 
 
 def check_rust(block: Block) -> None:
