@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
+from browser import browser, chromium
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs
 from ssdlab.study import library
@@ -181,18 +183,47 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    """Every page, link and anchor; what it shows comes from itself, never from elsewhere."""
-    site = tmp_path / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning: every page is in it, and every link and anchor between them leads somewhere."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
-    pages = list(site.rglob("*.html"))
-    assert len(pages) > len(PAGES) - 2
-    for page in pages:
+    return folder
+
+
+def test_every_page_is_in_the_site_and_in_its_navigation(site: Path) -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
+    for page in (ROOT / "docs").rglob("*.md"):
+        place = page.relative_to(ROOT / "docs")
+        assert (site / place.with_suffix(".html")).exists(), place
+        assert f": {place}\n" in f"{navigation}\n", place
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
         loaded = re.findall(r'(?:src|rel="stylesheet" href)="?(https?:[^" >]+)', page.read_text())
         assert not loaded, f"{page.relative_to(site)}: {loaded}"
+
+
+@pytest.mark.skipif(chromium() is None, reason="Chromium is not installed")
+def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
+    """Where browsers run no worker, which the search would use."""
+    program = chromium()
+    assert program is not None
+    with browser(program, tmp_path / "profile") as page:
+        page.call("Page.navigate", url=f"{(site / 'index.html').as_uri()}?q=preemption")
+        found = ""
+        for _ in range(100):
+            found = page.value("document.querySelector('.md-search-result__meta')?.textContent.trim() ?? ''")
+            if "matching" in found:
+                break
+            time.sleep(0.2)
+        titles = page.value("[...document.querySelectorAll('.md-search-result__item h1')].map(title => title.textContent)")
+        assert "What is simulated" in titles, (found, page.complaints)
+        assert not [url for url in page.requests if not url.startswith(("file:", "data:", "about:"))]
 
 
 def test_validity_counts_what_the_studies_found() -> None:
