@@ -53,8 +53,9 @@ test: test-rust test-python ## run all tests
 test-rust: $(BUILT)
 	cargo test --release --locked --workspace --no-fail-fast
 
+# As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
 test-python: $(BUILT) $(EQUIPPED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
 	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture

@@ -83,7 +83,7 @@ def test_an_index_says_where() -> None:
         queueing.write_utilisation(float("nan"), 1.0)
 
 
-@pytest.mark.parametrize("wrong", [None, "1", True, 1j, [[1], [2, 3]], object()], ids=repr)
+@pytest.mark.parametrize("wrong", [None, "1", True, 1j, [[1], [2, 3]], object()], ids=lambda wrong: type(wrong).__name__)
 def test_what_is_no_number_is_refused(wrong: Any) -> None:
     with pytest.raises(ssdlab.UsageError, match=r"write_time = .*: expected a number, or an array of numbers"):
         queueing.write_utilisation(1.0, wrong)
