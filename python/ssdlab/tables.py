@@ -17,6 +17,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from ssdlab.result import Comparison, Result, Section
+    from ssdlab.sweeping.result import SweepResult
 
 __all__ = [
     "TRACE_REMARKS",
@@ -31,6 +32,7 @@ __all__ = [
     "run_tables",
     "significant",
     "study_table",
+    "sweep_tables",
 ]
 
 WIDTH_OF_TEXT = 160
@@ -290,6 +292,25 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
             f"{speed:,.0f} requests/s" if speed is not None else "-",
         )
     return _titled("Response times by scheme", table)
+
+
+def sweep_tables(sweep: SweepResult, *, most: int) -> list[RenderableType]:
+    """What `ssdlab sweep` prints: a row for each of the first `most` points, with its values and response times of all requests."""
+    table = _table([*sweep.axes, "mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"])
+    for point in sweep[:most]:
+        latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
+        iops = point.result.get("iops")
+        table.add_row(
+            *(str(value) for value in point.values.values()),
+            *(_time(latency, column) for column in ("mean", "p99", "p99_9")),
+            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(gc.get("jobs", 0)),
+            f"{iops:,.0f} IOPS" if iops is not None else "-",
+        )
+    counts = f"{len(sweep):,} points" if len(sweep) == len(sweep.sweep) else f"{len(sweep):,} of {len(sweep.sweep):,} points"
+    more = [Text(f"... and {len(sweep) - most:,} more points, in the files")] if len(sweep) > most else []
+    failed = [Text(f"{len(sweep.failed):,} points failed", style="bold red")] if sweep.failed else []
+    return [_titled(f"Response times at {counts}", table), *more, *failed] if sweep else failed
 
 
 def _hit_ratio(result: Result) -> str:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from ssdlab._core import version
-from ssdlab.cli import presets, queueing, runs, studies, traces
+from ssdlab.cli import presets, queueing, runs, studies, sweeps, traces
 from ssdlab.cli.output import complain
 from ssdlab.errors import Error
 
@@ -50,6 +50,7 @@ app = typer.Typer(
 )
 app.command()(runs.run)
 app.command()(runs.compare)
+app.command()(sweeps.sweep)
 app.command()(runs.report)
 app.command()(runs.precondition)
 app.command()(queueing.queueing)
