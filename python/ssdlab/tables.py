@@ -59,6 +59,9 @@ UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KB", "_bytes": "bytes", "_share": "%
 DEVICES_SHOWN = 20
 """So many devices of a trace are named."""
 
+POINTS_SHOWN = 40
+"""So many points of a sweep are shown."""
+
 FEW = 5
 """So many numbers of a list are shown."""
 
@@ -294,10 +297,10 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
     return _titled("Response times by scheme", table)
 
 
-def sweep_tables(sweep: SweepResult, *, most: int) -> list[RenderableType]:
-    """What `ssdlab sweep` prints: a row for each of the first `most` points, with its values and response times of all requests."""
+def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
+    """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
     table = _table([*sweep.axes, "mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"])
-    for point in sweep[:most]:
+    for point in sweep[:POINTS_SHOWN]:
         latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
         iops = point.result.get("iops")
         table.add_row(
@@ -307,10 +310,10 @@ def sweep_tables(sweep: SweepResult, *, most: int) -> list[RenderableType]:
             number(gc.get("jobs", 0)),
             f"{iops:,.0f} IOPS" if iops is not None else "-",
         )
-    counts = f"{len(sweep):,} points" if len(sweep) == len(sweep.sweep) else f"{len(sweep):,} of {len(sweep.sweep):,} points"
-    more = [Text(f"... and {len(sweep) - most:,} more points, in the files")] if len(sweep) > most else []
-    failed = [Text(f"{len(sweep.failed):,} points failed", style="bold red")] if sweep.failed else []
-    return [_titled(f"Response times at {counts}", table), *more, *failed] if sweep else failed
+    counts = f"{len(sweep):,} of {len(sweep.sweep):,} points"
+    more = [Text(f"... and {len(sweep) - POINTS_SHOWN:,} more points")] if len(sweep) > POINTS_SHOWN else []
+    failed = [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
+    return [*([_titled(f"Response times at {counts}", table)] if sweep else []), *more, *failed]
 
 
 def _hit_ratio(result: Result) -> str:

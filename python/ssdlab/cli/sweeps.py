@@ -19,8 +19,6 @@ from ssdlab.sweeping.running import CSV, PARQUET, prepare, run
 
 __all__ = ["sweep"]
 
-MOST_ROWS = 40
-"""Of the table; more are not read on a screen."""
 MOST_ERRORS = 10
 INTERRUPTED = 130
 
@@ -55,7 +53,7 @@ def sweep(
     elif not quiet:
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}"] if result else []
-        print_tables([*tables.sweep_tables(result, most=MOST_ROWS), *there, *files])
+        print_tables([*tables.sweep_tables(result), *there, *files])
     _end(result, file, out)
 
 

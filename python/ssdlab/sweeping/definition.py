@@ -30,8 +30,8 @@ AXIS_OPTIONS = (
 OPTIONS = (*AXIS_OPTIONS, "verify")
 LABEL, SET, GRID = "label", "set", "grid"
 KEYS = (*OPTIONS, SET, GRID)
-MOST_POINTS = 100_000
-"""More than this is a mistake sooner than a wish: a gigabyte of results, and days."""
+MOST_POINTS = 20_000
+"""Their results take a gigabyte of memory. A grid that is larger is a mistake sooner than a wish."""
 LONGEST_NAME = 120
 """Of a point's folder, bytes: file systems take 255."""
 UNSAFE = re.compile(r"[^\w.+,-]+", re.ASCII)
@@ -208,7 +208,9 @@ def _check_said_once(sweep: Sweep) -> None:
         for canonical, key in axis.says.items():
             if canonical in said:
                 other, where = said[canonical]
-                raise ConfigError(f"{sweep.name}: {GRID}.{axis.name} varies {key}, but {other} is given {where} as well: leave one of them out")
+                raise ConfigError(
+                    f"{sweep.name}: {GRID}.{axis.name} varies {key}, but {other} is given {where} as well: leave one of them out"
+                )
         said |= {canonical: (key, f"by {GRID}.{axis.name}") for canonical, key in axis.says.items()}
 
 

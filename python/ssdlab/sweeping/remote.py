@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +25,9 @@ from ssdlab.sweeping.running import Task, difference
 __all__ = ["execute"]
 
 ADDRESS = "RAY_ADDRESS"
-SECONDS = 0.5
+PATIENCE_S = 10.0
+"""For a cluster to answer."""
+LOOK_S = 0.5
 """Between looks for Ctrl-C."""
 WAITING, DONE = (-1, 0, 0, 0), (2, 0, 0, 0)
 
@@ -52,7 +55,7 @@ def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | 
                     running[remote.remote(os.fspath(Path.cwd()), tasks[place].point)] = place
                 if not running:
                     break
-                for reference in ray.wait(list(running), timeout=SECONDS)[0]:
+                for reference in ray.wait(list(running), timeout=LOOK_S)[0]:
                     place = running.pop(reference)
                     _settle(ended, tasks[place], _outcome(ray, reference))
                     states[place] = DONE
@@ -79,6 +82,7 @@ def _started(ray: Any, workers: int | None) -> Iterator[None]:
     else:
         options["address"] = address
     try:
+        _knock(address)
         ray.init(**options)
     except Exception as error:
         where = "on this machine" if address is None else f"at {ADDRESS} = {address}"
@@ -87,6 +91,13 @@ def _started(ray: Any, workers: int | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str | None) -> None:
+    """Fails where nobody listens; Ray would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
 
 
 def _simulate(folder: str, point: Point) -> dict[str, Any] | tuple[str, str]:

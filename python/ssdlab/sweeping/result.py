@@ -17,6 +17,8 @@ from ssdlab.sweeping.definition import Point, Sweep
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ssdlab.report.paper import Picture
+
 __all__ = ["SweepPoint", "SweepResult", "figures_of"]
 
 NO_FIGURES = ("config", "sweep")
@@ -99,6 +101,26 @@ class SweepResult(Sequence[SweepPoint]):
         pcsv.write_csv(self.table(), content)
         return content.getvalue()
 
+    def plot(self, y: str, x: str | None = None, *, by: str | None = None, where: Mapping[str, Any] | None = None) -> Picture:
+        """A figure over an axis, such as `sweep.plot("latency_ns.read.p99", "gc.soft").save("p99.png")`; notebooks show it.
+
+        With an axis `seed` it is the mean over seeds, with its 95 % confidence interval.
+
+        Args:
+            y: a column of the table that holds numbers.
+            x: an axis; by default the last one but `seed`.
+            by: the axis whose values are a line each; by default all combinations of the other axes are. Axes that are neither must have
+                one value.
+            where: values of axes: only the points that have them are drawn.
+
+        Raises:
+            UsageError: if there is no such figure or axis, or nothing to draw.
+        """
+        # Matplotlib takes longer to import than many a run takes.
+        from ssdlab.sweeping.figure import figure  # noqa: PLC0415
+
+        return figure(self, y, x, by, where or {})
+
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `ssdlab sweep --json` prints it."""
         failed = [{"values": dict(point.values), "error": str(error)} for point, error in self.failed]
@@ -115,10 +137,10 @@ class SweepResult(Sequence[SweepPoint]):
         return f"<SweepResult: {len(self)} of {len(self.sweep)} points over {', '.join(self.axes)}>"
 
     def __str__(self) -> str:
-        """The table that the command line prints, with all points."""
+        """The table that the command line prints; `table()` has all points and figures."""
         from ssdlab import tables  # noqa: PLC0415
 
-        return tables.as_text(tables.sweep_tables(self, most=len(self)))
+        return tables.as_text(tables.sweep_tables(self))
 
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Task:
             return None
         other = difference(self.asked, data)
         if other is not None:
-            raise UsageError(f"{file} is of another sweep ({other}): choose another folder for this one, or delete that one")
+            raise UsageError(f"{file} is the result of something else ({other}): delete it, or choose another folder")
         return Result(data, title=self.job.title)
 
 
@@ -110,7 +110,7 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
         UsageError: if the folder has results, and `resume` is not set or they are of something else.
     """
     if resume and out is None:
-        raise UsageError("resume: expected out as well, the folder in which results are looked for")
+        raise UsageError("resume = True: expected out as well, the folder that has results")
     tasks: list[Task] = []
     wrong: list[tuple[Point, Error]] = []
     for point in sweep.points():
@@ -119,9 +119,9 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
         except Error as error:
             wrong.append((point, error))
     if wrong:
-        point, error = wrong[0]
+        point, reason = wrong[0]
         others = f" (nor can {len(wrong) - 1:,} of the other {len(sweep) - 1:,} points)" if len(wrong) > 1 else ""
-        raise type(error)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {error}") from error
+        raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
     if out is not None and not resume:
         _refuse_results(out)
     found = {task.point.folder: task.there() for task in tasks} if resume else {}
@@ -189,16 +189,23 @@ def _refuse_results(folder: Path) -> None:
     """A sweep takes long: its results are not written over by one that was meant to go on with it."""
     here = [file for file in (*(folder / name for name in TABLE_FILES), *folder.glob(f"*/{RESULT_FILE}")) if file.exists()]
     if here:
-        raise UsageError(f"{folder} has results already ({here[0].relative_to(folder)}): go on with them (resume), or choose another folder")
+        raise UsageError(
+            f"{folder} has results already ({here[0].relative_to(folder)}): "
+            "go on with them by --resume (resume=True), or choose another folder"
+        )
 
 
 def difference(asked: Any, found: Any, path: str = "") -> str | None:
     """The first entry of what was asked for that is not the same in a result; `None`: it is of the same."""
     if not isinstance(asked, Mapping) or not isinstance(found, Mapping):
-        return None if asked == found else f"{path} is {json.dumps(found)} there, {json.dumps(asked)} here"
+        return None if asked == found else f"{path or 'all'} is {_shown(found)} there, {_shown(asked)} here"
     names = asked if not path else {**asked, **found}  # a result has other entries besides
     differences = (difference(asked.get(name), found.get(name), f"{path}.{name}".lstrip(".")) for name in names)
     return next((entry for entry in differences if entry is not None), None)
+
+
+def _shown(value: Any) -> str:
+    return "absent" if value is None else json.dumps(value)
 
 
 def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathLike[str]]:
