@@ -70,7 +70,7 @@ lint: $(EQUIPPED) ## check style and types, Rust and Python
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs: $(EQUIPPED) ## build the documentation into site/
+docs: $(BUILT) $(EQUIPPED) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site: site/index.html"
 

@@ -1,69 +1,194 @@
-"""The commands and examples in README and docs are run, so that they stay true."""
+"""The commands and examples in README and docs are run, so that they stay true; `pages.py` says what becomes of which block."""
 
 from __future__ import annotations
 
-import json
+import os
 import re
-import shlex
+import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import ssdlab
 from conftest import ROOT
+from pages import PAGES, Block, blocks, differs
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
+"""What a reader's shell has besides `ssdlab` and `python`."""
 
+NOT_RUN = {
+    "make": "builds what the tests run with, or runs the tests",
+    "pip": "installs packages, which needs network or minutes",
+    "python3": "makes an environment to install into",
+    ".": "puts an environment into the shell that reads the page",
+    "sudo": "needs root; `test_trace_record.py` has what it does",
+    "git": "needs network",
+    "cargo": "builds for minutes; `make test` runs these tests and examples",
+    "ssdlab": "needs what a `sudo` before it made, or takes longer than a test may",
+}
+"""The programs of `console` blocks, and why no test runs them."""
 
-def blocks(language: str) -> list[tuple[str, str]]:
-    """The code blocks of a language, with the page they are on."""
-    return [(page.name, text) for page in PAGES for tongue, text in BLOCK.findall(page.read_text()) if tongue == language]
-
-
-def commands() -> list[tuple[str, str]]:
-    """The `ssdlab` commands of the shell blocks; a backslash at a line's end continues it."""
-    lines = [(page, line.strip()) for page, text in blocks("sh") for line in text.replace("\\\n", " ").splitlines()]
-    return [(page, line.split(" #")[0]) for page, line in lines if line.startswith("ssdlab ")]
+LANGUAGES = {"sh", "python", "text", "toml", "csv", "rust", "console"}
+MOST_SECONDS = 600
 
 
 @pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the pages' paths exist; the commands of all pages share it, as a reader's shell would."""
-    folder = tmp_path_factory.mktemp("docs")
-    for name in ("traces", "presets"):
-        (folder / name).symlink_to(ROOT / name)
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The only folder on PATH, so that a block that needs more fails."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in PROGRAMS:
+        found = shutil.which(name)
+        assert found is not None, name
+        (folder / name).symlink_to(found)
+    for name, command in {"python": "", "ssdlab": " -m ssdlab"}.items():
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{command} "$@"\n')
+        script.chmod(0o755)
     return folder
 
 
-@pytest.mark.parametrize(("page", "line"), commands())
-def test_command(page: str, line: str, workplace: Path) -> None:
-    words = shlex.split(line)
-    done = subprocess.run(
-        [sys.executable, "-m", "ssdlab", *words[1:]], cwd=workplace, capture_output=True, text=True, timeout=600, check=False
-    )
+@pytest.fixture
+def workplace(tmp_path: Path) -> Path:
+    """A folder in which the pages' paths exist."""
+    for name in ("traces", "presets", "studies"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+def run(block: Block, workplace: Path, programs: Path) -> str:
+    """What a block prints."""
+    command = [sys.executable, "-c", block.text] if block.language == "python" else ["/bin/bash", "-euo", "pipefail", "-c", block.text]
+    environment = os.environ | {"PATH": str(programs), "COLUMNS": "80"}
+    done = subprocess.run(command, cwd=workplace, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    assert done.returncode == 0, f"{block.place}: {done.stderr}"
+    return done.stdout
+
+
+def check(block: Block, before: Block | None, printed: str | None, workplace: Path, programs: Path) -> str | None:
+    """Does what a reader would do with a block; returns what it prints."""
+    assert block.language in LANGUAGES, f"{block.place}: {block.language or 'no language'}: expected one of {', '.join(sorted(LANGUAGES))}"
+    if block.file is not None:
+        assert block.language != "sh", f"{block.place}: a file that is a command"
+        (workplace / block.file).write_text(block.text)
+        return None
+    match block.language:
+        case "sh" | "python":
+            return run(block, workplace, programs)
+        case "text":
+            assert before is not None and block.follows and printed is not None, f"{block.place}: what is this the output of?"
+            difference = differs(block.text, printed)
+            assert difference is None, f"{block.place}: {difference}"
+        case "toml":
+            tomllib.loads(block.text)
+        case "csv":
+            pytest.fail(f"{block.place}: a file without a name: put a line with its name and a colon before it")
+        case "rust":
+            check_rust(block)
+        case "console":
+            check_console(block)
+    return None
+
+
+def check_rust(block: Block) -> None:
+    """It is a test of the crate: an example, word for word, or on a page that is a part of the crate's documentation."""
+    page = f'include_str!("{"../" * 5}docs/{block.page.name}")'
+    if any(page.replace("../" * 5, "../" * depth) in text for text in sources() for depth in range(3, 7)):
+        return
+    examples = (ROOT / "crates" / "ssdlab" / "examples").glob("*.rs")
+    assert any(block.text == path.read_text().partition("\n#[test]\n")[0] for path in examples), f"{block.place}: nothing compiles this"
+
+
+def sources() -> Iterator[str]:
+    """The source files of the crate."""
+    return (path.read_text() for path in (ROOT / "crates" / "ssdlab" / "src").rglob("*.rs"))
+
+
+def check_console(block: Block) -> None:
+    """Its commands begin with a `$`, and are of programs that cannot be run here."""
+    commands = [line.removeprefix("$ ") for line in block.text.splitlines() if line.startswith("$ ")]
+    assert commands, f"{block.place}: no line begins with $"
+    for command in commands:
+        words = [word for word in command.split() if not re.match(r"[A-Z]+=", word)]
+        program = words[0].rpartition("/")[2]
+        assert program in NOT_RUN, f"{block.place}: {program}: let the tests run it (```sh), or say in NOT_RUN why they cannot"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, workplace: Path, programs: Path) -> None:
+    """Block by block, in one folder, as somebody does who reads it from top to end."""
+    before, printed = None, None
+    named: dict[str, Block] = {}
+    for block in blocks(page):
+        printed = check(block, before, printed, workplace, programs)
+        before = block
+        if block.language in {"sh", "python"} and block.file is None:
+            named = {name: file for name, file in named.items() if name not in block.text}
+        elif block.file is not None:
+            named[block.file] = block
+    assert not named, f"nothing uses these files: {', '.join(file.place for file in named.values())}"
+
+
+def test_pages_have_blocks() -> None:
+    """Should the pattern above stop to match, the tests above would pass by doing nothing."""
+    found = [block for page in PAGES for block in blocks(page)]
+    for language, least in {"sh": 25, "python": 15, "text": 3, "rust": 3, "toml": 3, "console": 3}.items():
+        assert sum(block.language == language for block in found) >= least, language
+    fences = sum(len(re.findall(r"^```", page.read_text(), re.MULTILINE)) for page in PAGES)
+    assert fences == 2 * len(found)
+
+
+def test_what_a_page_shows_is_compared() -> None:
+    """The comparison finds what differs, and nothing else."""
+    printed = "name     value\n────────────\na          1.5\n\nb            2\nSimulated 3 s in 0.5 s, after 1 ms of preparation\n"
+    shown = "name value\n────\na   1.5\nb   2\nSimulated 3 s in 9.9 s, after 2 s of preparation\n"
+    assert differs(shown, printed) is None
+    assert differs("...\nb 2\n...\n", printed) is None
+    assert differs("name value\n...\n", printed) is None
+    for wrong in ("...\nb 3\n...\n", "name value\n", "a 1.5\n...\n", "...\nb 2\n", "...\nb 2\n...\na 1.5\n...\n", shown + "c 4\n"):
+        assert differs(wrong, printed), wrong
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    """Those between the pages of the site are mkdocs' affair."""
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            if "://" in target:
+                continue
+            path, _, anchor = target.partition("#")
+            file = page.parent / path if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            if anchor:
+                assert anchor in anchors(file), f"{page.name}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of its headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    """Every page, link and anchor; what it shows comes from itself, never from elsewhere."""
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize(("page", "code"), blocks("python"))
-def test_python_example(page: str, code: str, workplace: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", code], cwd=workplace, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_pages_have_commands() -> None:
-    """Should the pattern above stop to match, the tests above would pass by being none."""
-    assert len(commands()) >= 10
-    assert len(blocks("python")) >= 3
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > len(PAGES) - 2
+    for page in pages:
+        loaded = re.findall(r'(?:src|rel="stylesheet" href)="?(https?:[^" >]+)', page.read_text())
+        assert not loaded, f"{page.relative_to(site)}: {loaded}"
 
 
 def test_names_in_the_policy_space() -> None:
     """The page of schemes names keys and counters in passing: each is a key of the configuration or a figure of the result."""
     page = (ROOT / "docs" / "schemes.md").read_text()
-    command = "run --device lee2013 --scheme pgc --workload lee2013-synthetic --requests 500 --json"
-    done = subprocess.run([sys.executable, "-m", "ssdlab", *command.split()], capture_output=True, text=True, timeout=600, check=True)
-    result = json.loads(done.stdout)
+    result = ssdlab.run(device="lee2013", scheme="pgc", workload="lee2013-synthetic", requests=500).to_dict()
 
     def known(name: str) -> bool:
         for tree in (result, result["config"]):

@@ -137,7 +137,7 @@ impl CacheStats {
 pub struct CacheResult {
     /// BLAKE3 over the source of the eviction policy, where that was the user's own (`config.cache.policy` is `custom`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "text"))]
+    #[schemars(extend("unit" = "hexadecimal"))]
     pub policy_source: Option<String>,
     /// Evictions in which the page used longest ago stood in, since the user's own policy named none, or none that could be evicted. Absent
     /// without such a policy.

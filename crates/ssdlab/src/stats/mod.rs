@@ -6,6 +6,7 @@
 mod array;
 mod cache;
 mod class;
+mod counters;
 mod device;
 mod log;
 mod order;
@@ -17,9 +18,10 @@ mod slack;
 
 pub use array::ArrayResult;
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
+pub use counters::COUNTERS;
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
-pub use registry::{Statistic, registry};
+pub use registry::{Statistic, registry, schema};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
     Shared, StateTimes, Utilisation, Wear,

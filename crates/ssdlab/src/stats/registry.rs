@@ -24,8 +24,8 @@ pub fn registry() -> Vec<Statistic> {
     table
 }
 
-/// The JSON Schema of a result, without references.
-fn schema() -> Value {
+/// The JSON Schema of a result, without references. Each statistic carries its `unit`.
+pub fn schema() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<RunResult>().to_value()
 }
@@ -76,13 +76,24 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 27] = [
-            ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error counters workload"),
+        let groups: [(&str, &[&str], &str); 29] = [
+            ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
             ("requests.", &[""], "read write trim flush"),
             (
                 "latency_ns.",
                 &["all.", "read.", "write.", "seq_read.", "rand_read."],
                 "count mean std variance cv min p50 p90 p95 p99 p99_9 p99_99 max",
+            ),
+            (
+                "counters.",
+                &[""],
+                "buffer_reads bus_lines copybacks discarded_moves host_first_between_jobs host_queue_waits idle_jobs idle_pauses",
+            ),
+            (
+                "counters.",
+                &[""],
+                "moves_put_aside multiplane_operations overlapped_operations page_order_waits pause_reads read_passes redirected_writes \
+                 reordered_moves rmw_reads s3_entries trimmed_pages unmapped_reads victim_fallbacks write_passes write_pauses",
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),

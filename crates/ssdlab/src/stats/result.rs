@@ -78,7 +78,7 @@ pub struct RunResult {
     pub histograms: Option<Histograms>,
     /// How often each further mechanism fired, by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("unit" = "count"))]
+    #[schemars(schema_with = "super::counters::schema")]
     pub counters: BTreeMap<String, u64>,
     /// How the drive was prepared before the run, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::select::{Choice, Selection};
@@ -20,36 +21,50 @@ const CHUNK_BYTES: u64 = 1 << 20;
 const SCALE_STEPS: f64 = 1e6;
 
 /// What was done to a trace before its requests reached the drive. Nothing here is silent: every change is counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceCounters {
     /// The format that was read.
+    #[schemars(with = "String", extend("unit" = "text"))]
     pub format: TraceFormat,
     /// Requests taken from the trace.
+    #[schemars(extend("unit" = "count"))]
     pub requests: u64,
     /// Unreadable lines that were tolerated, those of size 0 included.
+    #[schemars(extend("unit" = "count"))]
     pub bad_lines: u64,
     /// Unreadable lines because of a size of 0.
+    #[schemars(extend("unit" = "count"))]
     pub zero_size: u64,
-    /// The first tolerated line's message.
+    /// The first tolerated line's message. Absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "text"))]
     pub first_bad_line: Option<String>,
     /// Devices met in the trace; more than one and none chosen: their addresses were overlaid.
+    #[schemars(extend("unit" = "count"))]
     pub devices: u64,
     /// Requests of devices other than the chosen one.
+    #[schemars(extend("unit" = "count"))]
     pub other_devices: u64,
     /// Requests left out at the start.
+    #[schemars(extend("unit" = "count"))]
     pub skipped: u64,
     /// Requests whose time was moved forward to that of the one before.
+    #[schemars(extend("unit" = "count"))]
     pub clamped: u64,
     /// Requests whose address was moved by a multiple of the exported size.
+    #[schemars(extend("unit" = "count"))]
     pub wrapped: u64,
     /// Requests that were cut off at the end of the drive, or because they were larger than it.
+    #[schemars(extend("unit" = "count"))]
     pub clipped: u64,
     /// Requests that were left out because nothing of them lies inside the drive, or for `compact`: trims of megabytes not in use.
+    #[schemars(extend("unit" = "count"))]
     pub dropped: u64,
     /// Requests that became several because their parts no longer lie side by side.
+    #[schemars(extend("unit" = "count"))]
     pub split: u64,
     /// Megabytes (2^20 bytes) in use, as numbered anew by `range = "compact"`.
+    #[schemars(extend("unit" = "count"))]
     pub compacted_mb: u64,
 }
 

@@ -1,0 +1,209 @@
+"""The reference pages say all that there is, and nothing else: the command line, the API, the figures of a result.
+
+`docs/reference/cli.md` is made of the commands themselves: `UPDATE=1 pytest tests/test_reference.py` writes it anew.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from enum import EnumType
+from typing import Any, get_args
+
+import pytest
+import typer
+
+import ssdlab
+from conftest import DRIVE, ROOT, Ssdlab
+from ssdlab import queueing
+from ssdlab.cli import app
+
+REFERENCE = ROOT / "docs" / "reference"
+RENEW = "run `UPDATE=1 .venv/bin/python -m pytest tests/test_reference.py`"
+
+CLI_INTRODUCTION = f"""\
+# Commands and options
+
+<!-- Written by {RENEW.removeprefix("run ")}: change the help texts in the source, not this file. -->
+
+Every command with all of its arguments and options, as `--help` has them. [Command line](../command-line.md) says how they go together, what is
+written where, and what the exit codes mean.
+"""
+
+
+def cli_page() -> str:
+    """The text of `docs/reference/cli.md`."""
+    return CLI_INTRODUCTION + "".join(
+        command_section(words, command) for words, command in commands(["ssdlab"], typer.main.get_command(app))
+    )
+
+
+def commands(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
+    """A command and those below it, with the words that call them."""
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands([*words, name], below)
+
+
+def command_section(words: list[str], command: Any) -> str:
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    usage = [*words, *(["[OPTIONS]"] if options else []), *(written(argument) for argument in arguments)]
+    below = list(getattr(command, "commands", {}))
+    text = f"\n## `{' '.join(words)}`\n\n{' '.join((command.help or '').split())}\n\n"
+    if below:
+        links = ", ".join(f"[`{name}`](#{'-'.join([*words, name])})" for name in below)
+        text += f"Commands: {links}.\n"
+        text += "" if not options else "\n"
+    else:
+        text += f"    {' '.join(usage)}\n\n"
+    if arguments:
+        text += "| argument | |\n|---|---|\n"
+        text += "".join(f"| `{written(argument)}` | {cell(argument.help)} |\n" for argument in arguments)
+        text += "\n" if options else ""
+    if options:
+        text += "| option | default | |\n|---|---|---|\n"
+        text += "".join(option_row(option) for option in options)
+    return text
+
+
+def written(argument: Any) -> str:
+    """An argument as the usage has it."""
+    name = argument.metavar or "|".join(choices(argument)) or argument.name.upper()
+    return name if argument.required else f"[{name}]"
+
+
+def option_row(option: Any) -> str:
+    """An option with what it takes, its default, what it is for, and its range."""
+    value = "" if option.is_flag else f" {option.metavar or '|'.join(choices(option))}"
+    assert option.is_flag or value.strip(), option.name
+    names = ", ".join(f"`{cell(name + value)}`" for name in sorted(option.opts, key=len, reverse=True))
+    default = getattr(option.default, "value", option.default)
+    shown = "required" if option.required else "" if default in (None, False, []) else f"`{default}`"
+    repeated = option.multiple and not re.search("once for each|repeated", option.help)
+    return f"| {names} | {shown} | {cell(option.help)}{' May be repeated.' if repeated else ''}{bounds(option)} |\n"
+
+
+def bounds(option: Any) -> str:
+    least, most = (str(bound).replace(str(2**64 - 1), "2^64 - 1") for bound in (option.min, option.max))
+    if option.max is not None:
+        return f" {least} to {most}."
+    return "" if option.min is None else f" At least {least}."
+
+
+def choices(parameter: Any) -> list[str]:
+    """The values of an option that is one of a few."""
+    annotation = parameter.type_descriptor.annotation if hasattr(parameter, "type_descriptor") else None
+    annotation = (*get_args(annotation), annotation)[0]  # of a list its entries
+    return [choice.value for choice in annotation] if isinstance(annotation, EnumType) else []
+
+
+def cell(text: str) -> str:
+    """A bar would end the cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def test_the_reference_of_the_command_line_is_current() -> None:
+    page = REFERENCE / "cli.md"
+    if os.environ.get("UPDATE"):
+        page.write_text(cli_page())
+    assert page.exists() and page.read_text() == cli_page(), f"{page.relative_to(ROOT)} is not current: {RENEW}"
+
+
+def test_the_reference_of_the_command_line_has_what_help_has(ssdlab_command: Ssdlab) -> None:
+    """The page is made of the same objects as the help; this finds out should that no longer be so."""
+    shown = set(re.findall(r"--[a-z][a-z-]+", ssdlab_command("compare", "--help").out)) - {"--help"}
+    section = cli_page().partition("## `ssdlab compare`")[2].partition("\n## ")[0]
+    assert len(shown) > 20
+    assert shown == set(re.findall(r"`(--[a-z][a-z-]+)", section))
+
+
+def public() -> dict[str, Any]:
+    """Every public name, as its user writes it."""
+    names = {f"ssdlab.{name}": getattr(ssdlab, name) for name in ssdlab.__all__}
+    return names | {f"ssdlab.queueing.{name}": getattr(queueing, name) for name in queueing.__all__}
+
+
+def test_every_public_name_is_described() -> None:
+    """On the page, which is made of the docstrings; a class with what may be called and asked of it."""
+    page = (REFERENCE / "api.md").read_text()
+    on_page = set(re.findall(r"^::: (\S+)$", page, re.MULTILINE)) | set(re.findall(r"^\| `([\w.]+)` \|", page, re.MULTILINE))
+    assert on_page == set(public())
+    for name, thing in public().items():
+        if callable(thing):
+            assert (inspect.getdoc(thing) or "").strip(), f"{name} has no docstring"
+        if inspect.isclass(thing) and thing.__module__.startswith("ssdlab"):
+            for part, what in vars(thing).items():
+                if not part.startswith("_") and (callable(what) or isinstance(what, property) or inspect.isgetsetdescriptor(what)):
+                    assert (inspect.getdoc(what) or "").strip(), f"{name}.{part} has no docstring"
+
+
+def described_figures() -> set[str]:
+    """The entries of the page of statistics, classes written out."""
+    names: set[str] = set()
+    for section in (REFERENCE / "statistics.md").read_text().split("\n## ")[1:]:
+        classes = re.findall(r"^\| `(\w+)` \|", section.partition("| entry |")[0], re.MULTILINE)[1:]  # behind the head
+        for name in re.findall(r"^\| `([\w.]+)` \|", section.partition("| entry |")[2], re.MULTILINE):
+            names |= {name.replace("CLASS", which) for which in classes} if "CLASS" in name else {name}
+    return names
+
+
+def figures(result: dict[str, Any], prefix: str = "") -> set[str]:
+    """The entries of a result; the configuration is one."""
+    names: set[str] = set()
+    for key, value in result.items():
+        name = f"{prefix}{key}"
+        names |= figures(value, f"{name}.") if isinstance(value, dict) and name != "config" else {name}
+    return names
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Results that have between them all that a result can have."""
+    trace = tmp_path_factory.mktemp("figures") / "some.csv"
+    trace.write_text(
+        "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n10,R,0,4096\nno request\n20,R,4096,4096\n30,F,0,0\n40,T,0,4096\n"
+    )
+    writes = DRIVE | {"workload.read_share": 0.5, "workload.interarrival_us": 500}
+    cache = {"cache.policy": "lru", "cache.bytes": 64 * 4096}
+    of_trace = [
+        sys.executable,
+        "-m",
+        "ssdlab",
+        "run",
+        "--device",
+        "demo-4g",
+        "--trace",
+        trace,
+        "--skip-bad-lines",
+        "1",
+        "--fit",
+        str(4 << 30),
+        "--json",
+    ]
+    return [
+        ssdlab.run(set=writes | {"ftl.precondition.kind": "steady"}, requests=4_000, series=True, victim=lambda _: None).to_dict(),
+        ssdlab.run(scheme="gcar-lru", set=writes | cache, requests=4_000, series=True).to_dict(),
+        ssdlab.run(set=writes | cache | {"cache.gc_aware": False}, requests=2_000, eviction=lambda _: None).to_dict(),
+        ssdlab.run(scheme="slacker", set=writes | {"workload.request_kb": 16}, requests=2_000).to_dict(),
+        ssdlab.run(set=writes | {"array.level": "rais5", "array.drives": 4, "array.degraded": 1}, requests=2_000).to_dict(),
+        json.loads(subprocess.run(of_trace, capture_output=True, text=True, timeout=60, check=True).stdout),
+    ]
+
+
+def test_every_figure_of_a_result_is_described(results: list[dict[str, Any]]) -> None:
+    described = described_figures()
+    assert len(described) > 200
+    for result in results:
+        unknown = figures(result) - described
+        assert not unknown
+
+
+def test_every_figure_that_is_described_is_of_some_result(results: list[dict[str, Any]]) -> None:
+    missing = described_figures() - {name for result in results for name in figures(result)}
+    assert not missing
