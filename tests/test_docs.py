@@ -28,7 +28,7 @@ NOT_RUN = {
     "sudo": "needs root; `test_trace_record.py` has what it does",
     "git": "needs network",
     "cargo": "builds for minutes; `make test` runs these tests and examples",
-    "ssdlab": "needs what a `sudo` before it made, or takes longer than a test may",
+    "ssdlab": "needs what a `sudo` before it made, or other machines, or takes longer than a test may",
 }
 """The programs of `console` blocks, and why no test runs them."""
 
