@@ -75,6 +75,13 @@ def test_long_rows_are_not_printed() -> None:
     assert tables(result) == tables(small(requests=200))
 
 
+def test_a_result_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There rich would rather show its tables itself."""
+    result = small(requests=200)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "Response times" in str(result)
+
+
 def test_series_of_a_comparison() -> None:
     comparison = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=300, series=True)
     assert all(sum(run.series.latency_ns.read["count"]) == run.request_counts.read for run in comparison.values())

@@ -113,7 +113,8 @@ def quantity(key: str, value: object) -> str:
 def as_text(items: Iterable[RenderableType]) -> str:
     """Tables as plain text."""
     out = io.StringIO()
-    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None)
+    # In a notebook rich would show each table by itself, and leave the text empty.
+    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None, force_jupyter=False)
     for item in items:
         console.print(item)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
