@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from conftest import Ssdlab
@@ -65,6 +68,9 @@ def test_info_of_what_is_no_trace(ssdlab_command: Ssdlab, tmp_path: Path) -> Non
     line = ssdlab_command("trace", "info", "empty.csv", "--format", "mrs").failed(2)
     assert "mrs" in line
     assert "msr" in line
+    # Where the header is the project's own, the message is about what is below it.
+    (tmp_path / "words.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,write,0,4096\n")
+    assert "op R, W, T or F" in ssdlab_command("trace", "convert", "words.csv", "out.csv").failed(1)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.zst", "csv.gz", "parquet"])
@@ -96,3 +102,44 @@ def test_info_has_units_and_names_devices(ssdlab_command: Ssdlab, tmp_path: Path
     many = "".join(f"{index},R,0,4096,disk{index}\n" for index in range(25))
     (tmp_path / "many.csv").write_text(header + many)
     assert "and 5 more" in ssdlab_command("trace", "info", "many.csv").out
+
+
+PLAIN = {"time_ns": pa.int64(), "op": pa.string(), "offset_bytes": pa.int64(), "size_bytes": pa.int64(), "device": pa.string()}
+KINDS = {
+    "unsigned": {"time_ns": pa.uint64(), "offset_bytes": pa.uint32(), "size_bytes": pa.uint16()},
+    "narrow": {"time_ns": pa.int32(), "offset_bytes": pa.int32(), "size_bytes": pa.int16()},
+    "fractions": {"time_ns": pa.float64(), "offset_bytes": pa.float64(), "size_bytes": pa.float32()},
+    "long text": {"op": pa.large_string(), "device": pa.large_string()},
+    "views": {"op": pa.string_view(), "device": pa.string_view()},
+    "words by number": {"op": pa.dictionary(pa.int8(), pa.string()), "device": pa.dictionary(pa.int32(), pa.large_string())},
+}
+
+
+@pytest.mark.parametrize("changed", KINDS.values(), ids=KINDS)
+def test_parquet_of_other_column_types(ssdlab_command: Ssdlab, tmp_path: Path, changed: dict[str, pa.DataType]) -> None:
+    columns = {"time_ns": [0, 10, 20], "op": ["R", "W", "R"], "offset_bytes": [0, 8192, 4096], "size_bytes": [4096, 512, 8192]}
+    columns["device"] = ["a", None, "b"]
+    pq.write_table(pa.table(columns, schema=pa.schema(PLAIN)), tmp_path / "plain.parquet")
+    pq.write_table(pa.table(columns, schema=pa.schema(PLAIN | changed)), tmp_path / "other.parquet")
+    files = ssdlab_command("trace", "info", "plain.parquet", "other.parquet", "--json").json()["files"]
+    assert files["other.parquet"] == files["plain.parquet"]
+    assert files["plain.parquet"]["requests"] == {"read": 2, "write": 1, "trim": 0, "flush": 0}
+    assert files["plain.parquet"]["max_end_bytes"] == 12288
+
+
+@pytest.mark.parametrize("value", [-4096.0, 0.5, 1e30, math.nan, None])
+def test_parquet_numbers_that_are_none(ssdlab_command: Ssdlab, tmp_path: Path, value: float | None) -> None:
+    schema = pa.schema(PLAIN | {"offset_bytes": pa.float64()})
+    columns = {"time_ns": [0, 1], "op": ["R", "R"], "offset_bytes": [0.0, value], "size_bytes": [512, 512], "device": ["a", "a"]}
+    pq.write_table(pa.table(columns, schema=schema), tmp_path / "bad.parquet")
+    line = ssdlab_command("trace", "convert", "bad.parquet", "out.csv").failed(1)
+    assert "bad.parquet:2: " in line
+    assert "offset_bytes" in line
+
+
+def test_parquet_columns_of_no_use(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    schema = pa.schema(PLAIN | {"time_ns": pa.list_(pa.int64())})
+    columns = {"time_ns": [[0]], "op": ["R"], "offset_bytes": [0], "size_bytes": [512], "device": ["a"]}
+    pq.write_table(pa.table(columns, schema=schema), tmp_path / "bad.parquet")
+    line = ssdlab_command("trace", "convert", "bad.parquet", "out.csv").failed(1)
+    assert "time_ns: expected whole numbers" in line

@@ -487,3 +487,4 @@ def test_paired_requests_are_in_the_page(tmp_path: Path) -> None:
     text = (tmp_path / "report.html").read_text()
     assert "The same requests, one by one, against npgc" in text
     assert shown(compared.paired["pgc"]["all"]["faster"], "share") in text
+    assert " --paired</code>" in text

@@ -34,8 +34,8 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
-# phase (-1 waiting, 0 preconditioning, 1 simulating, 2 done), requests completed, requests expected (0: unknown),
-# share of the input in millionths
+# phase (-1 waiting, 0 preconditioning, 1 simulating, 2 done); completed and expected (0: unknown), which are requests, while
+# preconditioning pages; share of the input in millionths
 _Snapshot: TypeAlias = tuple[int, int, int, int]
 _Progress: TypeAlias = Callable[[list[_Snapshot]], object]
 
@@ -57,6 +57,7 @@ class Plan:
         requests: int | None = None,
         verify: str = "off",
         request_log: _Path | None = None,
+        timeline: tuple[_Path, int, int | None, int | None] | None = None,  # file, from and to in ns, slices at most
         series: bool = False,
         state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
@@ -187,6 +188,7 @@ def trace_info(
     format: str | None = None,
     unit_bytes: int | None = None,
     device: str | None = None,
+    progress: _Progress | None = None,
 ) -> str: ...
 def trace_convert(
     source: _Path,
@@ -198,6 +200,7 @@ def trace_convert(
     bad_lines: int = 0,
     time_order: str | None = None,
     requests: int | None = None,
+    progress: _Progress | None = None,
 ) -> str: ...
 def presets(kind: str) -> list[tuple[str, str, str]]: ...
 def preset_text(kind: str, name: str) -> str: ...

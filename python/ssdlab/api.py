@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ssdlab import _core
-from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, Job, Log, execute, prepare_folder, write_json
+from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, execute, prepare_folder, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
 from ssdlab.errors import UsageError
-from ssdlab.plans import DEFAULT_SEED, Setup, value_text
+from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text
 from ssdlab.policies import Eviction, Victim
+from ssdlab.progress import ReadProgress
 from ssdlab.result import Comparison, Result
 
 __all__ = [
@@ -60,6 +61,9 @@ def run(
     eviction: Eviction | None = None,
     series: bool = False,
     log_requests: bool = False,
+    timeline: Path_ | None = None,
+    timeline_window: Window | None = None,
+    timeline_limit: int | None = None,
     out: Path_ | None = None,
 ) -> Result:
     """Simulates one workload on one device under one scheme.
@@ -91,6 +95,9 @@ def run(
             `cache.policy`, which must be `lru`.
         series: record the run over time (`result.series`) and how response times are distributed (`result.histograms`).
         log_requests: keep a row for each request (`result.requests`).
+        timeline: a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` says what it shows.
+        timeline_window: show only this part of the run, `(start_us, end_us)`; `None` for its beginning or its end.
+        timeline_limit: the most slices that the timeline may have, 200,000 by default; when it has so many it ends.
         out: a folder for `result.json` and, if asked for, `requests.parquet`.
 
     Raises:
@@ -119,7 +126,8 @@ def run(
     )
     folder = None if out is None else Path(path("out", out))
     log: Log = "kept" if truth("log_requests", log_requests) else None
-    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log=log)])
+    wanted = timeline_of(timeline, timeline_window, timeline_limit)
+    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log=log, timeline=wanted)])
     batch.raise_failure()
     return cast("Result", batch.finished["run"])
 
@@ -146,6 +154,9 @@ def compare(
     eviction: Eviction | None = None,
     series: bool = False,
     log_requests: bool = False,
+    timelines: bool = False,
+    timeline_window: Window | None = None,
+    timeline_limit: int | None = None,
     paired: bool = False,
     out: Path_ | None = None,
     jobs: int | None = None,
@@ -154,6 +165,7 @@ def compare(
 
     Args:
         schemes: scheme presets, each possibly several joined by `+`.
+        timelines: write a timeline for each scheme, `timeline.json.gz` in its folder below `out`.
         paired: compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.
         jobs: runs at once, as many as there are processors by default. It does not change any result.
 
@@ -182,7 +194,8 @@ def compare(
         eviction=eviction,
     )
     folder = None if out is None else Path(path("out", out))
-    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, paired=paired), workers=jobs)
+    wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
+    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired), workers=jobs)
     comparison = Comparison(batch.finished)
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
@@ -190,8 +203,10 @@ def compare(
     return comparison
 
 
-def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool, paired: bool) -> list[Job]:
-    """A job for each scheme; with a folder, each in a folder of its own below that.
+def comparison_jobs(
+    setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool, timeline: Timeline | None, paired: bool
+) -> list[Job]:
+    """A job for each scheme; with a folder, each in a folder of its own below that, where its timeline goes too.
 
     What is only to be paired keeps its logs in temporary folders.
     """
@@ -204,8 +219,16 @@ def comparison_jobs(setup: Setup, schemes: Sequence[str], folder: Path | None, *
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"scheme named twice: {', '.join(twice)}")
+    if timeline is not None and folder is None:
+        raise UsageError("timelines (--timelines) need out (--out DIR): each scheme's goes to its folder there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
-    jobs = [Job.prepare(scheme, setup, scheme, folder=folder and folder / scheme, log=log) for scheme in schemes]
+
+    def job(scheme: str) -> Job:
+        place = folder and folder / scheme
+        there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
+        return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
+
+    jobs = [job(scheme) for scheme in schemes]
     if folder is not None:
         prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
     return jobs
@@ -243,10 +266,10 @@ def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None
     """
     check_paths({"path": path})
     check_texts({"format": format, "device": device})
-    return cast(
-        "dict[str, Any]",
-        json.loads(_core.trace_info(path, format=format, unit_bytes=_optional("unit_bytes", unit_bytes, 1), device=device)),
-    )
+    units = _optional("unit_bytes", unit_bytes, 1)
+    with ReadProgress(path) as progress:
+        report = _core.trace_info(path, format=format, unit_bytes=units, device=device, progress=progress.callback)
+    return cast("dict[str, Any]", json.loads(report))
 
 
 def trace_convert(
@@ -274,16 +297,19 @@ def trace_convert(
     """
     check_paths({"source": source, "target": target})
     check_texts({"format": format, "device": device, "time_order": time_order})
-    report = _core.trace_convert(
-        source,
-        target,
-        format=format,
-        unit_bytes=_optional("unit_bytes", unit_bytes, 1),
-        device=device,
-        bad_lines=whole("bad_lines", bad_lines),
-        time_order=time_order,
-        requests=_optional("requests", requests, 1),
-    )
+    units, skipped, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
+    with ReadProgress(source) as progress:
+        report = _core.trace_convert(
+            source,
+            target,
+            format=format,
+            unit_bytes=units,
+            device=device,
+            bad_lines=skipped,
+            time_order=time_order,
+            requests=most,
+            progress=progress.callback,
+        )
     return cast("dict[str, Any]", json.loads(report))
 
 

@@ -19,7 +19,7 @@ from ssdlab import _core, queueing
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, Interrupted, StoppedError
 from ssdlab.json_text import json_text
-from ssdlab.plans import Setup
+from ssdlab.plans import Setup, Timeline
 from ssdlab.result import Result
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "LOG_FILE",
     "REPORT_FILE",
     "RESULT_FILE",
+    "TIMELINE_FILE",
     "AnyJob",
     "Batch",
     "Job",
@@ -43,12 +44,14 @@ RESULT_FILE = "result.json"
 COMPARISON_FILE = "comparison.json"
 LOG_FILE = "requests.parquet"
 REPORT_FILE = "report.html"
+TIMELINE_FILE = "timeline.json.gz"
+"""Of each scheme of a comparison."""
 
 Log = Literal["kept", "temporary"] | None
 """Whether a run logs its requests, and for how long."""
 
 Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
-"""Called with a tuple for each run: phase, requests completed, requests expected, share of the input in millionths."""
+"""Called with a tuple for each run, as `_core.pyi` describes it."""
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -88,7 +91,17 @@ class Job:
         return self.log is not None
 
     @classmethod
-    def prepare(cls, label: str, setup: Setup, scheme: str | None, *, folder: Path | None, log: Log = None, base: str | None = None) -> Job:
+    def prepare(
+        cls,
+        label: str,
+        setup: Setup,
+        scheme: str | None,
+        *,
+        folder: Path | None,
+        log: Log = None,
+        timeline: Timeline | None = None,
+        base: str | None = None,
+    ) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log.
 
         Args:
@@ -97,6 +110,7 @@ class Job:
             scheme: under which scheme.
             folder: where the result goes.
             log: whether a row for each request is logged: `"kept"` with the result, or `"temporary"`, for as long as the result lives.
+            timeline: the timeline that is to be written, and where.
             base: the label of the run that it is to be paired with.
         """
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
@@ -105,7 +119,7 @@ class Job:
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         return cls(
             label=label,
-            plan=setup.plan(scheme, file),
+            plan=setup.plan(scheme, file, timeline),
             folder=folder,
             log=file,
             keep=keep,
@@ -170,7 +184,7 @@ def execute(jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Pro
     """Runs the jobs, at most `workers` at once (as many as there are processors). Does not raise what the runs raise."""
     for job in jobs:
         if job.folder is not None:
-            prepare_folder(job.folder, [RESULT_FILE, LOG_FILE, REPORT_FILE])
+            prepare_folder(job.folder, [RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE])
     batch = Batch()
     workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     told = _Told(len(jobs), progress)

@@ -3,24 +3,75 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ssdlab import _core
-from ssdlab.checks import check_paths, check_texts, truth, whole
+from ssdlab.checks import check_paths, check_texts, path, truth, whole
 from ssdlab.errors import ConfigError, UsageError
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
+from ssdlab.progress import ReadProgress
 
-__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "SHORTHANDS", "Setup", "requests_of", "value_text", "whole"]
+__all__ = [
+    "DEFAULT_REQUESTS",
+    "DEFAULT_SEED",
+    "SHORTHANDS",
+    "Setup",
+    "Timeline",
+    "Window",
+    "requests_of",
+    "timeline_of",
+    "value_text",
+    "whole",
+]
 
 DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
 """How many requests a generated workload has, unless the caller says."""
+
+
+Window = tuple[float | None, float | None]
+"""A part of a run: from when to when, in microseconds; `None` for its beginning or its end."""
+
+
+class Timeline(NamedTuple):
+    """A timeline that is wanted, as the core takes it."""
+
+    file: Path
+    start_ns: int = 0
+    end_ns: int | None = None
+    limit: int | None = None
+
+
+def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limit: int | None) -> Timeline | None:
+    """The timeline that a caller asks for, if any."""
+    if file is None:
+        if window is not None or limit is not None:
+            raise UsageError("a window or a limit of a timeline was given, but no timeline was asked for: name its file as well")
+        return None
+    if window is None:
+        start, end = None, None
+    elif isinstance(window, Sequence) and not isinstance(window, str) and len(window) == 2:
+        start, end = (None if us is None else _window_ns(us) for us in window)
+        if end is not None and end <= (start or 0):
+            raise UsageError(f"timeline_window: from {window[0] or 0} to {window[1]} us: it must end after it begins")
+    else:
+        raise UsageError(f"timeline_window = {window!r}: expected a pair (start_us, end_us)")
+    return Timeline(Path(path("timeline", file)), start or 0, end, None if limit is None else whole("timeline_limit", limit, least=1))
+
+
+def _window_ns(us: object) -> int:
+    """Microseconds in nanoseconds."""
+    if isinstance(us, bool) or not isinstance(us, Real) or not math.isfinite(us) or us < 0:
+        raise UsageError(f"timeline_window: {us!r} is no time: expected microseconds from 0 on")
+    return whole("timeline_window", us * 1000 if isinstance(us, int) else round(float(us) * 1000))
 
 
 BLOCKS_KEY = "device.blocks_per_plane"
@@ -93,7 +144,8 @@ def _extent(config: _core.Config) -> int:
 @lru_cache(maxsize=64)
 def _trace_end(trace: Path, changed_ns: int, format: str | None, unit_bytes: int | None, device: str | None) -> int:  # noqa: ARG001
     """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
-    info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device))
+    with ReadProgress(trace) as progress:
+        info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device, progress=progress.callback))
     return cast("int", info["max_end_bytes"])
 
 
@@ -218,7 +270,7 @@ class Setup:
         settings = [word for key, value in self.set for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])
 
-    def plan(self, scheme: str | None, request_log: Path | None = None) -> _core.Plan:
+    def plan(self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""
         config = self.build(scheme)
         return _core.Plan(
@@ -227,6 +279,7 @@ class Setup:
             requests=requests_of(config, self.requests),
             verify=self.verify,
             request_log=request_log,
+            timeline=timeline,
             series=truth("series", self.series),
             state=self.state,
             victim=described_victim(self.victim),

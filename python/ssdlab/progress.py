@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["CountProgress", "RunProgress", "TotalProgress"]
+__all__ = ["CountProgress", "ReadProgress", "RunProgress", "TotalProgress", "show_reading"]
 
 PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
-DONE = 2
+PREPARING, DONE = 0, 2
 MILLION = 1_000_000
+
+
+_reading_shown: ContextVar[bool] = ContextVar("reading_shown", default=False)
+
+
+def show_reading(shown: bool) -> None:
+    """Whether reading a trace shows a bar from now on. The command line wants it, the Python API does not."""
+    _reading_shown.set(shown)
 
 
 class _Bars(ABC):
     """Bars that runs move. `callback` is `None` where nobody would see them."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._progress = None if quiet or not sys.stderr.isatty() else _bars()
+    def __init__(self, *, quiet: bool, transient: bool = False) -> None:
+        self._progress = None if quiet or not sys.stderr.isatty() else _bars(transient=transient)
 
     @property
     def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
@@ -56,7 +67,7 @@ class RunProgress(_Bars):
         super().__init__(quiet=quiet)
         self._labels = labels
         self._tasks: list[Task] = []
-        self._first: dict[int, tuple[float, int]] = {}
+        self._first: dict[tuple[int, int], tuple[float, int]] = {}
 
     def _begin(self, progress: Progress) -> None:
         for label in self._labels:
@@ -69,18 +80,19 @@ class RunProgress(_Bars):
             self._progress.update(
                 task.id,
                 completed=completed,
-                total=_expected(completed, expected, millionths) if completed else None,
+                total=_expected(phase, completed, expected, millionths) if completed else None,
                 phase=PHASES.get(phase, ""),
-                rate=task.fields["rate"] if phase == DONE else self._rate(task.id, completed),
+                rate=task.fields["rate"] if phase == DONE else self._rate(task.id, phase, completed),
             )
 
-    def _rate(self, task: int, completed: int) -> str:
-        """The speed since requests were first seen to be completed."""
+    def _rate(self, task: int, phase: int, completed: int) -> str:
+        """The speed since pages were first seen to be written, or requests completed."""
         if not completed:
             return ""
         now = time.monotonic()
-        since, before = self._first.setdefault(task, (now, completed))
-        return f"{(completed - before) / (now - since):,.0f} requests/s" if now > since else ""
+        since, before = self._first.setdefault((task, phase), (now, completed))
+        unit = "pages" if phase == PREPARING else "requests"
+        return f"{(completed - before) / (now - since):,.0f} {unit}/s" if now > since else ""
 
 
 class TotalProgress(_Bars):
@@ -98,6 +110,28 @@ class TotalProgress(_Bars):
         assert self._progress is not None
         done = sum(phase == DONE for phase, *_ in states)
         self._progress.update(self._progress.tasks[0].id, completed=sum(map(_share, states)), rate=f"{done} of {self._runs} runs")
+
+
+class ReadProgress(_Bars):
+    """A context manager: a bar for the reading of a file, gone afterwards."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(quiet=not _reading_shown.get(), transient=True)
+        self._path = Path(path)
+        self._bytes = 0
+        self._began = time.monotonic()
+
+    def _begin(self, progress: Progress) -> None:
+        # Of a pipe nobody knows the length, and what cannot be read is said by who reads it.
+        self._bytes = self._path.stat().st_size if self._path.is_file() else 0
+        progress.add_task(self._path.name, total=self._bytes or None, phase="reading", rate="")
+
+    def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
+        assert self._progress is not None
+        read = self._bytes * states[0][3] // MILLION
+        spent = time.monotonic() - self._began
+        rate = f"{read / spent / MILLION:,.1f} MB/s" if read and spent > 0 else ""
+        self._progress.update(self._progress.tasks[0].id, completed=read, rate=rate)
 
 
 class CountProgress:
@@ -137,17 +171,21 @@ def _share(state: tuple[int, int, int, int]) -> float:
     phase, completed, expected, millionths = state
     if phase == DONE:
         return 1.0
+    if phase == PREPARING:
+        return 0.0
     return min(completed / expected, 1.0) if expected > 0 else millionths / MILLION
 
 
-def _expected(completed: int, expected: int, millionths: int) -> float | None:
-    """How many requests there will be: known, or guessed from the share of the input that is behind us."""
+def _expected(phase: int, completed: int, expected: int, millionths: int) -> float | None:
+    """How many pages or requests there will be: known, or guessed from the share of the input that is behind us."""
     if expected > 0:
         return max(expected, completed)
+    if phase == PREPARING:
+        return None
     return completed * MILLION / millionths if millionths > 0 and completed > 0 else None
 
 
-def _bars() -> Progress:
+def _bars(*, transient: bool = False) -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -156,4 +194,5 @@ def _bars() -> Progress:
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
+        transient=transient,
     )

@@ -202,6 +202,7 @@ def run_tables(result: Result) -> list[RenderableType]:
         *_cache(result),
         *_array(result),
         *remarks(result),
+        *timeline_remark(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
     ]
@@ -210,6 +211,19 @@ def run_tables(result: Result) -> list[RenderableType]:
 def remarks(result: Result) -> list[RenderableType]:
     """What was done to the device or the trace so that they go together."""
     return [*_fit_remark(result), *trace_remarks(result)]
+
+
+def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:
+    """What part of the run its timeline shows, if there is one."""
+    timeline = result.get("timeline")
+    if not timeline:
+        return []
+    start, end, whole = (f"{ns / 1000:,.3f}" for ns in (timeline["from_ns"], timeline["to_ns"], result["simulated_ns"]))
+    of = f"Timeline{whose}, {timeline['file']}:"
+    if timeline["from_ns"] == result["simulated_ns"]:
+        return [Text(f"{of} empty, the run ends at {whole} us, before the window begins")]
+    shows = f"{of} {number(timeline['slices'])} slices, from {start} us to {end} us of {whole} us simulated"
+    return [Text(f"{shows}; it ends there because it is full (--timeline-limit)" if timeline["full"] else shows)]
 
 
 def _fit_remark(result: Result) -> list[RenderableType]:

@@ -44,7 +44,7 @@ pub fn replay_cache(
     let eviction = eviction.map(policies::eviction);
     let config = config.0.clone();
     let replayed = door::call(py, std::sync::Arc::default(), None, move |control| {
-        replay::replay(&config, &requests, &changes, eviction.as_ref(), &control.cancel)
+        replay::replay(&config, &requests, &changes, eviction.as_ref(), &control.caller)
     })?;
     let mut counters = value!({
         "lookups": replayed.counters.lookups,

@@ -128,7 +128,7 @@ pub fn attend<M: Send>(
     interrupt.map(|(error, _)| error)
 }
 
-/// Does one piece of work; Ctrl-C sets `control.cancel` and is raised.
+/// Does one piece of work; Ctrl-C asks through `control.caller` for an end, and is raised.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     control: Arc<Control>,
@@ -166,10 +166,10 @@ pub fn call<T: Send + 'static>(
 
 /// Asks the work to stop.
 pub fn cancel(control: &Control) {
-    control.cancel.ask();
+    control.caller.ask();
 }
 
-/// What is known of a run's progress: phase, requests completed, requests expected, share of the input in millionths.
+/// What is known of a run's progress: phase, completed, expected (requests; while preparing, pages), share of the input in millionths.
 pub type Snapshot = (i64, u64, u64, u64);
 
 /// The phase of a run that has not begun; the others are [`Control::phase`]'s.
@@ -178,5 +178,5 @@ pub const WAITING: i64 = -1;
 /// A look at a run's progress.
 pub fn snapshot(control: &Control) -> Snapshot {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    (read(&control.phase).cast_signed(), read(&control.completed), read(&control.expected), read(&control.input_millionths))
+    (read(&control.phase).cast_signed(), read(&control.completed), read(&control.expected), control.caller.millionths())
 }

@@ -150,7 +150,7 @@ impl PyTraffic {
     fn of_drive(py: Python<'_>, config: &PyConfig, requests: Option<u64>, seed: u64) -> PyResult<(Self, String)> {
         let config = config.0.clone();
         door::call(py, Arc::default(), None, move |control| {
-            let replay = replay(&config, seed, requests, &control.cancel)?;
+            let replay = replay(&config, seed, requests, &control.caller)?;
             let traffic = Traffic::new(Arrivals::Replayed(replay.arrivals.into()), 0, seed)?;
             Ok((PyTraffic(traffic), json(&replay.report)?))
         })
@@ -214,7 +214,7 @@ pub fn queueing_simulate<'py>(
     control.expected.store(traffic.requests(), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
     let (text, series) = door::call(py, control, progress.as_ref(), move |control| {
-        let watch = Watch { cancel: &control.cancel, completed: &control.completed };
+        let watch = Watch { caller: &control.caller, completed: &control.completed };
         let begun = Instant::now();
         let (result, series) = simulate(&model, &traffic, series, watch)?;
         let wall_s = begun.elapsed().as_secs_f64();

@@ -11,6 +11,7 @@ use ssdlab::config::layers::Layers;
 use ssdlab::config::{Capacity, Config};
 use ssdlab::error::Error;
 use ssdlab::simulation::{self, Control, Plan, Verify};
+use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
 use crate::door::{self, Message, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
@@ -78,7 +79,7 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (
-        config, *, seed, requests=None, verify="off", request_log=None, series=false, state=None, victim=None, eviction=None
+        config, *, seed, requests=None, verify="off", request_log=None, timeline=None, series=false, state=None, victim=None, eviction=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -87,6 +88,7 @@ impl PyPlan {
         requests: Option<u64>,
         verify: &str,
         request_log: Option<PathBuf>,
+        timeline: Option<(PathBuf, u64, Option<u64>, Option<u64>)>,
         series: bool,
         state: Option<PathBuf>,
         victim: Option<policies::Given>,
@@ -101,8 +103,12 @@ impl PyPlan {
                 return Err(Failure::Core(Error::Usage(message)).into());
             }
         };
+        let wanted = |(path, from, to, limit): (_, _, Option<_>, Option<_>)| {
+            Wanted::new(path, (from, to.unwrap_or(u64::MAX)), limit.unwrap_or(DEFAULT_LIMIT))
+        };
+        let timeline = timeline.map(wanted).transpose().map_err(Failure::Core)?;
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
-        let plan = Plan { requests, verify, request_log, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) };
+        let plan = Plan { requests, verify, request_log, timeline, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) };
         guarded(|| plan.check())?;
         Ok(PyPlan(plan))
     }

@@ -27,17 +27,18 @@ pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Re
 
 /// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None))]
+#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None, progress=None))]
 pub fn trace_info(
     py: Python<'_>,
     path: PathBuf,
     format: Option<String>,
     unit_bytes: Option<u64>,
     device: Option<String>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let format = named::<TraceFormat>("trace format", format)?;
-    door::call(py, Arc::default(), None, move |control| {
-        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.cancel)?)
+    door::call(py, Arc::default(), progress, move |control| {
+        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.caller)?)
     })
 }
 
@@ -50,7 +51,9 @@ pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
 
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
-#[pyo3(signature = (source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, requests=None))]
+#[pyo3(signature = (
+    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, requests=None, progress=None
+))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_convert(
     py: Python<'_>,
@@ -62,6 +65,7 @@ pub fn trace_convert(
     bad_lines: u64,
     time_order: Option<String>,
     requests: Option<u64>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let defaults = ConvertOptions::default();
     let options = ConvertOptions {
@@ -73,8 +77,8 @@ pub fn trace_convert(
         requests,
         ..defaults
     };
-    door::call(py, Arc::default(), None, move |control| {
-        json(&workload::convert(&source, &target, &ConvertOptions { cancel: control.cancel.clone(), ..options })?)
+    door::call(py, Arc::default(), progress, move |control| {
+        json(&workload::convert(&source, &target, &ConvertOptions { caller: control.caller.clone(), ..options })?)
     })
 }
 

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use ssdlab::cache::replay::{Change, replay};
-use ssdlab::cancel::Cancel;
+use ssdlab::caller::Caller;
 use ssdlab::config::{CachePolicy, Config, Layers};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -72,7 +72,7 @@ fn replay_s(policy: CachePolicy, gc_aware: bool) -> f64 {
         .collect();
     let config = config(policy, gc_aware);
     let started = Instant::now();
-    let replayed = replay(&config, &requests, &changes, None, &Cancel::default()).expect("a replay");
+    let replayed = replay(&config, &requests, &changes, None, &Caller::default()).expect("a replay");
     assert_eq!(replayed.counters.gc_skips > 0, gc_aware);
     started.elapsed().as_secs_f64()
 }

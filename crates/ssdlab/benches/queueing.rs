@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use ssdlab::cancel::Cancel;
+use ssdlab::caller::Caller;
 use ssdlab::config::{Config, Layers};
 use ssdlab::geometry::Geometry;
 use ssdlab::queueing::{Arrivals, Model, Priority, ServiceTimes, Traffic, Watch, simulate};
@@ -67,9 +67,9 @@ fn queue_s(config: &Config) -> f64 {
         free_blocks: None,
     };
     let start = Instant::now();
-    let replay = replay(config, SEED, Some(REQUESTS), &Cancel::default()).expect("a generator");
+    let replay = replay(config, SEED, Some(REQUESTS), &Caller::default()).expect("a generator");
     let traffic = Traffic::new(Arrivals::Replayed(replay.arrivals.into()), 0, SEED).expect("arrivals");
-    let watch = Watch { cancel: &Cancel::default(), completed: &AtomicU64::new(0) };
+    let watch = Watch { caller: &Caller::default(), completed: &AtomicU64::new(0) };
     simulate(&model, &traffic, false, watch).expect("a run");
     start.elapsed().as_secs_f64()
 }

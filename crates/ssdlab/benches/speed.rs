@@ -25,7 +25,7 @@ fn main() {
     let mut config = layers("lee2013", "npgc", "uniform-4k-write");
     config.ftl.precondition.kind = PreconditionKind::Steady;
     println!("4 KB uniform random writes, lee2013 drive, npgc, steady state, {WRITES} writes a turn, best of {TURNS} turns");
-    let (ftl, report) = precondition::prepare(&config, None, None, 1, &|| false).expect("a steady drive");
+    let (ftl, report) = precondition::prepare(&config, None, None, 1, &|_, _| Ok(())).expect("a steady drive");
     println!(
         "  preconditioned: write amplification {:.3} after {} overwrites",
         report.write_amplification.unwrap_or(1.0),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use tempfile::{Builder, TempPath};
 
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 
 /// What the messages of this module say was attempted.
@@ -101,6 +102,25 @@ fn is_special(path: &Path) -> bool {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A large file takes a while to write: that ends with an error once the caller asked to stop.
+pub struct Cancellable<'a> {
+    /// The file.
+    pub file: &'a mut WholeFile,
+    /// Who asks.
+    pub caller: &'a Caller,
+}
+
+impl Write for Cancellable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.caller.check().map_err(io::Error::other)?;
         self.file.write(bytes)
     }
 

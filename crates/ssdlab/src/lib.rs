@@ -11,12 +11,12 @@
 //! | 4 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
-//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`views`] |
-//! | 0 | [`units`], [`error`], [`cancel`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
+//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
+//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
 pub mod arbiter;
 pub mod cache;
-pub mod cancel;
+pub mod caller;
 pub mod config;
 pub mod custom;
 pub mod distribution;
@@ -40,6 +40,7 @@ pub mod slab;
 pub mod ssd;
 pub mod stats;
 pub mod storage;
+pub mod timeline;
 pub mod units;
 pub mod views;
 pub mod workload;

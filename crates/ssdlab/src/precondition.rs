@@ -13,9 +13,14 @@ use crate::units::{Lpn, PoolId};
 const STEADY: f64 = 0.01;
 /// Windows after which overwriting ends even if write amplification still drifts.
 const MAX_WINDOWS: u32 = 64;
+/// How many pages are written between looks at who watches.
+const PAGES_PER_LOOK: u64 = 65_536;
+
+/// Told how many pages are written and how many there will be (0: unknown); an error of it ends the preparation.
+pub type Watch<'a> = &'a dyn Fn(u64, u64) -> Result<()>;
 
 /// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `victim`: a policy of the
-/// user's own, for the collection that overwriting makes necessary. `cancelled` is asked now and then.
+/// user's own, for the collection that overwriting makes necessary. `watch` is called now and then.
 ///
 /// # Errors
 /// [`Error::Interrupted`], [`Error::Config`] when the data do not fit, or [`Error::Policy`].
@@ -24,9 +29,9 @@ pub fn prepare(
     ranges: Option<&[(u64, u64)]>,
     victim: Option<&CustomVictim>,
     seed: u64,
-    cancelled: &dyn Fn() -> bool,
+    watch: Watch<'_>,
 ) -> Result<(Ftl, PreconditionReport)> {
-    let mut preparation = Preparation::new(config, seed, cancelled);
+    let mut preparation = Preparation::new(config, seed, watch);
     if let Some(victim) = victim {
         preparation.victims.ask(victim);
     }
@@ -71,7 +76,9 @@ struct Preparation<'a> {
     write_amplification: Option<f64>,
     steady: Option<bool>,
     overwritten: u64,
-    cancelled: &'a dyn Fn() -> bool,
+    written: u64,
+    expected: u64,
+    watch: Watch<'a>,
 }
 
 struct PreparationResult {
@@ -80,7 +87,7 @@ struct PreparationResult {
 }
 
 impl<'a> Preparation<'a> {
-    fn new(config: &'a Config, seed: u64, cancelled: &'a dyn Fn() -> bool) -> Self {
+    fn new(config: &'a Config, seed: u64, watch: Watch<'a>) -> Self {
         Preparation {
             config,
             ftl: Ftl::new(config),
@@ -91,7 +98,9 @@ impl<'a> Preparation<'a> {
             write_amplification: None,
             steady: None,
             overwritten: 0,
-            cancelled,
+            written: 0,
+            expected: 0,
+            watch,
         }
     }
 
@@ -125,22 +134,30 @@ impl<'a> Preparation<'a> {
 
     fn write_ranges(&mut self, ranges: &[(u64, u64)]) -> Result<()> {
         let page = u64::from(self.ftl.geometry().page_bytes);
-        for &(offset, length) in ranges {
-            for lpn in offset / page..(offset + length).div_ceil(page) {
-                // Ranges may share a page; it is written once.
-                if self.ftl.lookup(Lpn(lpn as u32)).is_none() {
-                    self.write(Lpn(lpn as u32))?;
-                }
-                if lpn % 65_536 == 0 {
-                    self.check_cancelled()?;
-                }
+        let pages = |&(offset, length): &(u64, u64)| offset / page..(offset + length).div_ceil(page);
+        self.expected = ranges.iter().map(|range| pages(range).count() as u64).sum();
+        for lpn in ranges.iter().flat_map(pages) {
+            // Ranges may share a page; it is written once.
+            if self.ftl.lookup(Lpn(lpn as u32)).is_none() {
+                self.write(Lpn(lpn as u32))?;
             }
+            self.look_out()?;
         }
         Ok(())
     }
 
-    fn check_cancelled(&self) -> Result<()> {
-        if (self.cancelled)() { Err(Error::Interrupted) } else { Ok(()) }
+    /// A page has been written.
+    fn look_out(&mut self) -> Result<()> {
+        self.written += 1;
+        if self.written.is_multiple_of(PAGES_PER_LOOK) { (self.watch)(self.written, self.expected) } else { Ok(()) }
+    }
+
+    /// How many pages it takes, about, until a pool is down to its threshold.
+    fn pages_until_soft(&self) -> u64 {
+        let blocks = self.ftl.blocks();
+        let geometry = self.ftl.geometry();
+        let above = blocks.free_fewest().saturating_sub(self.ftl.soft_blocks());
+        u64::from(above) * u64::from(geometry.pools.count.get()) * u64::from(geometry.pages_per_block.get())
     }
 
     /// The number of logical pages that are overwritten, from the start of the exported range.
@@ -154,6 +171,7 @@ impl<'a> Preparation<'a> {
 
     fn overwrite_until_soft(&mut self) -> Result<()> {
         let pages = self.range_pages();
+        self.expected = self.written + self.pages_until_soft();
         loop {
             let lpn = Lpn(self.rng.below(pages) as u32);
             let pool = self.pool_for(lpn);
@@ -163,24 +181,21 @@ impl<'a> Preparation<'a> {
             let allocated = self.ftl.allocate_host(pool);
             self.ftl.commit_write(pool, lpn, allocated.ppn);
             self.overwritten += 1;
-            if self.overwritten.is_multiple_of(65_536) {
-                self.check_cancelled()?;
-            }
+            self.look_out()?;
         }
     }
 
     fn overwrite_until_steady(&mut self) -> Result<()> {
         let pages = self.range_pages();
+        self.expected = 0; // nobody knows after which window
         self.steady = Some(false);
         let mut before: Option<f64> = None;
         for _ in 0..MAX_WINDOWS {
             let moved = self.counts.pages_moved;
-            for step in 0..pages {
+            for _ in 0..pages {
                 let lpn = Lpn(self.rng.below(pages) as u32);
                 self.write(lpn)?;
-                if step % 65_536 == 0 {
-                    self.check_cancelled()?;
-                }
+                self.look_out()?;
             }
             self.overwritten += pages;
             let amplification = 1.0 + (self.counts.pages_moved - moved) as f64 / pages as f64;

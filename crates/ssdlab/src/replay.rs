@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
@@ -40,7 +40,7 @@ pub struct ReplayReport {
 ///
 /// # Errors
 /// [`Error::Config`] for a closed loop, in which requests have no times; what the workload meets; [`Error::Interrupted`].
-pub fn replay(config: &Config, seed: u64, requests: Option<u64>, cancel: &Cancel) -> Result<Replay> {
+pub fn replay(config: &Config, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Replay> {
     if config.workload.queue_depth > 0 {
         let depth = config.workload.queue_depth;
         let message =
@@ -49,13 +49,13 @@ pub fn replay(config: &Config, seed: u64, requests: Option<u64>, cancel: &Cancel
     }
     let exported = Geometry::new(config).exported_bytes();
     let page_bytes = u64::from(config.device.page_bytes);
-    let mut source = workload::open_cancellable(&config.workload, exported, seed, requests, cancel)?;
+    let mut source = workload::open_cancellable(&config.workload, exported, seed, requests, caller)?;
     let (mut arrivals, mut report) = (Vec::new(), ReplayReport::default());
     let mut taken = 0_u64;
     while let Some(request) = source.next_request()? {
         taken += 1;
         if taken.is_multiple_of(REQUESTS_PER_LOOK) {
-            cancel.check()?;
+            caller.check()?;
         }
         let op = match request.kind {
             RequestKind::Read => Op::Read,
@@ -92,7 +92,7 @@ mod tests {
         config.workload.request_kb = 6.0;
         config.workload.request_size = SizeDistribution::Exponential;
         config.workload.align_kb = 0.5;
-        let replay = replay(&config, 7, Some(500), &Cancel::default()).unwrap();
+        let replay = replay(&config, 7, Some(500), &Caller::default()).unwrap();
         let exported = Geometry::new(&config).exported_bytes();
         let mut source = workload::open(&config.workload, exported, 7, Some(500)).unwrap();
         let mut expected = Vec::new();
@@ -111,7 +111,7 @@ mod tests {
     fn a_closed_loop_is_refused() {
         let mut config = Config::default();
         config.workload.queue_depth = 4;
-        let message = replay(&config, 1, Some(1), &Cancel::default()).unwrap_err().to_string();
+        let message = replay(&config, 1, Some(1), &Caller::default()).unwrap_err().to_string();
         assert!(message.starts_with("workload.queue_depth = 4: "), "{message}");
     }
 }

@@ -1,16 +1,15 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::cache::CustomEviction;
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{CachePolicy, Config, PreconditionKind};
 use crate::error::{Error, Result};
-use crate::files::WholeFile;
+use crate::files::{Cancellable, WholeFile};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
@@ -18,8 +17,9 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
-use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series};
+use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, TimelineResult};
 use crate::storage::{Storage, drive_seed};
+use crate::timeline::{self, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
 
@@ -48,6 +48,8 @@ pub struct Plan {
     pub verify: Verify,
     /// Write a per-request Parquet log here.
     pub request_log: Option<PathBuf>,
+    /// Write a timeline for the Perfetto viewer.
+    pub timeline: Option<timeline::Wanted>,
     /// Record the run over time, and how response times are distributed.
     pub series: bool,
     /// Begin with this saved state in place of preconditioning.
@@ -81,6 +83,7 @@ impl Plan {
             requests: None,
             verify: Verify::Off,
             request_log: None,
+            timeline: None,
             series: false,
             state: None,
             victim: None,
@@ -92,14 +95,12 @@ impl Plan {
 /// A run's line to the outside: progress out, cancellation in. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set to stop the run at the next opportunity with [`Error::Interrupted`].
-    pub cancel: Cancel,
-    /// Requests completed so far.
+    /// May ask for a stop with [`Error::Interrupted`] at the next opportunity; is told the share of the input consumed.
+    pub caller: Caller,
+    /// Requests completed so far; while a drive is prepared, pages written so far.
     pub completed: AtomicU64,
-    /// Requests expected in all, 0 while unknown.
+    /// How many there will be in all, 0 while unknown.
     pub expected: AtomicU64,
-    /// Share of the input consumed, in millionths, where the number of requests is unknown.
-    pub input_millionths: AtomicU64,
     /// What is being done: 0 preconditioning, 1 simulating, 2 done.
     pub phase: AtomicU64,
 }
@@ -107,7 +108,7 @@ pub struct Control {
 impl Control {
     /// True once the caller asked to stop.
     pub fn cancelled(&self) -> bool {
-        self.cancel.asked()
+        self.caller.asked()
     }
 }
 
@@ -126,6 +127,7 @@ pub struct Simulation {
     storage: Storage,
     exported_bytes: u64,
     recorder: Recorder,
+    timeline: Option<Output>,
     series: Option<Box<Series>>,
     precondition: PreconditionReport,
     now: Ns,
@@ -148,7 +150,7 @@ impl Simulation {
     /// Prepares the drive of a plan. Its time is 0.
     ///
     /// # Errors
-    /// What preconditioning, loading the state or opening the request log meets.
+    /// What preconditioning, loading the state or opening the request log or the timeline meets.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         plan.check()?;
         control.phase.store(0, Ordering::Relaxed);
@@ -161,7 +163,7 @@ impl Simulation {
     /// The same with drives that are prepared already, one for each of the array.
     ///
     /// # Errors
-    /// What opening the request log meets.
+    /// What opening the request log or the timeline meets.
     pub fn with_drives(plan: &Plan, ftls: Vec<Ftl>, precondition: PreconditionReport) -> Result<Self> {
         plan.check()?;
         let mut storage = Storage::new(&plan.config, ftls, plan.seed);
@@ -174,12 +176,17 @@ impl Simulation {
         if let Some(eviction) = &plan.eviction {
             storage.use_eviction_policy(eviction);
         }
+        let timeline = plan.timeline.as_ref().map(Output::create).transpose()?;
+        if let Some(timeline) = &timeline {
+            storage.keep_timeline(timeline.budget());
+        }
         Ok(Simulation {
             plan: plan.clone(),
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
             storage,
             exported_bytes: plan.config.exported_bytes()?,
             recorder: Recorder::new(plan.request_log.as_deref())?,
+            timeline,
             precondition,
             now: 0,
             arrivals: VecDeque::new(),
@@ -301,13 +308,13 @@ impl Simulation {
     /// Ends the run.
     ///
     /// # Errors
-    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log meets.
+    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log or the timeline meets.
     pub fn finish(mut self) -> Result<RunResult> {
         self.run_to_idle()?;
-        self.finish_with(serde_json::Value::Null)
+        self.finish_with(serde_json::Value::Null, &Caller::default())
     }
 
-    fn finish_with(mut self, workload: serde_json::Value) -> Result<RunResult> {
+    fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -335,7 +342,12 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        Ok(RunResult::assemble(run, self.recorder.finish()?, device, &erases))
+        let recorders = self.storage.take_timelines();
+        let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
+        let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
+        self.timeline.map(Output::commit).transpose()?;
+        let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
+        Ok(RunResult { timeline, ..result })
     }
 
     fn next_time(&self) -> Option<Ns> {
@@ -387,6 +399,9 @@ impl Simulation {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.requests().arrives(time, index, request);
+            }
             self.storage.accept(time, index, request);
         }
         self.storage.dispatch(time);
@@ -418,6 +433,9 @@ impl Simulation {
             self.recorder.record(completion)?;
             if let Some(series) = &mut self.series {
                 series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.requests().completes(completion.completed_ns, completion.index);
             }
             self.completed += 1;
         }
@@ -470,9 +488,9 @@ impl Simulation {
     fn look_out(&self, source: &dyn RequestSource, control: &Control) -> Result<()> {
         control.completed.store(self.completed, Ordering::Relaxed);
         if let Some(share) = source.progress() {
-            control.input_millionths.store((share * 1e6) as u64, Ordering::Relaxed);
+            control.caller.tell(share);
         }
-        control.cancel.check()
+        control.caller.check()
     }
 }
 
@@ -489,13 +507,14 @@ fn wall_clock() -> Instant {
 pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = plan.config.exported_bytes()?;
-    let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.cancel)?;
-    control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
+    let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::new(plan, control)?;
+    control.completed.store(0, Ordering::Relaxed);
+    control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive(source.as_mut(), control)?;
     let report = serde_json::to_value(source.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    let result = simulation.finish_with(report)?;
+    let result = simulation.finish_with(report, &control.caller)?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(result)
 }
@@ -511,29 +530,12 @@ pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<Precon
     }
     let (ftls, report) = prepare(plan, control)?;
     let mut file = WholeFile::create(out)?;
-    let saved = ftls[0].save(&plan.config, Cancellable { file: &mut file, cancel: &control.cancel });
-    control.cancel.check()?;
+    let saved = ftls[0].save(&plan.config, Cancellable { file: &mut file, caller: &control.caller });
+    control.caller.check()?;
     saved.map_err(|error| Error::io("write", out, error))?;
     file.commit()?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(report)
-}
-
-/// Writing a large state takes a while: it ends with an error once the caller asked to stop.
-struct Cancellable<'a> {
-    file: &'a mut WholeFile,
-    cancel: &'a Cancel,
-}
-
-impl Write for Cancellable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.cancel.check().map_err(std::io::Error::other)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
 }
 
 fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
@@ -560,7 +562,12 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
     let prepared: Vec<_> = (0..plan.config.array.drives())
         .map(|drive| {
             let seed = drive_seed(plan.seed, drive);
-            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &|| control.cancelled())
+            let watch = |written, expected| {
+                control.completed.store(written, Ordering::Relaxed);
+                control.expected.store(expected, Ordering::Relaxed);
+                control.caller.check()
+            };
+            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &watch)
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
@@ -576,6 +583,11 @@ fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
     }
     Ftl::load(config, file)
         .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
+}
+
+fn timeline_result(file: &Path, reach: timeline::Reach) -> TimelineResult {
+    let timeline::Reach { slices, from, to, full } = reach;
+    TimelineResult { file: file.display().to_string(), slices, from_ns: from, to_ns: to, full }
 }
 
 /// The statistics of all drives at the time `end`.

@@ -17,6 +17,7 @@ from ssdlab._core import version
 from ssdlab.cli import presets, queueing, runs, studies, sweeps, traces
 from ssdlab.cli.output import complain
 from ssdlab.errors import Error
+from ssdlab.progress import show_reading
 
 __all__ = ["app", "main"]
 
@@ -72,6 +73,7 @@ def _options(
     _version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
     """A trace-driven SSD simulator."""
+    show_reading(True)
 
 
 def main() -> None:

@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from ssdlab.errors import UsageError
+from ssdlab.plans import Window
+from ssdlab.progress import show_reading
 
-__all__ = ["TimeOrder", "Verify", "folder", "parse_settings"]
+__all__ = ["TimeOrder", "Verify", "folder", "parse_settings", "parse_window"]
 
 
 class Verify(StrEnum):
@@ -19,6 +21,13 @@ class Verify(StrEnum):
     off = "off"
     end = "end"
     every = "every"
+
+
+def _hush(quiet: bool) -> bool:
+    """Also what is read before a command has begun its work shows nothing then."""
+    if quiet:
+        show_reading(False)
+    return quiet
 
 
 Device = Annotated[str | None, typer.Option(help="Device preset (see `ssdlab list devices`).", metavar="NAME")]
@@ -77,11 +86,26 @@ ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage col
 State = Annotated[Path | None, typer.Option(help="Begin with this device state, saved by `ssdlab precondition`.", metavar="FILE")]
 VerifyLevel = Annotated[Verify, typer.Option("--verify", help="Check all invariants: at the end, or after every event (small devices).")]
 LogRequests = Annotated[bool, typer.Option("--log-requests", help="Write requests.parquet, a row for each request (needs --out).")]
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option("--timeline", help="Write a timeline for the Perfetto viewer, .json or .json.gz.", metavar="FILE"),
+]
+Timelines = Annotated[
+    bool, typer.Option("--timelines", help="Write timeline.json.gz, for the Perfetto viewer, for each scheme (needs --out).")
+]
+TimelineWindow = Annotated[
+    str | None,
+    typer.Option(help="Show only this part of the run, in us; START or END may be left out.", metavar="START:END"),
+]
+TimelineLimit = Annotated[
+    int | None,
+    typer.Option(help="End a timeline when it has N slices (default: 200,000).", metavar="N", min=1),
+]
 Paired = Annotated[
     bool, typer.Option("--paired", help="Also compare request by request with the first scheme: how many are faster, slower, unchanged.")
 ]
 Jobs = Annotated[int | None, typer.Option(help="Runs at once (default: as many as processors).", metavar="N", min=1)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.", callback=_hush)]
 
 
 class TimeOrder(StrEnum):
@@ -101,3 +125,17 @@ def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:
             raise UsageError(f'--set "{setting}": expected KEY=VALUE, such as gc.soft=0.05')
         pairs.append((key.strip(), value.strip()))
     return tuple(pairs)
+
+
+def parse_window(text: str | None) -> Window | None:
+    """The times of `--timeline-window START:END`, us."""
+    if text is None:
+        return None
+    start, colon, end = text.partition(":")
+    try:
+        times = tuple(float(us) if us.strip() else None for us in (start, end))
+    except ValueError:
+        times = ()
+    if not colon or len(times) != 2:
+        raise UsageError(f'--timeline-window "{text}": expected START:END in microseconds, such as 1000:2500')
+    return times

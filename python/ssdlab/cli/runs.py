@@ -11,11 +11,11 @@ import typer
 from ssdlab import _core, tables
 from ssdlab import report as reports
 from ssdlab.api import comparison_jobs
-from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, Batch, Job, execute, write_json
+from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, execute, write_json
 from ssdlab.cli import options as o
 from ssdlab.cli.output import complain, print_json, print_tables
 from ssdlab.errors import StoppedError, UsageError
-from ssdlab.plans import DEFAULT_SEED, Setup
+from ssdlab.plans import DEFAULT_SEED, Setup, timeline_of
 from ssdlab.progress import RunProgress
 from ssdlab.result import Comparison, Result
 
@@ -41,6 +41,9 @@ def run(
     verify: o.VerifyLevel = o.Verify.off,
     expect_gc: o.ExpectGc = False,
     log_requests: o.LogRequests = False,
+    timeline: o.TimelineFile = None,
+    timeline_window: o.TimelineWindow = None,
+    timeline_limit: o.TimelineLimit = None,
     out: o.OutWithReport = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
@@ -65,7 +68,9 @@ def run(
         series=out is not None,  # for the report
     )
     _check_log(log_requests, out)
-    batch = _execute([Job.prepare("run", setup, scheme, folder=out, log="kept" if log_requests else None)], None, quiet)
+    wanted = timeline_of(timeline, o.parse_window(timeline_window), timeline_limit)
+    job = Job.prepare("run", setup, scheme, folder=out, log="kept" if log_requests else None, timeline=wanted)
+    batch = _execute([job], None, quiet)
     batch.raise_failure()
     result = batch.finished["run"]
     if out is not None:
@@ -96,6 +101,9 @@ def compare(
     verify: o.VerifyLevel = o.Verify.off,
     expect_gc: o.ExpectGc = False,
     log_requests: o.LogRequests = False,
+    timelines: o.Timelines = False,
+    timeline_window: o.TimelineWindow = None,
+    timeline_limit: o.TimelineLimit = None,
     paired: o.Paired = False,
     out: o.OutWithReport = None,
     jobs: o.Jobs = None,
@@ -122,7 +130,9 @@ def compare(
         series=out is not None,  # for the report
     )
     _check_log(log_requests, out)
-    batch = _execute(comparison_jobs(setup, schemes, out, log_requests=log_requests, paired=paired), jobs, quiet)
+    wanted = timeline_of(TIMELINE_FILE if timelines else None, o.parse_window(timeline_window), timeline_limit)
+    runs = comparison_jobs(setup, schemes, out, log_requests=log_requests, timeline=wanted, paired=paired)
+    batch = _execute(runs, jobs, quiet)
     _show_comparison(batch, out, as_json=json_, quiet=quiet)
     _end_comparison(batch)
     _check_gc(batch, expect_gc)
@@ -181,6 +191,7 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
         print_json(report)
     elif comparison and not quiet:
         remarks = [line for result in list(comparison.values())[:1] for line in tables.remarks(result)]
+        remarks += [line for scheme, result in comparison.items() for line in tables.timeline_remark(result, f" of {scheme}")]
         print_tables([*tables.comparison_tables(comparison), *remarks, *_where(out)])
 
 

@@ -98,8 +98,9 @@
   };
   const text = (x, y, content, attributes = {}) => svg("text", { x, y, ...attributes }, content);
   const colour = (run) => `var(--run-${run % data.colours})`;
-  const DASHES = ["none", "7 3", "2 2.5", "9 3 2 3"];
-  const dash = (run) => DASHES[Math.floor(run / data.colours) % DASHES.length];
+  // Where colours begin again, lines are broken. Curves often lie on each other: through the gaps of the upper ones the lower ones are seen.
+  const DASHES = ["none", "9 5", "5 9", "9 3 2 3"];
+  const dash = ({ k, run }) => DASHES[(Math.floor(run / data.colours) + (k === "curve" ? run : 0)) % DASHES.length];
   const f = (value) => Math.round(value * 10) / 10;
 
   /** Of several bins, what a mark says they are together; null where there is nothing. */
@@ -298,7 +299,7 @@
       canvas.append(text(end - width - 5, top - 9, "0", { "text-anchor": "end" }), text(right, top - 9, label, { "text-anchor": "end" }));
     }
     stroke(mark) {
-      return { class: "line", "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark.run) };
+      return { class: `line ${mark.k}`, "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark) };
     }
     steps(marks, mark, y) {
       const { values, width } = this.visible(mark);

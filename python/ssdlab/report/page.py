@@ -279,10 +279,15 @@ def _setup(runs: Runs) -> str:
 
 
 def _facts(runs: Runs) -> str:
-    """Version, seed and digests."""
+    """Version, seed and digests; where timelines are."""
     facts = [("ssdlab", runs[0].data["version"]), ("Seed", str(runs[0].data["seed"]))]
     facts += [(f"Digest, {run.label}" if len(runs) > 1 else "Digest", run.data["digest"]) for run in runs]
     facts.append(("Simulated", shown(runs[0].data["simulated_ns"], "ns")))
+    for run in runs:
+        timeline = run.data.get("timeline")
+        if timeline:
+            reach = f"{shown(timeline['from_ns'], 'ns')} to {shown(timeline['to_ns'], 'ns')}"
+            facts.append((f"Timeline, {run.label}" if len(runs) > 1 else "Timeline", f"{timeline['file']}, {reach}"))
     return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>' for name, value in facts)}</dl>"
 
 

@@ -63,7 +63,7 @@ STEPS = [1, 2, 5, 10]
 """Between ticks."""
 FEW_DECADES = 60.0
 """Up to this factor from one end to the other, a logarithmic axis has ticks within decades."""
-DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 2, 2)))
+DASHES: Sequence[Any] = ("-", (0, (5, 2.5)), (0, (2.5, 5)), (0, (6, 2, 2, 2)))
 DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
 
@@ -172,14 +172,15 @@ def _height(plot: Plot | Bars | Ranges) -> float:
 
 def _legend(figure: Figure, labels: Sequence[str]) -> list[Any]:
     """The runs, where lines are theirs, and the parts."""
-    runs = {mark.run for plot in figure.plots if isinstance(plot, Plot) for panel in plot.panels for mark in panel.marks if mark.run >= 0}
-    overlaid = any(
-        len({mark.run for mark in panel.marks if mark.run >= 0}) > 1
-        for plot in figure.plots
-        if isinstance(plot, Plot)
-        for panel in plot.panels
+    panels = [panel for plot in figure.plots if isinstance(plot, Plot) for panel in plot.panels]
+    marks = [[mark for mark in panel.marks if mark.run >= 0] for panel in panels]
+    overlaid = any(len({mark.run for mark in panel}) > 1 for panel in marks)
+    styles = {mark.run: _dash(mark.run, mark.run if isinstance(mark, Curve) else 0) for panel in marks for mark in panel}
+    lines = (
+        [Line2D([], [], color=_colour(run), linestyle=style, label=labels[run]) for run, style in sorted(styles.items())]
+        if overlaid
+        else []
     )
-    lines = [Line2D([], [], color=_colour(run), linestyle=_dash(run), label=labels[run]) for run in sorted(runs)] if overlaid else []
     return [*lines, *(Patch(color=colour, label=name) for name, colour in figure.legend)]
 
 
@@ -256,7 +257,7 @@ def _mark(axes: Axes, mark: Mark) -> None:
             edges = np.arange(len(values) + 1) * shown.width
             axes.stairs(values, edges, baseline=None, color=_colour(mark.run), linestyle=_dash(mark.run), linewidth=0.8)
         case Curve():
-            axes.step(mark.x, mark.y, where="post", color=_colour(mark.run), linestyle=_dash(mark.run), linewidth=1.1)
+            axes.step(mark.x, mark.y, where="post", color=_colour(mark.run), linestyle=_dash(mark.run, mark.run), linewidth=1.1)
         case Rule():
             axes.axhline(mark.value, color="black" if mark.run < 0 else _colour(mark.run), linestyle=(0, (4, 3)), linewidth=0.7)
             place, side = (1, "right") if mark.name == "T_soft" else (0, "left")  # they may lie close to each other
@@ -365,6 +366,6 @@ def _colour(run: int) -> str:
     return COLOURS[run % len(COLOURS)]
 
 
-def _dash(run: int) -> Any:
-    """Where colours begin again, lines are broken."""
-    return DASHES[run // len(COLOURS) % len(DASHES)]
+def _dash(run: int, further: int = 0) -> Any:
+    """Where colours begin again, lines are broken; curves, which often lie on each other, differ in any case."""
+    return DASHES[(run // len(COLOURS) + further) % len(DASHES)]

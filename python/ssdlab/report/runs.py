@@ -155,7 +155,8 @@ def command_of(runs: Runs) -> str | None:
     if any(words[:place] != first[:place] or words[place + 2 :] != after for words in commands):
         return None
     schemes = [word for words in commands for word in words[place : place + 2]]
-    return shlex.join(["ssdlab", "compare", *before, *schemes, *after])
+    paired = ["--paired"] if runs.paired else []
+    return shlex.join(["ssdlab", "compare", *before, *schemes, *after, *paired])
 
 
 def _words(command: object) -> list[str]:

@@ -29,7 +29,7 @@ UNITS = {
     "_mb": "mb",
 }
 """Ends of names, and the units that they stand for."""
-UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command")
+UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline")
 """Parts of a result that stand elsewhere, or are figures."""
 
 

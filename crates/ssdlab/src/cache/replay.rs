@@ -2,7 +2,7 @@
 //! is there at once, what is destaged is below at once, and every page holds data.
 
 use super::{Answer, Cache, CustomEviction, Found, Groups, Homes, Leaves, Sectors};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{CachePlace, CachePolicy, Config};
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
@@ -168,7 +168,7 @@ pub fn replay(
     requests: &[Request],
     changes: &[Change],
     eviction: Option<&CustomEviction>,
-    cancel: &Cancel,
+    caller: &Caller,
 ) -> Result<Replayed> {
     if !config.cache.is_on() {
         return Err(Error::Usage("there is no cache to replay; set cache.policy".into()));
@@ -196,7 +196,7 @@ pub fn replay(
     let mut changes = changes.iter().peekable();
     for (index, request) in requests.iter().enumerate() {
         replay.request = index as u64;
-        cancel.check()?;
+        caller.check()?;
         while let Some(change) = changes.next_if(|change| change.request <= index as u64) {
             replay.homes.in_gc[change.home as usize] = change.in_gc;
         }

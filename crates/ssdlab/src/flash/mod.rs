@@ -8,6 +8,7 @@
 //! A GC operation stops at the preemption points that the configured axes make worth a look; it is *held* there until somebody says whether
 //! it goes on.
 
+mod notes;
 mod timing;
 mod trace;
 
@@ -19,6 +20,7 @@ use std::collections::VecDeque;
 use crate::config::{Config, Suspendable};
 use crate::event::{Event, EventQueue};
 use crate::geometry::Geometry;
+use crate::timeline::Recorder;
 use crate::units::{ChannelId, DieId, Ns};
 
 /// The kinds of flash operations.
@@ -233,6 +235,8 @@ pub struct Flash {
     channel_of_die: Vec<u32>,
     /// Every stage as an interval on its resource, when asked for.
     pub trace: Option<Trace>,
+    /// What is recorded for a timeline, when asked for.
+    pub timeline: Option<Box<Recorder>>,
 }
 
 const IDLE: Slot = Slot {
@@ -296,6 +300,7 @@ impl Flash {
             dies_per_chip: config.device.dies_per_chip,
             channel_of_die: (0..geometry.dies).map(|die| geometry.channel_of_die(DieId(die)).0).collect(),
             trace: None,
+            timeline: None,
         }
     }
 
@@ -395,10 +400,12 @@ impl Flash {
         self.serial += 1;
         let serial = self.serial;
         *slot = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred_at: now, ..IDLE };
+        self.note_start(index);
         let transfers = transfers(op.kind);
         if transfers == 0 && !self.staged || self.solo && op.pages == 1 {
             events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(index));
             self.trace_whole(now, die, op);
+            self.note_whole(now, index);
             return index;
         }
         match op.kind {
@@ -418,6 +425,7 @@ impl Flash {
         slot.since = now;
         slot.due = now + ns;
         events.push(slot.due, slot.serial, Event::Slot(index));
+        self.note(now, index);
     }
 
     /// The operation in a slot.
@@ -469,6 +477,7 @@ impl Flash {
         bus.end = now + self.timing.transfer_ns;
         bus.stalls += bus.waiting.len() as u64;
         events.push(bus.end, serial, Event::Bus(channel));
+        self.note(now, index);
     }
 
     /// Begins a transfer on an idle bus, the line aside: its front is the caller. Else waits for it.
@@ -480,6 +489,7 @@ impl Flash {
             return true;
         }
         bus.line_up(now, Waiter::Slot(index));
+        self.note(now, index);
         false
     }
 
@@ -492,6 +502,7 @@ impl Flash {
             true
         } else {
             bus.line_up(now, Waiter::Slot(index));
+            self.note(now, index);
             false
         }
     }
@@ -539,7 +550,7 @@ impl Flash {
             }
             Stage::Read if self.slots[index as usize].op.kind == OpKind::CopybackMove => {
                 if self.stop_before_program {
-                    self.slots[index as usize].stage = Stage::HeldProgram;
+                    self.hold(now, index, Stage::HeldProgram);
                 } else {
                     self.begin_program(now, index, events);
                 }
@@ -547,7 +558,7 @@ impl Flash {
             }
             Stage::Read => {
                 if matches!(self.slots[index as usize ^ 1].stage, Stage::WaitBusOut | Stage::Out) {
-                    self.slots[index as usize].stage = Stage::WaitRegister;
+                    self.hold(now, index, Stage::WaitRegister);
                     return (Progress::ReadEnded, None);
                 }
                 let begun = self.ask_or_hold(now, index, Stage::WaitBusOut, Stage::HeldOut, events).then_some(Begun::Transfer(index));
@@ -560,10 +571,16 @@ impl Flash {
     /// Asks for the bus, unless the operation stops at this point.
     fn ask_or_hold(&mut self, now: Ns, index: u32, waiting: Stage, held: Stage, events: &mut EventQueue) -> bool {
         if self.stop_before_transfers && !self.slots[index as usize].op.host {
-            self.slots[index as usize].stage = held;
+            self.hold(now, index, held);
             return false;
         }
         self.ask_for_bus(now, index, waiting, events)
+    }
+
+    /// An operation waits in a stage that ends by itself or by somebody's word.
+    fn hold(&mut self, now: Ns, index: u32, stage: Stage) {
+        self.slots[index as usize].stage = stage;
+        self.note(now, index);
     }
 
     /// The transfer on a channel has ended. Returns the slot, what it meant, and what else of that die began.
@@ -573,6 +590,7 @@ impl Flash {
         let index = bus.current.take().expect("a transfer was under way");
         bus.busy_ns += self.timing.transfer_ns;
         self.trace_stage(now, index);
+        self.note_transfer_end(now, channel);
         let slot = &mut self.slots[index as usize];
         let page = slot.transferred;
         slot.transferred += 1;
@@ -602,10 +620,10 @@ impl Flash {
             (Stage::In, _) => {
                 let held = self.stop_before_program && !slot.op.host;
                 if self.slots[index as usize ^ 1].stage == Stage::Program {
-                    self.slots[index as usize].stage = Stage::WaitArray;
+                    self.hold(now, index, Stage::WaitArray);
                     (Progress::TransferEnded(page), None)
                 } else if held {
-                    self.slots[index as usize].stage = Stage::HeldProgram;
+                    self.hold(now, index, Stage::HeldProgram);
                     (Progress::TransferEnded(page), None)
                 } else {
                     self.begin_program(now, index, events);
@@ -746,6 +764,7 @@ impl Flash {
         slot.left = slot.due - now;
         slot.suspended = std::mem::replace(&mut slot.stage, Stage::Suspending);
         events.push(now + self.suspend_ns, slot.serial, Event::Slot(index));
+        self.note_suspension(now, index);
     }
 
     /// Moves an operation from its slot to the die's shelf.
@@ -758,6 +777,7 @@ impl Flash {
         let shelf = &mut self.shelf[index as usize / 2];
         assert!(shelf.is_none(), "one operation of a die is suspended at a time");
         *shelf = Some(slot);
+        self.note_aside(now, index, slot.stage, false);
         self.empty(now, index);
     }
 
@@ -774,6 +794,8 @@ impl Flash {
         self.take_slot(now, die, slot);
         if matches!(slot.stage, Stage::Read | Stage::Program | Stage::Erase) {
             self.begin_array(now, index, slot.stage, slot.left, events);
+        } else {
+            self.note(now, index);
         }
         index
     }
@@ -789,6 +811,7 @@ impl Flash {
         // As if it had begun later by the time that it lay aside.
         let began = slot.began + (now - slot.since);
         self.slots[2 * die.index()] = Slot { serial: self.serial, began, since: now, ..slot };
+        self.note_return(now, 2 * die.0);
     }
 
     /// The host program that pauses on the die: its first page.
@@ -837,6 +860,7 @@ impl Flash {
         let paused = &mut self.paused[index as usize / 2];
         assert!(paused.is_none(), "one program of a die pauses at a time");
         *paused = Some(slot);
+        self.note_aside(now, index, Stage::Program, true);
         self.empty(now, index);
     }
 
@@ -861,8 +885,9 @@ impl Flash {
     }
 
     /// Drops the operation on the die's shelf.
-    pub fn drop_shelved(&mut self, die: DieId) {
+    pub fn drop_shelved(&mut self, now: Ns, die: DieId) {
         self.shelf[die.index()] = None;
+        self.note_given_up(now, die);
     }
 
     /// Drops a held operation.
@@ -878,6 +903,7 @@ impl Flash {
 
     fn empty(&mut self, now: Ns, index: u32) {
         self.slots[index as usize].stage = Stage::Empty;
+        self.note(now, index);
         if self.slots[index as usize ^ 1].stage == Stage::Empty {
             let (busy, since) = &mut self.die_busy[index as usize / 2];
             *busy += now - *since;

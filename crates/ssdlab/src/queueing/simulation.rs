@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arrivals::{Arrival, Op, Stream, Traffic};
 use super::result::{Collections, OpCounts, QueueLength, QueueingResult, Series, Utilisation, Waits, parameters};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{self, Device};
 use crate::distribution::{Digest, Distribution, PERCENTILE_ERROR};
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ impl Model {
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'a> {
     /// Ends the run with [`Error::Interrupted`] once asked for.
-    pub cancel: &'a Cancel,
+    pub caller: &'a Caller,
     /// Requests served so far.
     pub completed: &'a AtomicU64,
 }
@@ -362,7 +362,7 @@ impl<'a> Die<'a> {
             operations += 1;
             if operations.is_multiple_of(OPERATIONS_PER_LOOK) {
                 watch.completed.store(self.ledger.served.total(), Ordering::Relaxed);
-                watch.cancel.check()?;
+                watch.caller.check()?;
             }
         }
         watch.completed.store(self.ledger.served.total(), Ordering::Relaxed);
@@ -594,7 +594,7 @@ mod tests {
 
     fn run(model: &Model, arrivals: Arrivals, requests: u64) -> (QueueingResult, Series) {
         let traffic = Traffic::new(arrivals, requests, 1).unwrap();
-        let watch = Watch { cancel: &Cancel::default(), completed: &AtomicU64::new(0) };
+        let watch = Watch { caller: &Caller::default(), completed: &AtomicU64::new(0) };
         let (result, series) = simulate(model, &traffic, true, watch).unwrap();
         (result, series.unwrap())
     }
@@ -741,13 +741,13 @@ mod tests {
     #[test]
     fn a_run_that_is_cancelled_or_too_long_says_so() {
         let traffic = Traffic::new(Arrivals::Saturated(RATES), u64::MAX, 1).unwrap();
-        let cancel = Cancel::default();
-        cancel.ask();
-        let watch = Watch { cancel: &cancel, completed: &AtomicU64::new(0) };
+        let caller = Caller::default();
+        caller.ask();
+        let watch = Watch { caller: &caller, completed: &AtomicU64::new(0) };
         assert!(matches!(simulate(&model(Priority::Cep), &traffic, false, watch), Err(Error::Interrupted)));
         let times = ServiceTimes { read_ns: LONGEST_NS, write_ns: LONGEST_NS, copy_ns: 0, erase_ns: 0 };
         let slow = Model { times, ..model(Priority::Cep) };
-        let watch = Watch { cancel: &Cancel::default(), completed: &AtomicU64::new(0) };
+        let watch = Watch { caller: &Caller::default(), completed: &AtomicU64::new(0) };
         let error = simulate(&slow, &traffic, false, watch).unwrap_err().to_string();
         assert!(error.contains("584 years"), "{error}");
     }

@@ -43,6 +43,7 @@ impl Ssd {
             last: (0, Lpn(0)),
             ends: Ends::default(),
         });
+        self.note_request(place, index);
         self.note_arrival(now, place);
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.

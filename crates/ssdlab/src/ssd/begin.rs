@@ -33,6 +33,7 @@ impl Ssd {
         if let Some(slack) = &mut self.sched.slack {
             slack.served(die, candidate.line, pages);
         }
+        self.note_host_operation(kind, first);
         let slot = self.flash.start(now, die, Op { kind, host: true, pages, read_ns, write_ns, tag: first }, &mut self.events);
         self.counters.multiplane_ops += u64::from(pages > 1);
         self.counters.overlapped_ops += u64::from(overlaps);
@@ -183,6 +184,7 @@ impl Ssd {
         if matches!(step, Step::Erase) {
             self.gc.job_mut(pool).moving = None;
         }
+        self.note_gc_operation(pool, step);
         self.counters.gc_reads += u64::from(op.read_ns > 0);
         self.counters.pipelined_reads += u64::from(op.read_ns > 0 && !self.flash.idle(die));
         self.gc.job_mut(pool).busy = true;

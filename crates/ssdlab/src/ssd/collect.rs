@@ -31,6 +31,7 @@ impl Ssd {
 
     fn job_started(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
+        self.note_job(now, pool);
         self.jobs_on_die[die.index()] += 1;
         self.gauge_jobs(now, die);
         if self.idle.is_some() {
@@ -145,6 +146,7 @@ impl Ssd {
         let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
         let job = self.gc.finish(&self.ftl, pool, gate);
         self.note_state(now, pool);
+        self.note_job_end(now, pool);
         let ns = now - job.started_ns;
         self.counters.jobs += 1;
         self.counters.job_ns += ns;

@@ -115,6 +115,7 @@ impl Ssd {
         if moved.to.is_none() {
             let ns = self.place_move(now, pool) + self.poll_ns;
             self.flash.set_write_ns(slot, ns);
+            self.note_target(slot, pool);
         }
         let writer = self.gc.job(pool).and_then(|job| job.moving).map_or(NONE, |moved| moved.writer);
         if writer != NONE {

@@ -192,7 +192,7 @@ impl Ssd {
             self.plant_stale_copy(pool);
         }
         if self.is_unneeded(pool, phase) {
-            self.flash.drop_shelved(die);
+            self.flash.drop_shelved(now, die);
             self.discard_move(now, pool);
         } else {
             self.flash.resume(now, die, &mut self.events);

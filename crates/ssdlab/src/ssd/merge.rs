@@ -28,7 +28,7 @@ impl Ssd {
             return false;
         }
         let Some(joining) = self.joining(now, index) else { return false };
-        self.join(index, joining);
+        self.join(now, index, joining);
         true
     }
 
@@ -69,13 +69,14 @@ impl Ssd {
         }
     }
 
-    fn join(&mut self, index: u32, joining: Joining) {
+    fn join(&mut self, now: Ns, index: u32, joining: Joining) {
         let pool = self.transactions[index].pool;
         let write = self.transactions[index].kind == TransactionKind::Write;
         let moved = match joining {
             Joining::Buffered => self.gc.buffered_mut(pool, self.transactions[index].lpn).expect("it is in the buffer"),
             Joining::Programming => self.gc.job_mut(pool).moving.as_mut().expect("it is being moved"),
             Joining::Slot(slot) => {
+                self.note_join(now, slot, index);
                 self.flash.join(slot);
                 self.gc.job_mut(pool).moving.as_mut().expect("it is being moved")
             }
@@ -131,7 +132,7 @@ impl Ssd {
                 let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
                 let die = self.geometry().die_of_pool(pool);
                 self.sched.remove(&mut self.transactions, die, line, index);
-                self.join(index, joining);
+                self.join(now, index, joining);
             }
             index = self.transactions[index].next_on_page;
         }

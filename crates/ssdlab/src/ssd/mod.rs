@@ -14,6 +14,7 @@
 //! | `gauges` | what is added up over time |
 //! | `states` | what a pool allows while it has too little free space |
 //! | `clocks` | where waiting time goes |
+//! | `timeline` | what the recorder of a timeline is told |
 //! | `planted` | defects for tests to find |
 //! | `verify` | data versions and recounts, when asked for |
 
@@ -31,6 +32,7 @@ mod planted;
 mod requests;
 mod slack;
 mod states;
+mod timeline;
 mod verify;
 
 use std::collections::VecDeque;

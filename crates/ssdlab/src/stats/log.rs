@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, StringArray, UInt8Array, UInt64Array};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::record_batch::RecordBatch;
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, RecordBatch, StringArray, UInt8Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -174,8 +173,8 @@ fn kind_key(kind: RequestKind) -> u8 {
 mod tests {
     use std::fs::{self, File};
 
-    use arrow::array::AsArray;
-    use arrow::datatypes::{UInt8Type, UInt64Type};
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{UInt8Type, UInt64Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::super::{Parts, Recorder};

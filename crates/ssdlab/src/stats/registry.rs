@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 29] = [
+        let groups: [(&str, &[&str], &str); 30] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -121,6 +121,7 @@ mod tests {
             ("series.cache.", &[""], "hits lookups dirty"),
             ("histograms.", &["read.", "write."], "upper_ns count"),
             ("", &["wear."], "mean std max"),
+            ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];

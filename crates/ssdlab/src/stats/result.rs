@@ -83,6 +83,9 @@ pub struct RunResult {
     /// How the drive was prepared before the run, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<PreconditionReport>,
+    /// The timeline that was written, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineResult>,
     /// What the workload says of itself: the trace's lines, what was clipped or wrapped, and the like.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schemars(extend("unit" = "object"))]
@@ -464,6 +467,26 @@ impl PreconditionReport {
     }
 }
 
+/// What a timeline shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimelineResult {
+    /// Its file, as it was named.
+    #[schemars(extend("unit" = "text"))]
+    pub file: String,
+    /// Slices in it.
+    #[schemars(extend("unit" = "count"))]
+    pub slices: u64,
+    /// Simulated time from which on it shows everything.
+    #[schemars(extend("unit" = "ns"))]
+    pub from_ns: Ns,
+    /// Simulated time up to which it shows everything.
+    #[schemars(extend("unit" = "ns"))]
+    pub to_ns: Ns,
+    /// It ends there because it had as many slices as it may have.
+    #[schemars(extend("unit" = "yes or no"))]
+    pub full: bool,
+}
+
 impl RunResult {
     /// Puts a run's result together. `erase_counts` has the erases of each block since it was new.
     ///
@@ -500,6 +523,7 @@ impl RunResult {
             histograms: run.histograms,
             counters: device.counters,
             precondition: run.precondition,
+            timeline: None,
             workload: run.workload,
             simulated_ns: run.simulated_ns,
             prepare_s: run.prepare_s,

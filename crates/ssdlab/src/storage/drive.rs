@@ -5,6 +5,7 @@ use crate::cache::{Groups, Homes};
 use crate::request::Request;
 use crate::ssd::Ssd;
 use crate::stats::Completion;
+use crate::timeline::Origin;
 use crate::units::{ChipId, Lpn, Ns};
 
 impl Store for Ssd {
@@ -19,6 +20,11 @@ impl Store for Ssd {
 
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
         Ssd::accept_scattered(self, now, index, request);
+    }
+
+    #[inline]
+    fn next_is(&mut self, origin: Origin) {
+        self.next_request_is(origin);
     }
 
     #[inline]

@@ -23,6 +23,8 @@ pub use array::PlantedInArray;
 pub use front::PlantedInCache;
 pub use store::Store;
 
+use std::sync::Arc;
+
 use crate::cache::CustomEviction;
 use crate::config::{ArrayLevel, CachePlace, Config};
 use crate::error::{Error, Result};
@@ -32,6 +34,7 @@ use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, CacheStats, Completion};
+use crate::timeline::{Budget, Recorder};
 use crate::units::Ns;
 use front::Front;
 use watched::Watched;
@@ -112,6 +115,16 @@ impl Storage {
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
         each!(self, store => store.verify(every_event));
+    }
+
+    /// Records what the drives do, for a timeline. For before [`Storage::begin`].
+    pub fn keep_timeline(&mut self, budget: &Arc<Budget>) {
+        self.drives_mut().into_iter().zip(0..).for_each(|(drive, number)| drive.keep_timeline(number, budget));
+    }
+
+    /// What was recorded of each drive.
+    pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
+        self.drives_mut().into_iter().filter_map(Ssd::take_timeline).collect()
     }
 
     /// Asks a victim policy of the user's own. For before [`Storage::begin`].

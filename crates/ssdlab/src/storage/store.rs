@@ -3,6 +3,7 @@
 use crate::cache::Homes;
 use crate::request::Request;
 use crate::stats::Completion;
+use crate::timeline::Origin;
 use crate::units::Ns;
 
 /// Something that takes requests and completes them.
@@ -17,6 +18,8 @@ pub trait Store: Homes {
     fn accept(&mut self, now: Ns, index: u64, request: Request);
     /// The same for a write of sectors of one page that do not follow each other; `request` is the page. What is not written is kept.
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request);
+    /// The request that is taken in next is this one's: for the timelines of the drives below. Without a word it is the host's, of the same number.
+    fn next_is(&mut self, _origin: Origin) {}
     /// When the next event is due. Never before the present; at the present, if there is more to do at this instant.
     fn next_event(&self) -> Option<Ns>;
     /// Handles all events due at `now`.

@@ -4,9 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, StringBuilder, UInt64Builder};
-use arrow::datatypes::{DataType, Field, Schema};
-use arrow::record_batch::RecordBatch;
+use arrow_array::builder::{StringBuilder, UInt64Builder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -19,7 +19,7 @@ use super::input::Lines;
 use super::select::{Choice, Selection};
 use super::source::{Entry, Source};
 use super::trace::limit_ns;
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
 use crate::files::{WholeFile, io_reason};
@@ -49,7 +49,7 @@ pub struct ConvertOptions {
     /// At most this many requests. Absent: all.
     pub requests: Option<u64>,
     /// The conversion ends with [`Error::Interrupted`] once this is asked for.
-    pub cancel: Cancel,
+    pub caller: Caller,
 }
 
 impl Default for ConvertOptions {
@@ -63,7 +63,7 @@ impl Default for ConvertOptions {
             skip: 0,
             limit_s: 0.0,
             requests: None,
-            cancel: Cancel::default(),
+            caller: Caller::default(),
         }
     }
 }
@@ -105,7 +105,7 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
         requests.add(entry.kind);
         // A trace that was sorted is no longer read, where the wish to stop would be noticed.
         if requests.total() % REQUESTS_PER_LOOK == 0 {
-            options.cancel.check()?;
+            options.caller.check()?;
         }
     }
     output.finish().map_err(failed)?;
@@ -138,7 +138,7 @@ fn choice(options: &ConvertOptions) -> Result<Choice> {
         skip: options.skip,
         last: 0,
         limit_ns: limit_ns(options.limit_s),
-        cancel: options.cancel.clone(),
+        caller: options.caller.clone(),
     })
 }
 
@@ -151,7 +151,7 @@ fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Select
     if !std::fs::metadata(from).map_err(|e| Error::io("read", from, e))?.is_file() {
         return Ok(true);
     }
-    let mut source = Source::open(from, options.format, options.unit_bytes, &options.cancel)?;
+    let mut source = Source::open(from, options.format, options.unit_bytes, &options.caller)?;
     while source.next_row()?.is_some() {
         if source.devices.len() > 1 {
             return Ok(true);
@@ -338,7 +338,7 @@ impl<'a> ParquetOut<'a> {
 /// `exported_bytes`; and for a file without any range.
 pub fn read_prefill(path: &Path, exported_bytes: u64) -> Result<Vec<(u64, u64)>> {
     const EXPECTED: &str = "offset_bytes,size_bytes";
-    let mut lines = Lines::open(path, &Cancel::default())?;
+    let mut lines = Lines::open(path, &Caller::default())?;
     let mut ranges = Vec::new();
     while let Some(line) = lines.next_line()? {
         let number = line.number;

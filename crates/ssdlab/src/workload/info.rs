@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::input::Compression;
 use super::source::{Entry, Row, Source};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -127,10 +127,10 @@ pub struct DeviceCount {
 /// [`Error::Io`], [`Error::Usage`] where the format must be given, and [`Error::Trace`] for an empty or truncated file, one of no known
 /// format, or one without the device.
 pub fn trace_info(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, device: Option<&str>) -> Result<TraceInfo> {
-    trace_info_cancellable(path, format, unit_bytes, device, &Cancel::default())
+    trace_info_cancellable(path, format, unit_bytes, device, &Caller::default())
 }
 
-/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `cancel` is asked for.
+/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `caller` asks for that.
 ///
 /// # Errors
 /// As [`trace_info`].
@@ -139,12 +139,12 @@ pub fn trace_info_cancellable(
     format: Option<TraceFormat>,
     unit_bytes: Option<u64>,
     device: Option<&str>,
-    cancel: &Cancel,
+    caller: &Caller,
 ) -> Result<TraceInfo> {
     if unit_bytes == Some(0) {
         return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
     }
-    let mut source = Source::open(path, format, unit_bytes, cancel)?;
+    let mut source = Source::open(path, format, unit_bytes, caller)?;
     let mut tally = Tally::default();
     let mut bad = Vec::new();
     let mut bad_lines = 0;

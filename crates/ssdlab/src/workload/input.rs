@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 
 /// A longer line is reported as unreadable instead of being held in memory.
@@ -89,7 +89,7 @@ pub(crate) struct Lines {
     end: usize,
     at_end: bool,
     number: u64,
-    cancel: Cancel,
+    caller: Caller,
 }
 
 /// One line: its number from 1 and its text without the line end, or `None` where it is longer than [`LINE_BYTES_MAX`].
@@ -99,8 +99,8 @@ pub(crate) struct Line<'a> {
 }
 
 impl Lines {
-    /// Opens a file; compression is told by its first bytes, so a pipe works as well. Reading ends once `cancel` is asked for.
-    pub(crate) fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
+    /// Opens a file; compression is told by its first bytes, so a pipe works as well. Reading ends once `caller` asks for that.
+    pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
         let metadata = file.metadata().map_err(|e| Error::io("read", path, e))?;
         let total = if metadata.is_file() { metadata.len() } else { 0 };
@@ -116,8 +116,8 @@ impl Lines {
             Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(whole).map_err(|e| Error::io("read", path, e))?),
         };
         let buffer = vec![0; BUFFER_BYTES];
-        let (path, cancel) = (path.to_path_buf(), cancel.clone());
-        Ok(Lines { input, path, compression, consumed, buffer, start: 0, end: 0, at_end: false, number: 0, cancel })
+        let (path, caller) = (path.to_path_buf(), caller.clone());
+        Ok(Lines { input, path, compression, consumed, buffer, start: 0, end: 0, at_end: false, number: 0, caller })
     }
 
     pub(crate) fn compression(&self) -> Compression {
@@ -195,7 +195,7 @@ impl Lines {
     /// Moves the rest to the front and reads more behind it. There is always room: callers stop at [`LINE_BYTES_MAX`].
     #[cold]
     fn fill(&mut self) -> Result<()> {
-        self.cancel.check()?;
+        self.caller.check()?;
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
@@ -203,7 +203,10 @@ impl Lines {
         loop {
             match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.at_end = true,
-                Ok(count) => self.end += count,
+                Ok(count) => {
+                    self.end += count;
+                    self.consumed.share().inspect(|&share| self.caller.tell(share));
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(e) => return Err(self.unreadable(e)),
             }
@@ -241,7 +244,7 @@ mod tests {
     }
 
     fn lines_of(path: &Path) -> Result<Vec<Option<String>>> {
-        let mut lines = Lines::open(path, &Cancel::default())?;
+        let mut lines = Lines::open(path, &Caller::default())?;
         let mut all = Vec::new();
         while let Some(line) = lines.next_line()? {
             all.push(line.text.map(|t| String::from_utf8_lossy(t).into_owned()));
@@ -280,7 +283,7 @@ mod tests {
         for (kind, mut bytes) in compressed(b"first\nsecond\n") {
             bytes.extend(compressed(b"third\n").into_iter().find(|(k, _)| *k == kind).unwrap().1);
             let file = file_of(&bytes);
-            assert_eq!(Lines::open(file.path(), &Cancel::default()).unwrap().compression(), kind);
+            assert_eq!(Lines::open(file.path(), &Caller::default()).unwrap().compression(), kind);
             assert_eq!(lines_of(file.path()).unwrap().len(), 3, "{kind:?}");
         }
     }

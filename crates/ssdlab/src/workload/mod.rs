@@ -21,7 +21,7 @@ pub use info::{TraceInfo, trace_info, trace_info_cancellable};
 pub use input::Compression;
 pub use trace::{TraceCounters, TraceReader};
 
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::Workload;
 use crate::error::{Error, Result};
 use crate::request::Request;
@@ -56,10 +56,10 @@ pub struct WorkloadReport {
 /// # Errors
 /// [`Error::Config`] for keys that make no workload, else what opening the trace met.
 pub fn open(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>) -> Result<Box<dyn RequestSource>> {
-    open_cancellable(config, exported_bytes, seed, requests, &Cancel::default())
+    open_cancellable(config, exported_bytes, seed, requests, &Caller::default())
 }
 
-/// As [`open`]; reading a trace ends with [`Error::Interrupted`] once `cancel` is asked for, also where one request takes the whole file
+/// As [`open`]; reading a trace ends with [`Error::Interrupted`] once `caller` asks for that, also where one request takes the whole file
 /// (sorting it by time).
 ///
 /// # Errors
@@ -69,10 +69,10 @@ pub fn open_cancellable(
     exported_bytes: u64,
     seed: u64,
     requests: Option<u64>,
-    cancel: &Cancel,
+    caller: &Caller,
 ) -> Result<Box<dyn RequestSource>> {
     let inner: Box<dyn RequestSource> = match (&config.trace, requests) {
-        (Some(_), _) => Box::new(TraceReader::cancellable(config, exported_bytes, cancel)?),
+        (Some(_), _) => Box::new(TraceReader::cancellable(config, exported_bytes, caller)?),
         (None, Some(_)) => Box::new(Generator::new(config, exported_bytes, seed)?),
         (None, None) => {
             let message = "a generated workload has no end: give the number of requests (--requests N), or a trace (workload.trace)";

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use super::source::{Entry, Row, Source};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
 use crate::units::Ns;
@@ -26,7 +26,7 @@ pub(crate) struct Choice {
     /// Take those that arrive earlier than this after the first. 0: all.
     pub(crate) limit_ns: Ns,
     /// Reading ends when this is asked for.
-    pub(crate) cancel: Cancel,
+    pub(crate) caller: Caller,
 }
 
 /// What happened to the trace on the way.
@@ -61,7 +61,7 @@ pub(crate) struct Selection {
 impl Selection {
     /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
     pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
-        let source = Source::open(path, choice.format, choice.unit_bytes, &choice.cancel)?;
+        let source = Source::open(path, choice.format, choice.unit_bytes, &choice.caller)?;
         if let Some(device) = &choice.device
             && !source.format().names_devices
         {

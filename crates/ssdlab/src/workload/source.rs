@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::formats::{self, Bad, Format, LineParser, Parsed, parquet};
 use super::input::{Compression, Consumed, Lines};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -86,21 +86,21 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens a trace and settles its format, by `format` if given, else by content and name. Reading ends once `cancel` is asked for.
+    /// Opens a trace and settles its format, by `format` if given, else by content and name. Reading ends once `caller` asks for that.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Usage`] where the format must be given or `unit_bytes` does not apply to it, and [`Error::Trace`] where
     /// the file is empty or of no known format.
-    pub(crate) fn open(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, cancel: &Cancel) -> Result<Self> {
+    pub(crate) fn open(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, caller: &Caller) -> Result<Self> {
         let is_columnar = format == Some(TraceFormat::Parquet) || (format.is_none() && is_parquet(path)?);
         if is_columnar {
             let format = Format::of(TraceFormat::Parquet);
             refuse_useless_units(path, format, unit_bytes)?;
-            let rows = Rows::Columns(Box::new(parquet::Rows::open(path, cancel)?));
+            let rows = Rows::Columns(Box::new(parquet::Rows::open(path, caller)?));
             let compression = Compression::None;
             return Ok(Source { path: path.to_path_buf(), format, unit_bytes: None, compression, rows, devices: Devices::default() });
         }
-        let mut lines = Lines::open(path, cancel)?;
+        let mut lines = Lines::open(path, caller)?;
         let compression = lines.compression();
         let (sample, is_all) = lines.sample()?;
         let recognised = match format {

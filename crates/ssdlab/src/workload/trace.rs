@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::select::{Choice, Selection};
 use super::source::Entry;
 use super::{RequestSource, WorkloadReport};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::{RangePolicy, TraceFormat, Workload};
 use crate::error::{Error, Result};
 use crate::request::{Request, RequestKind};
@@ -95,14 +95,14 @@ impl TraceReader {
     /// # Errors
     /// [`Error::Config`] for values out of range, else as for opening and recognising a trace.
     pub fn new(config: &Workload, exported_bytes: u64) -> Result<Self> {
-        Self::cancellable(config, exported_bytes, &Cancel::default())
+        Self::cancellable(config, exported_bytes, &Caller::default())
     }
 
-    /// As [`TraceReader::new`]; reading ends with [`Error::Interrupted`] once `cancel` is asked for.
+    /// As [`TraceReader::new`]; reading ends with [`Error::Interrupted`] once `caller` asks for that.
     ///
     /// # Errors
     /// As [`TraceReader::new`].
-    pub fn cancellable(config: &Workload, exported_bytes: u64, cancel: &Cancel) -> Result<Self> {
+    pub fn cancellable(config: &Workload, exported_bytes: u64, caller: &Caller) -> Result<Self> {
         let path = config.trace.as_deref().ok_or_else(|| Error::Config("workload.trace is not set".into()))?;
         if exported_bytes == 0 {
             return Err(Error::Config("the drive exports no bytes: device.overprovisioning leaves nothing".into()));
@@ -111,7 +111,7 @@ impl TraceReader {
             return Err(Error::Config("workload.range = \"compact\" needs a drive that exports at least 1 MB".into()));
         }
         Ok(TraceReader {
-            selection: Selection::open(Path::new(path), choice(config, cancel)?)?,
+            selection: Selection::open(Path::new(path), choice(config, caller)?)?,
             exported_bytes,
             policy: config.range,
             scale_millionths: scale_millionths(config.time_scale)?,
@@ -283,7 +283,7 @@ impl RequestSource for TraceReader {
 }
 
 /// What the configuration takes from the trace.
-fn choice(config: &Workload, cancel: &Cancel) -> Result<Choice> {
+fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     let limit_s = config.limit_s;
     if !(0.0..=1e9).contains(&limit_s) {
         return Err(Error::Config(format!("workload.limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
@@ -300,7 +300,7 @@ fn choice(config: &Workload, cancel: &Cancel) -> Result<Choice> {
         skip: config.skip,
         last: config.last,
         limit_ns: limit_ns(limit_s),
-        cancel: cancel.clone(),
+        caller: caller.clone(),
     })
 }
 

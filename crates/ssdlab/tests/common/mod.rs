@@ -4,6 +4,7 @@
 pub mod pages;
 
 pub mod cases;
+pub mod perfetto;
 pub mod watch;
 
 use ssdlab::config::*;

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::request::{Request, RequestKind};
 use crate::slab::Slab;
 use crate::stats::{ArrayResult, Completion, Parts};
+use crate::timeline::Origin;
 use crate::units::Ns;
 
 use layout::Layout;
@@ -43,6 +44,8 @@ struct Active {
     request: Request,
     /// Its serial number.
     index: u64,
+    /// Whose it is.
+    origin: Origin,
     /// It starts where the one before ended.
     sequential: bool,
     /// It writes sectors of its page that do not follow each other.
@@ -92,6 +95,8 @@ pub struct Array<D: Store> {
     completions: Vec<Completion>,
     /// Where the request before ended, by which sequential ones are known.
     last_end: Option<u64>,
+    /// Whose the next request is, where somebody said so.
+    told: Option<Origin>,
     result: ArrayResult,
     shadow: Option<Box<Shadow>>,
     /// A defect for tests to find.
@@ -116,6 +121,7 @@ impl<D: Store> Array<D> {
             inbox: Vec::new(),
             completions: Vec::new(),
             last_end: None,
+            told: None,
             result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },
             shadow: None,
             planted: None,
@@ -236,6 +242,11 @@ impl<D: Store> Store for Array<D> {
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
         assert!(request.kind == RequestKind::Write && request.length == u64::from(self.layout.page_bytes));
         self.accept_as(now, index, request, true);
+    }
+
+    #[inline]
+    fn next_is(&mut self, origin: Origin) {
+        self.told = Some(origin);
     }
 
     fn next_event(&self) -> Option<Ns> {

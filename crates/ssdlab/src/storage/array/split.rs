@@ -8,6 +8,7 @@ use super::{Active, Array, Owner, Piece, PlantedInArray};
 use crate::request::{Request, RequestKind};
 use crate::stats::{Completion, Part, Parts};
 use crate::storage::Store;
+use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 /// Bytes of a drive that lie together, first and one past the last; none if these are equal.
@@ -37,7 +38,8 @@ impl<D: Store> Array<D> {
         let mut parts = Parts::default();
         parts.add(Part::HostQueue, now - request.arrival_ns);
         // The request itself counts as pending until all of it is on its way.
-        let place = self.requests.insert(Active { request, index, sequential, scattered, pending: 1, parts, last: (0, 0) });
+        let origin = self.told.take().unwrap_or(Origin::host(index));
+        let place = self.requests.insert(Active { request, index, origin, sequential, scattered, pending: 1, parts, last: (0, 0) });
         if let Some(shadow) = &mut self.shadow {
             shadow.accepted(&self.layout, place, &request, scattered);
         }
@@ -233,13 +235,15 @@ impl<D: Store> Array<D> {
             Owner::Request(place) => place,
             Owner::Update(turn) => self.turns.get(turn).request,
         };
-        let Active { request, scattered, .. } = self.requests[place];
+        let Active { request, origin, scattered, .. } = self.requests[place];
+        let origin = self.made_of(origin, owner, access);
         if let Some(shadow) = &mut self.shadow {
             shadow.sent(&self.layout, owner, piece, access);
         }
         let high_priority = kind == RequestKind::Write && request.high_priority;
         let below = Request { arrival_ns: now, kind, offset: start, length: end - start, high_priority };
         let to = &mut self.drives[drive as usize];
+        to.next_is(origin);
         // Only where its page is written as it is do the sectors of a write matter.
         if scattered && matches!(owner, Owner::Request(_)) {
             to.accept_scattered(now, piece.into(), below);
@@ -248,6 +252,18 @@ impl<D: Store> Array<D> {
         }
         self.touched |= 1 << drive;
         self.news |= 1 << drive;
+    }
+
+    /// Whose a request to a drive is, and what for.
+    fn made_of(&self, origin: Origin, owner: Owner, access: Access) -> Origin {
+        let Access { kind, drive, stands_for, .. } = access;
+        match owner {
+            Owner::Request(_) if stands_for != drive => origin.made(Cause::Degraded),
+            Owner::Request(_) => origin,
+            Owner::Update(_) if kind == RequestKind::Read => origin.made(Cause::Update),
+            Owner::Update(turn) if self.layout.parity_drive(self.turns.get(turn).row) == Some(drive) => origin.made(Cause::Parity),
+            Owner::Update(_) => origin,
+        }
     }
 
     /// Something that a request waited for is done, and is accounted for.

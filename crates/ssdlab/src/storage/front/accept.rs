@@ -5,6 +5,7 @@ use crate::cache::{Answer, Extent, Found, Leaves, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
 use crate::stats::Parts;
+use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 /// What has to be read below for a request: pages for the cache, or bytes past it.
@@ -155,6 +156,7 @@ impl<B: Store> Front<B> {
             }
         }
         let request = Request { arrival_ns: now, offset: bytes.0, length: bytes.1 - bytes.0, ..self.requests[place].request };
+        self.below.next_is(if kept { self.origin.fetched() } else { self.origin });
         self.below.accept(now, op.into(), request);
     }
 
@@ -227,6 +229,7 @@ impl<B: Store> Front<B> {
         self.stop_padding(pages);
         let op = self.new_op(now, Purpose::Pass, pages);
         self.wait(now, op, place, pages.0, false);
+        self.below.next_is(self.origin);
         self.below.accept(now, op.into(), Request { arrival_ns: now, ..*request });
     }
 
@@ -353,6 +356,7 @@ impl<B: Store> Front<B> {
             length: run.len() as u64 * bytes,
             high_priority,
         };
+        self.below.next_is(Origin::nobody(Cause::Destage));
         match run[0].extent {
             Extent::Whole => self.below.accept(now, op.into(), whole),
             Extent::Scattered => self.below.accept_scattered(now, op.into(), whole),

@@ -28,6 +28,7 @@ use crate::lists::NONE;
 use crate::request::Request;
 use crate::slab::Slab;
 use crate::stats::{CacheStats, Completion, Parts};
+use crate::timeline::Origin;
 use crate::units::Ns;
 use frames::Frames;
 use idle::Idle;
@@ -140,6 +141,9 @@ pub struct Front<B: Store> {
     idle: Option<Idle>,
     /// Where the request before ended, by which sequential ones are known.
     last_end: Option<u64>,
+    /// Whose the next request is, where somebody said so, and whose the one is that is being taken in.
+    told: Option<Origin>,
+    origin: Origin,
     stats: CacheStats,
     completions: Vec<Completion>,
     /// Reused from call to call.
@@ -180,6 +184,8 @@ impl<B: Store> Front<B> {
             last_flush: NONE,
             now: 0,
             last_end: None,
+            told: None,
+            origin: Origin::host(0),
             stats: CacheStats::default(),
             completions: Vec::new(),
             ended: Vec::new(),
@@ -273,12 +279,18 @@ impl<B: Store> Store for Front<B> {
 
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
         self.now = now;
+        self.origin = self.told.take().unwrap_or(Origin::host(index));
         self.take_in(now, index, request);
         self.settle(now);
     }
 
     fn accept_scattered(&mut self, _: Ns, _: u64, _: Request) {
         unreachable!("only caches write scattered sectors, and none stands on another");
+    }
+
+    #[inline]
+    fn next_is(&mut self, origin: Origin) {
+        self.told = Some(origin);
     }
 
     fn next_event(&self) -> Option<Ns> {

@@ -5,6 +5,7 @@ use crate::cache::Extent;
 use crate::config::{Cache as Config, Padding};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
+use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 /// Pages between their read and their write.
@@ -45,6 +46,7 @@ impl<B: Store> Front<B> {
         let bytes = u64::from(self.below.page_bytes());
         let read =
             Request { arrival_ns: now, kind: RequestKind::Read, offset: u64::from(page) * bytes, length: bytes, high_priority: false };
+        self.below.next_is(Origin::nobody(Cause::Padding));
         self.below.accept(now, op.into(), read);
     }
 

@@ -71,6 +71,11 @@ fn header(line: &[u8]) -> Result<Layout, Bad> {
     })
 }
 
+/// True of a header with all the columns that a trace needs.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    header(line).is_ok()
+}
+
 /// The usual layout, quickly.
 #[inline]
 fn in_order<'a>(line: &'a [u8], open_end: bool) -> Parsed<'a> {

@@ -231,6 +231,10 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     drop_same_meaning(&mut fitting);
     match fitting[..] {
         [format] => Ok(Recognised { format, unit_bytes: None }),
+        // The message about the line below such a header says more.
+        [] if lines.first().is_some_and(|first| csv::is_header(first)) => {
+            Ok(Recognised { format: Format::of(TraceFormat::Csv), unit_bytes: None })
+        }
         [] => {
             let first = lines.first().copied().unwrap_or_default();
             let known = names(&REGISTRY);

@@ -5,15 +5,17 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt64Array};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, SchemaRef, UInt64Type};
-use arrow::record_batch::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use super::{Bad, Format, Parsed, Reader, Record, csv};
-use crate::cancel::Cancel;
+use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -44,7 +46,7 @@ pub(crate) struct Rows {
     total: u64,
     /// Why nothing more can be read.
     failure: Option<String>,
-    cancel: Cancel,
+    caller: Caller,
 }
 
 /// One batch of rows, converted to the types that are used.
@@ -59,7 +61,7 @@ struct Batch {
 
 impl Rows {
     /// Opens a Parquet file and checks its columns.
-    pub(crate) fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
+    pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
         let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
         let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(damaged)?;
@@ -67,7 +69,7 @@ impl Rows {
         let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let reader = guarded(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()).map_err(damaged)?;
-        Ok(Rows { path: path.to_path_buf(), reader, batch: None, row: 0, total, failure: None, cancel: cancel.clone() })
+        Ok(Rows { path: path.to_path_buf(), reader, batch: None, row: 0, total, failure: None, caller: caller.clone() })
     }
 
     /// Consumed rows as a share of all.
@@ -78,7 +80,8 @@ impl Rows {
     /// The next row and its number from 1, or `None` at the end.
     pub(crate) fn next_row(&mut self) -> Result<Option<(u64, Parsed<'_>)>> {
         while self.batch.as_ref().is_none_or(|batch| batch.next == batch.time.len()) {
-            self.cancel.check()?;
+            self.caller.check()?;
+            self.share().inspect(|&share| self.caller.tell(share));
             if let Some(reason) = &self.failure {
                 return Err(self.damaged(reason));
             }
@@ -119,15 +122,63 @@ fn wanted_columns(path: &Path, schema: &SchemaRef) -> Result<Vec<usize>> {
     Ok(COLUMNS.iter().filter_map(|name| schema.index_of(name).ok()).collect())
 }
 
+/// A column of numbers as unsigned ones. What does not fit becomes null, which is then a bad row, not a bad file. `None`: no numbers.
+fn whole_numbers(column: &ArrayRef) -> Option<UInt64Array> {
+    fn widened<T: ArrowPrimitiveType<Native: TryInto<u64>>>(column: &ArrayRef) -> UInt64Array {
+        column.as_primitive::<T>().iter().map(|value| value.and_then(|value| value.try_into().ok())).collect()
+    }
+    fn rounded<T: ArrowPrimitiveType<Native: Into<f64>>>(column: &ArrayRef) -> UInt64Array {
+        let whole = |value: f64| (value >= 0.0 && value < u64::MAX as f64 && value.fract() == 0.0).then_some(value as u64);
+        column.as_primitive::<T>().iter().map(|value| value.and_then(|value| whole(value.into()))).collect()
+    }
+    Some(match column.data_type() {
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().clone(),
+        DataType::UInt32 => widened::<UInt32Type>(column),
+        DataType::UInt16 => widened::<UInt16Type>(column),
+        DataType::UInt8 => widened::<UInt8Type>(column),
+        DataType::Int64 => widened::<Int64Type>(column),
+        DataType::Int32 => widened::<Int32Type>(column),
+        DataType::Int16 => widened::<Int16Type>(column),
+        DataType::Int8 => widened::<Int8Type>(column),
+        // As tools write columns that may lack a value.
+        DataType::Float64 => rounded::<Float64Type>(column),
+        DataType::Float32 => rounded::<Float32Type>(column),
+        DataType::Null => UInt64Array::new_null(column.len()),
+        _ => return None,
+    })
+}
+
+/// A column of text, or of numbers that are names. `None`: neither.
+fn strings(column: &ArrayRef) -> Option<StringArray> {
+    Some(match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().clone(),
+        DataType::LargeUtf8 => column.as_string::<i64>().iter().collect(),
+        DataType::Utf8View => column.as_string_view().iter().collect(),
+        DataType::Null => StringArray::new_null(column.len()),
+        DataType::Dictionary(_, _) => {
+            let encoded = column.as_any_dictionary();
+            let words = strings(encoded.values())?;
+            if words.is_empty() {
+                return Some(StringArray::new_null(column.len()));
+            }
+            let word = |(row, key): (usize, usize)| (!column.is_null(row) && words.is_valid(key)).then(|| words.value(key));
+            encoded.normalized_keys().into_iter().enumerate().map(word).collect()
+        }
+        _ => whole_numbers(column)?.iter().map(|value| value.map(|value| value.to_string())).collect(),
+    })
+}
+
 impl Batch {
     fn of(batch: &RecordBatch) -> std::result::Result<Self, String> {
-        let column = |name: &str, to: &DataType| -> std::result::Result<ArrayRef, String> {
-            let column = batch.column_by_name(name).ok_or_else(|| format!("the column {name} is missing"))?;
-            // Numbers that do not fit become null, which is then a bad row, not a bad file.
-            cast(column, to).map_err(|e| format!("the column {name}: {e}"))
+        let column = |name: &str| batch.column_by_name(name).ok_or_else(|| format!("the column {name} is missing"));
+        let wrong = |name: &str, expected: &str| {
+            format!(
+                "the column {name}: expected {expected}, found {}",
+                batch.schema().field_with_name(name).map_or(&DataType::Null, Field::data_type)
+            )
         };
-        let numbers = |name| Ok::<_, String>(column(name, &DataType::UInt64)?.as_primitive::<UInt64Type>().clone());
-        let texts = |name| Ok::<_, String>(column(name, &DataType::Utf8)?.as_string::<i32>().clone());
+        let numbers = |name| whole_numbers(column(name)?).ok_or_else(|| wrong(name, "whole numbers"));
+        let texts = |name| strings(column(name)?).ok_or_else(|| wrong(name, "text"));
         let device = if batch.column_by_name("device").is_some() { Some(texts("device")?) } else { None };
         Ok(Batch {
             time: numbers("time_ns")?,
@@ -141,7 +192,7 @@ impl Batch {
 
     fn record(&self, row: usize) -> Parsed<'_> {
         let number = |column: &UInt64Array, expected| {
-            if column.is_null(row) { Err(Bad::new(expected, b"null or out of range")) } else { Ok(column.value(row)) }
+            if column.is_null(row) { Err(Bad::new(expected, b"null, a fraction or a number out of range")) } else { Ok(column.value(row)) }
         };
         let kind = csv::kind(if self.op.is_null(row) { b"" } else { self.op.value(row).as_bytes() })?;
         let time_ns = number(&self.time, "a time_ns of 0 or more")?;

@@ -1,0 +1,490 @@
+//! The JSON trace-event format ("Trace Event Format", Google, 2016), as Perfetto and chrome://tracing read it.
+//!
+//! All slices are complete events (`X`), which never overlap on their thread; arrows are flow events (`s`, `t`, `f`), instants `i`, names `M`.
+//! Viewers find a flow's slice by time and thread, hence the order: by time, and at one instant slices before flows before instants.
+//! Perfetto looks up the names of threads by `tid` alone, so these differ between processes, and from every `pid`.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt;
+use std::io::{self, Write};
+
+use super::origin::{Cause, NOBODY, Origin};
+use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice, Track};
+use super::requests::{Asked, Requests};
+use super::{Ns, Reach};
+use crate::request::RequestKind;
+
+/// The `pid` of the host's requests.
+const REQUESTS: u32 = 1;
+/// The processes of a drive: `pid` is ten times the drive's number and one of these.
+const DIES: u32 = 2;
+const CHANNELS: u32 = 3;
+const JOBS: u32 = 4;
+const PIDS_OF_A_DRIVE: u32 = 10;
+/// `tid`s begin at a multiple of this.
+const TIDS: u32 = 1000;
+
+/// A time in microseconds, exact to the nanosecond for 2^51 ns (26 days).
+struct Us(Ns);
+
+impl fmt::Display for Us {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Us(ns) = *self;
+        let nearest = ns as f64 / 1000.0;
+        // Perfetto takes the number times 1000 and cuts off what is not whole, which for 1.001 is 1000 ns. It drops slices that overlap, be it by
+        // a nanosecond. The next number above is 1001 ns to those who cut and to those who round.
+        if ((nearest * 1000.0) as Ns) < ns {
+            return write!(f, "{}", nearest.next_up());
+        }
+        let (whole, rest) = (ns / 1000, ns % 1000);
+        match rest {
+            0 => write!(f, "{whole}"),
+            _ if rest % 100 == 0 => write!(f, "{whole}.{}", rest / 100),
+            _ if rest % 10 == 0 => write!(f, "{whole}.{:02}", rest / 10),
+            _ => write!(f, "{whole}.{rest:03}"),
+        }
+    }
+}
+
+/// A step of an arrow behind its start.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Step,
+    Finish,
+}
+
+/// Something to be written, by its number among its like, with the order among what is at one instant.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Request(u32),
+    Slice(u32),
+    /// An arrow, by its number, begins at a request.
+    Start(u64, u32),
+    /// It reaches a slice.
+    Flow(Phase, u64, u32),
+    Mark(u32),
+}
+
+impl Event {
+    fn rank(self) -> u32 {
+        match self {
+            Event::Request(_) | Event::Slice(_) => 0,
+            Event::Start(..) => 1,
+            Event::Flow(Phase::Step, ..) => 2,
+            Event::Flow(Phase::Finish, ..) => 3,
+            Event::Mark(_) => 4,
+        }
+    }
+}
+
+/// The `tid`s of a drive.
+struct Tids {
+    /// By slot and by shelf; 0 where there is never anything.
+    dies: Vec<u32>,
+    /// Of the first channel.
+    channels: u32,
+    /// By pool; 0 where there is no job.
+    jobs: Vec<u32>,
+}
+
+/// A drive on its way into the file.
+struct Drive<'a> {
+    recorder: &'a Recorder,
+    tids: Tids,
+    pid: u32,
+}
+
+/// Writes the whole file.
+pub(super) fn write(out: &mut impl Write, requests: &Requests, recorders: &[Box<Recorder>], reach: Reach) -> io::Result<()> {
+    let pids = recorders.len() as u32 * PIDS_OF_A_DRIVE;
+    let mut names = Names { next: TIDS * (pids / TIDS + 1), several: recorders.len() > 1, lines: Vec::new() };
+    let host = Host::new(requests, &mut names);
+    let drives: Vec<_> = recorders.iter().map(|recorder| Drive::new(recorder, &mut names)).collect();
+    out.write_all(b"{\"traceEvents\":[")?;
+    let mut separator = "\n";
+    for line in &names.lines {
+        write!(out, "{separator}{line}")?;
+        separator = ",\n";
+    }
+    // When, of which drive (of none: 0), what.
+    let mut events: Vec<(Ns, u32, Event)> =
+        (0..).zip(&requests.asked).map(|(number, asked)| (asked.start, 0, Event::Request(number))).collect();
+    let mut flows = 0;
+    for (drive, number) in drives.iter().zip(0..) {
+        drive.events(&host, &mut flows, |at, event| events.push((at, number, event)));
+    }
+    // Stable: of one drive, slices of one instant stay in the order of their tracks.
+    events.sort_by_key(|&(at, _, event)| (at, event.rank()));
+    for (at, drive, event) in events {
+        out.write_all(separator.as_bytes())?;
+        match event {
+            Event::Request(number) => host.write(out, number)?,
+            Event::Start(id, number) => write_flow(out, at, "s\"", id, (REQUESTS, host.lanes[number as usize]))?,
+            _ => drives[drive as usize].write(out, at, event)?,
+        }
+        separator = ",\n";
+    }
+    let Reach { slices, from, to, full } = reach;
+    let version = env!("CARGO_PKG_VERSION");
+    write!(out, "\n],\"otherData\":{{\"writer\":\"ssdlab {version}\",\"slices\":{slices},\"from_us\":{},\"to_us\":{},", Us(from), Us(to))?;
+    writeln!(out, "\"full\":{full}}}}}")
+}
+
+/// Metadata events: what processes and threads are called, and their order.
+struct Names {
+    /// The next `tid`.
+    next: u32,
+    /// There are several drives.
+    several: bool,
+    lines: Vec<String>,
+}
+
+impl Names {
+    fn process(&mut self, pid: u32, name: &str) {
+        self.name("process", pid, pid, name);
+    }
+
+    fn process_of_drive(&mut self, drive: u32, process: u32, name: &str) {
+        let of = if self.several { format!("drive {drive}: ") } else { String::new() };
+        self.process(drive * PIDS_OF_A_DRIVE + process, &format!("{of}{name}"));
+    }
+
+    /// Names the next thread of a process and returns its `tid`.
+    fn thread(&mut self, pid: u32, name: &str) -> u32 {
+        self.next += 1;
+        self.name("thread", pid, self.next - 1, name);
+        self.next - 1
+    }
+
+    fn name(&mut self, what: &str, pid: u32, tid: u32, name: &str) {
+        let of = format!("\"ph\":\"M\",\"pid\":{pid},\"tid\":{tid}");
+        self.lines.push(format!("{{\"name\":\"{what}_name\",{of},\"args\":{{\"name\":\"{name}\"}}}}"));
+        self.lines.push(format!("{{\"name\":\"{what}_sort_index\",{of},\"args\":{{\"sort_index\":{tid}}}}}"));
+    }
+}
+
+impl Tids {
+    fn new(recorder: &Recorder, names: &mut Names) -> Self {
+        let shape = recorder.shape;
+        let pid = |process| shape.drive * PIDS_OF_A_DRIVE + process;
+        let mut used = vec![false; 3 * shape.dies as usize];
+        let mut collects = vec![false; shape.pools as usize];
+        for slice in &recorder.slices {
+            match slice.track {
+                Track::Slot(slot) => used[slot as usize] = true,
+                Track::Aside(die) => used[(2 * shape.dies + die) as usize] = true,
+                Track::Job(pool) => collects[pool as usize] = true,
+                Track::Bus(_) => {}
+            }
+        }
+        recorder.marks.iter().for_each(|mark| used[mark.slot as usize] = true);
+        names.process_of_drive(shape.drive, DIES, "dies");
+        let mut dies = vec![0; used.len()];
+        for die in 0..shape.dies {
+            let tracks = [(2 * die, ""), (2 * die + 1, ", second operation"), (2 * shape.dies + die, ", suspended")];
+            for (place, what) in tracks.into_iter().filter(|&(place, what)| what.is_empty() || used[place as usize]) {
+                dies[place as usize] = names.thread(pid(DIES), &format!("die {die}{what}"));
+            }
+        }
+        names.process_of_drive(shape.drive, CHANNELS, "channels");
+        let channels = names.next;
+        (0..shape.channels).for_each(|channel| _ = names.thread(pid(CHANNELS), &format!("channel {channel}")));
+        names.process_of_drive(shape.drive, JOBS, "GC jobs");
+        let of_pool = |(pool, used): (usize, bool)| if used { names.thread(pid(JOBS), &format!("pool {pool}")) } else { 0 };
+        let jobs = collects.into_iter().enumerate().map(of_pool).collect();
+        Tids { dies, channels, jobs }
+    }
+}
+
+/// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane of each, and how many
+/// there are.
+fn lanes(requests: &[Asked]) -> (Vec<u32>, u32) {
+    let mut busy = BinaryHeap::new();
+    let mut free = BinaryHeap::new();
+    let mut lanes = 0;
+    let of = requests.iter().map(|asked| {
+        while let Some(&Reverse((end, lane))) = busy.peek()
+            && end <= asked.start
+        {
+            busy.pop();
+            free.push(Reverse(lane));
+        }
+        let lane = free.pop().map_or(lanes, |Reverse(lane)| lane);
+        lanes = lanes.max(lane + 1);
+        busy.push(Reverse((asked.end, lane)));
+        lane
+    });
+    (of.collect(), lanes)
+}
+
+/// What the host asked, on its way into the file.
+struct Host<'a> {
+    requests: &'a Requests,
+    /// By request: the `tid` of its lane.
+    lanes: Vec<u32>,
+    /// By the number of a request: its place.
+    places: BTreeMap<u64, u32>,
+}
+
+impl<'a> Host<'a> {
+    fn new(requests: &'a Requests, names: &mut Names) -> Self {
+        names.process(REQUESTS, "requests");
+        let (of, lanes) = lanes(&requests.asked);
+        let first = names.next;
+        (1..=lanes).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
+        let places = (0..).zip(&requests.asked).map(|(place, asked)| (asked.index, place)).collect();
+        Host { requests, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
+    }
+
+    /// When a request comes into the window, and its place, if it is there.
+    fn find(&self, request: u64) -> Option<(Ns, u32)> {
+        let &place = self.places.get(&request)?;
+        Some((self.requests.asked[place as usize].start, place))
+    }
+
+    fn write(&self, out: &mut impl Write, number: u32) -> io::Result<()> {
+        let Asked { index, request, start, end, arrived, completed } = self.requests.asked[number as usize];
+        let name = match request.kind {
+            RequestKind::Read => "read request",
+            RequestKind::Write => "write request",
+            RequestKind::Trim => "trim request",
+            RequestKind::Flush => "flush request",
+        };
+        write_head(out, name, "host", (REQUESTS, self.lanes[number as usize]), (start, end))?;
+        write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;
+        write!(out, ",\"arrival_us\":{}", Us(arrived))?;
+        if let Some(completed) = completed {
+            write!(out, ",\"response_us\":{}", Us(completed - arrived))?;
+        }
+        out.write_all(b"}}")
+    }
+}
+
+impl<'a> Drive<'a> {
+    fn new(recorder: &'a Recorder, names: &mut Names) -> Self {
+        Drive { recorder, tids: Tids::new(recorder, names), pid: recorder.shape.drive * PIDS_OF_A_DRIVE }
+    }
+
+    fn operation(&self, slice: &Slice) -> &'a Operation {
+        &self.recorder.operations[slice.of as usize]
+    }
+
+    fn pages(&self, operation: &Operation) -> &'a [Page] {
+        &self.recorder.pages[operation.pages.0 as usize..operation.pages.1 as usize]
+    }
+
+    /// Which of all pages a slice of a host operation on the bus transfers.
+    fn page_transferred(&self, slice: &Slice) -> Option<usize> {
+        let operation = self.operation(slice);
+        let page = operation.pages.0 + slice.page;
+        (operation.host && page < operation.pages.1).then_some(page as usize)
+    }
+
+    /// Everything but names, in the order of slices. `flows`: arrows so far.
+    fn events(&self, host: &Host, flows: &mut u64, mut put: impl FnMut(Ns, Event)) {
+        let Recorder { slices, operations, pages, marks, joined, .. } = self.recorder;
+        let mut transferred = vec![false; pages.len()];
+        for slice in slices.iter().filter(|slice| matches!(slice.track, Track::Bus(_))) {
+            self.page_transferred(slice).into_iter().for_each(|page| transferred[page] = true);
+        }
+        let mut begun = vec![false; operations.len()];
+        let mut flow_of = vec![None; pages.len()];
+        for (slice, number) in slices.iter().zip(0..) {
+            put(slice.start, Event::Slice(number));
+            match slice.track {
+                Track::Slot(_) if !std::mem::replace(&mut begun[slice.of as usize], true) && self.operation(slice).host => {
+                    let (first, end) = self.operation(slice).pages;
+                    for page in first as usize..end as usize {
+                        let Some((start, request)) = pages[page].origin.and_then(|origin| host.find(origin.request)) else { continue };
+                        put(start, Event::Start(*flows, request));
+                        let phase = if transferred[page] { Phase::Step } else { Phase::Finish };
+                        put(slice.start, Event::Flow(phase, *flows, number));
+                        flow_of[page] = Some(*flows);
+                        *flows += 1;
+                    }
+                }
+                Track::Bus(_) => {
+                    let flow = self.page_transferred(slice).and_then(|page| flow_of[page].take());
+                    flow.into_iter().for_each(|flow| put(slice.start, Event::Flow(Phase::Finish, flow, number)));
+                }
+                _ => {}
+            }
+        }
+        let by_slot = if joined.is_empty() { BTreeMap::new() } else { self.by_slot() };
+        for joined in joined {
+            let (Some((start, request)), Some(numbers)) = (host.find(joined.request), by_slot.get(&joined.slot)) else { continue };
+            let begun = numbers.partition_point(|&number| slices[number as usize].start <= joined.at);
+            let under_way = numbers[..begun].last().filter(|&&number| slices[number as usize].end > joined.at);
+            let Some(&number) = under_way else { continue };
+            put(start, Event::Start(*flows, request));
+            put(joined.at, Event::Flow(Phase::Finish, *flows, number));
+            *flows += 1;
+        }
+        marks.iter().zip(0..).for_each(|(mark, number)| put(mark.at, Event::Mark(number)));
+    }
+
+    /// The slices of each slot, by start.
+    fn by_slot(&self) -> BTreeMap<u32, Vec<u32>> {
+        let mut by_slot: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (slice, number) in self.recorder.slices.iter().zip(0..) {
+            if let Track::Slot(slot) = slice.track {
+                by_slot.entry(slot).or_default().push(number);
+            }
+        }
+        by_slot
+    }
+
+    /// The `pid` and `tid` of a slice.
+    fn thread(&self, number: u32) -> (u32, u32) {
+        let (process, tid) = match self.recorder.slices[number as usize].track {
+            Track::Slot(slot) => (DIES, self.tids.dies[slot as usize]),
+            Track::Aside(die) => (DIES, self.tids.dies[(2 * self.recorder.shape.dies + die) as usize]),
+            Track::Bus(channel) => (CHANNELS, self.tids.channels + channel),
+            Track::Job(pool) => (JOBS, self.tids.jobs[pool as usize]),
+        };
+        (self.pid + process, tid)
+    }
+
+    fn write(&self, out: &mut impl Write, at: Ns, event: Event) -> io::Result<()> {
+        match event {
+            Event::Slice(number) => self.write_slice(out, number),
+            Event::Flow(Phase::Step, id, number) => write_flow(out, at, "t\"", id, self.thread(number)),
+            Event::Flow(Phase::Finish, id, number) => write_flow(out, at, "f\",\"bp\":\"e\"", id, self.thread(number)),
+            Event::Mark(number) => {
+                let mark = &self.recorder.marks[number as usize];
+                let (pid, tid, name) = (self.pid + DIES, self.tids.dies[mark.slot as usize], mark.name);
+                write!(
+                    out,
+                    "{{\"name\":\"{name}\",\"cat\":\"suspension\",\"ph\":\"i\",\"s\":\"t\",\"pid\":{pid},\"tid\":{tid},\"ts\":{}}}",
+                    Us(at)
+                )
+            }
+            Event::Request(_) | Event::Start(..) => unreachable!("the host's"),
+        }
+    }
+
+    fn write_slice(&self, out: &mut impl Write, number: u32) -> io::Result<()> {
+        let slice = &self.recorder.slices[number as usize];
+        write_head(out, slice.name, self.category(slice), self.thread(number), (slice.start, slice.end))?;
+        if let Track::Job(pool) = slice.track {
+            let job = self.recorder.jobs[slice.of as usize];
+            write!(out, "\"job\":{},\"pool\":{pool},\"victim\":{},\"valid_pages\":{}", job.number, job.victim, job.valid)?;
+        } else {
+            self.write_operation(out, slice)?;
+        }
+        out.write_all(b"}}")
+    }
+
+    /// Of an operation on several pages that of the one it transfers, or of the first.
+    fn category(&self, slice: &Slice) -> &'static str {
+        if matches!(slice.track, Track::Job(_)) || !self.operation(slice).host {
+            return "gc";
+        }
+        let pages = self.pages(self.operation(slice));
+        let page = pages.get(slice.page as usize).or(pages.first());
+        page.and_then(|page| page.origin).map_or(Cause::Host, |origin| origin.cause).category()
+    }
+
+    /// The arguments of a slice of an operation: its pages, or the one that it transfers.
+    fn write_operation(&self, out: &mut impl Write, slice: &Slice) -> io::Result<()> {
+        let operation = self.operation(slice);
+        if operation.job != NOBODY {
+            write!(out, "\"job\":{},", operation.job)?;
+        }
+        if operation.block != NOWHERE {
+            return write!(out, "\"pool\":{},\"block\":{}", operation.block / self.recorder.shape.blocks_per_pool, operation.block);
+        }
+        let pages = self.pages(operation);
+        // The transfers of a page move are one by one its only page's.
+        let transferred = if operation.host { pages.get(slice.page as usize) } else { None };
+        match (transferred, pages) {
+            (Some(page), _) | (None, [page]) => self.write_page(out, page),
+            (None, pages) => {
+                out.write_all(b"\"pages\":[")?;
+                for (page, separator) in pages.iter().zip(std::iter::once("{").chain(std::iter::repeat(",{"))) {
+                    out.write_all(separator.as_bytes())?;
+                    self.write_page(out, page)?;
+                    out.write_all(b"}")?;
+                }
+                out.write_all(b"]")
+            }
+        }
+    }
+
+    fn write_page(&self, out: &mut impl Write, page: &Page) -> io::Result<()> {
+        let shape = &self.recorder.shape;
+        if let Some(Origin { request, cause }) = page.origin {
+            if request != NOBODY {
+                write!(out, "\"request\":{request},")?;
+            }
+            if let Some(name) = cause.name() {
+                write!(out, "\"for\":\"{name}\",")?;
+            }
+        }
+        write!(out, "\"lpn\":{}", page.lpn)?;
+        if page.ppn.0 != NOWHERE {
+            let block = page.ppn.0 / shape.pages_per_block;
+            write!(out, ",\"ppn\":{},\"block\":{block},\"pool\":{}", page.ppn, block / shape.blocks_per_pool)?;
+        }
+        if page.to.0 != NOWHERE {
+            write!(out, ",\"to_ppn\":{},\"to_block\":{}", page.to, page.to.0 / shape.pages_per_block)?;
+        }
+        Ok(())
+    }
+}
+
+/// A slice up to its arguments.
+fn write_head(out: &mut impl Write, name: &str, cat: &str, (pid, tid): (u32, u32), (start, end): (Ns, Ns)) -> io::Result<()> {
+    let (ts, dur) = (Us(start), Us(end - start));
+    write!(out, "{{\"name\":\"{name}\",\"cat\":\"{cat}\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"args\":{{")
+}
+
+/// A step of an arrow. `phase`: its letter and what goes with that.
+fn write_flow(out: &mut impl Write, at: Ns, phase: &str, id: u64, (pid, tid): (u32, u32)) -> io::Result<()> {
+    write!(out, "{{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"{phase},\"id\":{id},\"pid\":{pid},\"tid\":{tid},\"ts\":{}}}", Us(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::request::Request;
+
+    #[test]
+    fn times_are_microseconds_with_the_digits_that_they_need() {
+        for (ns, text) in [(0, "0"), (1, "0.001"), (10, "0.01"), (102_400, "102.4"), (12_345, "12.345"), (7_000_000, "7000")] {
+            assert_eq!(Us(ns).to_string(), text);
+        }
+        // The double next to 1.001 times 1000 is 1000.9999999999999.
+        assert_eq!(Us(1001).to_string(), "1.0010000000000001");
+    }
+
+    proptest! {
+        #[test]
+        fn times_are_exact_for_those_who_round_and_for_those_who_cut(ns in prop_oneof![0u64..2_000_000, 0u64..1 << 51]) {
+            let us: f64 = Us(ns).to_string().parse().unwrap();
+            prop_assert_eq!((us * 1000.0) as Ns, ns);
+            prop_assert_eq!((us * 1000.0).round() as Ns, ns);
+        }
+
+        #[test]
+        fn requests_of_one_lane_do_not_overlap_and_no_lane_is_needless(times in prop::collection::vec((0u64..300, 1u64..60), 0..120)) {
+            let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false };
+            let asked = |(&(start, ns), index): (&(Ns, Ns), u64)| Asked {
+                index, request, start, end: start + ns, arrived: start, completed: None,
+            };
+            let mut slices: Vec<Asked> = times.iter().zip(0..).map(asked).collect();
+            slices.sort_by_key(|slice| slice.start);
+            let (lane_of, lanes) = lanes(&slices);
+            for lane in 0..lanes {
+                let of_lane: Vec<&Asked> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
+                prop_assert!(!of_lane.is_empty());
+                prop_assert!(of_lane.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            }
+            let at_once = |at: Ns| slices.iter().filter(|slice| slice.start <= at && at < slice.end).count();
+            prop_assert_eq!(lanes as usize, slices.iter().map(|slice| at_once(slice.start)).max().unwrap_or(0));
+        }
+    }
+}

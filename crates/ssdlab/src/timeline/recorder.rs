@@ -1,0 +1,458 @@
+//! What one drive did, as slices of time on tracks.
+//!
+//! A die has two operation slots and a shelf. Each is a track of its own, so that slices of one track never overlap, and a die is at work
+//! whenever one of its slots has a slice.
+//!
+//! What the simulation calls is cold: most runs have no recorder, and their path must stay short.
+
+use std::sync::Arc;
+
+use super::budget::{Budget, Gate};
+use super::origin::{NOBODY, Origin};
+use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
+
+/// No physical page, no block, no page of an operation, nothing stored.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// What a recorder has to know of its drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Its number among the drives of the run.
+    pub drive: u32,
+    /// Number of dies.
+    pub dies: u32,
+    /// Number of channels.
+    pub channels: u32,
+    /// Number of pools.
+    pub pools: u32,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+    /// Blocks of a pool.
+    pub blocks_per_pool: u32,
+}
+
+/// Where a slice is. In this order are slices that begin at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Track {
+    /// An operation slot: two for each die.
+    Slot(u32),
+    /// What is suspended, or pauses, on a die.
+    Aside(u32),
+    /// The bus of a channel.
+    Bus(u32),
+    /// The job of a pool.
+    Job(u32),
+}
+
+/// A page of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Whose it is. `None`: a page that is moved.
+    pub origin: Option<Origin>,
+    /// The logical page.
+    pub lpn: Lpn,
+    /// The physical page: that of a move is where it comes from. [`NOWHERE`]: none.
+    pub ppn: Ppn,
+    /// Where a move goes to, once that is chosen, or [`NOWHERE`].
+    pub to: Ppn,
+}
+
+/// A flash operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub host: bool,
+    /// The job that it belongs to, or [`NOBODY`].
+    pub job: u64,
+    /// The block that it erases, or [`NOWHERE`].
+    pub block: u32,
+    /// Its pages: first and one past the last.
+    pub pages: (u32, u32),
+}
+
+/// The operation in a slot or on a shelf.
+#[derive(Clone, Debug)]
+struct Current {
+    host: bool,
+    job: u64,
+    block: u32,
+    pages: Vec<Page>,
+    /// Its place among the operations that have slices, or [`NOWHERE`].
+    stored: u32,
+}
+
+/// A time for which something lasted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slice {
+    pub start: Ns,
+    pub end: Ns,
+    pub track: Track,
+    pub name: &'static str,
+    /// Which operation or job.
+    pub of: u32,
+    /// Of a transfer: which page of its operation. Else [`NOWHERE`].
+    pub page: u32,
+}
+
+/// A slice under way.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    start: Ns,
+    track: Track,
+    name: &'static str,
+    /// Of a transfer: the slot.
+    slot: u32,
+    page: u32,
+}
+
+/// Something that happened at an instant, to the operation in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    pub at: Ns,
+    pub slot: u32,
+    pub name: &'static str,
+}
+
+/// A request joined the operation in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined {
+    pub at: Ns,
+    pub slot: u32,
+    pub request: u64,
+}
+
+/// A GC job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub number: u64,
+    pub victim: u32,
+    /// Valid pages of the victim when the job started.
+    pub valid: u32,
+}
+
+/// What one drive did.
+#[derive(Debug)]
+pub struct Recorder {
+    pub(super) shape: Shape,
+    gate: Gate,
+    /// By track: slots, shelves, buses, pools.
+    open: Vec<Option<Open>>,
+    /// By slot, then by shelf.
+    current: Vec<Current>,
+    /// The operation that begins next.
+    next: Current,
+    /// Whose the next request is, where the drive was told.
+    next_origin: Option<Origin>,
+    /// Whose requests are, by their place at the drive.
+    origins: Vec<Origin>,
+    running: Vec<Job>,
+    jobs_started: u64,
+    /// In the end by start, then by track.
+    pub(super) slices: Vec<Slice>,
+    pub(super) operations: Vec<Operation>,
+    pub(super) pages: Vec<Page>,
+    pub(super) marks: Vec<Mark>,
+    pub(super) joined: Vec<Joined>,
+    pub(super) jobs: Vec<Job>,
+}
+
+impl Recorder {
+    /// A recorder of a drive that has done nothing yet.
+    pub fn new(shape: Shape, budget: &Arc<Budget>) -> Self {
+        let nothing = Current { host: false, job: NOBODY, block: NOWHERE, pages: Vec::new(), stored: NOWHERE };
+        let tracks = 3 * shape.dies + shape.channels + shape.pools;
+        Recorder {
+            shape,
+            gate: Gate::new(budget),
+            open: vec![None; tracks as usize],
+            current: vec![nothing.clone(); 3 * shape.dies as usize],
+            next: nothing,
+            next_origin: None,
+            origins: Vec::new(),
+            running: vec![Job { number: NOBODY, victim: NOWHERE, valid: 0 }; shape.pools as usize],
+            jobs_started: 0,
+            slices: Vec::new(),
+            operations: Vec::new(),
+            pages: Vec::new(),
+            marks: Vec::new(),
+            joined: Vec::new(),
+            jobs: Vec::new(),
+        }
+    }
+
+    /// Nothing more will be recorded.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.gate.ended().is_some()
+    }
+
+    /// Slices kept.
+    pub(super) fn count(&self) -> u64 {
+        self.slices.len() as u64
+    }
+
+    /// The run ends, unless recording has ended before. Returns when it did.
+    pub(super) fn finish(&mut self, end: Ns) -> Ns {
+        if !self.is_over() {
+            let end = self.gate.finish(end);
+            self.end(end);
+        }
+        self.gate.finish(end)
+    }
+
+    /// The next request that comes to the drive is this one's. Without a word it is the host's, of the same number.
+    #[cold]
+    pub fn next_request_is(&mut self, origin: Origin) {
+        self.next_origin = Some(origin);
+    }
+
+    /// A request comes to the drive. `place`: where the drive keeps it.
+    #[cold]
+    pub fn request_comes(&mut self, place: u32, index: u64) {
+        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
+        if self.origins.len() <= place as usize {
+            self.origins.resize(place as usize + 1, origin);
+        }
+        self.origins[place as usize] = origin;
+    }
+
+    /// The next operation to begin is one for requests: where the drive keeps them, and which page of each.
+    #[cold]
+    pub fn next_is_for_requests(&mut self, pages: impl Iterator<Item = (u32, Lpn, Ppn)>) {
+        self.next_is(true, NOBODY, NOWHERE);
+        let origins = &self.origins;
+        let page = |(place, lpn, ppn)| Page { origin: Some(origins[place as usize]), lpn, ppn, to: Ppn(NOWHERE) };
+        self.next.pages.extend(pages.map(page));
+    }
+
+    /// The next operation to begin reads, writes or moves a page for the job of a pool.
+    #[cold]
+    pub fn next_moves(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Option<Ppn>) {
+        self.next_is(false, self.running[pool.index()].number, NOWHERE);
+        self.next.pages.push(Page { origin: None, lpn, ppn: from, to: to.unwrap_or(Ppn(NOWHERE)) });
+    }
+
+    /// The next operation to begin erases a block for the job of a pool.
+    #[cold]
+    pub fn next_erases(&mut self, pool: PoolId, block: BlockId) {
+        self.next_is(false, self.running[pool.index()].number, block.0);
+    }
+
+    fn next_is(&mut self, host: bool, job: u64, block: u32) {
+        self.next.pages.clear();
+        self.next = Current { host, job, block, pages: std::mem::take(&mut self.next.pages), stored: NOWHERE };
+    }
+
+    /// The operation told of before begins in a slot.
+    #[cold]
+    pub fn operation_begins(&mut self, slot: u32) {
+        std::mem::swap(&mut self.current[slot as usize], &mut self.next);
+    }
+
+    /// The page that the operation in a slot moves goes there.
+    #[cold]
+    pub fn moves_to(&mut self, slot: u32, to: Ppn) {
+        let current = &mut self.current[slot as usize];
+        let Some(page) = current.pages.first_mut() else { return };
+        page.to = to;
+        if let Some(operation) = self.operations.get(current.stored as usize) {
+            self.pages[operation.pages.0 as usize].to = to;
+        }
+    }
+
+    /// The operation in a slot does this from now on.
+    #[cold]
+    pub fn stage(&mut self, now: Ns, slot: u32, name: &'static str, page: u32) {
+        self.turn(now, Open { start: now, track: Track::Slot(slot), name, slot, page });
+    }
+
+    /// The operation in a slot transfers a page from now on: this on its die and on the bus.
+    #[cold]
+    pub fn transfer(&mut self, now: Ns, slot: u32, channel: ChannelId, name: &'static str, page: u32) {
+        self.stage(now, slot, name, page);
+        self.turn(now, Open { start: now, track: Track::Bus(channel.0), name, slot, page });
+    }
+
+    /// The transfer on a channel has ended.
+    #[cold]
+    pub fn transfer_ends(&mut self, now: Ns, channel: ChannelId) {
+        self.close(now, Track::Bus(channel.0));
+    }
+
+    /// The slot is empty.
+    #[cold]
+    pub fn empty(&mut self, now: Ns, slot: u32) {
+        self.close(now, Track::Slot(slot));
+    }
+
+    /// An operation that nothing can come between begins: its stages, their times, and whether they are on the bus.
+    #[cold]
+    pub fn whole(&mut self, now: Ns, slot: u32, channel: ChannelId, stages: &[(&'static str, Ns, bool)]) {
+        let mut start = now;
+        for &(name, ns, on_bus) in stages {
+            let page = if on_bus { 0 } else { NOWHERE };
+            self.known(now, (start, start + ns), Open { start, track: Track::Slot(slot), name, slot, page });
+            if on_bus {
+                self.known(now, (start, start + ns), Open { start, track: Track::Bus(channel.0), name, slot, page });
+            }
+            start += ns;
+        }
+    }
+
+    /// A slice whose end is known. Should recording end before, it is cut.
+    fn known(&mut self, now: Ns, (start, end): (Ns, Ns), open: Open) {
+        if end > start && self.take(now) {
+            self.keep(end, open);
+        }
+    }
+
+    /// The operation in a slot is put on the shelf of its die.
+    #[cold]
+    pub fn put_aside(&mut self, now: Ns, slot: u32, name: &'static str) {
+        self.empty(now, slot);
+        let die = slot / 2;
+        let shelf = self.shelf(die);
+        self.current.swap(slot as usize, shelf);
+        self.turn(now, Open { start: now, track: Track::Aside(die), name, slot: NOWHERE, page: NOWHERE });
+    }
+
+    /// What lies on the shelf of a die is taken into a slot.
+    #[cold]
+    pub fn take_back(&mut self, now: Ns, slot: u32) {
+        let die = slot / 2;
+        self.close(now, Track::Aside(die));
+        let shelf = self.shelf(die);
+        self.current.swap(slot as usize, shelf);
+        self.mark(now, slot, "resume");
+    }
+
+    /// What lies on the shelf of a die is given up.
+    #[cold]
+    pub fn give_up(&mut self, now: Ns, die: DieId) {
+        self.close(now, Track::Aside(die.0));
+    }
+
+    fn shelf(&self, die: u32) -> usize {
+        (2 * self.shape.dies + die) as usize
+    }
+
+    /// Something happens to the operation in a slot.
+    #[cold]
+    pub fn mark(&mut self, now: Ns, slot: u32, name: &'static str) {
+        if self.gate.is_within(now) && self.take(now) {
+            self.marks.push(Mark { at: now, slot, name });
+        }
+    }
+
+    /// A request that the drive keeps at `place` joins the operation in a slot.
+    #[cold]
+    pub fn joins(&mut self, now: Ns, slot: u32, place: u32) {
+        let request = self.origins.get(place as usize).map_or(NOBODY, |origin| origin.request);
+        if request != NOBODY && self.gate.is_within(now) && self.take(now) {
+            self.joined.push(Joined { at: now, slot, request });
+        }
+    }
+
+    /// A job starts on a pool.
+    #[cold]
+    pub fn job_starts(&mut self, now: Ns, pool: PoolId, victim: BlockId, valid: u32) {
+        self.running[pool.index()] = Job { number: self.jobs_started, victim: victim.0, valid };
+        self.jobs_started += 1;
+        self.turn(now, Open { start: now, track: Track::Job(pool.0), name: "job", slot: NOWHERE, page: NOWHERE });
+    }
+
+    /// The job of a pool has ended.
+    #[cold]
+    pub fn job_ends(&mut self, now: Ns, pool: PoolId) {
+        self.close(now, Track::Job(pool.0));
+    }
+
+    fn place(&self, track: Track) -> usize {
+        let (dies, channels) = (self.shape.dies, self.shape.channels);
+        (match track {
+            Track::Slot(slot) => slot,
+            Track::Aside(die) => 2 * dies + die,
+            Track::Bus(channel) => 3 * dies + channel,
+            Track::Job(pool) => 3 * dies + channels + pool,
+        }) as usize
+    }
+
+    /// Recording goes on at this time.
+    fn is_on(&mut self, now: Ns) -> bool {
+        let over = self.is_over();
+        self.gate.is_open(now) || self.just_ended(over)
+    }
+
+    /// One more slice is taken.
+    fn take(&mut self, now: Ns) -> bool {
+        let over = self.is_over();
+        self.gate.take(now) || self.just_ended(over)
+    }
+
+    /// Recording has ended, which may be news. Returns false.
+    fn just_ended(&mut self, over: bool) -> bool {
+        if !over && let Some(at) = self.gate.ended() {
+            self.end(at);
+        }
+        false
+    }
+
+    /// The slice under way on a track ends, and the next begins.
+    fn turn(&mut self, now: Ns, open: Open) {
+        self.close(now, open.track);
+        if self.take(now) {
+            let place = self.place(open.track);
+            self.open[place] = Some(open);
+        }
+    }
+
+    /// The slice under way on a track ends, if there is one.
+    fn close(&mut self, now: Ns, track: Track) {
+        if self.is_on(now) {
+            let place = self.place(track);
+            if let Some(open) = self.open[place].take() {
+                self.keep(now, open);
+            }
+        }
+    }
+
+    /// Recording has ended.
+    fn end(&mut self, at: Ns) {
+        for open in std::mem::take(&mut self.open).into_iter().flatten() {
+            self.keep(at, open);
+        }
+        self.slices.retain_mut(|slice| {
+            slice.end = slice.end.min(at);
+            slice.end > slice.start
+        });
+        self.slices.sort_by_key(|slice| (slice.start, slice.track));
+        self.joined.retain(|joined| joined.at < at);
+    }
+
+    /// Keeps what of a slice lies in the window.
+    fn keep(&mut self, end: Ns, open: Open) {
+        let Some((start, end)) = self.gate.clip(open.start, end) else { return };
+        let of = match open.track {
+            Track::Job(pool) => store(&mut self.jobs, self.running[pool as usize]),
+            Track::Slot(_) | Track::Bus(_) => self.stored(open.slot as usize),
+            Track::Aside(die) => self.stored(self.shelf(die)),
+        };
+        self.slices.push(Slice { start, end, track: open.track, name: open.name, of, page: open.page });
+    }
+
+    /// The place of the operation in a slot or on a shelf among those that have slices.
+    fn stored(&mut self, place: usize) -> u32 {
+        let current = &mut self.current[place];
+        if current.stored == NOWHERE {
+            let first = self.pages.len() as u32;
+            self.pages.extend_from_slice(&current.pages);
+            let pages = (first, self.pages.len() as u32);
+            current.stored = store(&mut self.operations, Operation { host: current.host, job: current.job, block: current.block, pages });
+        }
+        current.stored
+    }
+}
+
+fn store<T>(all: &mut Vec<T>, one: T) -> u32 {
+    all.push(one);
+    all.len() as u32 - 1
+}
