@@ -7,15 +7,19 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import ssdlab
+from browser import browser, chromium
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs
+from ssdlab.study import library
 
 PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
 """What a reader's shell has besides `ssdlab` and `python`."""
@@ -28,7 +32,7 @@ NOT_RUN = {
     "sudo": "needs root; `test_trace_record.py` has what it does",
     "git": "needs network",
     "cargo": "builds for minutes; `make test` runs these tests and examples",
-    "ssdlab": "needs what a `sudo` before it made, or other machines, or takes longer than a test may",
+    "ssdlab": "needs what a command before it made that is not run, a trace of the reader's, or other machines",
 }
 """The programs of `console` blocks, and why no test runs them."""
 
@@ -68,8 +72,8 @@ def run(block: Block, workplace: Path, programs: Path) -> str:
     return done.stdout
 
 
-def check(block: Block, before: Block | None, printed: str | None, workplace: Path, programs: Path) -> str | None:
-    """Does what a reader would do with a block; returns what it prints."""
+def check(block: Block, printed: str | None, workplace: Path, programs: Path) -> str | None:
+    """Does what a reader would do with a block, behind one that printed `printed`; returns what it prints."""
     assert block.language in LANGUAGES, f"{block.place}: {block.language or 'no language'}: expected one of {', '.join(sorted(LANGUAGES))}"
     if block.file is not None:
         assert block.language != "sh", f"{block.place}: a file that is a command"
@@ -79,11 +83,12 @@ def check(block: Block, before: Block | None, printed: str | None, workplace: Pa
         case "sh" | "python":
             return run(block, workplace, programs)
         case "text":
-            assert before is not None and block.follows and printed is not None, f"{block.place}: what is this the output of?"
+            assert block.follows, f"{block.place}: what is this the output of?"
+            assert printed is not None, f"{block.place}: the block before it prints nothing"
             difference = differs(block.text, printed)
             assert difference is None, f"{block.place}: {difference}"
         case "toml":
-            tomllib.loads(block.text)
+            check_toml(block, workplace)
         case "csv":
             pytest.fail(f"{block.place}: a file without a name: put a line with its name and a colon before it")
         case "rust":
@@ -91,6 +96,14 @@ def check(block: Block, before: Block | None, printed: str | None, workplace: Pa
         case "console":
             check_console(block)
     return None
+
+
+def check_toml(block: Block, workplace: Path) -> None:
+    """It can be read; a whole study can be run (one that a command runs has a name)."""
+    if "title" in tomllib.loads(block.text):
+        shown = workplace / "shown.toml"
+        shown.write_text(block.text)
+        assert library.load(str(shown)).rows, block.place
 
 
 def check_rust(block: Block) -> None:
@@ -120,11 +133,10 @@ def check_console(block: Block) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page: Path, workplace: Path, programs: Path) -> None:
     """Block by block, in one folder, as somebody does who reads it from top to end."""
-    before, printed = None, None
+    printed: str | None = None
     named: dict[str, Block] = {}
     for block in blocks(page):
-        printed = check(block, before, printed, workplace, programs)
-        before = block
+        printed = check(block, printed, workplace, programs)
         if block.language in {"sh", "python"} and block.file is None:
             named = {name: file for name, file in named.items() if name not in block.text}
         elif block.file is not None:
@@ -171,18 +183,63 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    """Every page, link and anchor; what it shows comes from itself, never from elsewhere."""
-    site = tmp_path / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning: every page is in it, and every link and anchor between them leads somewhere."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
-    pages = list(site.rglob("*.html"))
-    assert len(pages) > len(PAGES) - 2
-    for page in pages:
+    return folder
+
+
+def test_every_page_is_in_the_site_and_in_its_navigation(site: Path) -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
+    for page in (ROOT / "docs").rglob("*.md"):
+        place = page.relative_to(ROOT / "docs")
+        assert (site / place.with_suffix(".html")).exists(), place
+        assert f": {place}\n" in f"{navigation}\n", place
+
+
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
         loaded = re.findall(r'(?:src|rel="stylesheet" href)="?(https?:[^" >]+)', page.read_text())
         assert not loaded, f"{page.relative_to(site)}: {loaded}"
+
+
+@pytest.mark.skipif(chromium() is None, reason="Chromium is not installed")
+def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
+    """Where browsers run no worker, which the search would use."""
+    program = chromium()
+    assert program is not None
+    with browser(program, tmp_path / "profile") as page:
+        page.call("Page.navigate", url=f"{(site / 'index.html').as_uri()}?q=preemption")
+        found = ""
+        for _ in range(100):
+            found = page.value("document.querySelector('.md-search-result__meta')?.textContent.trim() ?? ''")
+            if "matching" in found:
+                break
+            time.sleep(0.2)
+        titles = page.value("[...document.querySelectorAll('.md-search-result__item h1')].map(title => title.textContent)")
+        assert "What is simulated" in titles, (found, page.complaints)
+        assert not [url for url in page.requests if not url.startswith(("file:", "data:", "about:"))]
+
+
+def test_validity_counts_what_the_studies_found() -> None:
+    """Its table has, for each paper, how many findings hold on the page that `study report` wrote."""
+    page = (ROOT / "docs" / "validity.md").read_text()
+    total = Counter[str]()
+    row = re.compile(r"^\| (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| \[findings\]\(([\w.-]+)\) \|$", re.MULTILINE)
+    for paper, *counts, name in row.findall(page):
+        sections = (ROOT / "docs" / name).read_text().split(f"\n## {paper}/")[1:]
+        text = "".join(section.partition("\n## ")[0] for section in sections)
+        found = Counter(re.findall(r"\| (yes|within interval|NO) \|$", text, re.MULTILINE))
+        assert [int(count) for count in counts] == [found.total(), found["yes"], found["within interval"], found["NO"]], paper
+        total += found
+    assert total.total() > 400
+    words = f"of {total.total()} findings of five papers {total['yes']} do, {total['NO']} do not, and for {total['within interval']} the"
+    assert words in " ".join(page.split())
 
 
 def test_names_in_the_policy_space() -> None:
