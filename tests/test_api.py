@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+import tomllib
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ssdlab
@@ -73,6 +75,13 @@ def test_long_rows_are_not_printed() -> None:
         return [line for line in str(run).splitlines() if not line.startswith("Simulated")]  # which says how long that took
 
     assert tables(result) == tables(small(requests=200))
+
+
+def test_a_result_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There rich would rather show its tables itself."""
+    result = small(requests=200)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "Response times" in str(result)
 
 
 def test_series_of_a_comparison() -> None:
@@ -185,10 +194,19 @@ def test_file_errors_are_os_errors_too() -> None:
         (Path("a b"), '"a b"'),
         ({"a": 1}, '{"a" = 1}'),
         ((), "[]"),
+        (np.float64(0.1), "0.1"),
+        (np.arange(3), "[0, 1, 2]"),
+        ("\U0001f600 \x7f", '"\U0001f600 \\u007f"'),
     ],
 )
 def test_values_become_toml(value: object, text: str) -> None:
     assert value_text(value) == text
+    assert tomllib.loads(f"x = {text}")
+
+
+def test_text_that_is_no_text_is_refused() -> None:
+    with pytest.raises(ssdlab.UsageError, match="UTF-8"):
+        ssdlab.run(trace=b"a\xff.csv".decode(errors="surrogateescape"))
 
 
 def test_set_takes_lists_and_texts() -> None:

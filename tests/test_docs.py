@@ -32,7 +32,7 @@ NOT_RUN = {
     "sudo": "needs root; `test_trace_record.py` has what it does",
     "git": "needs network",
     "cargo": "builds for minutes; `make test` runs these tests and examples",
-    "ssdlab": "needs what a command before it made that is not run, or a trace of the reader's",
+    "ssdlab": "needs what a command before it made that is not run, a trace of the reader's, or other machines",
 }
 """The programs of `console` blocks, and why no test runs them."""
 

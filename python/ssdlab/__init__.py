@@ -39,6 +39,8 @@ from ssdlab.errors import (
 from ssdlab.policies import EvictionPolicy, VictimPolicy
 from ssdlab.result import Comparison, Result, Section
 from ssdlab.study.api import run_study, studies, study_report
+from ssdlab.sweeping.api import sweep
+from ssdlab.sweeping.result import SweepPoint, SweepResult
 
 __version__ = version()
 
@@ -69,6 +71,8 @@ __all__ = [
     "SimulationError",
     "Simulator",
     "StoppedError",
+    "SweepPoint",
+    "SweepResult",
     "TraceError",
     "UsageError",
     "VictimPolicy",
@@ -84,6 +88,7 @@ __all__ = [
     "run_study",
     "studies",
     "study_report",
+    "sweep",
     "trace_convert",
     "trace_info",
 ]

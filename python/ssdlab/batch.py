@@ -79,10 +79,9 @@ class Job:
     folder: Path | None = None
     log: Path | None = None
     keep: tempfile.TemporaryDirectory[str] | None = None
-    fitted: Mapping[str, Any] | None = None
     title: str = ""
-    command: str | None = None
-    """What repeats it."""
+    entries: Mapping[str, Any] = field(default_factory=dict)
+    """What its result has besides what the core returns: how the device was fitted, what repeats it, ..."""
     base: str | None = None
     """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
 
@@ -117,25 +116,21 @@ class Job:
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
+        entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         return cls(
             label=label,
             plan=setup.plan(scheme, file, timeline),
             folder=folder,
             log=file,
             keep=keep,
-            fitted=setup.fitted(scheme),
             title=setup.title(scheme),
-            command=setup.command(scheme),
+            entries={key: value for key, value in entries.items() if value is not None},
             base=base,
         )
 
     def result(self, text: str) -> Result:
         """The result that the core returned as `text`."""
-        data = json.loads(text)
-        if self.fitted is not None:
-            data["fit"] = dict(self.fitted)
-        if self.command is not None:
-            data["command"] = self.command
+        data = {**json.loads(text), **self.entries}
         return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 

@@ -19,7 +19,18 @@ from ssdlab.errors import ConfigError, UsageError
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
 from ssdlab.progress import ReadProgress
 
-__all__ = ["DEFAULT_REQUESTS", "DEFAULT_SEED", "Setup", "Timeline", "Window", "requests_of", "timeline_of", "value_text", "whole"]
+__all__ = [
+    "DEFAULT_REQUESTS",
+    "DEFAULT_SEED",
+    "SHORTHANDS",
+    "Setup",
+    "Timeline",
+    "Window",
+    "requests_of",
+    "timeline_of",
+    "value_text",
+    "whole",
+]
 
 DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
@@ -64,6 +75,15 @@ def _window_ns(us: object) -> int:
 
 
 BLOCKS_KEY = "device.blocks_per_plane"
+SHORTHANDS = {
+    "trace": "workload.trace",
+    "format": "workload.format",
+    "unit_bytes": "workload.unit_bytes",
+    "time_scale": "workload.time_scale",
+    "bad_lines": "workload.bad_lines",
+    "prefill": "ftl.precondition.prefill",
+}
+"""Options that stand for a key of the configuration."""
 FIT_TO_TRACE = "trace"
 
 
@@ -72,18 +92,25 @@ def value_text(value: object) -> str:
     if isinstance(value, bool | str | None):
         if value is None:
             raise UsageError("None is no configuration value: leave the key out instead")
-        return json.dumps(value)
+        return _quoted(value)
     if isinstance(value, int | float):
-        return repr(value)
+        return repr(value.item() if hasattr(value, "item") else value)  # NumPy's own is a float that says so
     if isinstance(value, os.PathLike):
-        return json.dumps(os.fspath(value))
+        return _quoted(os.fspath(value))
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)} = {value_text(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(key)} = {value_text(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, Iterable):
         return "[" + ", ".join(value_text(entry) for entry in value) + "]"
     if hasattr(value, "item"):  # a number of NumPy
         return value_text(value.item())
     raise UsageError(f"{value!r} is no configuration value: a number, a text, true or false, or a list of such")
+
+
+def _quoted(value: object) -> str:
+    """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL."""
+    if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+        raise UsageError(f"{value!r} is no configuration value: it is no valid UTF-8")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def fitted_blocks(config: _core.Config, fit: str | int) -> int:
@@ -261,14 +288,7 @@ class Setup:
 
     def _shorthands(self) -> list[tuple[str, str]]:
         """The keys behind `trace`, `format`, ...: those that `set` names are left to it."""
-        values: dict[str, Any] = {
-            "workload.trace": self.trace,
-            "workload.format": self.format,
-            "workload.unit_bytes": self.unit_bytes,
-            "workload.time_scale": self.time_scale,
-            "workload.bad_lines": self.bad_lines,
-            "ftl.precondition.prefill": self.prefill,
-            "ftl.precondition.kind": "ranges" if self.prefill is not None else None,
-        }
+        values: dict[str, Any] = {key: getattr(self, option) for option, key in SHORTHANDS.items()}
+        values["ftl.precondition.kind"] = "ranges" if self.prefill is not None else None
         named = {key for key, _ in self.set}
         return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]

@@ -17,6 +17,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from ssdlab.result import Comparison, Result, Section
+    from ssdlab.sweeping.result import SweepResult
 
 __all__ = [
     "TRACE_REMARKS",
@@ -31,6 +32,7 @@ __all__ = [
     "run_tables",
     "significant",
     "study_table",
+    "sweep_tables",
 ]
 
 WIDTH_OF_TEXT = 160
@@ -56,6 +58,9 @@ UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KB", "_bytes": "bytes", "_share": "%
 
 DEVICES_SHOWN = 20
 """So many devices of a trace are named."""
+
+POINTS_SHOWN = 40
+"""So many points of a sweep are shown."""
 
 FEW = 5
 """So many numbers of a list are shown."""
@@ -108,7 +113,8 @@ def quantity(key: str, value: object) -> str:
 def as_text(items: Iterable[RenderableType]) -> str:
     """Tables as plain text."""
     out = io.StringIO()
-    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None)
+    # In a notebook rich would show each table by itself, and leave the text empty.
+    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None, force_jupyter=False)
     for item in items:
         console.print(item)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
@@ -304,6 +310,25 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
             f"{speed:,.0f} requests/s" if speed is not None else "-",
         )
     return _titled("Response times by scheme", table)
+
+
+def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
+    """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
+    table = _table([*sweep.axes, "mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"])
+    for point in sweep[:POINTS_SHOWN]:
+        latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
+        iops = point.result.get("iops")
+        table.add_row(
+            *(str(value) for value in point.values.values()),
+            *(_time(latency, column) for column in ("mean", "p99", "p99_9")),
+            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(gc.get("jobs", 0)),
+            f"{iops:,.0f} IOPS" if iops is not None else "-",
+        )
+    counts = f"{len(sweep):,} of {len(sweep.sweep):,} points"
+    more = [Text(f"... and {len(sweep) - POINTS_SHOWN:,} more points")] if len(sweep) > POINTS_SHOWN else []
+    failed = [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
+    return [*([_titled(f"Response times at {counts}", table)] if sweep else []), *more, *failed]
 
 
 def _hit_ratio(result: Result) -> str:

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json as value};
 use ssdlab::config::presets::{self as core_presets, Kind};
@@ -150,8 +151,19 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Writes a text file, whole or not at all.
+/// What a file can hold.
+#[derive(FromPyObject)]
+pub enum Content {
+    Text(String),
+    Bytes(PyBackedBytes),
+}
+
+/// Writes a file, whole or not at all.
 #[pyfunction]
-pub fn write_file(path: PathBuf, text: &str) -> PyResult<()> {
-    Ok(guarded(|| write_whole(&path, text.as_bytes()))?)
+pub fn write_file(path: PathBuf, content: Content) -> PyResult<()> {
+    let bytes = match &content {
+        Content::Text(text) => text.as_bytes(),
+        Content::Bytes(bytes) => bytes,
+    };
+    Ok(guarded(|| write_whole(&path, bytes))?)
 }

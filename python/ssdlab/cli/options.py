@@ -12,7 +12,7 @@ from ssdlab.errors import UsageError
 from ssdlab.plans import Window
 from ssdlab.progress import show_reading
 
-__all__ = ["TimeOrder", "Verify", "parse_settings", "parse_window"]
+__all__ = ["TimeOrder", "Verify", "folder", "parse_settings", "parse_window"]
 
 
 class Verify(StrEnum):
@@ -67,17 +67,18 @@ Settings = Annotated[list[str] | None, typer.Option("--set", help="Set one confi
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file of configuration keys.", metavar="FILE.toml")]
 
 
-def _folder(text: str) -> Path:
+def folder(text: str) -> Path:
+    """A folder by its name."""
     if not text:
         raise typer.BadParameter("expected the name of a folder; . is the current one")
     return Path(text)
 
 
-Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=_folder)]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=folder)]
 OutWithReport = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="Folder for the results, and for report.html, a page with tables and figures.", metavar="DIR", parser=_folder
+        "--out", help="Folder for the results, and for report.html, a page with tables and figures.", metavar="DIR", parser=folder
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]

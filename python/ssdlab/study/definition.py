@@ -14,7 +14,22 @@ from typing import Any
 from ssdlab.errors import ConfigError, FileError
 from ssdlab.study.expressions import Formula, Reference, nearest, parse_reference
 
-__all__ = ["DRIVE", "QUEUEING", "Axis", "Figure", "Metric", "Point", "Row", "Study", "parse"]
+__all__ = [
+    "DRIVE",
+    "QUEUEING",
+    "Axis",
+    "Figure",
+    "Metric",
+    "Point",
+    "Row",
+    "Study",
+    "check_keys",
+    "check_type",
+    "flat",
+    "parse",
+    "read_file",
+    "read_toml",
+]
 
 DRIVE, QUEUEING = "drive", "queueing"
 ENGINES = (DRIVE, QUEUEING)
@@ -58,15 +73,20 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "about": str,
     "engine": str,
     "device": str,
+    "scheme": str,
     "workload": str,
+    "config": str,
     "trace": str,
     "prefill": str,
+    "state": str,
+    "verify": str,
     "format": str,
     "unit_bytes": int,
     "time_scale": (int, float),
     "bad_lines": int,
     "fit": (int, str),
     "requests": int,
+    "seed": int,
     "quick": int,
     "paired": str,
     "set": dict,
@@ -248,11 +268,8 @@ def parse(name: str, text: str, folder: Path) -> Study:
     Raises:
         ConfigError: if it cannot be read, has a key that studies do not have, or names what it does not define.
     """
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
-    _check_keys(name, table, STUDY_KEYS)
+    table = read_toml(name, text)
+    check_keys(name, table, STUDY_KEYS)
     for key in ("title", "schemes", "metrics"):
         if not table.get(key):
             raise ConfigError(f"{name}: {key} is missing")
@@ -278,8 +295,16 @@ def parse(name: str, text: str, folder: Path) -> Study:
     return study
 
 
+def read_toml(name: str, text: str) -> dict[str, Any]:
+    """What a TOML text says; `name` is what errors call it."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: no valid TOML: {error}") from error
+
+
 def read_file(path: Path) -> str:
-    """The text of a study's file."""
+    """The text of a file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as reason:
@@ -287,14 +312,16 @@ def read_file(path: Path) -> str:
         raise FileError(message, getattr(reason, "errno", None), str(path)) from reason
 
 
-def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+def check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuses keys that are not known, and values of a wrong type."""
     for key, value in table.items():
         if key not in known:
             raise ConfigError(f'{where}: unknown key "{key}"{nearest(key, known)} (keys: {", ".join(known)})')
-        _check_type(f"{where}: {key}", key, value)
+        check_type(f"{where}: {key}", key, value)
 
 
-def _check_type(where: str, key: str, value: object) -> None:
+def check_type(where: str, key: str, value: object) -> None:
+    """Refuses a value that is not of the type that its key has."""
     if key in LISTS:
         entries = value if isinstance(value, list) and value else None
         if entries is None or not all(_is(entry, LISTS[key]) for entry in entries):
@@ -320,21 +347,21 @@ def _setup(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
     for option in table.get(QUEUEING, {}):
         _check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
     setup = {key: table[key] for key in SETUP_KEYS if key in table}
-    tables = {"set": dict(_flat(table.get("set", {}))), QUEUEING: dict(table.get(QUEUEING, {}))}
+    tables = {"set": dict(flat(table.get("set", {}))), QUEUEING: dict(table.get(QUEUEING, {}))}
     return setup | {name: entries for name, entries in tables.items() if entries}
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Nested tables of configuration keys as full keys."""
     for key, value in table.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 
 
 def _axis(where: str, table: Mapping[str, Any]) -> Axis:
-    _check_keys(where, table, AXIS_KEYS)
+    check_keys(where, table, AXIS_KEYS)
     if "name" not in table or ("points" in table) == ("values" in table) or ("key" in table) != ("values" in table):
         raise ConfigError(f"{where}: expected a name, and either key and values, or points")
     points = tuple(_labelled(where, table["points"]) if "points" in table else _valued(where, table))
@@ -346,7 +373,7 @@ def _axis(where: str, table: Mapping[str, Any]) -> Axis:
 
 def _labelled(where: str, tables: Sequence[Mapping[str, Any]]) -> Iterator[Point]:
     for index, table in enumerate(tables):
-        _check_keys(f"{where}: points[{index}]", table, ("label", *TABLES, *SETUP_KEYS))
+        check_keys(f"{where}: points[{index}]", table, ("label", *TABLES, *SETUP_KEYS))
         if "label" not in table:
             raise ConfigError(f"{where}: points[{index}]: label is missing")
         yield Point(table["label"], _setup(f"{where}: points[{index}]", table))
@@ -361,7 +388,7 @@ def _valued(where: str, table: Mapping[str, Any]) -> Iterator[Point]:
         raise ConfigError(f'{where}: key = "{key}": expected a configuration key or one of {", ".join(SETUP_KEYS)}')
     for label, value in zip(labels, values, strict=True):
         if "." not in key:
-            _check_type(f"{where}: {key}", key, value)
+            check_type(f"{where}: {key}", key, value)
         yield Point(label, _setup(where, {key: value} if "." not in key else _in_table(key, value)))
 
 
@@ -400,7 +427,7 @@ def _metric_formula(where: str, text: str) -> Formula:
 
 
 def _row(where: str, table: Mapping[str, Any]) -> Row:
-    _check_keys(where, table, ROW_KEYS)
+    check_keys(where, table, ROW_KEYS)
     for key in ("what", "value"):
         if key not in table:
             raise ConfigError(f"{where}: {key} is missing")
@@ -409,7 +436,7 @@ def _row(where: str, table: Mapping[str, Any]) -> Row:
 
 
 def _figure(where: str, table: Mapping[str, Any]) -> Figure:
-    _check_keys(where, table, FIGURE_KEYS)
+    check_keys(where, table, FIGURE_KEYS)
     if "panels" not in table and "over_time" not in table:
         raise ConfigError(f"{where}: nothing to draw: expected panels, a list of the study's metrics, or over_time")
     for key, of in (("log", "panels"), ("relative_to", "panels"), ("together", "panels"), ("window_ms", "over_time")):

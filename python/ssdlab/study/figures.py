@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
-__all__ = ["STYLE", "draw", "save"]
+__all__ = ["MARKERS", "STYLE", "draw", "geometric", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # the same study gives the same file
@@ -160,7 +160,7 @@ class _Panels:
             _draw_overlay(panel, self._overlay_name(line, style), line.colour, numbers, heights)
         if numbers is None:
             _name_bars(panel, labels)
-        elif _geometric(numbers):
+        elif geometric(numbers):
             panel.set_xscale("log", base=2)
             panel.set_xticks(numbers, labels)
         else:
@@ -283,7 +283,7 @@ def _numbers(labels: Sequence[str]) -> list[float] | None:
     return numbers if len(numbers) > 1 and all(map(math.isfinite, numbers)) else None
 
 
-def _geometric(numbers: Sequence[float]) -> bool:
+def geometric(numbers: Sequence[float]) -> bool:
     """Whether numbers spread over so much that equal factors are better seen than equal steps."""
     spread = min(numbers) > 0 and len(numbers) > 2 and max(numbers) / min(numbers) >= 8
     return spread and numbers[1] / numbers[0] >= 1.9 and numbers[-1] / numbers[-2] >= 1.2

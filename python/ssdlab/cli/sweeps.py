@@ -1,0 +1,71 @@
+"""`ssdlab sweep`."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab import tables
+from ssdlab.cli import options as o
+from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.progress import TotalProgress
+from ssdlab.sweeping.definition import load
+from ssdlab.sweeping.result import SweepResult
+from ssdlab.sweeping.running import CSV, PARQUET, prepare, run
+
+__all__ = ["sweep"]
+
+MOST_ERRORS = 10
+INTERRUPTED = 130
+
+
+class Engine(StrEnum):
+    """What runs the points."""
+
+    local = "local"
+    ray = "ray"
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(help="The grid and what all runs have in common.", metavar="SWEEP.toml")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="Folder for results.parquet, results.csv and a result for each point.", metavar="DIR", parser=o.folder),
+    ],
+    jobs: o.Jobs = None,
+    engine: Annotated[
+        Engine, typer.Option(help="ray: as tasks of Ray, at RAY_ADDRESS or else on this machine (pip install 'ssdlab[ray]').")
+    ] = Engine.local,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on: points whose results are in DIR already are not run again.")] = False,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Simulate every point of a grid of schemes, keys, workloads and seeds."""
+    prepared = prepare(load(file), out=out, resume=resume, source=file)
+    with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:
+        result = run(prepared, workers=jobs, engine=engine.value, progress=progress.callback)
+    if json_:
+        print_json(result.to_dict())
+    elif not quiet:
+        there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
+        files = [f"results: {out / PARQUET}, {out / CSV}"] if result else []
+        print_tables([*tables.sweep_tables(result), *there, *files])
+    _end(result, file, out)
+
+
+def _end(result: SweepResult, file: Path, out: Path) -> None:
+    """Says what went wrong, if anything did, and ends with its exit code."""
+    for point, error in result.failed[:MOST_ERRORS]:
+        complain(f"{point.label}: {error}")
+    if len(result.failed) > MOST_ERRORS:
+        complain(f"{len(result.failed) - MOST_ERRORS:,} more points failed (--json names all)")
+    if result.interrupt is not None:
+        command = shlex.join(["ssdlab", "sweep", str(file), "--out", str(out), "--resume"])
+        complain(f"interrupted: {len(result):,} of {len(result.sweep):,} points are done, their results are kept; go on with: {command}")
+        raise typer.Exit(INTERRUPTED)
+    if result.failed:
+        raise typer.Exit(max(error.exit_code for _, error in result.failed))

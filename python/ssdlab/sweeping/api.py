@@ -1,0 +1,111 @@
+"""The function `ssdlab.sweep`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from ssdlab.checks import mapping, path, truth
+from ssdlab.errors import Interrupted, UsageError
+from ssdlab.progress import TotalProgress
+from ssdlab.sweeping.definition import define
+from ssdlab.sweeping.result import SweepResult
+from ssdlab.sweeping.running import Engine, prepare, run
+
+__all__ = ["sweep"]
+
+Path_ = str | os.PathLike[str]
+
+
+def sweep(
+    grid: Mapping[str, Iterable[Any]],
+    *,
+    device: str | None = None,
+    scheme: str | None = None,
+    workload: str | None = None,
+    trace: Path_ | None = None,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    time_scale: float | None = None,
+    bad_lines: int | None = None,
+    prefill: Path_ | None = None,
+    fit: Literal["trace"] | int | None = None,
+    requests: int | None = None,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    config: Path_ | None = None,
+    state: Path_ | None = None,
+    verify: Literal["off", "end", "every"] | None = None,
+    out: Path_ | None = None,
+    jobs: int | None = None,
+    engine: Engine = "local",
+    resume: bool = False,
+    progress: bool = False,
+) -> SweepResult:
+    """Simulates every point of a grid, in parallel; arguments that are not described here are as for `run`, the same at all points.
+
+    Args:
+        grid: by axis the values that it takes; the points are all combinations, the last axis fastest. An axis is a key of the
+            configuration (`"gc.soft": [0.05, 0.1]`), an option of `run` (`"scheme": ["npgc", "pgc"]`, `"seed": range(1, 6)`), or has a
+            name of its own and values that say several things under a label
+            (`"load": [{"label": "light", "time_scale": 1, "set": {"gc.soft": 0.1}}, ...]`).
+        out: a folder for `results.parquet` and `results.csv`, a row each for every point, `sweep.toml`, and `POINT/result.json`.
+        jobs: runs at once, as many as there are processors by default. It does not change any result.
+        engine: `"local"`, or `"ray"` for tasks of Ray (`pip install 'ssdlab[ray]'`), at `RAY_ADDRESS` or else on this machine.
+        resume: points whose results are in `out` already are not run again.
+        progress: whether to show how far it is on standard error, where that is a terminal.
+
+    Raises:
+        ssdlab.Error: if a point cannot be simulated: it is named, before any run begins. Runs that fail do not raise: they are in
+            `failed` of what is returned.
+        ssdlab.Interrupted: Ctrl-C. The results of finished points are its `finished`, and in `out`.
+    """
+    given = {
+        "device": device,
+        "scheme": scheme,
+        "workload": workload,
+        "trace": trace,
+        "format": format,
+        "unit_bytes": unit_bytes,
+        "time_scale": time_scale,
+        "bad_lines": bad_lines,
+        "prefill": prefill,
+        "fit": fit,
+        "requests": requests,
+        "seed": seed,
+        "config": config,
+        "state": state,
+        "verify": verify,
+        "set": None if set is None else mapping("set", set),
+        "grid": {axis: _listed(axis, values) for axis, values in mapping("grid", grid).items()},
+    }
+    described = define("sweep", {key: _plain(value) for key, value in given.items() if value is not None})
+    prepared = prepare(described, out=None if out is None else Path(path("out", out)), resume=truth("resume", resume))
+    with TotalProgress("sweep", len(prepared.left), quiet=not truth("progress", progress)) as bar:
+        result = run(prepared, workers=jobs, engine=engine, progress=bar.callback)
+    if result.interrupt is not None:
+        raise Interrupted({_name(point.values): point.result for point in result}) from result.interrupt
+    return result
+
+
+def _name(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+
+
+def _listed(axis: str, values: object) -> list[Any]:
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise UsageError(f"grid: {axis} = {values!r}: expected several values, such as [1, 2, 3]")
+    return list(values)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of NumPy as Python's, arrays as lists, paths as texts."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,253 @@
+"""A sweep as data: what its TOML file or its arguments say, checked."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab._core import version
+from ssdlab.errors import ConfigError
+from ssdlab.plans import SHORTHANDS, value_text
+from ssdlab.study.definition import check_keys, check_type, flat, read_file, read_toml
+from ssdlab.study.expressions import nearest
+
+__all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
+
+PATHS = ("trace", "prefill", "state", "config")
+"""Options that name files."""
+AXIS_OPTIONS = (
+    *("device", "scheme", "workload", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "seed"),
+    *PATHS,
+)
+"""Options of a run that an axis can vary, beside the keys of the configuration."""
+OPTIONS = (*AXIS_OPTIONS, "verify")
+LABEL, SET, GRID = "label", "set", "grid"
+KEYS = (*OPTIONS, SET, GRID)
+MOST_POINTS = 20_000
+"""Their results take a gigabyte of memory. A grid that is larger is a mistake sooner than a wish."""
+LONGEST_NAME = 120
+"""Of a point's folder, bytes: file systems take 255."""
+UNSAFE = re.compile(r"[^\w.+,-]+", re.ASCII)
+"""What a folder's name has no use for."""
+BARE = re.compile(r"[\w-]+", re.ASCII)
+"""A key of TOML that needs no quotes."""
+
+
+@dataclass(frozen=True)
+class AxisValue:
+    """A value of an axis: what its column says, and what it says of the runs."""
+
+    value: Any
+    options: Mapping[str, Any]
+    set: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The value for people."""
+        return self.value if isinstance(self.value, str) else value_text(self.value)
+
+
+@dataclass(frozen=True)
+class SweepAxis:
+    """What is varied: its name and its values."""
+
+    name: str
+    values: tuple[AxisValue, ...]
+
+    @property
+    def says(self) -> dict[str, str]:
+        """All that its values say of the runs: by key of the configuration, or option, how it is written."""
+        return {_canonical(key): key for value in self.values for key in (*value.options, *value.set)}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value of each axis, and what that comes to."""
+
+    values: Mapping[str, Any]
+    options: Mapping[str, Any]
+    set: Mapping[str, Any]
+    label: str
+    """What it is called in messages."""
+    folder: str
+    """What its folder is called; no other point's is called so."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep: what all its runs have in common, and the axes of the grid."""
+
+    name: str
+    options: Mapping[str, Any]
+    set: Mapping[str, Any]
+    axes: tuple[SweepAxis, ...]
+
+    def __len__(self) -> int:
+        return math.prod(len(axis.values) for axis in self.axes)
+
+    def points(self) -> Iterator[Point]:
+        """Every combination of values; the last axis varies fastest."""
+        for combination in itertools.product(*(axis.values for axis in self.axes)):
+            options, keys = dict(self.options), dict(self.set)
+            for value in combination:
+                options |= value.options
+                keys |= value.set
+            named = [(axis.name, value) for axis, value in zip(self.axes, combination, strict=True)]
+            yield Point(
+                values={name: value.value for name, value in named},
+                options=options,
+                set=keys,
+                label=", ".join(f"{name} = {value.text}" for name, value in named),
+                folder=_folder_name(named),
+            )
+
+    def to_toml(self) -> str:
+        """The file that says the same."""
+        lines = [f"# A sweep of {len(self):,} points by ssdlab {version()}", *(_line(key, value) for key, value in self.options.items())]
+        if self.set:
+            lines += ["", f"[{SET}]", *(_line(key, value) for key, value in self.set.items())]
+        lines += ["", f"[{GRID}]", *(_line(axis.name, list(map(_written, axis.values))) for axis in self.axes)]
+        return "\n".join(lines) + "\n"
+
+
+def load(path: Path) -> Sweep:
+    """The sweep of a TOML file.
+
+    Raises:
+        FileError: if it cannot be read.
+        ConfigError: if it says what a sweep cannot say.
+    """
+    return define(path.name, read_toml(str(path), read_file(path)), path.parent)
+
+
+def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> Sweep:
+    """The sweep that a table describes.
+
+    Args:
+        name: what errors call it.
+        table: options of a run, `set`, and `grid`.
+        folder: names of files are relative to it where the file is there, else to the current one.
+
+    Raises:
+        ConfigError: if it has a key that sweeps do not have, or an axis that varies nothing.
+    """
+    for key, value in table.items():
+        if key in OPTIONS and isinstance(value, list):
+            raise ConfigError(f"{name}: {key} = {value_text(value)}: several values belong into [{GRID}]: {key} = [...]")
+    check_keys(name, table, KEYS)
+    grid = table.get(GRID, {})
+    if not isinstance(grid, Mapping) or not grid:
+        raise ConfigError(f'{name}: {GRID}: expected at least one axis, such as scheme = ["npgc", "pgc"] or "gc.soft" = [0.05, 0.1]')
+    sweep = Sweep(
+        name=name,
+        options=_located({key: table[key] for key in OPTIONS if key in table}, folder),
+        set=dict(flat(table.get(SET, {}))),
+        axes=tuple(_axis(f"{name}: {GRID}", key, values, folder) for key, values in flat(grid)),
+    )
+    _check_said_once(sweep)
+    if len(sweep) > MOST_POINTS:
+        counts = " x ".join(f"{len(axis.values):,} ({axis.name})" for axis in sweep.axes)
+        raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: at most {MOST_POINTS:,} go into one sweep")
+    return sweep
+
+
+def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxis:
+    where = f"{grid}.{name}"
+    if not isinstance(values, list) or not values:
+        raise ConfigError(f"{where}: expected a list of values")
+    tables = sum(isinstance(value, Mapping) for value in values)
+    if tables not in (0, len(values)):
+        raise ConfigError(f"{where}: expected a list of values, or of tables with a label each, not of both")
+    if tables:
+        entries = tuple(_described(f"{where}[{index}]", value, folder) for index, value in enumerate(values))
+    else:
+        entries = tuple(_plain(grid, name, value, folder) for value in values)
+    for entry, other in itertools.combinations(entries, 2):
+        if entry.text == other.text or _same(entry.value, other.value):
+            raise ConfigError(f"{where}: {other.text} is there twice")
+    return SweepAxis(name, entries)
+
+
+def _plain(grid: str, name: str, value: object, folder: Path | None) -> AxisValue:
+    """A value of an option, or of a key of the configuration, which the core checks."""
+    where = f"{grid}.{name}"
+    if "." in name:
+        if not isinstance(value, bool | int | float | str | list):
+            raise ConfigError(f"{where} = {value}: expected numbers, texts, true, false, or lists of such")
+        return AxisValue(value, {}, {name: value})
+    if name not in AXIS_OPTIONS:
+        options = ", ".join(AXIS_OPTIONS)
+        raise ConfigError(
+            f'{grid}: unknown axis "{name}"{nearest(name, AXIS_OPTIONS)} '
+            f"(there are {options}, keys of the configuration such as gc.soft, and axes whose values are tables with a label)"
+        )
+    check_type(where, name, value)
+    return AxisValue(value, _located({name: value}, folder), {})
+
+
+def _described(where: str, table: Mapping[str, Any], folder: Path | None) -> AxisValue:
+    """A value that says several things under one label."""
+    check_keys(where, table, (LABEL, SET, *AXIS_OPTIONS))
+    if not table.get(LABEL):
+        raise ConfigError(f"{where}: {LABEL} is missing")
+    options = _located({key: table[key] for key in AXIS_OPTIONS if key in table}, folder)
+    return AxisValue(table[LABEL], options, dict(flat(table.get(SET, {}))))
+
+
+def _check_said_once(sweep: Sweep) -> None:
+    """Refuses what would be said twice, of which one could have no effect."""
+    said = {_canonical(key): (key, "for all points") for key in (*sweep.options, *sweep.set)}
+    for axis in sweep.axes:
+        for canonical, key in axis.says.items():
+            if canonical in said:
+                other, where = said[canonical]
+                raise ConfigError(
+                    f"{sweep.name}: {GRID}.{axis.name} varies {key}, but {other} is given {where} as well: leave one of them out"
+                )
+        said |= {canonical: (key, f"by {GRID}.{axis.name}") for canonical, key in axis.says.items()}
+
+
+def _canonical(key: str) -> str:
+    """The key of the configuration that an option stands for."""
+    return SHORTHANDS.get(key, key)
+
+
+def _located(options: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Files that lie beside the sweep's are found there."""
+    return {
+        key: str(folder / value) if key in PATHS and folder is not None and (folder / value).is_file() else value
+        for key, value in options.items()
+    }
+
+
+def _same(one: object, other: object) -> bool:
+    """Equality, but true is not 1; 1 is 1.0."""
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def _folder_name(named: Sequence[tuple[str, AxisValue]]) -> str:
+    """The axes and their values; where that is no name for a folder, as much of it as is one, and a hash."""
+    plain = "_".join(f"{UNSAFE.sub('-', name)}={UNSAFE.sub('-', value.text)}" for name, value in named)
+    if len(plain) <= LONGEST_NAME and not any(UNSAFE.search(text) for name, value in named for text in (name, value.text)):
+        return plain
+    said = json.dumps([(name, value.text) for name, value in named])
+    return f"{plain[:LONGEST_NAME]}-{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+
+
+def _written(value: AxisValue) -> Any:
+    """A value of an axis as the file has it."""
+    plain = {**value.options, **value.set}
+    if len(plain) == 1 and value.value in plain.values():
+        return next(iter(plain.values()))
+    return {LABEL: value.value, **value.options, **({SET: value.set} if value.set else {})}
+
+
+def _line(key: str, value: object) -> str:
+    return f"{key if BARE.fullmatch(key) else value_text(key)} = {value_text(value)}"

@@ -1,0 +1,149 @@
+"""Points as tasks of Ray, on this machine or several. Ray is an extra: `pip install 'ssdlab[ray]'`.
+
+Each task builds and runs its point as it would be here; what it was asked for is compared with what was asked for here, so that no other
+version, trace or preset on another machine gets into the results.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ssdlab import batch, errors
+from ssdlab.batch import RESULT_FILE, Batch, Progress, prepare_folder, write_json
+from ssdlab.errors import Error, UsageError
+from ssdlab.result import Result
+from ssdlab.sweeping.definition import Point
+from ssdlab.sweeping.running import Task, difference
+
+__all__ = ["execute"]
+
+ADDRESS = "RAY_ADDRESS"
+PATIENCE_S = 10.0
+"""For a cluster to answer."""
+LOOK_S = 0.5
+"""Between looks for Ctrl-C."""
+WAITING, DONE = (-1, 0, 0, 0), (2, 0, 0, 0)
+
+
+def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | None) -> Batch:
+    """Runs the tasks, at most `workers` at once (as many as Ray has processors). Does not raise what the runs raise.
+
+    Raises:
+        UsageError: if Ray is not installed.
+        ssdlab.Error: if it cannot be reached.
+    """
+    try:
+        ray: Any = import_module("ray")
+    except ImportError as error:
+        raise UsageError("engine = \"ray\": Ray is not installed: pip install 'ssdlab[ray]'") from error
+    ended = Batch()
+    states = [WAITING] * len(tasks)
+    with _started(ray, workers):
+        remote = ray.remote(num_cpus=1, max_retries=0)(_simulate)
+        places = iter(range(len(tasks)))
+        running: dict[Any, int] = {}
+        try:
+            while True:
+                for place in _some(places, len(tasks) if workers is None else workers - len(running)):
+                    running[remote.remote(os.fspath(Path.cwd()), tasks[place].point)] = place
+                if not running:
+                    break
+                for reference in ray.wait(list(running), timeout=LOOK_S)[0]:
+                    place = running.pop(reference)
+                    _settle(ended, tasks[place], _outcome(ray, reference))
+                    states[place] = DONE
+                    if progress is not None:
+                        progress(list(states))
+        except BaseException as interrupt:  # as in the core, whatever ends the wait is the caller's to raise
+            ended.interrupt = interrupt
+            for reference in running:
+                ray.cancel(reference, force=True)
+    return ended
+
+
+@contextlib.contextmanager
+def _started(ray: Any, workers: int | None) -> Iterator[None]:
+    """Ray as it runs already, at the address in RAY_ADDRESS, or a local one for as long as it is needed."""
+    if ray.is_initialized():
+        yield
+        return
+    address = os.environ.get(ADDRESS)
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address is None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local simulation has nothing to report to anybody
+        options |= {"address": "local", "num_cpus": workers, "include_dashboard": False}
+    else:
+        options["address"] = address
+    try:
+        _knock(address)
+        ray.init(**options)
+    except Exception as error:
+        where = "on this machine" if address is None else f"at {ADDRESS} = {address}"
+        raise Error(f'engine = "ray": Ray does not run {where}: {error}') from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _knock(address: str | None) -> None:
+    """Fails where nobody listens; Ray would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
+
+
+def _simulate(folder: str, point: Point) -> dict[str, Any] | tuple[str, str]:
+    """The task: the result of a point, or the class and text of an error. Names of files are relative to `folder`, as they are here."""
+    with contextlib.suppress(OSError):
+        os.chdir(folder)
+    try:
+        task = Task.of(point, None)
+        ended = batch.execute([task.job], workers=1)
+        ended.raise_failure()
+    except Error as error:
+        return type(error).__name__, str(error)
+    result: Result = ended.finished[point.folder]
+    return result.to_dict()
+
+
+def _outcome(ray: Any, reference: Any) -> dict[str, Any] | tuple[str, str]:
+    try:
+        outcome: dict[str, Any] | tuple[str, str] = ray.get(reference)
+    except ray.exceptions.RayError as error:  # a machine that was lost, or has no ssdlab
+        return Error.__name__, f"the task of Ray failed: {error}"
+    return outcome
+
+
+def _settle(ended: Batch, task: Task, outcome: dict[str, Any] | tuple[str, str]) -> None:
+    """Keeps a result, or says why there is none."""
+    name = task.point.folder
+    if isinstance(outcome, tuple):
+        kind, message = outcome
+        ended.failed[name] = getattr(errors, kind)(message)
+        return
+    other = difference(task.asked, outcome)
+    if other is not None:
+        ended.failed[name] = Error(f"the machine that ran it has something else ({other}): ssdlab, traces and presets must be the same")
+        return
+    result = Result(outcome, title=task.job.title)
+    if task.job.folder is not None:
+        prepare_folder(task.job.folder, [])
+        write_json(task.job.folder / RESULT_FILE, outcome)
+    ended.finished[name] = result
+
+
+def _some(places: Iterator[int], count: int) -> Iterator[int]:
+    """The next few."""
+    for _ in range(count):
+        place = next(places, None)
+        if place is None:
+            return
+        yield place

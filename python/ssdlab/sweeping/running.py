@@ -1,0 +1,240 @@
+"""Running a sweep: every point checked before the first run, those that are there already left as they are, one table of all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from ssdlab import _core
+from ssdlab.batch import RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
+from ssdlab.checks import whole
+from ssdlab.errors import Error, FileError, StoppedError, UsageError
+from ssdlab.plans import Setup, requests_of, value_text
+from ssdlab.result import Result
+from ssdlab.sweeping.definition import Point, Sweep
+from ssdlab.sweeping.result import SweepPoint, SweepResult
+
+__all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "Task", "difference", "prepare", "run"]
+
+DEFINITION_FILE = "sweep.toml"
+TABLE_FILES = PARQUET, CSV = ("results.parquet", "results.csv")
+Engine = Literal["local", "ray"]
+ENGINES = LOCAL, RAY = ("local", "ray")
+ENTRY = "sweep"
+"""What the result of a point says of it: its values, the requests asked for, the contents of the files that it read."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A point that has been checked and can be run."""
+
+    point: Point
+    job: Job
+    asked: Mapping[str, Any]
+    """What its result will say of what was asked for; with the same, it is the same run."""
+
+    @classmethod
+    def of(cls, point: Point, folder: Path | None) -> Task:
+        """Checks everything that can be checked before the run; `folder` is the sweep's.
+
+        Raises:
+            ssdlab.Error: if it cannot be simulated.
+        """
+        options = {key: value for key, value in point.options.items() if key != "scheme"}
+        setup = Setup(**options, set=tuple((key, value_text(value)) for key, value in point.set.items()))
+        job = Job.prepare(point.folder, setup, point.options.get("scheme"), folder=folder and folder / point.folder)
+        config = _without_absent(json.loads(job.plan.config.json()))
+        entry = {
+            "point": dict(point.values),
+            "requests": requests_of(job.plan.config, setup.requests),
+            "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()},
+        }
+        asked = {"version": _core.version(), "seed": setup.seed, "config": config, ENTRY: _without_absent(entry)}
+        return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}), asked)
+
+    def there(self) -> Result | None:
+        """Its result, if it is in its folder already; one that cannot be read is none.
+
+        Raises:
+            UsageError: if the result there is of something else.
+        """
+        assert self.job.folder is not None
+        file = self.job.folder / RESULT_FILE
+        try:
+            data = json.loads(file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as reason:
+            raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
+        except ValueError:
+            return None
+        other = difference(self.asked, data)
+        if other is not None:
+            raise UsageError(f"{file} is the result of something else ({other}): delete it, or choose another folder")
+        return Result(data, title=self.job.title)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A sweep whose points have been checked, and of which some may be there already."""
+
+    sweep: Sweep
+    tasks: tuple[Task, ...]
+    done: Mapping[str, Result]
+    folder: Path | None
+    source: Path | None
+
+    @property
+    def left(self) -> tuple[Task, ...]:
+        """What there is to run."""
+        return tuple(task for task in self.tasks if task.point.folder not in self.done)
+
+
+def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, source: Path | None = None) -> Prepared:
+    """Checks every point, and what is in the folder. Writes nothing.
+
+    Args:
+        sweep: the sweep.
+        out: the folder for its results.
+        resume: whether points whose results are there already are left as they are.
+        source: the file that describes the sweep, which is not to be written over.
+
+    Raises:
+        ssdlab.Error: if a point cannot be simulated; the message names it.
+        UsageError: if the folder has results, and `resume` is not set or they are of something else.
+    """
+    if resume and out is None:
+        raise UsageError("resume = True: expected out as well, the folder that has results")
+    tasks: list[Task] = []
+    wrong: list[tuple[Point, Error]] = []
+    for point in sweep.points():
+        try:
+            tasks.append(Task.of(point, out))
+        except Error as error:
+            wrong.append((point, error))
+    if wrong:
+        point, reason = wrong[0]
+        others = f" (nor can {len(wrong) - 1:,} of the other {len(sweep) - 1:,} points)" if len(wrong) > 1 else ""
+        raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
+    if out is not None and not resume:
+        _refuse_results(out)
+    found = {task.point.folder: task.there() for task in tasks} if resume else {}
+    done = {name: result for name, result in found.items() if result is not None}
+    return Prepared(sweep, tuple(tasks), done, out, source)
+
+
+def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, progress: Progress | None = None) -> SweepResult:
+    """Runs what is left to run; writes the tables if there is a folder, also after Ctrl-C, which the result's `interrupt` then is.
+
+    Raises:
+        ssdlab.Error: if nothing can be run at all. Runs that fail are in the result.
+    """
+    if workers is not None:
+        whole("jobs", workers, least=1)
+    if engine not in ENGINES:
+        raise UsageError(f'engine = "{engine}": expected {" or ".join(ENGINES)}')
+    folder = prepared.folder
+    if folder is not None:
+        prepare_folder(folder, TABLE_FILES)
+        definition = folder / DEFINITION_FILE
+        if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
+            _core.write_file(definition, prepared.sweep.to_toml())
+    batch = _execute(prepared.left, engine, workers, progress)
+    if batch.interrupt is not None and not isinstance(batch.interrupt, KeyboardInterrupt):
+        raise batch.interrupt
+    result = _result(prepared, batch)
+    if folder is not None and result:
+        _core.write_file(folder / PARQUET, result.to_parquet())
+        _core.write_file(folder / CSV, result.to_csv())
+    return result
+
+
+def _execute(tasks: tuple[Task, ...], engine: str, workers: int | None, progress: Progress | None) -> Batch:
+    if not tasks:
+        return Batch()
+    if engine == LOCAL:
+        return execute([task.job for task in tasks], workers=workers, progress=progress)
+    from ssdlab.sweeping import remote  # noqa: PLC0415 (Ray need not be installed)
+
+    return remote.execute(tasks, workers=workers, progress=progress)
+
+
+def _result(prepared: Prepared, batch: Batch) -> SweepResult:
+    finished = {**prepared.done, **batch.finished}
+    failed = [(task.point, batch.failed[task.point.folder]) for task in prepared.tasks if task.point.folder in batch.failed]
+    if batch.interrupt is not None:  # runs that were told to stop have not failed
+        failed = [(point, error) for point, error in failed if not isinstance(error, StoppedError)]
+    known = {*finished, *(point.folder for point, _ in failed)}
+    return SweepResult(
+        sweep=prepared.sweep,
+        points=[
+            SweepPoint(dict(task.point.values), finished[task.point.folder], task.job.folder)
+            for task in prepared.tasks
+            if task.point.folder in finished
+        ],
+        failed=failed,
+        left=[task.point for task in prepared.tasks if task.point.folder not in known],
+        folder=prepared.folder,
+        interrupt=batch.interrupt,
+    )
+
+
+def _refuse_results(folder: Path) -> None:
+    """A sweep takes long: its results are not written over by one that was meant to go on with it."""
+    here = [file for file in (*(folder / name for name in TABLE_FILES), *folder.glob(f"*/{RESULT_FILE}")) if file.exists()]
+    if here:
+        raise UsageError(
+            f"{folder} has results already ({here[0].relative_to(folder)}): "
+            "go on with them by --resume (resume=True), or choose another folder"
+        )
+
+
+def difference(asked: Any, found: Any, path: str = "") -> str | None:
+    """The first entry of what was asked for that is not the same in a result; `None`: it is of the same."""
+    if not isinstance(asked, Mapping) or not isinstance(found, Mapping):
+        return None if asked == found else f"{path or 'all'} is {_shown(found)} there, {_shown(asked)} here"
+    names = asked if not path else {**asked, **found}  # a result has other entries besides
+    differences = (difference(asked.get(name), found.get(name), f"{path}.{name}".lstrip(".")) for name in names)
+    return next((entry for entry in differences if entry is not None), None)
+
+
+def _shown(value: Any) -> str:
+    return "absent" if value is None else json.dumps(value)
+
+
+def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathLike[str]]:
+    """The files that decide what comes of a run, besides its configuration."""
+    files = {
+        "trace": config["workload"].get("trace"),
+        "prefill": config["ftl"]["precondition"].get("prefill"),
+        "state": setup.state,
+    }
+    return {name: file for name, file in files.items() if file is not None}
+
+
+def _hash_of(file: Path) -> str:
+    """What is in a file, in short; it is read once for all points."""
+    try:
+        status = file.stat()
+        return _hash_at(file, status.st_mtime_ns, status.st_size)
+    except OSError as reason:
+        raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
+
+
+@lru_cache(maxsize=1024)
+def _hash_at(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _without_absent(value: Any) -> Any:
+    """As results have it: what is not there is absent, never null."""
+    if isinstance(value, Mapping):
+        return {key: _without_absent(entry) for key, entry in value.items() if entry is not None}
+    return value

@@ -1,0 +1,113 @@
+"""The scripts and the notebook of examples/ run as they are, and print and write what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbclient
+import nbformat
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import ROOT
+
+EXAMPLES = ROOT / "examples"
+SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
+NOTEBOOKS = sorted(path.name for path in EXAMPLES.glob("*.ipynb"))
+
+
+def rows(name: str, folder: Path) -> list[list[str]]:
+    """Runs a script in a folder; the words of its table's lines."""
+    done = subprocess.run([sys.executable, EXAMPLES / name], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(len(line) <= 110 for line in done.stdout.splitlines())
+    return [line.split() for line in done.stdout.partition("\n\n")[0].splitlines()[1:]]
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", "").rstrip("%"))
+
+
+def test_compare_schemes(tmp_path: Path) -> None:
+    table = {row[0]: row for row in rows("compare_schemes.py", tmp_path)}
+    assert list(table) == ["npgc", "pgc", "fpgc"]
+    mean, jobs = ({scheme: number(row[place]) for scheme, row in table.items()} for place in (1, 9))
+    assert min(jobs.values()) > 0
+    assert mean["pgc"] < mean["npgc"]
+    assert files(tmp_path) == {"schemes.html"}
+    assert "fpgc" in (tmp_path / "schemes.html").read_text()
+
+
+def test_own_victim_policy(tmp_path: Path) -> None:
+    table = {row[0]: row for row in rows("own_victim_policy.py", tmp_path)}
+    assert list(table) == ["greedy", "patient", "cost-benefit", "fifo"]
+    assert number(table["patient"][2]) < number(table["greedy"][1])  # "(ours)" is a word of its own
+    assert files(tmp_path) == set()
+
+
+def test_sweep_overprovisioning(tmp_path: Path) -> None:
+    table = rows("sweep_overprovisioning.py", tmp_path)
+    amplification = [number(row[1]) for row in table]
+    assert amplification == sorted(amplification, reverse=True)
+    assert amplification[0] > amplification[-1]
+    assert files(tmp_path) == {"overprovisioning", "write_amplification.png", "p99.png"}
+    assert (tmp_path / "p99.png").read_bytes().startswith(b"\x89PNG")
+    assert pq.read_table(tmp_path / "overprovisioning" / "results.parquet").num_rows == 6 * 2 * 3
+    results = {path: path.stat().st_mtime_ns for path in tmp_path.glob("overprovisioning/*/result.json")}
+    assert len(results) == 6 * 2 * 3
+    assert rows("sweep_overprovisioning.py", tmp_path) == table
+    assert {path: path.stat().st_mtime_ns for path in results} == results
+
+
+def test_cosimulation(tmp_path: Path) -> None:
+    table = rows("cosimulation.py", tmp_path)
+    programs, rates, means = ([number(row[place]) for row in table] for place in (0, 1, 2))
+    assert programs == [1, 4, 16, 64]
+    assert rates == sorted(rates)
+    for count, rate, mean_ms in zip(programs, rates, means, strict=True):
+        # Little's law: as many programs as there are wait or think, but for the beginning and the end.
+        assert rate * (mean_ms + 0.2) / 1000 == pytest.approx(count, rel=0.05)
+    assert files(tmp_path) == set()
+
+
+def test_all_scripts_are_tested_and_described() -> None:
+    assert {f"test_{name.removesuffix('.py')}" for name in SCRIPTS} <= set(globals())
+    page = (EXAMPLES / "README.md").read_text()
+    assert sorted(re.findall(r"^\| \[([\w.]+)\]\(\1\)", page, re.MULTILINE)) == sorted([*SCRIPTS, *NOTEBOOKS])
+    for name in SCRIPTS:
+        source = (EXAMPLES / name).read_text()
+        assert source.startswith('"""')
+        assert "Prints " in source
+
+
+def outputs(cell: Any) -> str:
+    """What a cell printed."""
+    return "".join(output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout")
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook(name: str, tmp_path: Path) -> None:
+    saved = json.loads((EXAMPLES / name).read_text())
+    for cell in saved["cells"]:
+        assert cell["cell_type"] == "markdown" or (cell["outputs"] == [] and cell["execution_count"] is None), "save it without outputs"
+    notebook = nbformat.read(EXAMPLES / name, as_version=4)
+    nbformat.validate(notebook)
+    (tmp_path / "traces").symlink_to(ROOT / "traces")
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    printed = "\n".join(outputs(cell) for cell in notebook.cells if cell.cell_type == "code")
+    for words in ("Response times", "write amplification", "requests waited for garbage collection", "requests were under way"):
+        assert words in printed
+    pictures = [output for cell in notebook.cells for output in cell.get("outputs", []) if "image/svg+xml" in output.get("data", {})]
+    assert len(pictures) == 2
+    means = dict(re.findall(r"^  (npgc|pgc) +([\d.]+) ms$", printed, re.MULTILINE))
+    assert float(means["pgc"]) < float(means["npgc"])
+    assert files(tmp_path) == {"traces"}

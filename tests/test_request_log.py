@@ -1,0 +1,156 @@
+"""`requests.parquet`, a row for each request: what opens it, and that it agrees with the figures of the result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ssdlab
+from conftest import DRIVE, ROOT, SMALL
+
+PARTS = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram"]
+COLUMNS = {
+    "index": pa.uint64(),
+    "kind": pa.dictionary(pa.uint8(), pa.string()),
+    "sequential": pa.bool_(),
+    "offset_bytes": pa.uint64(),
+    "size_bytes": pa.uint64(),
+    "arrival_ns": pa.uint64(),
+    "response_ns": pa.uint64(),
+    **{f"{part}_ns": pa.uint64() for part in PARTS},
+}
+RANKS = {"p50": 5000, "p90": 9000, "p95": 9500, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
+"""Percentiles in parts of ten thousand."""
+
+Columns = dict[str, list[Any]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="module")
+def generated(folder: Path) -> ssdlab.Result:
+    """A drive that collects garbage under load: requests wait for it, and for each other."""
+    keys = SMALL | {"workload.interarrival_us": 1500, "workload.sequential_share": 0.3}
+    result = ssdlab.run(scheme="pgc-se", set=keys, requests=25_000, log_requests=True, out=folder / "generated")
+    assert min(result.breakdown.all.gc, result.breakdown.all.die_queue) > 0
+    return result
+
+
+@pytest.fixture(scope="module")
+def replayed(folder: Path) -> ssdlab.Result:
+    """Requests of all kinds, given one by one."""
+    trace = folder / "t.csv"
+    lines = [f"{7 * i},{'WWRRTWFR'[i % 8]},{0 if i % 8 == 6 else 4096 * (i * i % 97)},{0 if i % 8 == 6 else 4096}" for i in range(4000)]
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n" + "\n".join(lines) + "\n")
+    return ssdlab.run(trace=trace, set=DRIVE, log_requests=True, out=folder / "replayed")
+
+
+@pytest.fixture(params=["generated", "replayed"])
+def result(request: pytest.FixtureRequest) -> ssdlab.Result:
+    found = request.getfixturevalue(request.param)
+    assert isinstance(found, ssdlab.Result)
+    return found
+
+
+def with_polars(path: Path) -> Columns:
+    return {name: list(column) for name, column in pl.read_parquet(path).to_dict(as_series=False).items()}
+
+
+def with_pandas(path: Path) -> Columns:
+    frame = pd.read_parquet(path)
+    return {name: frame[name].tolist() for name in frame.columns}
+
+
+def with_duckdb(path: Path) -> Columns:
+    found = duckdb.sql(f"SELECT * FROM '{path}'")
+    return {name: list(column) for name, column in zip(found.columns, zip(*found.fetchall(), strict=True), strict=True)}
+
+
+@pytest.mark.parametrize("read", [with_polars, with_pandas, with_duckdb])
+def test_everything_that_reads_parquet_reads_the_same(result: ssdlab.Result, read: Callable[[Path], Columns]) -> None:
+    path = result.request_log
+    assert path is not None
+    expected = pq.read_table(path).to_pydict()
+    found = read(path)
+    assert list(found) == list(expected) == list(COLUMNS)
+    for name, values in expected.items():
+        assert found[name] == values, name
+        assert len(values) == sum(result["requests"].values())
+
+
+def test_columns_have_their_units_in_their_names_and_are_what_the_page_says(result: ssdlab.Result) -> None:
+    table = result.requests
+    assert {field.name: field.type for field in table.schema} == COLUMNS
+    assert not any(field.nullable for field in table.schema)
+    assert table.equals(pq.read_table(result.request_log))
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| .+ \|$", (ROOT / "docs" / "python.md").read_text(), re.MULTILINE)
+    described = [name for names in rows for name in re.findall(r"`(\w+)`", names)]
+    assert described[: len(COLUMNS)] == list(COLUMNS)
+
+
+def test_the_same_table_in_polars_and_pandas_without_a_file(generated: ssdlab.Result) -> None:
+    table = generated.requests
+    assert pl.from_arrow(table)["response_ns"].to_list() == table.to_pandas()["response_ns"].tolist() == table["response_ns"].to_pylist()
+
+
+def chosen(columns: Columns, of: str) -> list[int]:
+    """The response times of a class of requests, in order of size."""
+    rows = zip(columns["kind"], columns["sequential"], columns["response_ns"], strict=True)
+    classes = {
+        "all": {("read", True), ("read", False), ("write", True), ("write", False)},
+        "read": {("read", True), ("read", False)},
+        "write": {("write", True), ("write", False)},
+        "seq_read": {("read", True)},
+        "rand_read": {("read", False)},
+    }
+    return sorted(ns for kind, sequential, ns in rows if (kind, sequential) in classes[of])
+
+
+def test_figures_are_those_of_the_logged_requests(result: ssdlab.Result) -> None:
+    columns = result.requests.to_pydict()
+    error = result.percentile_error
+    assert error == 1 / 1024
+    for of, figures in result["latency_ns"].items():
+        times = chosen(columns, of)
+        assert figures["count"] == len(times) > 0
+        assert (figures["min"], figures["max"]) == (times[0], times[-1])
+        mean = sum(times) / len(times)
+        assert figures["mean"] == pytest.approx(mean, rel=1e-12)
+        assert figures["variance"] == pytest.approx(sum((ns - mean) ** 2 for ns in times) / len(times), rel=1e-9)
+        for name, parts in RANKS.items():
+            exact = times[-(-len(times) * parts // 10_000) - 1]  # nearest rank
+            assert exact <= figures[name] <= exact * (1 + error), (of, name)
+    assert {kind: columns["kind"].count(kind) for kind in ("read", "write", "trim", "flush")} == result["requests"].to_dict()
+
+
+def test_parts_add_up_to_each_response_and_to_the_breakdown(result: ssdlab.Result) -> None:
+    columns = result.requests.to_pydict()
+    parts = [columns[f"{part}_ns"] for part in PARTS]
+    assert [sum(row) for row in zip(*parts, strict=True)] == columns["response_ns"]
+    for of, means in result["breakdown_ns"].items():
+        rows = [index for index, kind in enumerate(columns["kind"]) if kind in (("read", "write") if of == "all" else (of,))]
+        for part, mean in means.items():
+            assert mean == pytest.approx(sum(columns[f"{part}_ns"][row] for row in rows) / len(rows), rel=1e-9), (of, part)
+
+
+def test_requests_are_in_order_and_what_was_asked_for(replayed: ssdlab.Result) -> None:
+    columns = replayed.requests.to_pydict()
+    assert columns["index"] == list(range(4000))
+    assert columns["arrival_ns"] == [7000 * index for index in range(4000)]
+    kinds = {"W": "write", "R": "read", "T": "trim", "F": "flush"}
+    assert columns["kind"] == [kinds["WWRRTWFR"[index % 8]] for index in range(4000)]
+    moved = [index for index in range(4000) if index % 8 != 6]
+    assert [columns["offset_bytes"][index] for index in moved] == [4096 * (index * index % 97) for index in moved]
+    assert {columns["size_bytes"][index] for index in moved} == {4096}
