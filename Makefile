@@ -22,7 +22,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python swarm bench lint docs lock clean
+.PHONY: help build demo test test-rust test-python swarm newcomer bench lint docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-python: $(BUILT) $(EQUIPPED)
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
 	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
+
+newcomer: $(EQUIPPED) ## walk the tutorial from a new clone with empty caches, and time it (needs network)
+	$(BIN)/python tools/newcomer.py
 
 bench: $(BUILT) ## measure the speed of the core
 	cargo bench --locked -p ssdlab

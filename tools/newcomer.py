@@ -1,0 +1,74 @@
+"""Walks a newcomer's path as docs/tutorial.md says, from a clone to a report of one's own trace, and says how long each step took.
+
+Nothing that this machine has built or downloaded before is used: a new clone, a new home folder, empty caches of Cargo and pip. Needs
+network. Run it by `make newcomer`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from pages import Block, blocks  # noqa: E402  (beside the tests that run the same blocks)
+
+REPORT = Path("results") / "mine" / "report.html"
+"""What the path leads to."""
+PATIENCE_S = 3600
+
+
+def environment(home: Path, clone: Path) -> dict[str, str]:
+    """That of somebody who has just come: the toolchain, and nothing else that is in the way or helps."""
+    others = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO", "VIRTUAL_ENV", "PYTHON"))}
+    others.setdefault("RUSTUP_HOME", str(Path.home() / ".rustup"))
+    path = f"{clone / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return others | {"PATH": path, "HOME": str(home), "CARGO_HOME": str(home / "cargo"), "PIP_NO_CACHE_DIR": "1"}
+
+
+def step(words: list[str], folder: Path, env: dict[str, str]) -> None:
+    """Does one thing, and prints how long it took."""
+    shown = " ".join(word if "\n" not in word else word.splitlines()[0] + " ..." for word in words[2:] if word)
+    started = time.monotonic()
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    print(f"{time.monotonic() - started:7.1f} s  {shown}", flush=True)
+    if done.returncode:
+        sys.exit(f"{done.stdout}{done.stderr}")
+
+
+def do(block: Block, folder: Path, env: dict[str, str]) -> None:
+    """Does what a block says."""
+    if block.file is not None:
+        (folder / block.file).write_text(block.text)
+    elif block.language == "sh":
+        for line in block.text.replace("\\\n", " ").splitlines():
+            step(["bash", "-c", line], folder, env)
+    elif block.language == "python":
+        step(["python", "-c", block.text], folder, env)
+
+
+def main() -> None:
+    """Clones, builds, and follows the tutorial until there is a report."""
+    with tempfile.TemporaryDirectory(prefix="newcomer-") as place:
+        home, clone = Path(place) / "home", Path(place) / "ssdlab"
+        home.mkdir()
+        env = environment(home, clone)
+        started = time.monotonic()
+        step(["bash", "-c", f"git clone --quiet {ROOT} {clone}"], Path(place), env)
+        step(["bash", "-c", "make build"], clone, env)
+        for block in blocks(ROOT / "docs" / "tutorial.md"):
+            do(block, clone, env)
+            if (clone / REPORT).exists():
+                break
+        else:
+            sys.exit(f"the tutorial has ended, and there is no {REPORT}")
+        print(f"{time.monotonic() - started:7.1f} s  from nothing to {REPORT}")
+
+
+if __name__ == "__main__":
+    main()
