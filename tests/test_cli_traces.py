@@ -143,3 +143,21 @@ def test_parquet_columns_of_no_use(ssdlab_command: Ssdlab, tmp_path: Path) -> No
     pq.write_table(pa.table(columns, schema=schema), tmp_path / "bad.parquet")
     line = ssdlab_command("trace", "convert", "bad.parquet", "out.csv").failed(1)
     assert "time_ns: expected whole numbers" in line
+
+
+def test_sample_takes_a_part(ssdlab_command: Ssdlab, good: Path, tmp_path: Path) -> None:
+    done = ssdlab_command("trace", "sample", good, "part.csv", "--skip", "1", "--seconds", "0.000015", "--json")
+    assert done.json()["requests"] == {"read": 0, "write": 2, "trim": 0, "flush": 0}
+    assert (tmp_path / "part.csv").read_text() == "timestamp_us,op,offset_bytes,size_bytes\n0,W,4096,8192\n10,W,0,8192\n"
+    ssdlab_command("trace", "sample", good, "one.csv", "--requests", "1")
+    assert (tmp_path / "one.csv").read_text().splitlines()[1:] == ["0,R,0,4096"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [((), "--seconds"), (("--seconds", "0"), "above 0"), (("--seconds", "nan"), "above 0"), (("--skip", "9"), "all 4 requests are skipped")],
+)
+def test_sample_of_nothing(ssdlab_command: Ssdlab, good: Path, options: tuple[str, ...], told: str) -> None:
+    done = ssdlab_command("trace", "sample", good, "part.csv", *options)
+    assert done.code in (1, 2)
+    assert told in done.err

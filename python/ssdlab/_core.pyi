@@ -199,6 +199,8 @@ def trace_convert(
     device: str | None = None,
     bad_lines: int = 0,
     time_order: str | None = None,
+    skip: int = 0,
+    limit_s: float = 0.0,
     requests: int | None = None,
     progress: _Progress | None = None,
 ) -> str: ...

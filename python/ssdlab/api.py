@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from ssdlab import _core
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, execute, prepare_folder, write_json
-from ssdlab.checks import check_paths, check_texts, mapping, path, text, texts, truth, whole
+from ssdlab.checks import check_paths, check_texts, mapping, path, positive, text, texts, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text
 from ssdlab.policies import Eviction, Victim
@@ -281,15 +281,19 @@ def trace_convert(
     device: str | None = None,
     bad_lines: int = 0,
     time_order: Literal["error", "clamp", "sort"] | None = None,
+    skip: int = 0,
+    limit_s: float | None = None,
     requests: int | None = None,
 ) -> dict[str, Any]:
-    """Converts a trace to the format that the target's name ends with.
+    """Converts a trace, or a part of it, to the format that the target's name ends with.
 
     Args:
         source: the trace to read; `format`, `unit_bytes` and `device` are as for `trace_info`.
         target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
         bad_lines: unreadable lines to leave out; one more is an error.
         time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
+        skip: leave out this many requests at the start.
+        limit_s: only so many seconds, by the trace's own clock, from the first request taken.
         requests: at most this many.
 
     Returns:
@@ -297,7 +301,7 @@ def trace_convert(
     """
     check_paths({"source": source, "target": target})
     check_texts({"format": format, "device": device, "time_order": time_order})
-    units, skipped, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
+    units, tolerated, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
     with ReadProgress(source) as progress:
         report = _core.trace_convert(
             source,
@@ -305,8 +309,10 @@ def trace_convert(
             format=format,
             unit_bytes=units,
             device=device,
-            bad_lines=skipped,
+            bad_lines=tolerated,
             time_order=time_order,
+            skip=whole("skip", skip),
+            limit_s=0.0 if limit_s is None else positive("limit_s", limit_s),
             requests=most,
             progress=progress.callback,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import reprlib
@@ -10,7 +11,7 @@ from typing import Any
 
 from ssdlab.errors import UsageError
 
-__all__ = ["LARGEST", "check_paths", "check_texts", "mapping", "path", "text", "texts", "truth", "whole"]
+__all__ = ["LARGEST", "check_paths", "check_texts", "mapping", "path", "positive", "text", "texts", "truth", "whole"]
 
 LARGEST = 2**64 - 1
 """What the core counts with."""
@@ -25,6 +26,13 @@ def whole(name: str, value: object, least: int = 0) -> int:
     if number is None or isinstance(value, bool) or not least <= number <= LARGEST:
         raise _wrong(name, value, f"a whole number from {least} to {LARGEST}")
     return number
+
+
+def positive(name: str, value: object) -> float:
+    """A number above zero."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise _wrong(name, value, "a number above 0")
+    return float(value)
 
 
 def text(name: str, value: object) -> str:

@@ -52,7 +52,8 @@ pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (
-    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, requests=None, progress=None
+    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, skip=0, limit_s=0.0, requests=None,
+    progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_convert(
@@ -64,6 +65,8 @@ pub fn trace_convert(
     device: Option<String>,
     bad_lines: u64,
     time_order: Option<String>,
+    skip: u64,
+    limit_s: f64,
     requests: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
@@ -74,6 +77,8 @@ pub fn trace_convert(
         device,
         bad_lines,
         time_order: named::<TimeOrder>("time order", time_order)?.unwrap_or(defaults.time_order),
+        skip,
+        limit_s,
         requests,
         ..defaults
     };

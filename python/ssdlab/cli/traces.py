@@ -1,4 +1,4 @@
-"""`ssdlab trace info`, `trace convert` and `trace record`."""
+"""`ssdlab trace info`, `convert`, `sample` and `record`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from ssdlab import api, recording, tables
 from ssdlab.cli import options as o
 from ssdlab.cli.output import complain, print_json, print_tables, warn
-from ssdlab.errors import Error
+from ssdlab.errors import Error, UsageError
 from ssdlab.progress import CountProgress
 
 __all__ = ["app"]
@@ -83,7 +83,43 @@ def convert(
         time_order=time_order.value,
         requests=requests,
     )
-    if json_:
+    _print_converted(report, target, as_json=json_)
+
+
+@app.command()
+def sample(
+    source: Annotated[Path, typer.Argument(help="The trace to read.", metavar="IN")],
+    target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
+    skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", min=0)] = 0,
+    seconds: Annotated[
+        float | None, typer.Option(help="Only S seconds, by the trace's own clock, from the first request taken.", metavar="S")
+    ] = None,
+    requests: Annotated[int | None, typer.Option(help="At most N requests.", metavar="N", min=1)] = None,
+    format: o.Format = None,
+    unit_bytes: o.UnitBytes = None,
+    device: DeviceOfTrace = None,
+    bad_lines: o.BadLines = None,
+    json_: o.Json = False,
+) -> None:
+    """Write a part of a trace, in the format that OUT ends with: of so many requests or seconds, from some request on."""
+    if not skip and seconds is None and requests is None:
+        raise UsageError("which part? give --skip, --seconds or --requests; `ssdlab trace convert` writes all of a trace")
+    report = api.trace_convert(
+        source,
+        target,
+        format=format,
+        unit_bytes=unit_bytes,
+        device=device,
+        bad_lines=bad_lines or 0,
+        skip=skip,
+        limit_s=seconds,
+        requests=requests,
+    )
+    _print_converted(report, target, as_json=json_)
+
+
+def _print_converted(report: dict[str, Any], target: Path, *, as_json: bool) -> None:
+    if as_json:
         print_json(report)
     else:
         print_tables([tables.report_table(report, str(target))])
