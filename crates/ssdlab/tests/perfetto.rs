@@ -8,6 +8,7 @@ mod timeline;
 use std::fs;
 use std::path::Path;
 
+use common::cases::{Cases, Tally};
 use common::perfetto::File;
 use common::{one_die, random_cache, random_config, random_requests};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, PreconditionKind, Suspendable};
@@ -20,7 +21,7 @@ use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 use ssdlab::units::{ChannelId, Ns};
 use timeline::{ERASE_NS, ORIGIN, PAGE, PROGRAM_NS, READ_NS, SUSPEND_NS, TRANSFER_NS, TWO_MOVES, preemptible};
 
-const CASES: u64 = 200;
+const CASES: u64 = 400;
 const WHOLE: (Ns, Ns) = (0, Ns::MAX);
 
 /// How long the chips of a drive were busy (summed over dies), and its channels.
@@ -277,23 +278,6 @@ fn an_unfinished_run_leaves_no_file() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// What a random case had, so that it is seen that the cases have something to show.
-#[derive(Default)]
-struct Seen {
-    second: usize,
-    suspended: usize,
-    paused: usize,
-    joined: usize,
-    multiplane: usize,
-    cut: usize,
-    waits: usize,
-    hits: usize,
-    destages: usize,
-    updates: usize,
-    parity: usize,
-    degraded: usize,
-}
-
 /// A random drive, alone or several, with or without a cache.
 fn random_storage(rng: &mut Rng) -> Config {
     let mut config = random_config(rng);
@@ -314,7 +298,10 @@ fn random_storage(rng: &mut Rng) -> Config {
     config
 }
 
-fn random_case(case: u64, folder: &Path, seen: &mut Seen) -> Result<(), String> {
+/// Returns what the case had, so that it is seen that the cases have something to show.
+fn random_case(case: u64) -> Result<Tally, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = folder.path();
     let mut rng = Rng::new(case, "perfetto");
     let config = random_storage(&mut rng);
     let count = 30 + rng.below(120);
@@ -339,21 +326,25 @@ fn random_case(case: u64, folder: &Path, seen: &mut Seen) -> Result<(), String> 
     if reached.0 != from.min(end) || part.within(0, Ns::MAX) != file.within(from, reached.1) {
         return Err(format!("with at most {limit} slices from {from} ns on it is not the whole up to {} ns", reached.1));
     }
-    seen.cut += usize::from(reached.1 < end);
-    let has = |what: &dyn Fn(&common::perfetto::Slice) -> bool| usize::from(file.slices.iter().any(what));
-    seen.second += has(&|slice| slice.thread.ends_with(", second operation"));
-    seen.suspended += has(&|slice| slice.name.starts_with("suspended "));
-    seen.paused += has(&|slice| slice.name == "paused program");
-    seen.multiplane += has(&|slice| slice.args.contains("\"pages\""));
-    seen.waits += has(&|slice| slice.name == "wait for bus");
+    let has = |what: &dyn Fn(&common::perfetto::Slice) -> bool| file.slices.iter().any(what);
     let made = |what: &str| has(&|slice| slice.args.contains(&format!("\"for\":\"{what}\"")));
-    seen.destages += made("destage");
-    seen.updates += made("update");
-    seen.parity += made("parity");
-    seen.degraded += made("degraded");
-    seen.hits += usize::from(ran.result.cache.as_ref().is_some_and(|cache| cache.read_hits > 0));
-    seen.joined += usize::from(ran.result.gc.merged.read > 0);
-    Ok(())
+    let seen = [
+        ("a second operation", has(&|slice| slice.thread.ends_with(", second operation"))),
+        ("suspended", has(&|slice| slice.name.starts_with("suspended "))),
+        ("paused", has(&|slice| slice.name == "paused program")),
+        ("on several planes", has(&|slice| slice.args.contains("\"pages\""))),
+        ("waits for the bus", has(&|slice| slice.name == "wait for bus")),
+        ("joined", ran.result.gc.merged.read > 0),
+        ("cut by the limit", reached.1 < end),
+        ("hits", ran.result.cache.as_ref().is_some_and(|cache| cache.read_hits > 0)),
+        ("fetch", made("fetch")),
+        ("destage", made("destage")),
+        ("padding", made("padding")),
+        ("update", made("update")),
+        ("parity", made("parity")),
+        ("degraded", made("degraded")),
+    ];
+    Ok(seen.into_iter().map(|(name, seen)| (name.to_string(), u64::from(seen))).collect())
 }
 
 /// Slices add up to the busy times of each drive, to the nanosecond: on a channel their sum, of a die the union of its two operation tracks.
@@ -380,14 +371,6 @@ fn adds_up(config: &Config, ran: &Ran, file: &File) -> Result<(), String> {
 
 #[test]
 fn random_drives_follow_the_rules_and_add_up() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut seen = Seen::default();
-    for case in 0..CASES {
-        if let Err(message) = random_case(case, folder.path(), &mut seen) {
-            panic!("case {case}: {message}");
-        }
-    }
-    let Seen { second, suspended, paused, joined, multiplane, cut, waits, hits, destages, updates, parity, degraded } = seen;
-    let counts = [second, suspended, paused, joined, multiplane, cut, waits, hits, destages, updates, parity, degraded];
-    assert!(counts.iter().all(|&count| count >= 5), "too few cases of some kind: {counts:?}");
+    let tally = Cases::asked_for(CASES).run(random_case).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
+    assert!(tally.len() == 14 && tally.values().all(|&count| count >= 5), "too few cases of some kind: {tally:?}");
 }
