@@ -15,14 +15,11 @@ from typer.core import TyperGroup
 
 from ssdlab._core import version
 from ssdlab.cli import presets, queueing, runs, studies, sweeps, traces
-from ssdlab.cli.output import complain
+from ssdlab.cli.output import INTERRUPTED, complain
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
 
 __all__ = ["app", "main"]
-
-INTERRUPTED = 130
-"""What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
 
 
 class Commands(TyperGroup):
