@@ -135,6 +135,11 @@ class Page:
         button = {"button": "left", "buttons": int(pressed), "clickCount": clicks} if kind != "mouseMoved" else {"buttons": int(pressed)}
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
 
+    def touch(self, kind: str, *points: tuple[float, float]) -> None:
+        """Puts fingers onto the page (`touchStart`), moves them (`touchMove`), or lifts them (`touchEnd`, without points)."""
+        at = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+        self.call("Input.dispatchTouchEvent", type=kind, touchPoints=at)
+
     def key(self, key: str, *, shift: bool = False) -> None:
         """Presses and releases a key."""
         letter = {"text": key} if len(key) == 1 else {}

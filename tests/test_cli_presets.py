@@ -94,3 +94,31 @@ def test_a_cache_joins_with_a_scheme_of_collection(ssdlab_command: Ssdlab, polic
         skips.append(result["cache"]["gc_skips"])
     assert skips[0] == 0
     assert skips[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list"], "Missing argument 'what': one of devices, schemes, workloads, policies"),
+        (["list", "studies"], "Invalid value for 'what': 'studies' is not one of 'devices', 'schemes', 'workloads', 'policies'"),
+    ],
+)
+def test_errors_name_the_choices(ssdlab_command: Ssdlab, arguments: list[str], message: str) -> None:
+    done = ssdlab_command(*arguments)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message} (`")
+
+
+def test_help_is_what_the_options_say(ssdlab_command: Ssdlab) -> None:
+    """Nothing in brackets is taken for markup, at whatever depth; flags have no value."""
+    text = " ".join(ssdlab_command("sweep", "--help").out.split())
+    assert "(pip install 'ssdlab[ray]')" in text
+    for command in (["sweep"], ["trace", "info"], ["study", "run"]):
+        text = ssdlab_command(*command, "--help").out
+        assert "-h, --help" in text
+        assert not {"<bool>", "╭", "│"} & set(text.split()), text
+
+
+@pytest.mark.parametrize("command", [[], ["trace"], ["study"]])
+def test_no_command_is_help(ssdlab_command: Ssdlab, command: list[str]) -> None:
+    assert ssdlab_command(*command).out == ssdlab_command(*command, "--help").out

@@ -209,6 +209,22 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.skipif(chromium() is None, reason="Chromium is not installed")
+def test_commands_are_copied_without_their_prompt(site: Path, tmp_path: Path) -> None:
+    program = chromium()
+    assert program is not None
+    with browser(program, tmp_path / "profile") as page:
+        page.call("Page.navigate", url=(site / "tutorial.html").as_uri())
+        # As the theme's button takes the text.
+        copied = (
+            "(() => { const c = document.querySelector('pre code:has(.gp)'); c.toggleAttribute('data-md-copying'); return c.innerText; })()"
+        )
+        deadline = time.monotonic() + 30
+        while not page.value("Boolean(document.readyState === 'complete' && document.querySelector('pre code'))"):
+            assert time.monotonic() < deadline
+        assert page.value(copied).startswith("make build ")
+
+
+@pytest.mark.skipif(chromium() is None, reason="Chromium is not installed")
 def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
     """Where browsers run no worker, which the search would use."""
     program = chromium()

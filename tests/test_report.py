@@ -271,10 +271,34 @@ def test_parts_add_up_to_the_mean(results: dict[str, dict[str, Any]]) -> None:
 def test_a_last_row_of_fewer_chips_counts_for_fewer() -> None:
     # 65 chips in rows of two: 33 rows, the last of one chip, which alone collects.
     data = {
+        "simulated_ns": 1,
         "series": {"bins": 1, "bin_ns": 1, "gc": {"chips": [[0.0]] * 32 + [[1.0]], "chips_per_row": 2}},
         "utilisation": {"chips": [0.0] * 65},
     }
     assert figures._collecting(Runs.of({"x": data})[0]) == [pytest.approx(1 / 65)]
+
+
+@pytest.mark.parametrize(
+    ("simulated_ns", "values", "drawn"),
+    [
+        (3000, [4.0, 4.0, 4.0], [4.0, 4.0, 4.0]),
+        (2750, [4.0, 4.0, 3.0], [4.0, 4.0, 4.0]),  # three quarters of the last bin are in the run
+        (2250, [4.0, 4.0, 1.0], [4.0, 4.0, None]),
+        (2000, [4.0, 4.0, 0.0], [4.0, 4.0, None]),  # it ends where the last one begins
+        (100, [0.1], [1.0]),
+    ],
+)
+def test_a_bin_that_the_run_ends_in_is_of_the_time_that_there_was(
+    simulated_ns: int, values: list[float], drawn: list[float | None]
+) -> None:
+    data = {"simulated_ns": simulated_ns, "series": {"bins": len(values), "bin_ns": 1000, "dies": values, "bus": values}}
+    figure = figures.utilisation(Runs.of({"x": data}))
+    assert figure is not None
+    for plot in figure.plots:
+        assert isinstance(plot, Plot)
+        (steps,) = plot.panels[0].marks
+        assert isinstance(steps, Steps)
+        assert steps.values == [None if value is None else pytest.approx(value) for value in drawn]
 
 
 @pytest.mark.parametrize(

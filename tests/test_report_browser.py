@@ -204,6 +204,74 @@ def test_zoom_by_mouse(page: Page, four: Path) -> None:
     assert page.value(TICKS.format("timeline-0")) == whole
 
 
+@pytest.fixture
+def phone(page: Page, four: Path) -> Iterator[Page]:
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    page.open(four, width=PHONE, height=800)
+    yield page
+    page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+def tap(page: Page, x: float, y: float) -> None:
+    page.touch("touchStart", (x, y))
+    page.touch("touchEnd")
+
+
+def test_a_finger_reads_values(phone: Page) -> None:
+    hidden = "document.querySelector('#queues-0 .readout').hidden"
+    tap(phone, *middle(phone, "queues-0", 0.25))
+    assert not phone.value(hidden), "they stay, for nobody sees through a finger"
+    shown = phone.value("document.querySelector('#queues-0 .readout').textContent")
+    x, y = middle(phone, "queues-0", 0.5)
+    phone.touch("touchStart", (x, y))
+    for to in range(20, 120, 20):
+        phone.touch("touchMove", (x + to, y))
+    phone.touch("touchEnd")
+    assert phone.value("document.querySelector('#queues-0 .readout').textContent") != shown
+    assert phone.value("document.querySelector('#queues [data-zoom=all]').disabled"), "one finger does not zoom"
+    tap(phone, *middle(phone, "queues-1", 0.5))
+    assert phone.value(hidden)
+    place = phone.value(
+        "(() => { const p = document.getElementById('breakdown-0'); p.scrollIntoView({block: 'center'}); "
+        "const b = p.querySelector('rect.part').getBoundingClientRect(); return [b.left + 1, b.top + 8]; })()"
+    )
+    tap(phone, *place)
+    assert phone.value("document.querySelector('#breakdown-0 .readout b').textContent") == "npgc, reads and writes"
+
+
+def test_two_fingers_zoom(phone: Page) -> None:
+    whole = phone.value(TICKS.format("timeline-0"))
+    (left, y), (right, _) = middle(phone, "timeline-0", 0.4), middle(phone, "timeline-0", 0.6)
+    phone.touch("touchStart", (left, y), (right, y))
+    for by in range(10, 70, 10):
+        phone.touch("touchMove", (left - by, y), (right + by, y))
+    zoomed = phone.value(TICKS.format("timeline-0"))
+    assert zoomed != whole
+    for by in range(60, 0, -10):
+        phone.touch("touchMove", (left - by, y), (right + by, y))
+    phone.touch("touchEnd")
+    between = phone.value(TICKS.format("timeline-0"))
+    assert between != zoomed, "fingers that come together show more"
+    assert phone.value("visualViewport.scale") == 1, "the figure is zoomed, not the page"
+    phone.value("document.querySelector('#timeline [data-zoom=all]').click()")
+    assert phone.value(TICKS.format("timeline-0")) == whole
+    # What was read is what the button zooms into.
+    tap(phone, *middle(phone, "timeline-0", 0.9))
+    x, y = phone.value(
+        "(() => { const b = document.querySelector('#timeline [data-zoom=in]'); b.scrollIntoView({block: 'center'}); "
+        "const r = b.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()"
+    )
+    tap(phone, x, y)
+    beginning = {"0 ns", "0 µs", "0 ms", "0 s"}
+    assert beginning & set(whole)
+    assert not beginning & set(phone.value(TICKS.format("timeline-0")))
+    at = phone.value("document.querySelector('#timeline-0 .cursor').getAttribute('x1')")
+    frame = phone.value(
+        "(() => { const f = document.querySelector('#timeline-0 .frame'); return ['x', 'width'].map(k => Number(f.getAttribute(k))); })()"
+    )
+    assert (float(at) - frame[0]) / frame[1] == pytest.approx(0.9, abs=0.02), "what was read stays where it was"
+
+
 def test_zoom_by_buttons(page: Page, four: Path) -> None:
     page.open(four)
     whole = page.value(TICKS.format("latency_tail-0"))

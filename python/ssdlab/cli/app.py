@@ -15,14 +15,11 @@ from typer.core import TyperGroup
 
 from ssdlab._core import version
 from ssdlab.cli import presets, queueing, runs, studies, sweeps, traces
-from ssdlab.cli.output import complain
+from ssdlab.cli.output import INTERRUPTED, complain
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
 
 __all__ = ["app", "main"]
-
-INTERRUPTED = 130
-"""What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
 
 
 class Commands(TyperGroup):
@@ -47,6 +44,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help as plain text: markup would swallow what stands in brackets
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(runs.run)
@@ -116,11 +114,11 @@ def _wrong_usage(error: Any) -> int:
     """An option or argument that the parser refused. Its own rendering takes a box of five lines to say it."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":
-        # The help is on the screen already: making the error has printed it.
-        pass
+        typer.echo(error.format_message())
     else:
         hint = f" (`{context.command_path} --help` lists the options)" if context is not None else ""
-        complain(f"{error.format_message().rstrip('.')}{hint}")
+        message = error.format_message().rstrip(".").replace(". Choose from:\n\t", ": one of ").replace(",\n\t", ", ")
+        complain(f"{message.replace('Value error, ', '')}{hint}")
     return 2
 
 

@@ -13,7 +13,10 @@ from rich.measure import Measurement
 from ssdlab.json_text import json_text
 from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT
 
-__all__ = ["complain", "print_json", "print_tables", "warn"]
+__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "warn"]
+
+INTERRUPTED = 130
+"""What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
 
 
 def complain(message: str) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from ssdlab import tables
 from ssdlab.cli import options as o
-from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import load
 from ssdlab.sweeping.result import SweepResult
@@ -20,7 +20,6 @@ from ssdlab.sweeping.running import CSV, PARQUET, prepare, run
 __all__ = ["sweep"]
 
 MOST_ERRORS = 10
-INTERRUPTED = 130
 
 
 class Engine(StrEnum):

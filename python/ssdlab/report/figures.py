@@ -136,8 +136,9 @@ def free_blocks(runs: Runs) -> Figure | None:
             "Free blocks of a pool",
             TIME,
             [
-                Panel("Fewest of all pools", axis, [*fewest, *rules]),
-                Panel("Mean of all pools", axis, [*mean, *rules]),
+                # Lines are above the thresholds: free blocks lie on T_soft for most of many a run.
+                Panel("Fewest of all pools", axis, [*rules, *fewest]),
+                Panel("Mean of all pools", axis, [*rules, *mean]),
             ],
         )
     ]
@@ -163,7 +164,7 @@ def queues(runs: Runs) -> Figure | None:
         return None
     axis = Axis("requests", "count", low=0.0)
     waiting = [
-        Panel("Mean", axis, [_steps(run, run.at("series.outstanding.mean")) for run in having]),
+        Panel("Mean", axis, [_steps(run, _of_what_was(run, run.at("series.outstanding.mean"))) for run in having]),
         Panel("Most at once", axis, [_steps(run, run.at("series.outstanding.max"), "max") for run in having]),
     ]
     rate = Axis("requests/s", "per_s", low=0.0)
@@ -185,7 +186,7 @@ def utilisation(runs: Runs) -> Figure | None:
     plots = []
     for title, name in (("Dies", "dies"), ("Channels", "bus")):
         axis = Axis("busy", "share", low=0.0)
-        plots.append(Plot(title, TIME, [Panel("", axis, [_steps(run, run.at(f"series.{name}")) for run in having])]))
+        plots.append(Plot(title, TIME, [Panel("", axis, [_steps(run, _of_what_was(run, run.at(f"series.{name}"))) for run in having])]))
     return _figure("utilisation", "How busy the drive was", "Share of the time in which dies and channel buses worked, on average.", plots)
 
 
@@ -331,21 +332,35 @@ def _chips(run: Run) -> Sequence[Sequence[float]]:
     return chips
 
 
-def _collecting(run: Run) -> list[float]:
+def _collecting(run: Run) -> list[float | None]:
     """The share of all chips that collect, by bin; the last row may stand for fewer chips than the others."""
     rows, each = _chips(run), run.at("series.gc.chips_per_row")
     chips = len(run.at("utilisation.chips") or ()) or len(rows) * each
     weights = [each] * (len(rows) - 1) + [chips - each * (len(rows) - 1)]
-    return [sum(weight * share for weight, share in zip(weights, shares, strict=True)) / chips for shares in zip(*rows, strict=True)]
+    means = [sum(weight * share for weight, share in zip(weights, shares, strict=True)) / chips for shares in zip(*rows, strict=True)]
+    return _of_what_was(run, means)
 
 
 def _heat(run: Run, most: float) -> Heat:
     return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), most)
 
 
-def _per_second(run: Run, counts: Sequence[int]) -> list[float]:
+def _per_second(run: Run, counts: Sequence[int]) -> list[float | None]:
     width = run.at("series.bin_ns") / 1e9
-    return [count / width for count in counts]
+    return _of_what_was(run, [count / width for count in counts])
+
+
+def _of_what_was(run: Run, values: Sequence[float]) -> list[float | None]:
+    """Values that are per time of a bin, the last one per time of it that is in the run.
+
+    Of less than half a bin there is none: it would tell of a moment, and look like a fall or a peak. A run of one bin has all of it.
+    """
+    width = run.at("series.bin_ns")
+    part = run.data["simulated_ns"] / width - (len(values) - 1)
+    if part >= 1 or (part <= 0 and len(values) == 1):
+        return list(values)
+    last = None if part < 0.5 and len(values) > 1 else values[-1] / part
+    return [*values[:-1], last]
 
 
 def _hits(run: Run) -> Iterable[tuple[int, int]]:

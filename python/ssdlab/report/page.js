@@ -423,6 +423,13 @@
       const high = centre + (place(this.x.high) - centre) * factor;
       this.zoom(back(low), back(high));
     }
+    /** Two fingers go on pointing at what they hold: they zoom and move. */
+    pinch([one, other], [first, second]) {
+      if (first === second || (other - one) * (second - first) <= 0) return;
+      const back = this.plot.x.log ? Math.exp : (value) => value;
+      const each = (second - first) / (other - one);
+      this.zoom(back(first - (one - this.left) * each), back(second + (this.right - other) * each));
+    }
     shifted(share) {
       const [least, most] = extent(this.link);
       const place = this.x.place;
@@ -433,22 +440,39 @@
     }
     listen() {
       let start = null;
+      const fingers = new Map(); // where they are across, by pointer
+      let held = null; // what two fingers hold, in places of the axis
       const local = (event) => {
         const box = this.host.getBoundingClientRect();
         return [event.clientX - box.left, event.clientY - box.top];
       };
+      const within = (x) => Math.min(Math.max(x, this.left), this.right);
       this.host.addEventListener("pointerdown", (event) => {
-        if (event.button || !this.x || event.pointerType === "touch") return;
+        if (event.button || !this.x) return;
         const [x, y] = local(event);
+        if (event.pointerType === "touch") {
+          fingers.set(event.pointerId, within(x));
+          held = fingers.size === 2 ? [...fingers.values()].map((place) => this.x.place(this.x.value(place))) : null;
+        }
         if (x < this.left || x > this.right || y > this.bottom) return;
+        if (event.pointerType === "touch") {
+          this.height = y;
+          this.point(this.x.value(x), false);
+          return;
+        }
         start = x;
         this.host.setPointerCapture(event.pointerId);
       });
       this.host.addEventListener("pointermove", (event) => {
         if (!this.x) return;
         const [x, y] = local(event);
+        if (fingers.has(event.pointerId)) fingers.set(event.pointerId, within(x));
+        if (fingers.size > 1) {
+          if (held) this.pinch([...fingers.values()], held);
+          return;
+        }
         this.height = y;
-        const inside = Math.min(Math.max(x, this.left), this.right);
+        const inside = within(x);
         if (start !== null && Math.abs(inside - start) > 3) {
           this.choice.setAttribute("x", Math.min(start, inside));
           this.choice.setAttribute("width", Math.abs(inside - start));
@@ -458,8 +482,10 @@
         else this.point(this.x.value(inside), false);
       });
       const end = (event) => {
+        if (fingers.delete(event.pointerId)) held = null;
+        if (event.type === "pointercancel") this.leave(); // the page is scrolled
         if (start === null) return;
-        const stop = Math.min(Math.max(local(event)[0], this.left), this.right);
+        const stop = within(local(event)[0]);
         const [low, high] = [Math.min(start, stop), Math.max(start, stop)];
         start = null;
         this.choice.setAttribute("visibility", "hidden");
@@ -467,9 +493,11 @@
       };
       this.host.addEventListener("pointerup", end);
       this.host.addEventListener("pointercancel", end);
-      this.host.addEventListener("pointerleave", () => { if (start === null) this.leave(); });
+      // What a finger pointed at stays to be read until it points at something else.
+      document.addEventListener("pointerdown", (event) => { if (!this.host.contains(event.target) && !event.target.closest?.("button")) this.leave(); });
+      this.host.addEventListener("pointerleave", (event) => { if (start === null && event.pointerType !== "touch") this.leave(); });
       this.host.addEventListener("dblclick", () => show(this.link, null));
-      this.host.addEventListener("blur", () => this.leave());
+      this.host.addEventListener("blur", (event) => { if (!event.relatedTarget?.closest("button[data-zoom]")) this.leave(); });
       this.host.addEventListener("keydown", (event) => this.press(event));
     }
     press(event) {
@@ -576,13 +604,17 @@
       this.readout = html("div", { class: "readout", hidden: "" });
       this.spoken = html("p", { class: "spoken", role: "status" });
       host.append(this.readout, this.spoken);
-      host.addEventListener("pointermove", (event) => {
+      const read = (event) => {
         const box = host.getBoundingClientRect();
         const found = this.places.findIndex((place) => Math.abs(event.clientY - box.top - place) <= ROW / 2);
         if (found < 0) this.leave();
         else this.choose(found, false);
-      });
-      host.addEventListener("pointerleave", () => this.leave());
+      };
+      host.addEventListener("pointermove", read);
+      host.addEventListener("pointerdown", read);
+      host.addEventListener("pointercancel", () => this.leave());
+      host.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") this.leave(); });
+      document.addEventListener("pointerdown", (event) => { if (!host.contains(event.target)) this.leave(); });
       host.addEventListener("blur", () => this.leave());
       host.addEventListener("keydown", (event) => {
         const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];

@@ -249,7 +249,8 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
         notes.append("No block was erased.")
     paragraphs = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
     help_ = (
-        "<p>Drag across a figure to zoom in, double-click to see all again; all figures over time follow. With the keyboard: Tab to a "
+        "<p>Drag across a figure to zoom in, double-click to see all again; all figures over time follow. On a phone: touch a figure to "
+        "read it, two fingers zoom. With the keyboard: Tab to a "
         "figure, ← and → to read it, Shift with them to move, plus and minus to zoom, 0 to see all.</p>"
     )
     return f"<section><h2>Figures</h2>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n"

@@ -259,7 +259,8 @@ def _mark(axes: Axes, mark: Mark) -> None:
         case Curve():
             axes.step(mark.x, mark.y, where="post", color=_colour(mark.run), linestyle=_dash(mark.run, mark.run), linewidth=1.1)
         case Rule():
-            axes.axhline(mark.value, color="black" if mark.run < 0 else _colour(mark.run), linestyle=(0, (4, 3)), linewidth=0.7)
+            colour = "black" if mark.run < 0 else _colour(mark.run)
+            axes.axhline(mark.value, color=colour, linestyle=(0, (4, 3)), linewidth=0.7, zorder=0.9)  # below what is drawn
             place, side = (1, "right") if mark.name == "T_soft" else (0, "left")  # they may lie close to each other
             axes.annotate(mark.name, (place, mark.value), xycoords=("axes fraction", "data"), ha=side, va="bottom", fontsize=7)
         case Stack():

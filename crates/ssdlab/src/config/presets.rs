@@ -123,7 +123,7 @@ fn preset_names(kind: Kind) -> Vec<&'static str> {
 
 fn unknown(kind: Kind, name: &str) -> String {
     let all = preset_names(kind);
-    let near = names::nearest(name, all.iter().copied()).map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
+    let near = names::nearest(name, all.iter().copied()).map_or_else(|| "the".into(), |near| format!("did you mean \"{near}\"? The"));
     let (kind, plural) = (kind.name(), kind.plural());
-    format!("{kind} \"{name}\": no such preset; {near}The {plural} are {}; a file is given by a path ending in .toml", all.join(", "))
+    format!("{kind} \"{name}\": no such preset; {near} {plural} are {}; a file is given by a path ending in .toml", all.join(", "))
 }
