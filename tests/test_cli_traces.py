@@ -155,7 +155,12 @@ def test_sample_takes_a_part(ssdlab_command: Ssdlab, good: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [((), "--seconds"), (("--seconds", "0"), "above 0"), (("--seconds", "nan"), "above 0"), (("--skip", "9"), "all 4 requests are skipped")],
+    [
+        ((), "--seconds"),
+        (("--seconds", "0"), "above 0"),
+        (("--seconds", "nan"), "above 0"),
+        (("--skip", "9"), "all 4 requests are skipped"),
+    ],
 )
 def test_sample_of_nothing(ssdlab_command: Ssdlab, good: Path, options: tuple[str, ...], told: str) -> None:
     done = ssdlab_command("trace", "sample", good, "part.csv", *options)

@@ -225,6 +225,25 @@ def test_thresholds_are_one_line_where_they_are_the_same(results: dict[str, dict
     assert rules([3, 3, 5, 3]) == {("T_soft", -1, 3), ("T_soft", 2, 5)}
 
 
+def test_free_blocks_of_a_large_pool_are_shown_where_they_are(results: dict[str, dict[str, Any]]) -> None:
+    made = with_series(results["npgc"], seed=1)
+    made["series"]["free_blocks"] |= {"min": [819, 817, 818], "mean": [822.0, 819.0, 819.0], "soft": 819, "hard": 164}
+    figure = figures.free_blocks(Runs.of({"npgc": made}))
+    assert figure is not None
+    assert isinstance(figure.plots[0], Plot)
+    panel = figure.plots[0].panels[0]
+    assert panel.y.low is None  # not from 0 on
+    assert [mark.name for mark in panel.marks if isinstance(mark, Rule)] == ["T_soft"]
+    assert figure.text.endswith("T_hard is far below what is shown, at 164.")
+    made["series"]["free_blocks"] |= {"min": [819, 300, 160]}
+    figure = figures.free_blocks(Runs.of({"npgc": made}))
+    assert figure is not None
+    assert isinstance(figure.plots[0], Plot)
+    panel = figure.plots[0].panels[0]
+    assert panel.y.low == 0
+    assert [mark.name for mark in panel.marks if isinstance(mark, Rule)] == ["T_soft", "T_hard"]
+
+
 def test_series_are_drawn_as_they_are(results: dict[str, dict[str, Any]]) -> None:
     figure = figures.timeline(Runs.of(results))
     assert figure is not None

@@ -44,6 +44,8 @@ STATES = {
     "s3": "S3 (collection runs to its end)",
 }
 SHARED_BY = {"all": "Reads and writes", **KINDS}
+NEAR = 0.8
+"""Free blocks of which the fewest are so large a share of the most are shown without what is below."""
 NEAREST = 1.004
 """Response times closer together than by this factor are drawn as one step: less than a pixel at any zoom that makes sense."""
 TIME = Axis("simulated time", "ns", low=0.0)
@@ -127,10 +129,9 @@ def free_blocks(runs: Runs) -> Figure | None:
     having = runs.recorded
     if not having:
         return None
-    axis = Axis("free blocks", "count", low=0.0)
     fewest = [_steps(run, run.at("series.free_blocks.min"), "min") for run in having]
     mean = [_steps(run, run.at("series.free_blocks.mean")) for run in having]
-    rules = _rules(having)
+    axis, rules, beyond = _where_it_happens(fewest, _rules(having))
     plots = [
         Plot(
             "Free blocks of a pool",
@@ -154,7 +155,21 @@ def free_blocks(runs: Runs) -> Figure | None:
         text = text.partition(" Pools that")[0]
         text += " All pools were in S0 throughout: no collection was wanted."
     seen = [state for state in STATES if any(any(run.at(f"series.states.{state}")) for run in states)]
-    return _figure("free_blocks", "Free blocks and states", text, plots, [(STATES[state], STATE_COLOURS[state]) for state in seen])
+    return _figure("free_blocks", "Free blocks and states", text + beyond, plots, [(STATES[state], STATE_COLOURS[state]) for state in seen])
+
+
+def _where_it_happens(fewest: Sequence[Steps], rules: list[Rule]) -> tuple[Axis, list[Rule], str]:
+    """The axis of free blocks, the thresholds on it, and a word about those that are not.
+
+    From 0 on, nobody would see how a large pool goes a few blocks below T_soft.
+    """
+    values = [value for steps in fewest for value in steps.values if value is not None]
+    far = [rule for rule in rules if rule.value < min(values) * NEAR]
+    near = [rule for rule in rules if rule not in far]
+    if min(values) < NEAR * max(*values, *(rule.value for rule in rules), 1):
+        return Axis("free blocks", "count", low=0.0), rules, ""
+    told = sorted({(rule.name, rule.value) for rule in far})
+    return Axis("free blocks", "count"), near, "".join(f" {name} is far below what is shown, at {value:,.0f}." for name, value in told)
 
 
 def queues(runs: Runs) -> Figure | None:
