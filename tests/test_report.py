@@ -151,6 +151,11 @@ def test_the_outcome_in_a_sentence() -> None:
     assert of(2_000_000, 1_000_000) == "s1 has the shortest p99 response time: 1.00 ms, \N{MINUS SIGN}50.0 % against s0."
     assert of(1_000_000, 2_000_000) == "s0 has the shortest p99 response time: 1.00 ms."
     assert of(1_000_000, 1_000_000) == "The schemes have the same response times."
+    assert of(1_000_000, 2_000_000, 1_000_000) == "s0 and s2 have the shortest p99 response time: 1.00 ms."
+    without: dict[str, Any] = {"latency_ns": {}}
+    told = {"latency_ns": {"all": {"p99": 5, "mean": 5.0}}}
+    for runs in ({"a": without, "b": without}, {"a": without, "b": told}):
+        assert verdict(Runs.of(runs)) == "There are no response times of all schemes to compare."
 
 
 def test_values_have_units() -> None:
