@@ -410,6 +410,26 @@ def test_a_comparison_of_which_a_scheme_failed(ssdlab_command: Ssdlab, tmp_path:
     assert "pgc failed: no good" in page.read_text()
 
 
+@pytest.mark.parametrize("place", ["series.gc", "series.bin_ns", "latency_ns.read", "latency_ns.read.min", "requests.read"])
+@pytest.mark.parametrize("value", [None, "text", []])
+def test_damaged_results_are_refused(place: str, value: object, results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    damaged = copy.deepcopy(results["pgc"])
+    *path, last = place.split(".")
+    at(damaged, ".".join(path))[last] = value
+    (tmp_path / "result.json").write_text(json.dumps(damaged))
+    with pytest.raises(ssdlab.UsageError, match="damaged or those of another version"):
+        report.write_again(tmp_path, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_damaged_command_is_refused(results: dict[str, dict[str, Any]], ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    for command in ("ssdlab run '", "ssdlab run --scheme"):
+        (tmp_path / "result.json").write_text(json.dumps({**results["pgc"], "command": command}))
+        ended = ssdlab_command("report", str(tmp_path))
+        assert ended.code == 2
+        assert "damaged or those of another version" in ended.err
+
+
 def test_an_old_report_does_not_stay(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").write_text("old")
