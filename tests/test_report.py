@@ -282,6 +282,14 @@ def test_a_last_row_of_fewer_chips_counts_for_fewer() -> None:
     assert figures._collecting(Runs.of({"x": data})[0]) == [pytest.approx(1 / 65)]
 
 
+def test_a_last_row_stands_for_the_chips_that_there_are() -> None:
+    data = {
+        "series": {"bins": 1, "bin_ns": 1, "gc": {"chips": [[0.0]] * 32 + [[1.0]], "chips_per_row": 2}},
+        "utilisation": {"chips": [0.0] * 65},
+    }
+    assert figures._heat(Runs.of({"x": data})[0], 1.0).things == 65
+
+
 @pytest.mark.parametrize(
     ("changed", "absent"),
     [
