@@ -418,6 +418,27 @@ def test_full_disk(fails: Fails, small_disk: Path, tmp_path: Path, command: list
 
 
 @pytest.mark.parametrize(
+    ("trace", "more"),
+    [
+        ("requests.parquet", ["--out", "."]),
+        ("there/report.html", ["--out", "there"]),
+        ("in.csv", ["--timeline", "in.csv"]),
+        ("in.csv", ["--timeline", "there/../in.csv"]),
+    ],
+)
+def test_what_a_run_reads_is_not_written_over(fails: Fails, tmp_path: Path, trace: str, more: list[str]) -> None:
+    (tmp_path / "there").mkdir()
+    content = "0,W,0,4096\n"
+    (tmp_path / trace).write_text(content)
+    fails(2, ["run", *DRIVE_OPTIONS, "--trace", trace, "--format", "csv", *more], trace, "would be written over")
+    assert (tmp_path / trace).read_text() == content
+
+
+def test_a_timeline_is_not_written_over_by_the_results(fails: Fails) -> None:
+    fails(2, [*RUN, "--requests", "10", "--out", "there", "--timeline", "there/result.json"], "there/result.json", "another name")
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         [*RUN, "--requests", "100"],

@@ -151,6 +151,11 @@ def test_the_outcome_in_a_sentence() -> None:
     assert of(2_000_000, 1_000_000) == "s1 has the shortest p99 response time: 1.00 ms, \N{MINUS SIGN}50.0 % against s0."
     assert of(1_000_000, 2_000_000) == "s0 has the shortest p99 response time: 1.00 ms."
     assert of(1_000_000, 1_000_000) == "The schemes have the same response times."
+    assert of(1_000_000, 2_000_000, 1_000_000) == "s0 and s2 have the shortest p99 response time: 1.00 ms."
+    without: dict[str, Any] = {"latency_ns": {}}
+    told = {"latency_ns": {"all": {"p99": 5, "mean": 5.0}}}
+    for runs in ({"a": without, "b": without}, {"a": without, "b": told}):
+        assert verdict(Runs.of(runs)) == "There are no response times of all schemes to compare."
 
 
 def test_values_have_units() -> None:
@@ -295,6 +300,14 @@ def test_a_last_row_of_fewer_chips_counts_for_fewer() -> None:
         "utilisation": {"chips": [0.0] * 65},
     }
     assert figures._collecting(Runs.of({"x": data})[0]) == [pytest.approx(1 / 65)]
+
+
+def test_a_last_row_stands_for_the_chips_that_there_are() -> None:
+    data = {
+        "series": {"bins": 1, "bin_ns": 1, "gc": {"chips": [[0.0]] * 32 + [[1.0]], "chips_per_row": 2}},
+        "utilisation": {"chips": [0.0] * 65},
+    }
+    assert figures._heat(Runs.of({"x": data})[0], 1.0).things == 65
 
 
 @pytest.mark.parametrize(
@@ -446,6 +459,26 @@ def test_a_comparison_of_which_a_scheme_failed(ssdlab_command: Ssdlab, tmp_path:
     result = ssdlab.run(set=SMALL, requests=20)
     report.write(Runs.of({"npgc": result.to_dict()}, failed={"pgc": "no good"}), page)
     assert "pgc failed: no good" in page.read_text()
+
+
+@pytest.mark.parametrize("place", ["series.gc", "series.bin_ns", "latency_ns.read", "latency_ns.read.min", "requests.read"])
+@pytest.mark.parametrize("value", [None, "text", []])
+def test_damaged_results_are_refused(place: str, value: object, results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    damaged = copy.deepcopy(results["pgc"])
+    *path, last = place.split(".")
+    at(damaged, ".".join(path))[last] = value
+    (tmp_path / "result.json").write_text(json.dumps(damaged))
+    with pytest.raises(ssdlab.UsageError, match="damaged or those of another version"):
+        report.write_again(tmp_path, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_damaged_command_is_refused(results: dict[str, dict[str, Any]], ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    for command in ("ssdlab run '", "ssdlab run --scheme"):
+        (tmp_path / "result.json").write_text(json.dumps({**results["pgc"], "command": command}))
+        ended = ssdlab_command("report", str(tmp_path))
+        assert ended.code == 2
+        assert "damaged or those of another version" in ended.err
 
 
 def test_an_old_report_does_not_stay(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

@@ -164,6 +164,13 @@ def test_values_under_the_mouse(page: Page, four: Path, results: dict[str, dict[
     assert page.value("document.querySelector('#queues-0 .readout').hidden")
 
 
+def test_beyond_the_slowest_request_there_are_none(page: Page, four: Path) -> None:
+    page.open(four)
+    page.mouse("mouseMoved", *middle(page, "latency_tail-0", 0.999))
+    rows = page.value("[...document.querySelectorAll('#latency_tail-0 .readout tr')].map(row => row.textContent)")
+    assert rows == [f"{scheme}0 %" for scheme in SCHEMES]
+
+
 def test_a_bar_tells_its_parts(page: Page, four: Path, results: dict[str, dict[str, Any]]) -> None:
     page.open(four)
     place = page.value(

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ssdlab import _core, queueing
 from ssdlab.checks import whole
-from ssdlab.errors import Error, FileError, Interrupted, StoppedError
+from ssdlab.errors import Error, FileError, Interrupted, StoppedError, UsageError
 from ssdlab.json_text import json_text
 from ssdlab.plans import Setup, Timeline
 from ssdlab.result import Result
@@ -46,6 +46,8 @@ LOG_FILE = "requests.parquet"
 REPORT_FILE = "report.html"
 TIMELINE_FILE = "timeline.json.gz"
 """Of each scheme of a comparison."""
+WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE)
+"""What is written to the folder of a run, or taken out of it."""
 
 Log = Literal["kept", "temporary"] | None
 """Whether a run logs its requests, and for how long."""
@@ -117,9 +119,12 @@ class Job:
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
+        plan = setup.plan(scheme, file, timeline)
+        written = [] if folder is None else [folder / name for name in WRITTEN]
+        _check_apart(setup.inputs(plan.config), written, timeline and timeline.file)
         return cls(
             label=label,
-            plan=setup.plan(scheme, file, timeline),
+            plan=plan,
             folder=folder,
             log=file,
             keep=keep,
@@ -184,7 +189,7 @@ def execute(jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Pro
     """Runs the jobs, at most `workers` at once (as many as there are processors). Does not raise what the runs raise."""
     for job in jobs:
         if job.folder is not None:
-            prepare_folder(job.folder, [RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE])
+            prepare_folder(job.folder, WRITTEN)
     batch = Batch()
     workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     told = _Told(len(jobs), progress)
@@ -328,6 +333,18 @@ def _keep(batch: Batch, job: AnyJob, result: Result | queueing.QueueingResult) -
     if job.folder is not None:
         write_json(job.folder / RESULT_FILE, result.to_dict())
     batch.finished[job.label] = result
+
+
+def _check_apart(inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None) -> None:
+    """Refuses to write over what a run reads, and one of its files over another."""
+    places = {place.resolve() for place in written}
+    if timeline is not None and timeline.name != TIMELINE_FILE and timeline.resolve() in places:
+        raise UsageError(f"{timeline}: the results go there: choose another name for the timeline")
+    if timeline is not None:
+        places.add(timeline.resolve())
+    for file in inputs:
+        if Path(file).resolve() in places:
+            raise UsageError(f"{os.fspath(file)} is what the run reads, and would be written over: choose another folder or name")
 
 
 def _remove_if_empty(folder: Path) -> None:

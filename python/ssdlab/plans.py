@@ -286,6 +286,12 @@ class Setup:
             eviction=described_eviction(self.eviction),
         )
 
+    def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:
+        """The files that a run under `config` reads."""
+        tree = _tree(config)
+        files = (tree["workload"].get("trace"), tree["ftl"]["precondition"].get("prefill"), self.state, self.config)
+        return [file for file in files if file is not None]
+
     def _shorthands(self) -> list[tuple[str, str]]:
         """The keys behind `trace`, `format`, ...: those that `set` names are left to it."""
         values: dict[str, Any] = {key: getattr(self, option) for option, key in SHORTHANDS.items()}

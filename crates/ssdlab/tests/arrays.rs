@@ -610,6 +610,22 @@ fn degraded_reads_and_writes_on_drives() {
 }
 
 #[test]
+fn a_failed_drive_has_the_free_blocks_that_it_was_prepared_with() {
+    let read_one = |config: &Config| {
+        let mut simulation = simulation(config);
+        simulation.submit(read(0, 1)).unwrap();
+        simulation.run_to_idle().unwrap();
+        let free: Vec<u64> = simulation.storage().drives().iter().map(|drive| drive.ftl().blocks().free_total()).collect();
+        (free, simulation.finish().unwrap().gc.free_blocks_min)
+    };
+    // A read takes no block: whichever drive has failed, what all have is what they were prepared with.
+    let (free, least) = read_one(&without(rais5(4, 1), 0));
+    assert_eq!(free, [free[0]; 4]);
+    assert!(free[0] > 0, "no block is free: the test is for nothing");
+    assert_eq!(u64::from(least), free[0], "one die has one pool");
+}
+
+#[test]
 fn trims_and_flushes_on_drives() {
     let mut simulation = simulation(&rais5(4, 1));
     // Rows 0 and 1 lie inside, of row 2 one page.

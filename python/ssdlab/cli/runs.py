@@ -144,8 +144,7 @@ def report(
 ) -> None:
     """Make the page about a run or a comparison again, from its saved results."""
     page = out or folder / REPORT_FILE
-    runs = reports.load(folder)
-    reports.write(runs, page)
+    runs = reports.write_again(folder, page)
     typer.echo(f"{page}: {', '.join(run.label for run in runs)}")
 
 

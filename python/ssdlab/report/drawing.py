@@ -104,12 +104,13 @@ class Steps:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of steps: from each x on, its y."""
+    """A line of steps: from each x on, its y; from the last on `end`, where that is another than its y."""
 
     name: str
     run: int
     x: Sequence[float]
     y: Sequence[float]
+    end: float | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ class Heat:
     row: str
     """What a row is: `chip`."""
     per_row: int
+    things: int
+    """How many there are; the last row may stand for fewer than the others."""
     most: float
 
 

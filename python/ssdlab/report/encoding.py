@@ -75,7 +75,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
             return {"k": "stack", "run": mark.run, "width": mark.width, "layers": layers}
         case Heat():
             shape = {"rows": len(mark.rows), "bins": len(mark.rows[0]), "shares": _shares(mark.rows)}
-            return {"k": "heat", **{key: getattr(mark, key) for key in ("run", "width", "row", "per_row", "most")}, **shape}
+            return {"k": "heat", **{key: getattr(mark, key) for key in ("run", "width", "row", "per_row", "things", "most")}, **shape}
 
 
 def _fields(item: Any) -> dict[str, Any]:

@@ -296,7 +296,7 @@ def _longer(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int]) 
     """Down to the slowest requests; beyond them there are none, for which a logarithmic axis has no place."""
     total = sum(counts)
     shares = [(total - reached) / total for reached in _sums(counts)][:-1]
-    return Curve(run.label, run.index, [_least(run, kind), *upper], [1.0, *shares, shares[-1] if shares else 1.0])
+    return Curve(run.label, run.index, [_least(run, kind), *upper], [1.0, *shares, shares[-1] if shares else 1.0], end=0.0)
 
 
 def _least(run: Run, kind: str) -> float:
@@ -350,14 +350,18 @@ def _chips(run: Run) -> Sequence[Sequence[float]]:
 def _collecting(run: Run) -> list[float | None]:
     """The share of all chips that collect, by bin; the last row may stand for fewer chips than the others."""
     rows, each = _chips(run), run.at("series.gc.chips_per_row")
-    chips = len(run.at("utilisation.chips") or ()) or len(rows) * each
+    chips = _chip_count(run)
     weights = [each] * (len(rows) - 1) + [chips - each * (len(rows) - 1)]
     means = [sum(weight * share for weight, share in zip(weights, shares, strict=True)) / chips for shares in zip(*rows, strict=True)]
     return _of_what_was(run, means)
 
 
+def _chip_count(run: Run) -> int:
+    return len(run.at("utilisation.chips") or ()) or len(_chips(run)) * int(run.at("series.gc.chips_per_row"))
+
+
 def _heat(run: Run, most: float) -> Heat:
-    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), most)
+    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), _chip_count(run), most)
 
 
 def _per_second(run: Run, counts: Sequence[int]) -> list[float | None]:

@@ -128,6 +128,7 @@
   };
   const curveAt = (mark, x) => {
     if (!mark.x.length || x < mark.x[0]) return mark.y[0];
+    if (mark.end !== undefined && x >= mark.x.at(-1)) return mark.end;
     let [low, high] = [0, mark.x.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
@@ -352,8 +353,10 @@
       }
     }
     heat(marks, mark, y) {
-      const picture = shades(mark, Math.max(1, Math.ceil(1 / (mark.width * this.x.unit) - 1e-9)));
-      const [from, to] = [this.x.at(0), this.x.at(mark.bins * mark.width)];
+      const each = Math.max(1, Math.ceil(1 / (mark.width * this.x.unit) - 1e-9));
+      const picture = shades(mark, each);
+      // The last column may stand for fewer bins and is drawn as wide as the others.
+      const [from, to] = [this.x.at(0), this.x.at(Math.ceil(mark.bins / each) * each * mark.width)];
       const place = { x: from, y: y.from, width: to - from, height: y.to - y.from };
       marks.append(svg("image", { ...place, href: picture, preserveAspectRatio: "none", class: "heat", "data-run": mark.run }));
     }
@@ -392,7 +395,8 @@
           const bin = Math.floor(this.cursor / mark.width);
           if (row < 0 || row >= mark.rows || bin >= mark.bins) continue;
           const first = row * mark.per_row;
-          const name = mark.per_row > 1 ? `${mark.row}s ${first} to ${first + mark.per_row - 1}` : `${mark.row} ${first}`;
+          const last = Math.min(first + mark.per_row, mark.things) - 1; // the last row may stand for fewer
+          const name = last > first ? `${mark.row}s ${first} to ${last}` : `${mark.row} ${first}`;
           rows.push([null, name, SHOW.share(cells(mark)[row * mark.bins + bin] / 65535)]);
         }
       }

@@ -11,15 +11,16 @@ from pathlib import Path
 
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
+from ssdlab.errors import Error, UsageError
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES
-from ssdlab.report.runs import Run, Runs, command_of
+from ssdlab.report.runs import Run, Runs, command_of, load
 from ssdlab.report.summary import Cell, Row, everything, of_run, shown, summary, verdict
 from ssdlab.tables import CLASSES
 
-__all__ = ["page", "write"]
+__all__ = ["page", "write", "write_again"]
 
 NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -54,6 +55,25 @@ PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns"
 def write(runs: Runs, path: Path) -> None:
     """Writes the page, whole or not at all."""
     write_file(path, page(runs))
+
+
+def write_again(folder: Path, path: Path) -> Runs:
+    """Writes the page about the results in a folder, and returns these.
+
+    Raises:
+        UsageError: there are none, or they are damaged or those of another version.
+        FileError: a file cannot be read or written.
+    """
+    try:
+        runs = load(folder)
+        text = page(runs)
+    except Error:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
+        found = f"{type(reason).__name__}: {reason}"
+        raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
+    write_file(path, text)
+    return runs
 
 
 def page(runs: Runs) -> str:

@@ -142,14 +142,21 @@ def everything(runs: Runs) -> list[Row]:
 
 def verdict(runs: Runs) -> str:
     """The outcome in a sentence: how long requests took, and under which scheme they took the least time."""
+    shared, told = "", 0
     for place, what in (("latency_ns.all.p99", "p99 response time"), ("latency_ns.all.mean", "mean response time")):
         row = next(iter(_rows(runs, (Place(what, place, "ns", "low"),))), None)
+        told = max(told, sum(cell.value is not None for cell in row.cells) if row else 0)
         winners = [(run.label, cell) for run, cell in zip(runs, row.cells, strict=True) if cell.best] if row else []
         if len(winners) == 1:
             label, cell = winners[0]
             against = f", {cell.difference} against {runs[0].label}" if cell.difference else ""
             return f"{label} has the shortest {what}: {cell.text}{against}."
-    return "The schemes have the same response times." if len(runs) > 1 else ""
+        if winners and not shared:
+            labels = [label for label, _ in winners]
+            shared = f"{', '.join(labels[:-1])} and {labels[-1]} have the shortest {what}: {winners[0][1].text}."
+    if len(runs) == 1 or shared:
+        return shared
+    return "The schemes have the same response times." if told == len(runs) else "There are no response times of all schemes to compare."
 
 
 def _rows(runs: Runs, places: tuple[Place, ...]) -> Iterator[Row]:

@@ -217,7 +217,9 @@ pub struct Ssd {
 
 impl Ssd {
     /// A drive at rest, with the state of `ftl`. `seed`: that of the run.
-    pub fn new(config: &Config, ftl: Ftl, seed: u64) -> Self {
+    pub fn new(config: &Config, mut ftl: Ftl, seed: u64) -> Self {
+        // Not only when the run begins: a failed drive of an array never does.
+        ftl.begin_run();
         let geometry = ftl.geometry().clone();
         let flash = Flash::new(config, &geometry);
         let pool_is_plane = geometry.pools.planes_each.get() == 1;
@@ -287,7 +289,6 @@ impl Ssd {
 
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
-        self.ftl.begin_run();
         for pool in (0..self.geometry().pools.count.get()).map(PoolId) {
             self.look_at_trigger(0, pool);
         }
