@@ -422,8 +422,8 @@ def test_full_disk(fails: Fails, small_disk: Path, tmp_path: Path, command: list
     [
         ("requests.parquet", ["--out", "."]),
         ("there/report.html", ["--out", "there"]),
-        ("in.csv", ["--timeline", "in.csv"]),
-        ("in.csv", ["--timeline", "there/../in.csv"]),
+        ("in.json", ["--timeline", "in.json"]),
+        ("in.json", ["--timeline", "there/../in.json"]),
     ],
 )
 def test_what_a_run_reads_is_not_written_over(fails: Fails, tmp_path: Path, trace: str, more: list[str]) -> None:

@@ -455,6 +455,8 @@ def test_a_comparison_has_a_timeline_for_each_scheme(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         ({"timeline": 5}, "timeline = 5: expected a path"),
+        ({"timeline": "t.txt"}, "ends with .json or .json.gz"),
+        ({"timeline": ""}, "ends with .json or .json.gz"),
         ({"timeline_window": (0, 1)}, "no timeline was asked for"),
         ({"timeline_limit": 5}, "no timeline was asked for"),
         ({"timeline": "t.json", "timeline_limit": 0}, "timeline_limit = 0"),

@@ -56,6 +56,9 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
         if window is not None or limit is not None:
             raise UsageError("a window or a limit of a timeline was given, but no timeline was asked for: name its file as well")
         return None
+    name = os.fspath(path("timeline", file))
+    if not name.endswith((".json", ".json.gz")):
+        raise UsageError(f'timeline = "{name}": expected a file name that ends with .json or .json.gz, which viewers open')
     if window is None:
         start, end = None, None
     elif isinstance(window, Sequence) and not isinstance(window, str) and len(window) == 2:
@@ -64,7 +67,7 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
             raise UsageError(f"timeline_window: from {window[0] or 0} to {window[1]} us: it must end after it begins")
     else:
         raise UsageError(f"timeline_window = {window!r}: expected a pair (start_us, end_us)")
-    return Timeline(Path(path("timeline", file)), start or 0, end, None if limit is None else whole("timeline_limit", limit, least=1))
+    return Timeline(Path(name), start or 0, end, None if limit is None else whole("timeline_limit", limit, least=1))
 
 
 def _window_ns(us: object) -> int:
