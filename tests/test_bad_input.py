@@ -407,8 +407,10 @@ def test_state_to_a_full_device(fails: Fails) -> None:
         ["trace", "convert", "in.csv", "disk/out.csv"],
         ["trace", "convert", "in.csv", "disk/out.parquet"],
         ["compare", *SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "rwp", "--requests", "2000", "--out", "disk/results"],
+        ["run", *SMALL_OPTIONS, "--requests", "2000", "--timeline", "disk/t.json"],
+        ["run", *SMALL_OPTIONS, "--requests", "2000", "--log-requests", "--out", "disk/results"],
     ],
-    ids=["precondition", "convert to csv", "convert to parquet", "compare"],
+    ids=["precondition", "convert to csv", "convert to parquet", "compare", "timeline", "log"],
 )
 def test_full_disk(fails: Fails, small_disk: Path, tmp_path: Path, command: list[str]) -> None:
     assert small_disk == tmp_path / "disk"
