@@ -548,8 +548,8 @@ def test_the_command_refuses_windows_that_are_none(ssdlab_command: Ssdlab, windo
 
 
 def test_a_file_that_cannot_be_written_is_an_error_before_the_run(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    for file, words in {"missing/t.json": "No such file", "folder": "directory"}.items():
+    (tmp_path / "folder.json").mkdir()
+    for file, words in {"missing/t.json": "No such file", "folder.json": "directory"}.items():
         line = ssdlab_command("run", *SMALL_OPTIONS, "--requests", 10**12, "--timeline", file).failed(1)
         assert line.startswith(f"{file}: cannot write: ")
         assert words in line
