@@ -1,4 +1,4 @@
-# Every target sets up what it needs: Python 3.11 or newer, Rust and a C compiler are enough. `make help` lists the targets.
+# Every target sets up what it needs: Python 3.11 or newer, Rust and a C compiler are enough, and Chromium for `make test`. `make help` lists them.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -47,7 +47,7 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme pgc --scheme fpgc \
 		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
 
-test: test-rust test-python ## run all tests
+test: test-rust test-python ## run all tests (needs Chromium as well)
 
 # Release builds of the whole workspace: what they compile is shared with the package, and the longer tests need the speed.
 test-rust: $(BUILT)

@@ -39,9 +39,13 @@ os.execv(sys.argv[3], sys.argv[3:])
 PATIENCE_S = 60.0
 
 
-def chromium() -> str | None:
-    """The browser, if there is one."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+def chromium() -> str:
+    """The browser. Without one a report would go untested, so that is a failure, which says what to install."""
+    found = next((found for name in NAMES if (found := shutil.which(name))), None)
+    assert found is not None, (
+        f"pages are tested in Chromium: none of {', '.join(NAMES)} is on PATH; install one (Debian: apt install chromium)"
+    )
+    return found
 
 
 class Page:
@@ -155,8 +159,9 @@ class Page:
 
 
 @contextmanager
-def browser(program: str, profile: Path) -> Iterator[Page]:
+def browser(profile: Path) -> Iterator[Page]:
     """A browser with a page, as long as it is needed."""
+    program = chromium()
     theirs_in, into = os.pipe()
     out, theirs_out = os.pipe()
 

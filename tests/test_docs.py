@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from browser import browser, chromium
+from browser import browser
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs
 from ssdlab.study import library
@@ -208,11 +208,8 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
         assert not loaded, f"{page.relative_to(site)}: {loaded}"
 
 
-@pytest.mark.skipif(chromium() is None, reason="Chromium is not installed")
 def test_commands_are_copied_without_their_prompt(site: Path, tmp_path: Path) -> None:
-    program = chromium()
-    assert program is not None
-    with browser(program, tmp_path / "profile") as page:
+    with browser(tmp_path / "profile") as page:
         page.call("Page.navigate", url=(site / "tutorial.html").as_uri())
         # As the theme's button takes the text.
         copied = (
@@ -224,12 +221,9 @@ def test_commands_are_copied_without_their_prompt(site: Path, tmp_path: Path) ->
         assert page.value(copied).startswith("make build ")
 
 
-@pytest.mark.skipif(chromium() is None, reason="Chromium is not installed")
 def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
     """Where browsers run no worker, which the search would use."""
-    program = chromium()
-    assert program is not None
-    with browser(program, tmp_path / "profile") as page:
+    with browser(tmp_path / "profile") as page:
         page.call("Page.navigate", url=f"{(site / 'index.html').as_uri()}?q=preemption")
         found = ""
         for _ in range(100):

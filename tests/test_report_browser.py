@@ -11,15 +11,12 @@ from typing import Any
 import pytest
 
 import ssdlab
-from browser import Page, browser, chromium
+from browser import Page, browser
 from conftest import SMALL
 from made_up_series import with_series
 from ssdlab import report
 from ssdlab.colours import COLOURS
 from ssdlab.report.runs import Runs
-
-PROGRAM = chromium()
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 
 SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 LAPTOP, PHONE = 1300, 390
@@ -46,8 +43,7 @@ TICKS = "[...document.querySelectorAll('#{} svg text[text-anchor]')].map(text =>
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    assert PROGRAM is not None
-    with browser(PROGRAM, tmp_path_factory.mktemp("profile")) as found:
+    with browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 
 
