@@ -73,17 +73,7 @@ def convert(
     json_: o.Json = False,
 ) -> None:
     """Convert a trace to the format that OUT ends with."""
-    report = api.trace_convert(
-        source,
-        target,
-        format=format,
-        unit_bytes=unit_bytes,
-        device=device,
-        bad_lines=bad_lines or 0,
-        time_order=time_order.value,
-        requests=requests,
-    )
-    _print_converted(report, target, as_json=json_)
+    _write(source, target, json_, format, unit_bytes, device, bad_lines, time_order=time_order.value, requests=requests)
 
 
 @app.command()
@@ -104,21 +94,21 @@ def sample(
     """Write a part of a trace, in the format that OUT ends with: of so many requests or seconds, from some request on."""
     if not skip and seconds is None and requests is None:
         raise UsageError("which part? give --skip, --seconds or --requests; `ssdlab trace convert` writes all of a trace")
-    report = api.trace_convert(
-        source,
-        target,
-        format=format,
-        unit_bytes=unit_bytes,
-        device=device,
-        bad_lines=bad_lines or 0,
-        skip=skip,
-        limit_s=seconds,
-        requests=requests,
-    )
-    _print_converted(report, target, as_json=json_)
+    _write(source, target, json_, format, unit_bytes, device, bad_lines, skip=skip, limit_s=seconds, requests=requests)
 
 
-def _print_converted(report: dict[str, Any], target: Path, *, as_json: bool) -> None:
+def _write(
+    source: Path,
+    target: Path,
+    as_json: bool,
+    format: str | None,
+    unit_bytes: int | None,
+    device: str | None,
+    bad_lines: int | None,
+    **part: Any,
+) -> None:
+    """Writes all or a part of a trace, and prints what came of it."""
+    report = api.trace_convert(source, target, format=format, unit_bytes=unit_bytes, device=device, bad_lines=bad_lines or 0, **part)
     if as_json:
         print_json(report)
     else:
