@@ -14,6 +14,7 @@ __all__ = [
     "Traffic",
     "build_config",
     "fit_blocks",
+    "idle_by_hand",
     "keys",
     "precondition",
     "prefill_end",
@@ -153,6 +154,7 @@ def build_config(
     set: Sequence[tuple[str, str]] = ...,
 ) -> Config: ...
 def fit_blocks(config: Config, bytes: int) -> int | None: ...
+def idle_by_hand(config: Config, set: Sequence[tuple[str, str]]) -> list[tuple[str, str]]: ...
 def replay_cache(
     config: Config,
     requests: Sequence[tuple[str, int, int]],

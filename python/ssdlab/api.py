@@ -13,7 +13,7 @@ from ssdlab import _core
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, execute, prepare_folder, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, positive, text, texts, truth, whole
 from ssdlab.errors import UsageError
-from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text
+from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Comparison, Result
@@ -127,7 +127,9 @@ def run(
     folder = None if out is None else Path(path("out", out))
     log: Log = "kept" if truth("log_requests", log_requests) else None
     wanted = timeline_of(timeline, timeline_window, timeline_limit)
-    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log=log, timeline=wanted)])
+    job = Job.prepare("run", setup, scheme, folder=folder, log=log, timeline=wanted)
+    warn_of_idle_keys([job.idle])
+    batch = execute([job])
     batch.raise_failure()
     return cast("Result", batch.finished["run"])
 
@@ -195,7 +197,9 @@ def compare(
     )
     folder = None if out is None else Path(path("out", out))
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
-    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired), workers=jobs)
+    runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired)
+    warn_of_idle_keys([job.idle for job in runs])
+    batch = execute(runs, workers=jobs)
     comparison = Comparison(batch.finished)
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
@@ -387,7 +391,9 @@ class Simulator:
             victim=victim,
             eviction=eviction,
         )
-        self._core = _core.Simulator(setup.plan(scheme))
+        plan = setup.plan(scheme)
+        warn_of_idle_keys([setup.idle(plan.config)])
+        self._core = _core.Simulator(plan)
         self._title = setup.title(scheme)
 
     @property

@@ -84,6 +84,8 @@ class Job:
     title: str = ""
     entries: Mapping[str, Any] = field(default_factory=dict)
     """What its result has besides what the core returns: how the device was fitted, what repeats it, ..."""
+    idle: Mapping[str, str] = field(default_factory=dict)
+    """The keys set by hand that have no effect in it, with what they need."""
     base: str | None = None
     """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
 
@@ -130,6 +132,7 @@ class Job:
             keep=keep,
             title=setup.title(scheme),
             entries={key: value for key, value in entries.items() if value is not None},
+            idle=setup.idle(plan.config),
             base=base,
         )
 

@@ -13,6 +13,7 @@ __all__ = [
     "ConfigError",
     "Error",
     "FileError",
+    "IdleKeyWarning",
     "InternalError",
     "Interrupted",
     "PolicyError",
@@ -46,6 +47,10 @@ class UsageError(Error):
     """A call or command that makes no sense as given."""
 
     exit_code = 2
+
+
+class IdleKeyWarning(UserWarning):
+    """A configuration key was set that has no effect in the run, or in any of the runs. The result's `idle_keys` names it too."""
 
 
 class TraceError(Error):

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shlex
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from ssdlab import _core
 from ssdlab.checks import check_paths, check_texts, path, truth, whole
-from ssdlab.errors import ConfigError, UsageError
+from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
 from ssdlab.progress import ReadProgress
 
@@ -26,9 +27,11 @@ __all__ = [
     "Setup",
     "Timeline",
     "Window",
+    "idle_warnings",
     "requests_of",
     "timeline_of",
     "value_text",
+    "warn_of_idle_keys",
     "whole",
 ]
 
@@ -164,6 +167,26 @@ def requests_of(config: _core.Config, asked: int | None) -> int | None:
     return None if replays else DEFAULT_REQUESTS
 
 
+def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
+    """A line for each key set by hand that has no effect in any of the runs, given for each run with what they need.
+
+    Of one that works in some of the runs nothing is said here: the results of the others name it.
+    """
+    lines = []
+    for key in runs[0] if runs else ():
+        needs = dict.fromkeys(idle.get(key) for idle in runs)
+        if None not in needs:
+            where = "" if len(runs) == 1 else " in any of the runs"
+            lines.append(f"{key} has no effect{where}: it needs {', or '.join(map(str, needs))}; set that as well, or leave {key} out")
+    return lines
+
+
+def warn_of_idle_keys(runs: Sequence[Mapping[str, str]]) -> None:
+    """Warns of keys set by hand that have no effect in any of the runs; see `idle_warnings`. For functions that users call, whose line is named."""
+    for line in idle_warnings(runs):
+        warnings.warn(line, IdleKeyWarning, stacklevel=3)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setup:
     """Device, workload and how to run them: what several schemes are compared on.
@@ -222,6 +245,10 @@ class Setup:
             file=self.config,
             set=[*self._shorthands(), *self.set, *more],
         )
+
+    def idle(self, config: _core.Config) -> dict[str, str]:
+        """The keys in `set` that have no effect in `config`, built from this, each with what it needs."""
+        return dict(_core.idle_by_hand(config, self.set))
 
     def fitted(self, scheme: str | None) -> dict[str, Any] | None:
         """What `fit` did to the device, for the result: blocks a plane before and after, and what the drive exports now."""

@@ -202,6 +202,7 @@ def run_tables(result: Result) -> list[RenderableType]:
         *_cache(result),
         *_array(result),
         *remarks(result),
+        *idle_remarks({"": result}),
         *timeline_remark(result),
         Text(_speed(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
@@ -211,6 +212,16 @@ def run_tables(result: Result) -> list[RenderableType]:
 def remarks(result: Result) -> list[RenderableType]:
     """What was done to the device or the trace so that they go together."""
     return [*_fit_remark(result), *trace_remarks(result)]
+
+
+def idle_remarks(runs: Mapping[str, Result]) -> list[RenderableType]:
+    """The keys that had no effect, each with what it needs; a line names the schemes in which that was so, if not all."""
+    where: dict[str, list[str]] = {}
+    for scheme, result in runs.items():
+        for idle in result.get("idle_keys", ()):
+            where.setdefault(f"{idle['key']} (needs {idle['needs']})", []).append(scheme)
+    of = {key: "" if len(schemes) == len(runs) else f" in {', '.join(schemes)}" for key, schemes in where.items()}
+    return [Text(f"No effect{of[key]}: {key}") for key in where]
 
 
 def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:

@@ -65,6 +65,13 @@ pub fn build_config(
     })?))
 }
 
+/// The keys among those set by hand that have no effect in the configuration, each with what it needs.
+#[pyfunction]
+pub fn idle_by_hand(config: &PyConfig, set: Vec<(String, String)>) -> PyResult<Vec<(String, String)>> {
+    let idle = guarded(|| ssdlab::config::idle_by_hand(&config.0, &set))?;
+    Ok(idle.into_iter().map(|key| (key.key, key.needs)).collect())
+}
+
 /// The fewest blocks a plane with which the configured drive exports at least `bytes`; `None` if no drive does.
 #[pyfunction]
 pub fn fit_blocks(config: &PyConfig, bytes: u64) -> Option<u32> {

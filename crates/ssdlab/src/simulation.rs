@@ -342,12 +342,13 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
+        let idle_keys = self.plan.config.idle_choices();
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
-        Ok(RunResult { timeline, ..result })
+        Ok(RunResult { timeline, idle_keys, ..result })
     }
 
     fn next_time(&self) -> Option<Ns> {

@@ -13,9 +13,9 @@ from ssdlab import report as reports
 from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, execute, write_json
 from ssdlab.cli import options as o
-from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.cli.output import complain, print_json, print_tables, warn
 from ssdlab.errors import StoppedError, UsageError
-from ssdlab.plans import DEFAULT_SEED, Setup, timeline_of
+from ssdlab.plans import DEFAULT_SEED, Setup, idle_warnings, timeline_of
 from ssdlab.progress import RunProgress
 from ssdlab.result import Comparison, Result
 
@@ -172,6 +172,8 @@ def precondition(
 
 
 def _execute(jobs: list[Job], workers: int | None, quiet: bool) -> Batch:
+    for line in idle_warnings([job.idle for job in jobs]):
+        warn(line)
     with RunProgress([job.label for job in jobs], quiet=quiet) as progress:
         return execute(jobs, workers=workers, progress=progress.callback)
 
@@ -190,6 +192,7 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
         print_json(report)
     elif comparison and not quiet:
         remarks = [line for result in list(comparison.values())[:1] for line in tables.remarks(result)]
+        remarks += tables.idle_remarks(comparison)
         remarks += [line for scheme, result in comparison.items() for line in tables.timeline_remark(result, f" of {scheme}")]
         print_tables([*tables.comparison_tables(comparison), *remarks, *_where(out)])
 

@@ -11,7 +11,8 @@ import typer
 
 from ssdlab import tables
 from ssdlab.cli import options as o
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
+from ssdlab.plans import idle_warnings
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import load
 from ssdlab.sweeping.result import SweepResult
@@ -45,6 +46,8 @@ def sweep(
 ) -> None:
     """Simulate every point of a grid of schemes, keys, workloads and seeds."""
     prepared = prepare(load(file), out=out, resume=resume, source=file)
+    for line in idle_warnings(prepared.idle):
+        warn(line)
     with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:
         result = run(prepared, workers=jobs, engine=engine.value, progress=progress.callback)
     if json_:

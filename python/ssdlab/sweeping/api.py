@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ssdlab.checks import mapping, path, truth
 from ssdlab.errors import Interrupted, UsageError
+from ssdlab.plans import warn_of_idle_keys
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import define
 from ssdlab.sweeping.result import SweepResult
@@ -83,6 +84,7 @@ def sweep(
     }
     described = define("sweep", {key: _plain(value) for key, value in given.items() if value is not None})
     prepared = prepare(described, out=None if out is None else Path(path("out", out)), resume=truth("resume", resume))
+    warn_of_idle_keys(prepared.idle)
     with TotalProgress("sweep", len(prepared.left), quiet=not truth("progress", progress)) as bar:
         result = run(prepared, workers=jobs, engine=engine, progress=bar.callback)
     if result.interrupt is not None:

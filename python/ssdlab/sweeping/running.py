@@ -91,6 +91,11 @@ class Prepared:
     source: Path | None
 
     @property
+    def idle(self) -> list[Mapping[str, str]]:
+        """For each point the keys set by hand that have no effect there."""
+        return [task.job.idle for task in self.tasks]
+
+    @property
     def left(self) -> tuple[Task, ...]:
         """What there is to run."""
         return tuple(task for task in self.tasks if task.point.folder not in self.done)

@@ -176,6 +176,14 @@ fn by_hand(set: &[(String, String)]) -> Result<Layer> {
     Ok(Layer { name: "set by hand".into(), values })
 }
 
+/// The keys that single settings name; those of a table given as one value each by themselves.
+///
+/// # Errors
+/// [`Error::Config`] if a setting cannot be read.
+pub(super) fn keys_by_hand(set: &[(String, String)]) -> Result<Vec<String>> {
+    Ok(by_hand(set)?.values.into_iter().map(|(key, _)| key).collect())
+}
+
 /// The keys of a tree with their values; none of them if something is wrong with it.
 fn checked(mut tree: Value, problems: &mut Vec<Problem>) -> Vec<(String, Value)> {
     let found = check(&tree);

@@ -5,6 +5,7 @@
 
 pub mod capacity;
 pub mod check;
+pub mod idle;
 mod json;
 pub mod layers;
 mod names;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use capacity::Capacity;
 pub use check::{Problem, check};
+pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CachePlace, CachePolicy, Padding};
 pub use validate::validate;

@@ -19,6 +19,9 @@ set by hand (`--set gc.soft=0.05`). Of several values set by hand for one key th
   `[read, erase]`). Quotes may be left out wherever a string or a name is wanted. `null` clears a key that may be absent.
 - File names are relative to the directory in which the program runs.
 - Unknown keys and values out of range are refused, all of them at once.
+- A key can be *idle*: without effect, because the mechanism that it belongs to is off or the device cannot do it. `gc.pipeline` needs a
+  cache register; `cache.clean_window` needs the policy `cflru`. Presets and files may hold idle keys, so that every scheme fits every
+  device. The result lists them in `idle_keys`, with what each needs. A key set by hand that is idle in all runs of a command is warned of.
 ";
 
 /// The text of `docs/configuration.md`.

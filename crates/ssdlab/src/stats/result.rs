@@ -15,6 +15,7 @@ use super::device::{DeviceStats, Run};
 use super::recorder::RequestStats;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
+use crate::config::IdleKey;
 use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
 use crate::units::Ns;
 
@@ -27,6 +28,11 @@ pub struct RunResult {
     /// The effective configuration of the run, complete.
     #[schemars(extend("unit" = "object"))]
     pub config: Value,
+    /// Keys of schemes, of the file or set by hand that have no effect in this configuration. Keys of the device and the workload are not
+    /// listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("unit" = "list of key and needs"))]
+    pub idle_keys: Vec<IdleKey>,
     /// The seed of all random streams.
     #[schemars(extend("unit" = "number"))]
     pub seed: u64,
@@ -504,6 +510,7 @@ impl RunResult {
         RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
             config: run.config,
+            idle_keys: Vec::new(),
             seed: run.seed,
             digest: requests.digest,
             requests: requests.requests,

@@ -1,0 +1,218 @@
+//! Idle keys: keys of a configuration that can have no effect, because the mechanism that they belong to is switched off or the device
+//! cannot do it.
+//!
+//! A preset may hold such keys, so that every scheme fits every device: the result names them. A key that a user sets is meant to do
+//! something, so the callers of [`idle_by_hand`] warn of one that is idle in all of their runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::layers::keys_by_hand;
+use super::{
+    Address, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PreconditionKind, Scope, SizeDistribution, Suspendable, Trigger,
+    Victim, Workload,
+};
+use crate::error::Result;
+
+/// A key that has no effect, and what it needs to have one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleKey {
+    /// The key: `gc.pipeline`.
+    #[schemars(extend("unit" = "text"))]
+    pub key: String,
+    /// What it needs to have an effect: `device.cache_register = true`.
+    #[schemars(extend("unit" = "text"))]
+    pub needs: String,
+}
+
+/// When a key has an effect.
+struct Rule {
+    key: &'static str,
+    /// The key's value asks for something: false for a switch that is off. An idle key is asked for and does not work.
+    asks: fn(&Config) -> bool,
+    /// The rest of the configuration gives it an effect.
+    works: fn(&Config) -> bool,
+    needs: &'static str,
+}
+
+/// A rule for a parameter: every value of it asks for something.
+const fn parameter(key: &'static str, needs: &'static str, works: fn(&Config) -> bool) -> Rule {
+    Rule { key, asks: |_| true, works, needs }
+}
+
+/// A rule for a switch, which asks for something only where it is on.
+const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static str, works: fn(&Config) -> bool) -> Rule {
+    Rule { key, asks, works, needs }
+}
+
+const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
+const AN_ARRAY: &str = "an array (array.level other than \"none\")";
+const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
+const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
+const HOT_COLD: &str = "workload.address = \"hot-cold\"";
+const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
+const PADDING: &str = "cache.policy = \"bplru\"";
+
+/// The rules. A key without one always has an effect, or one that depends on the requests.
+const RULES: &[Rule] = &[
+    parameter("device.read_ns", "device.read_ns_by_page = []", |c| c.device.read_ns_by_page.is_empty()),
+    parameter("device.program_ns", "device.program_ns_by_page = []", |c| c.device.program_ns_by_page.is_empty()),
+    parameter("device.multiplane_aligned", "device.multiplane = true", |c| c.device.multiplane),
+    switch(
+        "device.copyback",
+        |c| c.device.copyback,
+        "gc.merge = false and gc.moves_in_flight = 1, since pages pass through the controller otherwise",
+        |c| !c.gc.merge && c.gc.moves_in_flight == 1,
+    ),
+    switch(
+        "device.cache_register",
+        |c| c.device.cache_register,
+        "scheduler.pipeline = true, gc.pipeline = true or gc.merge = true",
+        |c| c.scheduler.pipeline || c.gc.pipeline || c.gc.merge,
+    ),
+    parameter("device.ispp_steps", "scheduler.write_pausing = true", |c| c.scheduler.write_pausing),
+    parameter("device.page_registers", "gc.suspend with \"read\" or \"program\"", |c| {
+        c.gc.suspend.contains(&Suspendable::Read) || c.gc.suspend.contains(&Suspendable::Program)
+    }),
+    parameter("device.suspend_ns", "an entry in gc.suspend", |c| !c.gc.suspend.is_empty()),
+    parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
+        matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
+    }),
+    parameter("gc.hard_stops", "gc.hard above 0", |c| c.gc.hard > 0.0),
+    parameter("gc.invalid_share", "gc.trigger = \"invalid-share\"", |c| c.gc.trigger == Trigger::InvalidShare),
+    parameter("gc.choices", "gc.victim = \"d-choices\"", |c| c.gc.victim == Victim::DChoices),
+    parameter("gc.idle_us", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
+    parameter("gc.idle_timeout", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
+    parameter("gc.idle_free", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
+    switch("gc.pipeline", |c| c.gc.pipeline, "device.cache_register = true", |c| c.device.cache_register),
+    // Moves that may merge never use copyback, whether or not a host operation can reach them.
+    switch("gc.merge", |c| c.gc.merge, HOST_ON_THE_DIE, |c| host_uses_the_die(c.gc.scope) || c.device.copyback),
+    parameter("scheduler.alpha", "scheduler.order = \"fr-fcfs\" and scheduler.write_queue above 0", |c| {
+        c.scheduler.order == Order::FrFcfs && c.scheduler.write_queue > 0
+    }),
+    parameter("cache.place", A_CACHE, |c| c.cache.is_on()),
+    parameter("cache.bytes", A_CACHE, |c| c.cache.is_on()),
+    parameter("cache.access_ns", A_CACHE, |c| c.cache.is_on()),
+    parameter("cache.reads", A_CACHE, |c| c.cache.is_on()),
+    parameter("cache.writes", A_CACHE, |c| c.cache.is_on()),
+    switch("cache.gc_aware", |c| c.cache.gc_aware, A_CACHE, |c| c.cache.is_on()),
+    switch("cache.soon", |c| c.cache.soon > 0, "a cache with cache.gc_aware = true", |c| c.cache.is_on() && c.cache.gc_aware),
+    switch("cache.flush_on_idle", |c| c.cache.flush_on_idle, "a cache with cache.writes = true", |c| c.cache.is_on() && c.cache.writes),
+    parameter("cache.flush_idle_us", "a cache with cache.writes and cache.flush_on_idle = true", |c| {
+        c.cache.is_on() && c.cache.writes && c.cache.flush_on_idle
+    }),
+    switch("cache.destage_ahead", |c| c.cache.destage_ahead > 0.0, A_CACHE, |c| c.cache.is_on()),
+    parameter("cache.clean_window", "cache.policy = \"cflru\"", |c| c.cache.policy == CachePolicy::Cflru),
+    parameter("cache.compensation", PADDING, |c| c.cache.policy == CachePolicy::Bplru),
+    switch("cache.padding", |c| c.cache.padding != Padding::Off, PADDING, |c| c.cache.policy == CachePolicy::Bplru),
+    parameter("cache.padding_share", "cache.policy = \"bplru\" and cache.padding = \"share\"", |c| {
+        c.cache.policy == CachePolicy::Bplru && c.cache.padding == Padding::Share
+    }),
+    parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
+    parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
+    parameter("workload.hot_share", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
+    parameter("workload.hot_access", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
+    parameter("workload.zipf_exponent", "workload.address = \"zipf\"", |c| generated(c, |w| w.address == Address::Zipf)),
+    switch(
+        "workload.size_table",
+        |c| !c.workload.size_table.is_empty(),
+        "workload.request_size = \"table\"",
+        |c| generated(c, |w| w.request_size == SizeDistribution::Table),
+    ),
+    parameter("workload.request_kb", "workload.request_size other than \"table\"", |c| {
+        generated(c, |w| w.request_size != SizeDistribution::Table)
+    }),
+    parameter("workload.burst_length", "workload.arrival = \"burst\"", |c| generated(c, |w| w.arrival == Arrival::Burst)),
+    parameter("workload.interarrival_us", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
+    parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
+];
+
+/// Host operations may run on a die of the pool whose job is active.
+fn host_uses_the_die(scope: Scope) -> bool {
+    matches!(scope, Scope::None | Scope::Block | Scope::Plane)
+}
+
+/// Whether a key of generated requests works. Beside a trace another rule speaks of these keys; flows may use any of them.
+fn generated(config: &Config, works: fn(&Workload) -> bool) -> bool {
+    config.workload.trace.is_some() || !config.workload.flows.is_empty() || works(&config.workload)
+}
+
+impl Config {
+    /// The keys that have no effect in this configuration, whatever its requests are, in the order of the configuration. A switch that is
+    /// off is not among them.
+    pub fn idle_keys(&self) -> Vec<IdleKey> {
+        let idle = RULES.iter().filter(|rule| (rule.asks)(self) && !(rule.works)(self));
+        idle.map(|rule| IdleKey { key: rule.key.into(), needs: rule.needs.into() }).collect()
+    }
+
+    /// Those of [`Self::idle_keys`] that ask for a mechanism: values other than the default, outside the sections `device` and `workload`,
+    /// which describe what is there.
+    pub fn idle_choices(&self) -> Vec<IdleKey> {
+        let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
+        let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");
+        let (own, default) = (tree(self), tree(&Config::default()));
+        let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
+        let changed = |key: &str| own.pointer(&pointer(key)) != default.pointer(&pointer(key));
+        self.idle_keys().into_iter().filter(|idle| !describes(&idle.key) && changed(&idle.key)).collect()
+    }
+}
+
+/// The keys among those set by hand (`("gc.hard", "0.2")`) that have no effect in `config`.
+///
+/// # Errors
+/// As [`super::Layers::build`] where a pair cannot be read.
+pub fn idle_by_hand(config: &Config, set: &[(String, String)]) -> Result<Vec<IdleKey>> {
+    let keys = keys_by_hand(set)?;
+    Ok(config.idle_keys().into_iter().filter(|idle| keys.contains(&idle.key)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    fn needs(pairs: &[(&str, &str)], key: &str) -> Option<String> {
+        let set: Vec<_> = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        let config = Layers { set: set.clone(), ..Layers::default() }.build().unwrap();
+        idle_by_hand(&config, &set).unwrap().into_iter().find(|idle| idle.key == key).map(|idle| idle.needs)
+    }
+
+    #[test]
+    fn a_pipeline_without_a_cache_register_is_idle_until_the_device_has_one() {
+        let pipeline = ("gc.pipeline", "true");
+        assert_eq!(needs(&[pipeline, ("gc.scope", "none")], "gc.pipeline").unwrap(), "device.cache_register = true");
+        assert_eq!(needs(&[pipeline, ("gc.scope", "none"), ("device.cache_register", "true")], "gc.pipeline"), None);
+    }
+
+    #[test]
+    fn a_switch_that_is_off_is_never_idle() {
+        assert_eq!(needs(&[("gc.pipeline", "false"), ("cache.gc_aware", "false"), ("gc.suspend", "[]")], "gc.pipeline"), None);
+        assert_eq!(needs(&[("cache.gc_aware", "false")], "cache.gc_aware"), None);
+        assert!(needs(&[("cache.gc_aware", "true")], "cache.gc_aware").is_some());
+    }
+
+    #[test]
+    fn a_key_that_nobody_set_is_not_one_set_by_hand() {
+        assert_eq!(needs(&[("cache.policy", "lru")], "cache.clean_window"), None);
+        assert!(needs(&[("cache.policy", "lru"), ("cache.clean_window", "0.5")], "cache.clean_window").is_some());
+        assert!(needs(&[("cache", "{policy = \"lru\", clean_window = 0.5}")], "cache.clean_window").is_some());
+    }
+
+    #[test]
+    fn every_rule_names_a_key_and_no_key_has_two() {
+        let known: Vec<&str> = super::super::node::root().keys().into_iter().map(|node| node.path.as_str()).collect();
+        for (index, rule) in RULES.iter().enumerate() {
+            assert!(known.contains(&rule.key), "{}", rule.key);
+            assert!(RULES[..index].iter().all(|other| other.key != rule.key), "{}", rule.key);
+        }
+    }
+
+    #[test]
+    fn what_describes_the_drive_is_no_choice_that_is_idle() {
+        let config = Layers { device: Some("lee2013".into()), schemes: vec!["pgc".into()], ..Layers::default() }.build().unwrap();
+        assert!(config.idle_choices().iter().all(|idle| !idle.key.starts_with("device.")));
+        let without = Layers { schemes: vec!["pgc".into()], ..Layers::default() }.build().unwrap();
+        let keys: Vec<String> = without.idle_choices().into_iter().map(|idle| idle.key).collect();
+        assert_eq!(keys, ["gc.pipeline"]);
+    }
+}
