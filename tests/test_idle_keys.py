@@ -1,4 +1,4 @@
-"""Keys that have no effect: presets may hold them and the result says so; those set by hand are warned of. No claim of idleness is wrong."""
+"""Keys that have no effect: presets may hold them and the result says so; of those set by hand a warning does."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DRIVE_OPTIONS, SMALL, Ssdlab
-from test_no_dead_options import CONTEXTS, FILES, fingerprint, text_of
 
 import ssdlab
+from conftest import DRIVE_OPTIONS, SMALL, Ssdlab
 from ssdlab.plans import Setup, value_text
+from test_no_dead_options import CONTEXTS, FILES, fingerprint, text_of
 
 DEVICES, SCHEMES = ssdlab.presets("device"), ssdlab.presets("scheme")
 

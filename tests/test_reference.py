@@ -193,7 +193,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     ]
     return [
         ssdlab.run(set=writes | {"ftl.precondition.kind": "steady"}, requests=4_000, series=True, victim=lambda _: None).to_dict(),
-        ssdlab.run(scheme="gcar-lru", set=writes | cache, requests=4_000, series=True).to_dict(),
+        ssdlab.run(scheme="gcar-lru+pgc", set=writes | cache, requests=4_000, series=True).to_dict(),
         ssdlab.run(set=writes | cache | {"cache.gc_aware": False}, requests=2_000, eviction=lambda _: None).to_dict(),
         ssdlab.run(
             scheme="slacker", set=writes | {"workload.request_kb": 16}, requests=2_000, timeline=trace.with_name("some.json")

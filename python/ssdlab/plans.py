@@ -182,7 +182,7 @@ def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def warn_of_idle_keys(runs: Sequence[Mapping[str, str]]) -> None:
-    """Warns of keys set by hand that have no effect in any of the runs; see `idle_warnings`. For functions that users call, whose line is named."""
+    """Warns of keys set by hand that have no effect in any of the runs; the line of the caller's caller is named."""
     for line in idle_warnings(runs):
         warnings.warn(line, IdleKeyWarning, stacklevel=3)
 
