@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,10 +109,7 @@ def test_other_runs_draw(changed: dict[str, Any], requests: int, page: Page, tmp
 def test_the_window_changes_its_size(page: Page, four: Path) -> None:
     page.open(four, width=LAPTOP)
     page.resize(PHONE, 800)
-    deadline = time.monotonic() + 10
-    while page.value("Number(document.querySelector('#timeline-0 svg').getAttribute('width'))") > PHONE:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    page.until(f"Number(document.querySelector('#timeline-0 svg').getAttribute('width')) <= {PHONE}")
     assert page.value("document.documentElement.scrollWidth") <= PHONE
 
 
