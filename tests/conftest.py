@@ -36,6 +36,21 @@ def options(values: Mapping[str, object]) -> list[str]:
     return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
 
 
+# Only so that what hangs is given up: no test depends on it.
+PATIENCE_S = 600
+# Python that waits until no thread of the core is at work any more. Work that does not look for Ctrl-C is left behind by its caller
+# after some seconds, and goes on: a script with this at its end would then not end.
+UNTIL_NOTHING_WORKS = """
+import contextlib, pathlib, time
+def at_work():
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):
+            yield (task / "comm").read_text() == "ssdlab\\n"
+while any(at_work()):
+    time.sleep(0.01)
+"""
+
+
 DRIVE_OPTIONS = options(DRIVE)  # beside a trace
 SMALL_OPTIONS = options(SMALL)
 
@@ -79,7 +94,7 @@ def ssdlab_command(tmp_path: Path) -> Ssdlab:
             text=True,
             cwd=cwd,
             env={**os.environ, **(env or {})},
-            timeout=300,
+            timeout=PATIENCE_S,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
@@ -110,17 +125,23 @@ def fill(folder: Path) -> Path:
     return filler
 
 
+def until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Waits for something that a process does."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not ready():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tuple[str, list[Path]]:
     """Runs a study and sends it Ctrl-C once a run has finished: its standard output, and the results that it kept in its folder."""
     started = subprocess.Popen(
         [sys.executable, "-m", "ssdlab", "study", "run", *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    for _ in range(600):
-        if list(folder.glob("runs/*/result.json")):
-            break
-        time.sleep(0.1)
+    until(lambda: bool(list(folder.glob("runs/*/result.json"))), started)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
+    out, err = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 130, err
     assert len(err.splitlines()) == 1
     assert "had finished" in err
