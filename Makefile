@@ -64,7 +64,7 @@ browser: $(EQUIPPED)
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
 	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
 
-newcomer: $(EQUIPPED) ## walk the tutorial from a new clone with empty caches, and time it (needs network)
+newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
 
 bench: $(BUILT) ## measure the speed of the core
