@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, sync_playwright
 
-from find_browser import FLAGS, HELP, PATIENCE_MS, found
+from find_browser import FLAGS, HELP, MISSING, PATIENCE_MS, found
 
 
 class Page:
@@ -90,7 +90,8 @@ def browser(profile: Path) -> Iterator[Page]:
     """A browser with a page, as long as it is needed. Without one its tests are left out; in continuous integration they fail."""
     program = found()
     if program is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(HELP)
+        in_ci = os.environ.get("CI") == "true"
+        (pytest.fail if in_ci else pytest.skip)(f"{MISSING}: {HELP}" if in_ci else MISSING)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=program.path, args=FLAGS, env={**os.environ, **program.environment}, timeout=PATIENCE_MS

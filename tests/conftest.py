@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+import find_browser
+
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every command that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -54,6 +56,13 @@ while any(at_work()):
 
 DRIVE_OPTIONS = options(DRIVE)  # beside a trace
 SMALL_OPTIONS = options(SMALL)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in a line what was left out for want of a browser."""
+    without = [report for report in terminalreporter.getreports("skipped") if find_browser.MISSING in str(report.longrepr)]
+    if without:
+        terminalreporter.write_line(f"LEFT OUT: {len(without)} tests of pages, as {find_browser.MISSING}: {find_browser.HELP}")
 
 
 @dataclass(frozen=True)

