@@ -1,4 +1,4 @@
-# Every target sets up what it needs: Python 3.11 or newer, Rust and a C compiler are enough, and Chromium for `make test`. `make help` lists them.
+# Every target sets up what it needs: Python 3.11 or newer, Rust, Node 20 or newer and a C compiler are enough. `make help` lists them.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -22,7 +22,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python swarm newcomer bench lint docs lock clean
+.PHONY: help build demo test test-rust test-python browser swarm newcomer bench lint docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,20 +47,24 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme pgc --scheme fpgc \
 		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
 
-test: test-rust test-python ## run all tests (needs Chromium as well)
+test: test-rust test-python ## run all tests (gets a browser for those of pages)
 
 # Release builds of the whole workspace: what they compile is shared with the package, and the longer tests need the speed.
 test-rust: $(BUILT)
 	cargo test --release --locked --workspace --no-fail-fast
 
 # As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
-test-python: $(BUILT) $(EQUIPPED)
+test-python: $(BUILT) browser
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+# One that is installed, or one of its own in .browser; without any, the tests say what was left out.
+browser: $(EQUIPPED)
+	@$(BIN)/python tests/find_browser.py
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
 	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
 
-newcomer: $(EQUIPPED) ## walk the tutorial from a new clone with empty caches, and time it (needs network)
+newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
 
 bench: $(BUILT) ## measure the speed of the core
@@ -89,4 +93,4 @@ lock: ## pin the newest versions of all Python packages (needs network)
 	rm -rf .venv-lock
 
 clean: ## remove everything that was built
-	rm -rf .venv .venv-lock target site python/ssdlab/_core*.so
+	rm -rf .venv .venv-lock .browser target site python/ssdlab/_core*.so

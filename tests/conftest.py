@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+import find_browser
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every command that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,8 +39,30 @@ def options(values: Mapping[str, object]) -> list[str]:
     return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
 
 
+# Only so that what hangs is given up: no test depends on it.
+PATIENCE_S = 600
+# Python that waits until no thread of the core is at work any more. Work that does not look for Ctrl-C is left behind by its caller
+# after some seconds, and goes on: a script with this at its end would then not end.
+UNTIL_NOTHING_WORKS = """
+import contextlib, pathlib, time
+def at_work():
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):
+            yield (task / "comm").read_text() == "ssdlab\\n"
+while any(at_work()):
+    time.sleep(0.01)
+"""
+
+
 DRIVE_OPTIONS = options(DRIVE)  # beside a trace
 SMALL_OPTIONS = options(SMALL)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in a line what was left out for want of a browser."""
+    without = [report for report in terminalreporter.getreports("skipped") if find_browser.MISSING in str(report.longrepr)]
+    if without:
+        terminalreporter.write_line(f"LEFT OUT: {len(without)} tests of pages, as {find_browser.MISSING}: {find_browser.HELP}")
 
 
 @dataclass(frozen=True)
@@ -79,7 +104,7 @@ def ssdlab_command(tmp_path: Path) -> Ssdlab:
             text=True,
             cwd=cwd,
             env={**os.environ, **(env or {})},
-            timeout=300,
+            timeout=PATIENCE_S,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
@@ -92,8 +117,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small tmpfs needs root")
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("mounting a small tmpfs needs root and mount")
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True, check=False)
     if mounted.returncode != 0:
         pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.decode().strip()}")
@@ -110,17 +135,23 @@ def fill(folder: Path) -> Path:
     return filler
 
 
+def until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Waits for something that a process does."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not ready():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tuple[str, list[Path]]:
     """Runs a study and sends it Ctrl-C once a run has finished: its standard output, and the results that it kept in its folder."""
     started = subprocess.Popen(
         [sys.executable, "-m", "ssdlab", "study", "run", *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    for _ in range(600):
-        if list(folder.glob("runs/*/result.json")):
-            break
-        time.sleep(0.1)
+    until(lambda: bool(list(folder.glob("runs/*/result.json"))), started)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
+    out, err = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 130, err
     assert len(err.splitlines()) == 1
     assert "had finished" in err

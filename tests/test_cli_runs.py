@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, Ssdlab, fill
+from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL, SMALL_OPTIONS, Ssdlab, fill, until
 from ssdlab import Result, tables
 
 RUN = ["run", *SMALL_OPTIONS]
@@ -286,13 +286,9 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
         "main()\n"
     )
     process = subprocess.Popen([sys.executable, script], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "results" / "short" / "result.json").exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until((tmp_path / "results" / "short" / "result.json").exists, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     assert err == "error: interrupted: 1 of 2 runs had finished, their results are kept\n"
     assert "short" in out
@@ -303,10 +299,9 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
 def test_ctrl_c_during_a_single_run(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ssdlab", *RUN, "--requests", str(10**12), "--out", "results"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "results").exists():
-        time.sleep(0.05)
+    until((tmp_path / "results").exists, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
     assert not (tmp_path / "results").exists()

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ssdlab
-from conftest import DRIVE, SMALL, Ssdlab
+from conftest import DRIVE, PATIENCE_S, SMALL, Ssdlab, until
 from ssdlab import tables
 from ssdlab.plans import value_text
 from ssdlab.sweeping.definition import LONGEST_NAME, define, load
@@ -510,19 +509,12 @@ def test_the_definition_in_the_folder_can_be_the_one_that_is_run(ssdlab_command:
     assert "8 of 8 points were there already" in again.out
 
 
-SECONDS = 60
-
-
 def started(arguments: list[str], folder: Path, results: int, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """A sweep that has so many results in `folder/out`."""
     command = [sys.executable, "-m", "ssdlab", "sweep", *arguments]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, cwd=folder, env={**os.environ, **(env or {})}, **pipes)
-    deadline = time.monotonic() + SECONDS
-    while len(changed(folder / "out")) < results:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: len(changed(folder / "out")) >= results, process)
     return process
 
 
@@ -550,7 +542,7 @@ def test_ctrl_c_keeps_the_points_that_had_finished(tmp_path: Path, json_: bool) 
     (tmp_path / "long.toml").write_text(toml(f"requests = [50, {10**12}]\n").replace("requests = 500\n", ""))
     process = started(["long.toml", "--out", "out", "--jobs", "2", *(["--json"] if json_ else [])], tmp_path, results=1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     go_on = "ssdlab sweep long.toml --out out --resume"
     assert err == f"error: interrupted: 1 of 2 points are done, their results are kept; go on with: {go_on}\n"
@@ -569,12 +561,9 @@ def test_ctrl_c_keeps_the_points_that_had_finished(tmp_path: Path, json_: bool) 
 def test_ctrl_c_before_any_point_has_finished(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(toml("seed = [1, 2]\n", requests=10**12))
     process = started(["long.toml", "--out", "out"], tmp_path, results=0)
-    deadline = time.monotonic() + SECONDS
-    while not (tmp_path / "out" / "seed=2").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until((tmp_path / "out" / "seed=2").exists, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, ""), err
     assert "0 of 2 points are done" in err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["sweep.toml"]
@@ -590,7 +579,7 @@ def test_ctrl_c_in_python_raises_with_what_had_finished(tmp_path: Path) -> None:
         f"try: ssdlab.sweep({{'requests': [50, 10**12]}}, set={COMMON!r}, out='out', jobs=2)\n"
         "except ssdlab.Interrupted as end: print({name: sum(run['requests'].values()) for name, run in end.finished.items()})\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.stdout, done.stderr) == ("{'requests = 50': 50}\n", "")
 
 
@@ -695,7 +684,7 @@ def test_ctrl_c_on_ray_keeps_what_had_finished_and_frees_the_processors(cluster:
     address = {"RAY_ADDRESS": cluster.get_runtime_context().gcs_address}
     process = started(["long.toml", "--out", "out", "--engine", "ray"], tmp_path, results=1, env=address)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     assert err.startswith("error: interrupted: 1 of 3 points are done")
     assert "1 of 3 points" in out

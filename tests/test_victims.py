@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import ROOT, SMALL
+from conftest import PATIENCE_S, ROOT, SMALL, UNTIL_NOTHING_WORKS
 
 # Preconditioning collects, and so does the run.
 STEADY = SMALL | {"ftl.precondition.kind": "steady"}
@@ -253,7 +253,7 @@ def test_exit_in_a_policy_is_not_an_error_of_the_policy() -> None:
         simulator(leave).run_until(10**12)
 
 
-@pytest.mark.parametrize("policy", ["while True: pass", "time.sleep(60)", "time.sleep(0.01)"])
+@pytest.mark.parametrize("policy", ["while True: pass", "time.sleep(10**6)", "time.sleep(0.01)"])
 @pytest.mark.parametrize("call", ["run", "run_until", "run_to_idle"])
 def test_ctrl_c(policy: str, call: str, tmp_path: Path) -> None:
     """In the policy or between two calls of it, it ends the run within a moment, and Python ends cleanly."""
@@ -279,14 +279,13 @@ def test_ctrl_c(policy: str, call: str, tmp_path: Path) -> None:
             except KeyboardInterrupt as end:
                 print("ended", flush=True)
         """)
+        + UNTIL_NOTHING_WORKS
     )
     process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "called\n"
     time.sleep(0.05)
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - began < 4
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, "")
     assert out.splitlines()[-1] == "ended"

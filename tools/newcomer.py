@@ -1,12 +1,13 @@
-"""Walks a newcomer's path as docs/tutorial.md says, from a clone to a report of one's own trace, and says how long each step took.
+"""Walks a newcomer's path as docs/tutorial.md says, from the sources to a report of one's own trace, and says how long each step took.
 
-Nothing that this machine has built or downloaded before is used: a new clone, a new home folder, empty caches of Cargo and pip. Needs
-network. Run it by `make newcomer`.
+Nothing that this machine has built or downloaded before is used: a copy of the sources, a new home folder, empty caches of Cargo and pip.
+Needs network. Run it by `make newcomer`.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,11 @@ REPORT = Path("results") / "mine" / "report.html"
 PATIENCE_S = 3600
 
 
-def environment(home: Path, clone: Path) -> dict[str, str]:
+def environment(home: Path, copy: Path) -> dict[str, str]:
     """That of somebody who has just come: the toolchain, and nothing else that is in the way or helps."""
     others = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO", "VIRTUAL_ENV", "PYTHON"))}
     others.setdefault("RUSTUP_HOME", str(Path.home() / ".rustup"))
-    path = f"{clone / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    path = f"{copy / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return others | {"PATH": path, "HOME": str(home), "CARGO_HOME": str(home / "cargo"), "PIP_NO_CACHE_DIR": "1"}
 
 
@@ -53,17 +54,18 @@ def do(block: Block, folder: Path, env: dict[str, str]) -> None:
 
 
 def main() -> None:
-    """Clones, builds, and follows the tutorial until there is a report."""
+    """Copies the sources, builds, and follows the tutorial until there is a report."""
     with tempfile.TemporaryDirectory(prefix="newcomer-") as place:
-        home, clone = Path(place) / "home", Path(place) / "ssdlab"
+        home, copy = Path(place) / "home", Path(place) / "ssdlab"
         home.mkdir()
-        env = environment(home, clone)
+        env = environment(home, copy)
         started = time.monotonic()
-        step(["bash", "-c", f"git clone --quiet {ROOT} {clone}"], Path(place), env)
-        step(["bash", "-c", "make build"], clone, env)
+        made = [line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()]
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", *made))
+        step(["bash", "-c", "make build"], copy, env)
         for block in blocks(ROOT / "docs" / "tutorial.md"):
-            do(block, clone, env)
-            if (clone / REPORT).exists():
+            do(block, copy, env)
+            if (copy / REPORT).exists():
                 break
         else:
             sys.exit(f"the tutorial has ended, and there is no {REPORT}")
