@@ -49,6 +49,8 @@ DARK = {
     "dark": "1",
     "black": "#ffffff",
 }
+SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "controls")
+"""Parts of the script, in their order."""
 PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns", "same": "share"}
 
 
@@ -98,13 +100,17 @@ def page(runs: Runs) -> str:
             f'<footer class="muted">Made by ssdlab {html.escape(runs[0].data["version"])}.</footer>\n</main>\n',
             '<svg id="namespace" hidden></svg>\n',
             f'<script type="application/json" id="data">{embedded(drawn, runs)}</script>\n',
-            f"<script>\n{_resource('page.js')}</script>\n</body></html>\n",
+            f"<script>\n{_script()}</script>\n</body></html>\n",
         ]
     )
 
 
 def _resource(name: str) -> str:
-    return files("ssdlab.report").joinpath(name).read_text(encoding="utf-8")
+    return files("ssdlab.report").joinpath("web", name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    return "(() => {\n\"use strict\";\n" + "".join(_resource(f"{part}.js") for part in SCRIPT) + "})();\n"
 
 
 def _css(runs: int) -> str:
