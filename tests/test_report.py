@@ -22,7 +22,8 @@ from ssdlab.report.configuration import settings
 from ssdlab.report.drawing import Bars, Curve, Heat, Plot, Rule, Steps
 from ssdlab.report.plots import Plots
 from ssdlab.report.runs import Runs, command_of, load
-from ssdlab.report.summary import shown, summary, verdict
+from ssdlab.report.summary import shown, summary
+from ssdlab.report.verdict import verdict
 
 SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 

@@ -144,6 +144,8 @@ class Heat:
     things: int
     """How many there are; the last row may stand for fewer than the others."""
     most: float
+    drives: int = 1
+    """Of an array: how many drives share the things, one after the other."""
 
 
 Mark = Steps | Curve | Rule | Stack | Heat

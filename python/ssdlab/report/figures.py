@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ssdlab.report.drawing import (
     OTHER_PART,
@@ -26,7 +27,7 @@ from ssdlab.report.drawing import (
 )
 from ssdlab.report.runs import KINDS, Run, Runs
 
-__all__ = ["FIGURES", "PARTS"]
+__all__ = ["FIGURES", "GLANCE", "PARTS"]
 
 PARTS = {
     "host_queue": "host queue",
@@ -49,6 +50,7 @@ NEAR = 0.8
 NEAREST = 1.004
 """Response times closer together than by this factor are drawn as one step: less than a pixel at any zoom that makes sense."""
 TIME = Axis("simulated time", "ns", low=0.0)
+LATENCY = Axis("response time", "ns", log=True)
 
 
 def latency_cdf(runs: Runs) -> Figure | None:
@@ -252,6 +254,34 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
 """All figures by key, in the order of the page."""
 
 
+def glance_tail(runs: Runs) -> Figure | None:
+    """The tail of all requests, for the first screen."""
+    axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
+    kinds = [kind for kind in KINDS if any(run.at(f"histograms.{kind}.upper_ns") for run in runs)]
+    if not kinds:
+        return None
+    if len(kinds) == 1:
+        plot = _distribution(runs, kinds[0], "Share that took longer", axis, _longer)
+    else:
+        curves = [_longer(run, "all", *_coarser(*run.histogram, run.at("latency_ns.all.max"))) for run in runs if run.histogram[0]]
+        plot = Plot(SHARED_BY["all"], LATENCY, [Panel("Share that took longer", axis, curves, 1.6)], "latency")
+    return _figure("glance_tail", "Tail", "", [plot])
+
+
+def glance_breakdown(runs: Runs) -> Figure | None:
+    """What the mean of all requests is made of, for the first screen."""
+    whole = breakdown(runs)
+    if whole is None:
+        return None
+    bars = whole.plots[0]
+    assert isinstance(bars, Bars)
+    return replace(whole, key="glance_breakdown", text="", plots=[replace(bars, groups=bars.groups[:1])])
+
+
+GLANCE: Sequence[Callable[[Runs], Figure | None]] = (glance_tail, glance_breakdown)
+"""What the first screen of the page shows beside its table."""
+
+
 def _figure(key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()) -> Figure | None:
     """A figure of the plots that there are."""
     having = [plot for plot in plots if plot is not None]
@@ -266,7 +296,7 @@ def _distribution(
         upper, counts = run.at(f"histograms.{kind}.upper_ns"), run.at(f"histograms.{kind}.count")
         if upper:
             curves.append(shape(run, kind, *_coarser(upper, counts, run.at(f"latency_ns.{kind}.max"))))
-    return Plot(KINDS[kind], Axis("response time", "ns", log=True), [Panel(title, axis, curves, 1.6)], "latency") if curves else None
+    return Plot(KINDS[kind], LATENCY, [Panel(title, axis, curves, 1.6)], "latency") if curves else None
 
 
 def _coarser(upper: Sequence[int], counts: Sequence[int], longest: int) -> tuple[list[float], list[int]]:
@@ -361,7 +391,8 @@ def _chip_count(run: Run) -> int:
 
 
 def _heat(run: Run, most: float) -> Heat:
-    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), _chip_count(run), most)
+    each = run.at("series.gc.chips_per_row")
+    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", each, _chip_count(run), most, run.drives)
 
 
 def _per_second(run: Run, counts: Sequence[int]) -> list[float | None]:

@@ -13,6 +13,8 @@ const watch = new ResizeObserver((changes) => {
 });
 figures.forEach(({ host }) => watch.observe(host));
 
+saving();
+printing();
 for (const button of document.querySelectorAll("button[data-zoom]")) {
   const { zoom, link } = button.dataset;
   const figure = () => figures.find(({ host }) => button.closest("figure").contains(host));

@@ -13,9 +13,10 @@ const html = (name, attributes = {}, ...children) => {
 };
 const text = (x, y, content, attributes = {}) => svg("text", { x, y, ...attributes }, content);
 const colour = (run) => `var(--run-${run % data.colours})`;
-// Where colours begin again, lines are broken. Curves often lie on each other: through the gaps of the upper ones the lower ones are seen.
-const DASHES = ["none", "9 5", "5 9", "9 3 2 3"];
-const dash = ({ k, run }) => DASHES[(Math.floor(run / data.colours) + (k === "curve" ? run : 0)) % DASHES.length];
+// Through the gaps of a line those below it are seen; where colours begin again, lines are broken in another way.
+const dash = (run) => data.dashes[(run + Math.floor(run / data.colours)) % data.dashes.length];
+/** The line of a scheme, as it is drawn. */
+const swatch = (run) => svg("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("line", { x1: 1, x2: 25, y1: 5, y2: 5, style: `stroke:${colour(run)}`, "stroke-dasharray": dash(run) }));
 const f = (value) => Math.round(value * 10) / 10;
 
 /** Of several bins, what a mark says they are together; null where there is nothing. */

@@ -10,6 +10,21 @@ const cells = (mark) => {
   }
   return mark.cells;
 };
+/** What a row of a heat map is: of an array, which drive and which chip of it; a row may stand for several. */
+const placeOf = (mark, row) => {
+  const each = mark.things / mark.drives;
+  const first = row * mark.per_row;
+  const last = Math.min(first + mark.per_row, mark.things) - 1; // the last row may stand for fewer
+  const range = (low, high) => (high > low ? `${low} to ${high}` : `${low}`);
+  const [from, to] = [Math.floor(first / each), Math.floor(last / each)];
+  if (mark.drives === 1) return { [mark.row]: range(first, last) };
+  if (to > from) return { drive: range(from, to), [mark.row]: `${first % each} to ${last % each}` };
+  return { drive: `${from}`, [mark.row]: range(first % each, last % each) };
+};
+const nameOf = (mark, row) =>
+  Object.entries(placeOf(mark, row))
+    .map(([thing, which]) => `${thing}${which.includes(" ") ? "s" : ""} ${which}`)
+    .join(", ");
 /** The picture of a heat map with so many bins joined to one, by their mean. */
 const shades = (mark, each) => {
   const dark = isDark();

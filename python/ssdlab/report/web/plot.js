@@ -3,17 +3,20 @@ const GAP = 30; // above each panel, for its heading
 const HEIGHT = 118;
 const NARROWEST = 3; // pixels of a step
 const extent = (link) => {
-  if (link === "time") return [0, data.end_ns || 1];
+  if (link === "time") return [0, Math.max(...data.ends_ns.filter((_, run) => !hidden.has(run)), 0) || data.end_ns || 1];
+  const all = hidden.size === data.labels.length; // then there is nothing to fit to
   let [low, high] = [Infinity, 0];
   for (const figure of figures) {
     if (figure.plot.link !== link) continue;
     for (const panel of figure.plot.panels) {
       for (const mark of panel.marks) {
+        if (hidden.has(mark.run) && !all) continue;
         low = Math.min(low, mark.x[0]);
         high = Math.max(high, mark.x.at(-1));
       }
     }
   }
+  if (!high) return [1, 10];
   const room = Math.max((high / low) ** 0.02, 1.05);
   return [low / room, high * room];
 };
@@ -45,6 +48,7 @@ class Plot {
     const { ticks, step } = this.x.ticks((this.right - this.left) / (narrow ? 78 : 95));
     this.ticks = ticks;
     const canvas = svg("svg", { "aria-hidden": "true", width });
+    this.canvas?.remove();
     this.frames = [];
     let top = 0;
     for (const panel of this.plot.panels) {
@@ -54,11 +58,11 @@ class Plot {
       top += height;
     }
     this.across(canvas, top, step);
+    this.warmUp(canvas, top);
     canvas.setAttribute("height", top + 42);
     this.line = svg("line", { class: "cursor", y1: 0, y2: top, visibility: "hidden" });
     this.choice = svg("rect", { class: "choice", y: 0, height: top, visibility: "hidden" });
     canvas.append(this.choice, this.line);
-    this.canvas?.remove();
     this.canvas = canvas;
     this.bottom = top;
     this.host.prepend(canvas);
@@ -73,6 +77,12 @@ class Plot {
       canvas.append(text(anchor === "end" ? this.right + 8 : anchor === "start" ? this.left - 6 : place, bottom + 17, write(tick), { "text-anchor": anchor }));
     }
     canvas.append(text(this.right, bottom + 35, this.plot.x.label, { class: "label", "text-anchor": "end" }));
+  }
+  /** Where the part ends that the figures leave out. */
+  warmUp(canvas, bottom) {
+    const place = this.link === "time" && data.warm_up_ns ? f(this.x.at(data.warm_up_ns)) : 0;
+    if (place < this.left || place > this.right) return;
+    canvas.append(svg("line", { class: "warm-up", x1: place, x2: place, y1: 0, y2: bottom }), text(place, bottom + 35, "end of the warm-up", { "text-anchor": place < this.left + 60 ? "start" : "middle" }));
   }
   /** The values up that are visible, at least what the axis asks for. */
   reach(panel) {
@@ -130,7 +140,7 @@ class Plot {
     }
     for (const mark of panel.marks) if (this.shown(mark)) this[mark.k](marks, mark, y, top, bottom);
     frame.append(svg("rect", { class: "frame", x: this.left, y: top, width: this.right - this.left, height: bottom - top }));
-    canvas.append(clip, frame, marks);
+    canvas.append(clip, ...(heat ? [marks, frame] : [frame, marks]));
     if (heat) this.key(canvas, heat, top);
     this.frames.push({ panel, y, top, bottom });
   }
@@ -144,9 +154,20 @@ class Plot {
     }
   }
   chips(frame, heat, y) {
+    if (heat.drives > 1) return this.drives(frame, heat, y);
     const every = roundStep(Math.max(1, (heat.rows * 16) / (y.to - y.from)));
     for (let row = 0; row < heat.rows; row += every) {
       frame.append(text(this.left - 6, f(y.at(row + 0.5)) + 4, `${heat.row} ${row * heat.per_row}`, { "text-anchor": "end" }));
+    }
+  }
+  /** Of an array: which rows belong to which drive. */
+  drives(frame, heat, y) {
+    const rows = heat.things / heat.drives / heat.per_row;
+    const every = Math.ceil(16 / Math.abs(rows * y.unit));
+    for (let drive = 0; drive < heat.drives; drive++) {
+      const [top, bottom] = [y.at(drive * rows), y.at(Math.min((drive + 1) * rows, heat.rows))].map(f);
+      if (drive) frame.append(svg("line", { class: "drive", x1: this.left - 46, x2: this.right, y1: top, y2: top }));
+      if (drive % every === 0) frame.append(text(this.left - 6, f((top + bottom) / 2) + 4, `drive ${drive}`, { "text-anchor": "end" }));
     }
   }
   key(canvas, heat, top) {
@@ -160,7 +181,7 @@ class Plot {
     canvas.append(text(end - width - 5, top - 9, "0", { "text-anchor": "end" }), text(right, top - 9, label, { "text-anchor": "end" }));
   }
   stroke(mark) {
-    return { class: `line ${mark.k}`, "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark) };
+    return { class: `line ${mark.k}`, "data-run": mark.run, style: `stroke:${colour(mark.run)}`, "stroke-dasharray": dash(mark.run) };
   }
   steps(marks, mark, y) {
     const { values, width } = this.visible(mark);
@@ -244,7 +265,7 @@ class Plot {
       if (!this.shown(mark)) continue;
       if (mark.k === "steps" || mark.k === "curve") {
         const value = mark.k === "steps" ? this.stepAt(mark) : curveAt(mark, this.cursor);
-        rows.push([colour(mark.run), mark.name, value == null ? "-" : unit(value)]);
+        rows.push([mark.run, mark.name, value == null ? "-" : unit(value)]);
       } else if (mark.k === "stack") {
         for (const layer of mark.layers) {
           const share = layer.values[Math.floor(this.cursor / mark.width)];
@@ -254,10 +275,7 @@ class Plot {
         const row = Math.floor(y.value(this.height));
         const bin = Math.floor(this.cursor / mark.width);
         if (row < 0 || row >= mark.rows || bin >= mark.bins) continue;
-        const first = row * mark.per_row;
-        const last = Math.min(first + mark.per_row, mark.things) - 1; // the last row may stand for fewer
-        const name = last > first ? `${mark.row}s ${first} to ${last}` : `${mark.row} ${first}`;
-        rows.push([null, name, SHOW.share(cells(mark)[row * mark.bins + bin] / 65535)]);
+        rows.push([null, nameOf(mark, row), SHOW.share(cells(mark)[row * mark.bins + bin] / 65535)]);
       }
     }
     return rows.length && this.plot.panels.length > 1 && panel.title ? [[null, panel.title, null], ...rows] : rows;
@@ -396,19 +414,22 @@ class Plot {
   }
 }
 
+const TALLEST = 22; // rows of a readout; more stand beside them
+/** The mark before a name: the line of a scheme, the colour of a part, or nothing. */
+const markOf = (shade) => {
+  if (shade === null) return "";
+  return typeof shade === "number" ? swatch(shade) : html("i", { style: `background:${shade}` });
+};
 const showReadout = (figure, head, rows, place) => {
   const { readout, host } = figure;
-  const table = html("table");
-  for (const [shade, name, value] of rows) {
-    const mark = html("i");
-    if (shade) mark.style.background = shade;
-    table.append(
-      value === null
-        ? html("tr", {}, html("th", { colspan: 2 }, name))
-        : html("tr", {}, html("td", {}, shade ? mark : "", name), html("td", {}, value)),
-    );
-  }
-  readout.replaceChildren(html("b", {}, head), table);
+  const lines = rows.map(([shade, name, value]) =>
+    value === null
+      ? html("tr", {}, html("th", { colspan: 2 }, name))
+      : html("tr", {}, html("td", {}, markOf(shade), name), html("td", {}, value)),
+  );
+  const tables = Array.from({ length: Math.ceil(lines.length / TALLEST) }, (_, part) => html("table", {}, ...lines.slice(part * TALLEST, (part + 1) * TALLEST)));
+  readout.replaceChildren(html("b", {}, head), html("div", {}, ...tables));
+  readout.style.left = "0"; // so that it is as wide as it wants to be
   readout.hidden = false;
   const width = readout.offsetWidth;
   const right = place + 14 + width <= host.clientWidth;

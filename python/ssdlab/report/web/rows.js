@@ -39,7 +39,7 @@ class Rows {
     const longest = Math.max(...this.rows.map(far), 0) || 1;
     const unit = SHOW[this.plot.axis.unit];
     const letters = Math.max(...groups.flatMap(([, rows]) => rows.map((row) => row.name.length)), 0);
-    const left = Math.min(letters * 7.2 + 24, width * 0.4);
+    const left = Math.min(letters * 7.2 + 36, width * 0.4);
     const right = width - 78;
     const canvas = svg("svg", { "aria-hidden": "true", width });
     const across = new Scale(this.plot.axis, 0, longest, left, right);
@@ -56,8 +56,8 @@ class Rows {
       for (const row of rows) {
         const middle = top + ROW / 2;
         canvas.append(
-          svg("rect", { x: 0, y: middle - 5, width: 10, height: 10, rx: 2, style: `fill:${colour(row.run)}` }),
-          text(16, middle + 4, row.name.length * 7.2 > left - 20 ? `${row.name.slice(0, Math.floor((left - 28) / 7.2))}…` : row.name),
+          svg("line", { class: "line", x1: 0, x2: 22, y1: middle, y2: middle, style: `stroke:${colour(row.run)}`, "stroke-width": 2.4, "stroke-dasharray": dash(row.run) }),
+          text(28, middle + 4, row.name.length * 7.2 > left - 32 ? `${row.name.slice(0, Math.floor((left - 40) / 7.2))}…` : row.name, {}),
         );
         if (bars) this.bar(canvas, row, across, middle);
         else this.range(canvas, row, across, middle);
@@ -107,7 +107,7 @@ class Rows {
     const unit = SHOW[this.plot.axis.unit];
     const rows =
       this.plot.k === "bars"
-        ? row.values.map((value, part) => [this.plot.parts[part].colour ?? colour(row.run), this.plot.parts[part].name, value ? unit(value) : "0"])
+        ? row.values.map((value, part) => [this.plot.parts[part].colour ?? row.run, this.plot.parts[part].name, value ? unit(value) : "0"])
         : [[null, "mean", unit(row.mean)], [null, "standard deviation", unit(row.std)], [null, "most", unit(row.most)]];
     const head = row.group ? `${row.name}, ${row.group.toLowerCase()}` : row.name;
     showReadout(this, head, rows, this.host.clientWidth * 0.5);
