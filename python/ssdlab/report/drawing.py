@@ -170,6 +170,8 @@ class Plot:
     panels: Sequence[Panel]
     link: Literal["time", "latency"] = "time"
     """Plots of one link are zoomed together."""
+    note: str = ""
+    """What the axes have no place for."""
 
 
 @dataclass(frozen=True)
