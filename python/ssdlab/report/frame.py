@@ -39,7 +39,7 @@ DARK = {
     "dark": "1",
     "black": "#ffffff",
 }
-SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "save", "print", "controls")
+SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "save", "print", "sweep", "controls")
 """Parts of the script, in their order."""
 DASHES = ("none", "9 4", "2.5 3.5", "9 3 2.5 3")
 """Lines that lie on each other are seen through each other's gaps; where colours begin again, they are broken in another way."""

@@ -37,23 +37,34 @@ def write(runs: Runs, path: Path) -> None:
     write_file(path, page(runs))
 
 
-def write_again(folder: Path, path: Path) -> Runs:
-    """Writes the page about the results in a folder, and returns these.
+def write_again(folder: Path, path: Path) -> str:
+    """Writes the page about the results in a folder, and returns what it is about.
 
     Raises:
         UsageError: there are none, or they are damaged or those of another version.
         FileError: a file cannot be read or written.
     """
     try:
-        runs = load(folder)
-        text = page(runs)
+        text, about = _page_of(folder, path)
     except Error:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
         found = f"{type(reason).__name__}: {reason}"
         raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
     write_file(path, text)
-    return runs
+    return about
+
+
+def _page_of(folder: Path, path: Path) -> tuple[str, str]:
+    """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
+    from ssdlab.report import sweeps  # noqa: PLC0415 (results of sweeps can be drawn on paper, which needs the report)
+    from ssdlab.sweeping.reading import is_sweep, read  # noqa: PLC0415
+
+    if is_sweep(folder):
+        sweep = read(folder)
+        return sweeps.page(sweep, path.parent), f"{len(sweep):,} of {len(sweep.sweep):,} points"
+    runs = load(folder)
+    return page(runs), ", ".join(run.label for run in runs)
 
 
 def page(runs: Runs) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
 from ssdlab.errors import FileError, UsageError
 
-__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "words_of"]
+__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "words_of"]
 
 KINDS = {"read": "Reads", "write": "Writes"}
 """Of requests, as figures call them."""
@@ -121,9 +121,20 @@ def load(folder: Path) -> Runs:
     raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here (`ssdlab run --out` and `compare --out` write them)")
 
 
-def _single(file: Path) -> Runs:
+def read_result(file: Path) -> dict[str, Any]:
+    """A result as it was written.
+
+    Raises:
+        UsageError: it is none, or that of another version.
+        FileError: it cannot be read.
+    """
     data = _read(file)
     _check(data, file)
+    return data
+
+
+def _single(file: Path) -> Runs:
+    data = read_result(file)
     return Runs.of({scheme_of(data) or "run": data})
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ssdlab.report.changes import as_good, change, number_of, seeded
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import duration, number
 
-__all__ = ["Cell", "Group", "Row", "everything", "overview", "percent", "shown", "summary"]
+__all__ = ["Cell", "Group", "Place", "Row", "everything", "overview", "percent", "places", "shown", "summary"]
 
 Better = Literal["low", "high"] | None
 FAR = 2.0
@@ -158,6 +158,16 @@ def summary(runs: Runs) -> list[Group]:
     }
     groups = [Group(title, tuple(_rows(runs, group))) for title, group in {**places, **OTHERS}.items()]
     return [group for group in groups if group.rows]
+
+
+def places() -> list[Place]:
+    """All of them, each with the heading that it stands under in its name."""
+    times = [
+        Place(f"Response times, {name}: {title}", f"latency_ns.{kind}.{key}", "ns")
+        for kind, name in KINDS.items()
+        for key, title in LATENCIES.items()
+    ]
+    return [*times, *(replace(place, name=f"{title}: {place.name}") for title, group in OTHERS.items() for place in group)]
 
 
 def everything(runs: Runs) -> list[Row]:

@@ -15,6 +15,7 @@ figures.forEach(({ host }) => watch.observe(host));
 
 saving();
 printing();
+sweeping(watch);
 for (const button of document.querySelectorAll("button[data-zoom]")) {
   const { zoom, link } = button.dataset;
   const figure = () => figures.find(({ host }) => button.closest("figure").contains(host));

@@ -24,12 +24,17 @@ const toPaper = () => {
     details.open = true;
     undo.push(() => (details.open = false));
   }
-  for (const table of document.querySelectorAll(".scroll > table")) {
+  for (const table of document.querySelectorAll(".scroll > table:not(#rows)")) {
     const copies = divided(table);
     if (!copies.length) continue;
     table.classList.add("screen");
     table.after(...copies);
     undo.push(() => { table.classList.remove("screen"); copies.forEach((copy) => copy.remove()); });
+  }
+  for (const button of document.querySelectorAll(".sort")) {
+    const said = document.createTextNode(button.textContent); // headings are repeated on each page, buttons are not
+    button.replaceWith(said);
+    undo.push(() => said.replaceWith(button));
   }
   if (data.labels.length > 1) {
     for (const figure of document.querySelectorAll("figure")) {

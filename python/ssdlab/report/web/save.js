@@ -19,6 +19,7 @@ const painted = (element) => {
 /** What lines and colours mean: the schemes that are shown, and the parts of bars. */
 const keyOf = (figure) => {
   const runs = data.labels.map((label, run) => ({ label, run })).filter(({ run }) => !hidden.has(run));
+  if (figure.plot.k === "chart") return []; // it has its own
   const parts = (figure.plot.parts ?? figure.plot.panels?.flatMap((panel) => panel.marks.flatMap((mark) => mark.layers ?? [])) ?? []).filter(({ colour }) => colour);
   const seen = new Set();
   const named = parts.filter(({ name }) => !seen.has(name) && seen.add(name)).map(({ name, colour }) => ({ label: name, colour }));
@@ -50,7 +51,7 @@ const pictureOf = (figure) => {
 const titleOf = ({ host }) => [host.closest("figure")?.querySelector("h2")?.textContent, host.parentElement.querySelector("h3")?.textContent].filter(Boolean).join(": ");
 
 // -- numbers
-const UNITS = { ns: "ns", share: "share", count: "count", per_s: "1/s", ratio: "ratio" };
+const UNITS = { ns: "ns", share: "share", count: "count", per_s: "1/s", ratio: "ratio", mb_s: "MB/s" };
 const headed = (axis, title) => `${title || axis.label} (${UNITS[axis.unit] ?? axis.unit})`;
 const cell = (value) => (value == null ? "" : typeof value === "number" ? String(Number(value.toPrecision(9))) : /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 /** Rows of objects as CSV: a column for each name, in the order in which they come. */
@@ -120,6 +121,7 @@ const savers = {
     download(name, canvas.toDataURL("image/png"));
   },
 };
+/** Has the buttons of figures save them. */
 const saving = () => {
   for (const button of document.querySelectorAll("button[data-save]")) {
     const { save, plot } = button.dataset;
