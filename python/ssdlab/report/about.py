@@ -82,7 +82,7 @@ def _overrides(run: Run) -> str:
     words = words_of(run.data.get("command"))[2:]
     pairs = list(zip(words[::2], words[1::2], strict=False))
     return ", ".join(
-        value.replace("=", " = ", 1) if option == "--set" else f"{option.removeprefix('--')} {value}"
+        value.replace("=", " = ", 1).replace('"', "") if option == "--set" else f"{option.removeprefix('--')} {value}"
         for option, value in pairs
         if option not in ELSEWHERE
     )
