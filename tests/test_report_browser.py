@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 import ssdlab
-from browser import Page, browser
+from browser import Page
 from conftest import SMALL
 from made_up_series import with_series
 from ssdlab import report
 from ssdlab.colours import COLOURS
 from ssdlab.report.runs import Runs
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 LAPTOP, PHONE = 1300, 390
@@ -39,23 +41,6 @@ OVERLAPS = """
 })
 """
 TICKS = "[...document.querySelectorAll('#{} svg text[text-anchor]')].map(text => text.textContent)"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def silent(page: Page) -> Iterator[None]:
-    """No page complains, and none asks for anything but itself."""
-    page.requests.clear()
-    page.complaints.clear()
-    yield
-    assert page.complaints == []
-    assert {url.partition(":")[0] for url in page.requests} <= {"file", "data"}
-    assert {url for url in page.requests if url.startswith("file:") and not url.endswith(".html")} == set()
 
 
 @pytest.fixture(scope="module")

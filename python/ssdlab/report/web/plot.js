@@ -422,12 +422,16 @@ const markOf = (shade) => {
 };
 const showReadout = (figure, head, rows, place) => {
   const { readout, host } = figure;
-  const lines = rows.map(([shade, name, value]) =>
-    value === null
-      ? html("tr", {}, html("th", { colspan: 2 }, name))
-      : html("tr", {}, html("td", {}, markOf(shade), name), html("td", {}, value)),
-  );
-  const tables = Array.from({ length: Math.ceil(lines.length / TALLEST) }, (_, part) => html("table", {}, ...lines.slice(part * TALLEST, (part + 1) * TALLEST)));
+  const tables = [];
+  for (const [shade, name, value] of rows) {
+    const begins = rows.length > TALLEST && (value === null || tables.at(-1)?.rows.length >= TALLEST);
+    if (begins || !tables.length) tables.push(html("table"));
+    tables.at(-1).append(
+      value === null
+        ? html("tr", {}, html("th", { colspan: 2 }, name))
+        : html("tr", {}, html("td", {}, markOf(shade), name), html("td", {}, value)),
+    );
+  }
   readout.replaceChildren(html("b", {}, head), html("div", {}, ...tables));
   readout.style.left = "0"; // so that it is as wide as it wants to be
   readout.hidden = false;
