@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import find_browser
+from browser import Page, browser
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every command that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -156,3 +157,21 @@ def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tupl
     assert len(err.splitlines()) == 1
     assert "had finished" in err
     return out, list(folder.glob("runs/*/result.json"))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A browser, for the tests of a file."""
+    with browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def silent(page: Page) -> Iterator[None]:
+    """No page complains, and none asks for anything but itself."""
+    page.requests.clear()
+    page.complaints.clear()
+    yield
+    assert page.complaints == []
+    assert {url.partition(":")[0] for url in page.requests} <= {"file", "data"}
+    assert {url for url in page.requests if url.startswith("file:") and not url.endswith(".html")} == set()

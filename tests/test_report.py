@@ -22,7 +22,8 @@ from ssdlab.report.configuration import settings
 from ssdlab.report.drawing import Bars, Curve, Heat, Plot, Rule, Steps
 from ssdlab.report.plots import Plots
 from ssdlab.report.runs import Runs, command_of, load
-from ssdlab.report.summary import shown, summary, verdict
+from ssdlab.report.summary import shown, summary
+from ssdlab.report.verdict import verdict
 
 SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 
@@ -200,6 +201,42 @@ def test_distribution_worked_by_hand() -> None:
     # 60 % took longer than 100 ns, 10 % longer than 200 ns; the line ends at the slowest.
     tail = curve(TEN, "latency_tail")
     assert (tail.x, tail.y) == ([100, 100, 200, 1000], [1.0, 0.6, 0.1, 0.1])
+
+
+def test_requests_that_took_no_time_do_not_stretch_the_axis_to_a_nanosecond() -> None:
+    """Hits of a cache without access time, and reads of pages without data: 40 of 50 here."""
+    data = copy.deepcopy(TEN)
+    data["latency_ns"]["read"]["min"] = 0
+    data["histograms"]["read"] = {"upper_ns": [0, 100_000, 200_000, 1_000_000], "count": [40, 4, 5, 1]}
+    data["latency_ns"]["read"]["max"] = 1_000_000
+    cdf, tail = curve(data, "latency_cdf"), curve(data, "latency_tail")
+    assert (cdf.x, cdf.y) == ([100_000, 100_000, 200_000, 1_000_000], [0.8, 0.88, 0.98, 1.0])
+    assert (tail.x, tail.y) == ([100_000, 100_000, 200_000, 1_000_000], pytest.approx([0.2, 0.12, 0.02, 0.02]))
+    for key in ("latency_cdf", "latency_tail"):
+        figure = figures.FIGURES[key](Runs.of({"lru": data, "none": TEN}))
+        assert figure is not None
+        assert "no time at all and lie left of the axis: of reads (lru 80 %)." in figure.text
+    # All of them: nothing is left to draw.
+    data["histograms"]["read"] = {"upper_ns": [0], "count": [50]}
+    assert figures.FIGURES["latency_cdf"](Runs.of({"lru": data})) is None
+
+
+def test_intervals_of_requests_that_took_no_time_are_gaps(results: dict[str, dict[str, Any]]) -> None:
+    data = copy.deepcopy(results["pgc"])
+    times = data["series"]["latency_ns"]["read"]
+    place = next(index for index, count in enumerate(times["count"]) if count)
+    times["mean"][place], times["max"][place] = 0.0, 0
+    figure = figures.FIGURES["timeline"](Runs.of({"pgc": data}))
+    assert figure is not None
+    assert isinstance(figure.plots[0], Plot)
+    for panel in figure.plots[0].panels[:2]:
+        (mark,) = panel.marks
+        assert isinstance(mark, Steps)
+        assert mark.values[place] is None
+    assert "took no time at all are gaps" in figure.text
+    unchanged = figures.FIGURES["timeline"](Runs.of({"pgc": results["pgc"]}))
+    assert unchanged is not None
+    assert "gaps" not in unchanged.text
 
 
 def test_buckets_drawn_as_one_keep_counts_and_the_slowest() -> None:

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 import ssdlab
-from browser import Page, browser
+from browser import Page
 from conftest import SMALL
 from made_up_series import with_series
 from ssdlab import report
 from ssdlab.colours import COLOURS
 from ssdlab.report.runs import Runs
+
+pytestmark = pytest.mark.usefixtures("silent")
 
 SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 LAPTOP, PHONE = 1300, 390
@@ -50,23 +52,6 @@ TICKS = "[...document.querySelectorAll('#{} svg text[text-anchor]')].map(text =>
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def silent(page: Page) -> Iterator[None]:
-    """No page complains, and none asks for anything but itself."""
-    page.requests.clear()
-    page.complaints.clear()
-    yield
-    assert page.complaints == []
-    assert {url.partition(":")[0] for url in page.requests} <= {"file", "data"}
-    assert {url for url in page.requests if url.startswith("file:") and not url.endswith(".html")} == set()
-
-
-@pytest.fixture(scope="module")
 def results() -> dict[str, dict[str, Any]]:
     compared = ssdlab.compare(schemes=SCHEMES, set={**SMALL, **EVERYTHING}, requests=3000, series=True)
     return {scheme: result.to_dict() for scheme, result in compared.items()}
@@ -84,7 +69,7 @@ def four(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFa
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_everything_draws(width: int, dark: bool, page: Page, four: Path) -> None:
     page.open(four, width=width, dark=dark)
-    assert page.value("document.querySelectorAll('figure').length") == 11
+    assert page.value("document.querySelectorAll('figure').length") == 11 + 2, "those of the overview besides"
     assert page.value(EMPTY) == []
     assert page.value(OVERLAPS) == []
     assert page.value("document.documentElement.scrollWidth") <= width, "the page is wider than the window"
@@ -122,18 +107,18 @@ def test_the_window_changes_its_size(page: Page, four: Path) -> None:
     assert page.value("document.documentElement.scrollWidth") <= PHONE
 
 
-def test_a_scheme_has_one_colour(page: Page, four: Path) -> None:
+def test_a_scheme_has_one_colour_and_one_way_of_being_broken(page: Page, four: Path) -> None:
     page.open(four)
+    seen = "line => [getComputedStyle(line).stroke, getComputedStyle(line).strokeDasharray].join(' ')"
+    found = set()
     for run, colour in enumerate(COLOURS[: len(SCHEMES)]):
         expected = "rgb({}, {}, {})".format(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
-        lines = page.value(
-            f"[...new Set([...document.querySelectorAll('path.line[data-run=\"{run}\"]')].map(line => getComputedStyle(line).stroke))]"
-        )
-        swatches = page.value(
-            f"[...new Set([...document.querySelectorAll('button[data-run=\"{run}\"] .swatch, th:nth-child({run + 2}) .swatch')]"
-            ".map(swatch => getComputedStyle(swatch).backgroundColor))]"
-        )
-        assert (lines, swatches) == ([expected], [expected])
+        places = f'path.line[data-run="{run}"], button[data-run="{run}"] .swatch line, #summary th:nth-child({run + 2}) .swatch line'
+        looks = page.value(f"[...new Set([...document.querySelectorAll('{places}')].map({seen}))]")
+        assert len(looks) == 1, "lines, buttons and headings look the same"
+        assert looks[0].startswith(expected)
+        found.add(looks[0])
+    assert len(found) == len(SCHEMES)
 
 
 def middle(page: Page, plot: str, share: float = 0.5) -> tuple[float, float]:

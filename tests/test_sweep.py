@@ -195,7 +195,7 @@ def test_the_folder_holds_a_table_and_each_result(ssdlab_command: Ssdlab, file: 
         assert result["sweep"] == {"point": values, "requests": 500, "inputs": {}}
         assert not [name for name in row if name.startswith(("config", "sweep", "utilisation"))]
     assert load(out / "sweep.toml").axes == load(file).axes
-    assert sorted(path.name for path in out.iterdir() if path.is_file()) == ["results.csv", "results.parquet", "sweep.toml"]
+    assert sorted(path.name for path in out.iterdir() if path.is_file()) == ["report.html", "results.csv", "results.parquet", "sweep.toml"]
 
 
 def test_what_only_some_points_have_is_null_for_the_others(tmp_path: Path) -> None:

@@ -139,13 +139,12 @@ def compare(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="What `run --out` or `compare --out` wrote.", metavar="DIR")],
+    folder: Annotated[Path, typer.Argument(help="What `run`, `compare` or `sweep` wrote with --out.", metavar="DIR")],
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
-    """Make the page about a run or a comparison again, from its saved results."""
+    """Make the page about a run, a comparison or a sweep again, from its saved results."""
     page = out or folder / REPORT_FILE
-    runs = reports.write_again(folder, page)
-    typer.echo(f"{page}: {', '.join(run.label for run in runs)}")
+    typer.echo(f"{page}: {reports.write_again(folder, page)}")
 
 
 def precondition(
@@ -186,7 +185,9 @@ def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bo
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}
     if out is not None and comparison:
         write_json(out / COMPARISON_FILE, report)
-        page = reports.Runs.of(report["runs"], paired=report.get("paired", {}), failed=report.get("failed", {}))
+        page = reports.Runs.of(
+            report["runs"], paired=report.get("paired", {}), failed=report.get("failed", {}), seeds=report.get("seeds", {})
+        )
         reports.write(page, out / REPORT_FILE)
     if as_json:
         print_json(report)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ssdlab import tables
+from ssdlab.batch import REPORT_FILE
 from ssdlab.cli import options as o
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
 from ssdlab.plans import idle_warnings
@@ -34,7 +35,12 @@ def sweep(
     file: Annotated[Path, typer.Argument(help="The grid and what all runs have in common.", metavar="SWEEP.toml")],
     out: Annotated[
         Path,
-        typer.Option("--out", help="Folder for results.parquet, results.csv and a result for each point.", metavar="DIR", parser=o.folder),
+        typer.Option(
+            "--out",
+            help="Folder for results.parquet, results.csv, report.html and a result for each point.",
+            metavar="DIR",
+            parser=o.folder,
+        ),
     ],
     jobs: o.Jobs = None,
     engine: Annotated[
@@ -54,7 +60,7 @@ def sweep(
         print_json(result.to_dict())
     elif not quiet:
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
-        files = [f"results: {out / PARQUET}, {out / CSV}"] if result else []
+        files = [f"results: {out / PARQUET}, {out / CSV}", f"report: {out / REPORT_FILE} (opens in a browser)"] if result else []
         print_tables([*tables.sweep_tables(result), *there, *files])
     _end(result, file, out)
 

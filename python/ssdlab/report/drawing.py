@@ -144,6 +144,8 @@ class Heat:
     things: int
     """How many there are; the last row may stand for fewer than the others."""
     most: float
+    drives: int = 1
+    """Of an array: how many drives share the things, one after the other."""
 
 
 Mark = Steps | Curve | Rule | Stack | Heat
@@ -168,6 +170,8 @@ class Plot:
     panels: Sequence[Panel]
     link: Literal["time", "latency"] = "time"
     """Plots of one link are zoomed together."""
+    note: str = ""
+    """What the axes have no place for."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -27,9 +27,10 @@ from ssdlab.report.drawing import (
     Stack,
     Steps,
 )
+from ssdlab.report.frame import DASHES
 from ssdlab.report.runs import Runs
 
-__all__ = ["embedded"]
+__all__ = ["as_script", "embedded", "numbers"]
 
 DIGITS = 6
 """Of the numbers that are drawn. Those of the tables are exact."""
@@ -39,12 +40,22 @@ FULL = 65535
 
 def embedded(figures: Iterable[Figure], runs: Runs) -> str:
     """Figures as JSON that may stand in a page: no text in it ends the element."""
+    warm_up = runs[0].at("warm_up.ns")
     data = {
         "colours": len(COLOURS),
+        "dashes": DASHES,
+        "labels": [run.label for run in runs],
         "shades": SHADES,
+        **({"warm_up_ns": warm_up} if warm_up else {}),
+        "ends_ns": [run.data["simulated_ns"] for run in runs],
         "end_ns": max(run.data["simulated_ns"] for run in runs),
         "plots": {f"{figure.key}-{index}": _plot(plot) for figure in figures for index, plot in enumerate(figure.plots)},
     }
+    return as_script(data)
+
+
+def as_script(data: Mapping[str, Any]) -> str:
+    """JSON that may stand in a page."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -65,17 +76,21 @@ def _panel(panel: Panel) -> dict[str, Any]:
 def _mark(mark: Mark) -> dict[str, Any]:
     match mark:
         case Steps():
-            return {"k": "steps", **_fields(mark), "values": _numbers(mark.values)}
+            return {"k": "steps", **_fields(mark), "values": numbers(mark.values)}
         case Curve():
-            return {"k": "curve", **_fields(mark), "x": _numbers(mark.x), "y": _numbers(mark.y)}
+            return {"k": "curve", **_fields(mark), "x": numbers(mark.x), "y": numbers(mark.y)}
         case Rule():
             return {"k": "rule", **_fields(mark)}
         case Stack():
-            layers = [{"name": name, "colour": STATE_COLOURS[key], "values": _numbers(values)} for key, name, values in mark.layers]
+            layers = [{"name": name, "colour": STATE_COLOURS[key], "values": numbers(values)} for key, name, values in mark.layers]
             return {"k": "stack", "run": mark.run, "width": mark.width, "layers": layers}
         case Heat():
             shape = {"rows": len(mark.rows), "bins": len(mark.rows[0]), "shares": _shares(mark.rows)}
-            return {"k": "heat", **{key: getattr(mark, key) for key in ("run", "width", "row", "per_row", "things", "most")}, **shape}
+            return {
+                "k": "heat",
+                **{key: getattr(mark, key) for key in ("run", "width", "row", "per_row", "things", "most", "drives")},
+                **shape,
+            }
 
 
 def _fields(item: Any) -> dict[str, Any]:
@@ -83,7 +98,7 @@ def _fields(item: Any) -> dict[str, Any]:
     return {key: value for key, value in vars(item).items() if value is not None}
 
 
-def _numbers(values: Iterable[float | None]) -> list[float | None]:
+def numbers(values: Iterable[float | None]) -> list[float | None]:
     """As many digits as can be seen."""
     return [_short(value) for value in values]
 

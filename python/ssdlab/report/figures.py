@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ssdlab.report.drawing import (
     OTHER_PART,
@@ -26,7 +27,7 @@ from ssdlab.report.drawing import (
 )
 from ssdlab.report.runs import KINDS, Run, Runs
 
-__all__ = ["FIGURES", "PARTS"]
+__all__ = ["FIGURES", "GLANCE", "PARTS"]
 
 PARTS = {
     "host_queue": "host queue",
@@ -49,6 +50,7 @@ NEAR = 0.8
 NEAREST = 1.004
 """Response times closer together than by this factor are drawn as one step: less than a pixel at any zoom that makes sense."""
 TIME = Axis("simulated time", "ns", low=0.0)
+LATENCY = Axis("response time", "ns", log=True)
 
 
 def latency_cdf(runs: Runs) -> Figure | None:
@@ -58,7 +60,7 @@ def latency_cdf(runs: Runs) -> Figure | None:
         for kind in KINDS
     ]
     text = "How many requests took at most as long as the axis below says. Further left is faster."
-    return _figure("latency_cdf", "Response times: distribution", text, plots)
+    return _figure("latency_cdf", "Response times: distribution", text + _at_zero(plots), plots)
 
 
 def latency_tail(runs: Runs) -> Figure | None:
@@ -66,7 +68,7 @@ def latency_tail(runs: Runs) -> Figure | None:
     axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
     plots = [_distribution(runs, kind, "Share of requests that took longer", axis, _longer) for kind in KINDS]
     text = "The slow end of the same: how many requests took longer than the axis below says. Each line ends at the slowest request."
-    return _figure("latency_tail", "Response times: tail", text, plots)
+    return _figure("latency_tail", "Response times: tail", text + _at_zero(plots), plots)
 
 
 def timeline(runs: Runs) -> Figure | None:
@@ -75,6 +77,8 @@ def timeline(runs: Runs) -> Figure | None:
         "Response times of the requests completed in each interval, mean and longest, and below them how many chips were collecting "
         "garbage: where lines rise together, collection is what requests waited for."
     )
+    if any(_has_bins_of_zero(run, kind) for run in runs.recorded for kind in KINDS):
+        text += " Intervals in which all requests took no time at all are gaps."
     return _figure("timeline", "Response times over time", text, [_timeline(runs, kind) for kind in KINDS])
 
 
@@ -252,6 +256,34 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
 """All figures by key, in the order of the page."""
 
 
+def glance_tail(runs: Runs) -> Figure | None:
+    """The tail of all requests, for the first screen."""
+    axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
+    kinds = [kind for kind in KINDS if any(run.at(f"histograms.{kind}.upper_ns") for run in runs)]
+    if not kinds:
+        return None
+    if len(kinds) == 1:
+        plot = _distribution(runs, kinds[0], "Share that took longer", axis, _longer)
+    else:
+        curves = [_longer(run, "all", *_coarser(*run.histogram, run.at("latency_ns.all.max"))) for run in runs if any(run.histogram[0])]
+        plot = Plot(SHARED_BY["all"], LATENCY, [Panel("Share that took longer", axis, curves, 1.6)], "latency")
+    return _figure("glance_tail", "Tail", "", [plot])
+
+
+def glance_breakdown(runs: Runs) -> Figure | None:
+    """What the mean of all requests is made of, for the first screen."""
+    whole = breakdown(runs)
+    if whole is None:
+        return None
+    bars = whole.plots[0]
+    assert isinstance(bars, Bars)
+    return replace(whole, key="glance_breakdown", text="", plots=[replace(bars, groups=bars.groups[:1])])
+
+
+GLANCE: Sequence[Callable[[Runs], Figure | None]] = (glance_tail, glance_breakdown)
+"""What the first screen of the page shows beside its table."""
+
+
 def _figure(key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()) -> Figure | None:
     """A figure of the plots that there are."""
     having = [plot for plot in plots if plot is not None]
@@ -261,21 +293,41 @@ def _figure(key: str, title: str, text: str, plots: Iterable[Plot | None], legen
 def _distribution(
     runs: Runs, kind: str, title: str, axis: Axis, shape: Callable[[Run, str, Sequence[float], Sequence[int]], Curve]
 ) -> Plot | None:
-    curves = []
+    curves, zeros = [], []
     for run in runs:
         upper, counts = run.at(f"histograms.{kind}.upper_ns"), run.at(f"histograms.{kind}.count")
-        if upper:
+        if upper and upper[-1]:
             curves.append(shape(run, kind, *_coarser(upper, counts, run.at(f"latency_ns.{kind}.max"))))
-    return Plot(KINDS[kind], Axis("response time", "ns", log=True), [Panel(title, axis, curves, 1.6)], "latency") if curves else None
+        share = _zero_share(run, kind)
+        if share:
+            zeros.append(f"{run.label} {share * 100:.3g} %" if len(runs) > 1 else f"{share * 100:.3g} %")
+    note = f"took no time: {', '.join(zeros)}" if zeros else ""
+    panels = [Panel(title, axis, curves, 1.6)]
+    return Plot(KINDS[kind], LATENCY, panels, "latency", note) if curves else None
+
+
+def _zero_share(run: Run, kind: str) -> float:
+    """Of the requests that took no time at all, as a cache without access time or a page without data answers."""
+    upper, counts = run.at(f"histograms.{kind}.upper_ns"), run.at(f"histograms.{kind}.count")
+    return counts[0] / sum(counts) if upper and not upper[0] else 0.0
+
+
+def _at_zero(plots: Iterable[Plot | None]) -> str:
+    """A logarithmic axis has no place for them, and one that begins at 1 ns has none for the others."""
+    told = [f"{plot.title.lower()} ({plot.note.partition(': ')[2]})" for plot in plots if plot is not None and plot.note]
+    return f" Some requests took no time at all and lie left of the axis: of {', of '.join(told)}." if told else ""
 
 
 def _coarser(upper: Sequence[int], counts: Sequence[int], longest: int) -> tuple[list[float], list[int]]:
-    """Buckets, those close together as one, whose upper bound is that of the last: counts up to an upper bound stay exact."""
+    """Buckets, those close together as one, whose upper bound is that of the last: counts up to an upper bound stay exact.
+
+    That of requests that took no time stays by itself.
+    """
     bounds: list[float] = []
     sums: list[int] = []
     first = 0.0
     for bound, count in zip(upper, counts, strict=True):
-        end = float(max(min(bound, longest), 1))
+        end = float(min(bound, longest))
         if bounds and end <= first * NEAREST:
             bounds[-1] = end
             sums[-1] += count
@@ -289,18 +341,21 @@ def _coarser(upper: Sequence[int], counts: Sequence[int], longest: int) -> tuple
 def _at_most(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int]) -> Curve:
     total = sum(counts)
     shares = [reached / total for reached in _sums(counts)]
-    return Curve(run.label, run.index, [_least(run, kind), *upper], [0.0, *shares])
+    return _begun(run, kind, upper, shares, 0.0)
 
 
 def _longer(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int]) -> Curve:
     """Down to the slowest requests; beyond them there are none, for which a logarithmic axis has no place."""
     total = sum(counts)
     shares = [(total - reached) / total for reached in _sums(counts)][:-1]
-    return Curve(run.label, run.index, [_least(run, kind), *upper], [1.0, *shares, shares[-1] if shares else 1.0], end=0.0)
+    return _begun(run, kind, upper, [*shares, shares[-1] if shares else 1.0], 1.0, end=0.0)
 
 
-def _least(run: Run, kind: str) -> float:
-    return float(max(run.at(f"latency_ns.{kind}.min"), 1))
+def _begun(run: Run, kind: str, upper: Sequence[float], shares: Sequence[float], before: float, end: float | None = None) -> Curve:
+    """A curve from the shortest response time on that is above 0."""
+    if not upper[0]:
+        return Curve(run.label, run.index, [upper[1], *upper[1:]], shares, end=end)
+    return Curve(run.label, run.index, [float(run.at(f"latency_ns.{kind}.min")), *upper], [before, *shares], end=end)
 
 
 def _sums(counts: Sequence[int]) -> list[int]:
@@ -315,10 +370,10 @@ def _timeline(runs: Runs, kind: str) -> Plot | None:
     having = [run for run in runs.recorded if any(run.at(f"series.latency_ns.{kind}.count") or ())]
     if not having:
         return None
-    axis = Axis("response time", "ns", log=True)
+    mean, longest = (Axis("response time", "ns", log=True, same=what) for what in ("mean response time", "longest response time"))
     panels = [
-        Panel("Mean response time", axis, [_steps(run, _where_any(run, kind, "mean"), weights=_counts(run, kind)) for run in having]),
-        Panel("Longest response time", axis, [_steps(run, _where_any(run, kind, "max"), "max") for run in having]),
+        Panel("Mean response time", mean, [_steps(run, _where_any(run, kind, "mean"), weights=_counts(run, kind)) for run in having]),
+        Panel("Longest response time", longest, [_steps(run, _where_any(run, kind, "max"), "max") for run in having]),
     ]
     collecting = {run.index: _collecting(run) for run in having}
     if any(map(any, collecting.values())):
@@ -333,9 +388,14 @@ def _counts(run: Run, kind: str) -> Sequence[int]:
 
 
 def _where_any(run: Run, kind: str, what: str) -> list[float | None]:
-    """Response times of bins in which requests were completed."""
+    """Response times of bins in which requests were completed that took time."""
     times = run.at(f"series.latency_ns.{kind}")
-    return [max(value, 1) if count else None for value, count in zip(times[what], times["count"], strict=True)]
+    return [value or None if count else None for value, count in zip(times[what], times["count"], strict=True)]
+
+
+def _has_bins_of_zero(run: Run, kind: str) -> bool:
+    times = run.at(f"series.latency_ns.{kind}")
+    return any(count and not longest for count, longest in zip(times["count"], times["max"], strict=True))
 
 
 def _steps(run: Run, values: Sequence[float | None], join: Join = "mean", weights: Sequence[float] | None = None) -> Steps:
@@ -361,7 +421,8 @@ def _chip_count(run: Run) -> int:
 
 
 def _heat(run: Run, most: float) -> Heat:
-    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", run.at("series.gc.chips_per_row"), _chip_count(run), most)
+    each = run.at("series.gc.chips_per_row")
+    return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", each, _chip_count(run), most, run.drives)
 
 
 def _per_second(run: Run, counts: Sequence[int]) -> list[float | None]:

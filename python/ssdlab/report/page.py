@@ -4,51 +4,31 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 from ssdlab._core import write_file
-from ssdlab.colours import COLOURS
 from ssdlab.errors import Error, UsageError
+from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
-from ssdlab.report.figures import FIGURES
-from ssdlab.report.runs import Run, Runs, command_of, load
-from ssdlab.report.summary import Cell, Row, everything, of_run, shown, summary, verdict
+from ssdlab.report.figures import FIGURES, GLANCE
+from ssdlab.report.frame import bar, framed, scroll, swatch
+from ssdlab.report.runs import Runs, command_of, load
+from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
+from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES
 
 __all__ = ["page", "write", "write_again"]
 
-NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-BLACK = "#000000"
-LIGHT = {
-    "ground": "#ffffff",
-    "panel": "#f6f7f9",
-    "ink": "#1a1d21",
-    "soft": "#5c6470",
-    "edge": "#d7dbe0",
-    "focus": "#0b63ce",
-    "good": "#0b7a4b",
-    "warn": "#b25e00",
-    "dark": "0",
-    "black": "#000000",
-}
-DARK = {
-    "ground": "#14171b",
-    "panel": "#1e2228",
-    "ink": "#e8eaed",
-    "soft": "#a3abb6",
-    "edge": "#363c45",
-    "focus": "#6cb0ff",
-    "good": "#4fc58e",
-    "warn": "#e8a04c",
-    "dark": "1",
-    "black": "#ffffff",
-}
+MARKS = (
+    "✓ marks the best, where there is a better and a worse; what is as close as the error of percentiles (0.1 %) or the noise (±) "
+    "is as good. "
+    "▲ marks what is at least twice as bad as the first."
+)
+FEW, MANY = 4, 8
+"""Schemes of which the overview's table is short, and from which on it is long."""
 PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns", "same": "share"}
 
 
@@ -57,93 +37,95 @@ def write(runs: Runs, path: Path) -> None:
     write_file(path, page(runs))
 
 
-def write_again(folder: Path, path: Path) -> Runs:
-    """Writes the page about the results in a folder, and returns these.
+def write_again(folder: Path, path: Path) -> str:
+    """Writes the page about the results in a folder, and returns what it is about.
 
     Raises:
         UsageError: there are none, or they are damaged or those of another version.
         FileError: a file cannot be read or written.
     """
     try:
-        runs = load(folder)
-        text = page(runs)
+        text, about = _page_of(folder, path)
     except Error:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
         found = f"{type(reason).__name__}: {reason}"
         raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
     write_file(path, text)
-    return runs
+    return about
+
+
+def _page_of(folder: Path, path: Path) -> tuple[str, str]:
+    """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
+    from ssdlab.report import sweeps  # noqa: PLC0415 (results of sweeps can be drawn on paper, which needs the report)
+    from ssdlab.sweeping.reading import is_sweep, read  # noqa: PLC0415
+
+    if is_sweep(folder):
+        sweep = read(folder)
+        return sweeps.page(sweep, path.parent), f"{len(sweep):,} of {len(sweep.sweep):,} points"
+    runs = load(folder)
+    return page(runs), ", ".join(run.label for run in runs)
 
 
 def page(runs: Runs) -> str:
     """The page as text."""
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
-    title = html.escape(runs.title)
-    return "".join(
-        [
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n<!-- {NOTHING} -->\n',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>\n{_css(len(runs))}</style></head>\n<body>\n',
-            _bar(runs),
-            f"<main>\n<h1>{title}</h1>\n",
-            *_lead(runs),
-            _contents(drawn),
-            _summary(runs),
-            _paired(runs),
-            _notes(runs, drawn),
-            *(_figure(figure) for figure in drawn),
-            _setup(runs),
-            f'<footer class="muted">Made by ssdlab {html.escape(runs[0].data["version"])}.</footer>\n</main>\n',
-            '<svg id="namespace" hidden></svg>\n',
-            f'<script type="application/json" id="data">{embedded(drawn, runs)}</script>\n',
-            f"<script>\n{_resource('page.js')}</script>\n</body></html>\n",
-        ]
-    )
-
-
-def _resource(name: str) -> str:
-    return files("ssdlab.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _css(runs: int) -> str:
-    themes = {"LIGHT": LIGHT, "DARK": DARK}
-    css = _resource("page.css")
-    for name, theme in themes.items():
-        scheme = f"color-scheme: {name.lower()}; "
-        css = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), css)
-    colours = "; ".join(f"--run-{index}: {'var(--black)' if colour == BLACK else colour}" for index, colour in enumerate(COLOURS))
-    # While a scheme's button is pointed at, the others step back.
-    stressed = "".join(f'body[data-stressed="{run}"] .plot [data-run]:not([data-run="{run}"]) {{ opacity: .12 }}\n' for run in range(runs))
-    return f":root {{ {colours} }}\n{css}{stressed}"
+    glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
+    labels = [run.label for run in runs]
+    body = [
+        bar(labels),
+        f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
+        *_lead(runs),
+        _overview(runs, glance),
+        _contents(drawn),
+        _summary(runs),
+        _paired(runs),
+        _notes(runs, drawn),
+        *(_figure(figure) for figure in drawn),
+        _setup(runs),
+    ]
+    return framed(runs.title, body, embedded([*glance, *drawn], runs), labels)
 
 
 # ---- what is above the figures ---------------------------------------------------------------------------------------
 
 
-def _bar(runs: Runs) -> str:
-    buttons = "".join(
-        f'<button type="button" data-run="{run.index}" aria-pressed="true">{_swatch(run)}{html.escape(run.label)}</button>' for run in runs
-    )
-    hint = "Show or hide in all figures" if len(runs) > 1 else "Scheme"
-    return (
-        f'<div class="bar"><div><div class="runs" role="group" aria-label="{hint}">{buttons if len(runs) > 1 else _swatch(runs[0])}'
-        f"{'' if len(runs) > 1 else html.escape(runs[0].label)}</div>"
-        '<button type="button" id="theme">Light or dark</button></div></div>\n'
-    )
-
-
-def _swatch(run: Run) -> str:
-    return f'<span class="swatch" style="background:var(--run-{run.index % len(COLOURS)})"></span>'
-
-
 def _lead(runs: Runs) -> Iterable[str]:
+    """The outcome, what else is to be known, and what was simulated."""
     yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}</p>\n'
+    told = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
+    yield f'<ul class="remarks">{told}</ul>\n' if told else ""
     for label, error in runs.failed.items():
         yield f'<p class="warning">{html.escape(label)} failed: {html.escape(error)}</p>\n'
     for name, count in _trace_remarks(runs):
         yield f'<p class="warning">Trace: {count:,} {name}.</p>\n'
+    yield f"{_listed(facts(runs), 'about')}\n"
+
+
+def _listed(pairs: Iterable[tuple[str, str]], kind: str = "") -> str:
+    entries = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in pairs)
+    return f'<dl class="{kind}">{entries}</dl>' if kind else f"<dl>{entries}</dl>"
+
+
+def _overview(runs: Runs, glance: Sequence[Figure]) -> str:
+    """What to see at first: a few figures of each scheme, and beside them the tail and what the mean is made of."""
+    rows = overview(runs)
+    heads = "".join(f'<th scope="col">{html.escape(row.name)}</th>' for row in rows)
+    lines = "".join(
+        f'<tr><th scope="row">{swatch(run.index)}{html.escape(run.label)}</th>'
+        f"{''.join(_cell(row, row.cells[run.index], run.index) for row in rows)}</tr>"
+        for run in runs
+    )
+    table = f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+    legend = f'<p class="muted small">{MARKS}</p>' if len(runs) > 1 else ""
+    many = " many" if len(runs) > MANY else ""
+    # A short table leaves room for a figure below it.
+    first, *below = map(_figure, glance) if glance else [""]
+    left, right = ("".join(below), first) if len(runs) <= FEW else ("", "".join([first, *below]))
+    return (
+        f'<section id="overview" class="overview{many}" aria-label="Overview"><div>{scroll(table, "Overview")}{legend}{left}</div>'
+        f"<div>{right}</div></section>\n"
+    )
 
 
 def _trace_remarks(runs: Runs) -> list[tuple[str, int]]:
@@ -161,12 +143,9 @@ def _contents(drawn: Sequence[Figure]) -> str:
 
 def _summary(runs: Runs) -> str:
     groups = summary(runs)
-    text = (
-        f"Differences are against {html.escape(runs[0].label)}. ✓ marks the best of a row, where there is a better and a worse; values "
-        "within 0.1 % of each other, the error of percentiles, are as good as each other."
-        if len(runs) > 1
-        else ""
-    )
+    text = f"Differences are against {html.escape(runs[0].label)}. {MARKS}" if len(runs) > 1 else ""
+    few = any(cell.few for group in groups for row in group.rows for cell in row.cells)
+    text += f" Grey percentiles: fewer than {FEWEST} requests took longer, as said beside them." if few else ""
     rows = [row for group in groups for row in (_heading(group.title, len(runs)), *map(_row, group.rows))]
     # Of one run, groups stand side by side.
     alone = (f"<table><tbody>{_heading(group.title, 1)}{''.join(map(_row, group.rows))}</tbody></table>" for group in groups)
@@ -182,11 +161,8 @@ def _heading(title: str, runs: int) -> str:
 
 
 def _table(runs: Runs, rows: Iterable[str]) -> str:
-    heads = "".join(f'<th scope="col">{_swatch(run)}{html.escape(run.label)}</th>' for run in runs)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th></th>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    heads = "".join(f'<th scope="col">{swatch(run.index)}{html.escape(run.label)}</th>' for run in runs)
+    return scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
 
 
 def _row(row: Row) -> str:
@@ -199,9 +175,13 @@ def _cell(row: Row, cell: Cell, column: int) -> str:
     if cell.value is None:
         return "<td></td>"
     exact = html.escape(json.dumps(cell.value))
-    best = ' class="best"' if cell.best else ""
+    kinds = [kind for kind, holds in (("best", cell.best), ("worse", cell.worse), ("few", cell.few)) if holds]
+    marks = f' class="{" ".join(kinds)}"' if kinds else ""
+    said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
+    notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
     difference = f' <span class="difference">{cell.difference}</span>' if column and row.compared else ""
-    return f'<td{best} data-place="{html.escape(row.place)}" data-value="{exact}">{html.escape(cell.text)}{difference}</td>'
+    place = html.escape(row.place)
+    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{html.escape(cell.text)}{notes}{difference}</td>'
 
 
 def _paired(runs: Runs) -> str:
@@ -220,8 +200,8 @@ def _paired(runs: Runs) -> str:
             rows.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
     return (
         f"<section><h2>The same requests, one by one, against {html.escape(against)}</h2>"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th></th>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div></section>\n"
+        + scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+        + "</section>\n"
     )
 
 
@@ -236,11 +216,13 @@ def _figure(figure: Figure) -> str:
         for link in links
         for action, label in (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Show all"))
     )
-    key = "".join(f'<li><span class="swatch" style="background:{colour}"></span>{html.escape(text)}</li>' for text, colour in figure.legend)
+    parts = "".join(
+        f'<li><span class="patch" style="background:{colour}"></span>{html.escape(text)}</li>' for text, colour in figure.legend
+    )
     plots = "".join(_place(figure, index, plot) for index, plot in enumerate(figure.plots))
     return (
         f'<figure id="{figure.key}"><figcaption><div><h2>{name}</h2><p class="muted">{html.escape(figure.text)}</p></div>'
-        f'<div class="zoom">{buttons}</div></figcaption>{f"<ul class=key>{key}</ul>" if key else ""}'
+        f'<div class="zoom">{buttons}</div></figcaption>{f"<ul class=key>{parts}</ul>" if parts else ""}'
         f'<div class="plots{" one" if len(figure.plots) == 1 else ""}">{plots}</div></figure>\n'
     )
 
@@ -250,7 +232,14 @@ def _place(figure: Figure, index: int, plot: Plot | Bars | Ranges) -> str:
     zoomed = isinstance(plot, Plot)
     keys = "arrow keys read values" + (", shift and arrows move, plus and minus zoom, 0 shows all" if zoomed else "")
     label = html.escape(f"{figure.title}, {plot.title}: {keys}")
-    head = f"<h3>{html.escape(plot.title)}</h3>"
+    title = html.escape(plot.title)
+    kinds = (("svg", "SVG"), ("png", "PNG"), ("csv", "CSV"))
+    save = "".join(
+        f'<button type="button" data-save="{kind}" data-plot="{figure.key}-{index}" '
+        f'aria-label="Save as {name}: {html.escape(figure.title)}, {title}">{name}</button>'
+        for kind, name in kinds
+    )
+    head = f'<div class="head"><h3>{title}</h3><div class="save">{save}</div></div>'
     return (
         f'<div>{head}<div class="plot{"" if zoomed else " rows"}" id="{figure.key}-{index}" tabindex="0" role="application" '
         f'aria-roledescription="figure" aria-label="{label}"></div></div>'
@@ -301,15 +290,15 @@ def _setup(runs: Runs) -> str:
 
 def _facts(runs: Runs) -> str:
     """Version, seed and digests; where timelines are."""
-    facts = [("ssdlab", runs[0].data["version"]), ("Seed", str(runs[0].data["seed"]))]
-    facts += [(f"Digest, {run.label}" if len(runs) > 1 else "Digest", run.data["digest"]) for run in runs]
-    facts.append(("Simulated", shown(runs[0].data["simulated_ns"], "ns")))
+    found = [("ssdlab", runs[0].data["version"]), ("Seed", str(runs[0].data["seed"]))]
+    found += [(f"Digest, {run.label}" if len(runs) > 1 else "Digest", run.data["digest"]) for run in runs]
+    found.append(("Simulated", shown(runs[0].data["simulated_ns"], "ns")))
     for run in runs:
         timeline = run.data.get("timeline")
         if timeline:
             reach = f"{shown(timeline['from_ns'], 'ns')} to {shown(timeline['to_ns'], 'ns')}"
-            facts.append((f"Timeline, {run.label}" if len(runs) > 1 else "Timeline", f"{timeline['file']}, {reach}"))
-    return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>' for name, value in facts)}</dl>"
+            found.append((f"Timeline, {run.label}" if len(runs) > 1 else "Timeline", f"{timeline['file']}, {reach}"))
+    return _listed(found)
 
 
 def _reports(runs: Runs) -> str:
@@ -326,12 +315,12 @@ def _reports(runs: Runs) -> str:
 
 
 def _settings(runs: Runs, found: Sequence[Setting]) -> str:
-    heads = "".join(f'<th scope="col">{_swatch(run)}{html.escape(run.label)}</th>' for run in runs)
+    heads = "".join(f'<th scope="col">{swatch(run.index)}{html.escape(run.label)}</th>' for run in runs)
     rows = "".join(_setting(setting, len(runs)) for setting in found)
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Configuration"><table class="settings">'
-        f'<thead><tr><th scope="col">key</th>{heads}<th scope="col">default</th><th scope="col">meaning</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+    return scroll(
+        f'<table class="settings"><thead><tr><th scope="col">key</th>{heads}<th scope="col">default</th><th scope="col">meaning</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table>",
+        "Configuration",
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
 from ssdlab.errors import FileError, UsageError
 
-__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load"]
+__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "words_of"]
 
 KINDS = {"read": "Reads", "write": "Writes"}
 """Of requests, as figures call them."""
@@ -48,6 +50,21 @@ class Run:
         """What happened when, if the run recorded it."""
         return self.data.get("series")
 
+    @property
+    def drives(self) -> int:
+        """How many drives there are: 1, or those of the array."""
+        array = self.at("config.array") or {}
+        return int(array["drives"]) if array.get("level", "none") != "none" else 1
+
+    @cached_property
+    def histogram(self) -> tuple[list[int], list[int]]:
+        """The response times of all requests, where they were recorded: upper bounds of buckets, and how many requests are in each."""
+        counts: Counter[int] = Counter()
+        for kind in KINDS:
+            counts.update(dict(zip(self.at(f"histograms.{kind}.upper_ns") or (), self.at(f"histograms.{kind}.count") or (), strict=True)))
+        upper = sorted(counts)
+        return upper, [counts[bound] for bound in upper]
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -56,6 +73,8 @@ class Runs:
     runs: tuple[Run, ...]
     paired: Mapping[str, Any] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
+    seeds: Mapping[str, Any] = field(default_factory=dict)
+    """What several seeds say, as `comparison.json` has it: means and differences with their intervals."""
 
     @classmethod
     def of(cls, results: Mapping[str, Mapping[str, Any]], **more: Mapping[str, Any]) -> Runs:
@@ -79,7 +98,7 @@ class Runs:
     @property
     def title(self) -> str:
         """What was simulated, in a few words: schemes, device, workload."""
-        words = _words(self[0].data.get("command"))
+        words = words_of(self[0].data.get("command"))
         options = dict(pairwise(words))
         trace, device = self[0].at("config.workload.trace"), options.get("--device")
         workload = Path(trace).name if trace else options.get("--workload")
@@ -102,15 +121,26 @@ def load(folder: Path) -> Runs:
     raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here (`ssdlab run --out` and `compare --out` write them)")
 
 
-def _single(file: Path) -> Runs:
+def read_result(file: Path) -> dict[str, Any]:
+    """A result as it was written.
+
+    Raises:
+        UsageError: it is none, or that of another version.
+        FileError: it cannot be read.
+    """
     data = _read(file)
     _check(data, file)
+    return data
+
+
+def _single(file: Path) -> Runs:
+    data = read_result(file)
     return Runs.of({scheme_of(data) or "run": data})
 
 
 def scheme_of(data: Mapping[str, Any]) -> str | None:
     """The scheme that a run was asked for, where its command is known."""
-    words = _words(data.get("command"))
+    words = words_of(data.get("command"))
     return words[words.index("--scheme") + 1] if "--scheme" in words else None
 
 
@@ -121,7 +151,7 @@ def _comparison(file: Path) -> Runs:
         raise UsageError(f"{file}: not what `ssdlab compare` writes: it has no runs")
     for run in runs.values():
         _check(run, file)
-    return Runs.of(runs, paired=data.get("paired", {}), failed=data.get("failed", {}))
+    return Runs.of(runs, paired=data.get("paired", {}), failed=data.get("failed", {}), seeds=data.get("seeds", {}))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -144,7 +174,7 @@ def _check(data: object, file: Path) -> None:
 
 def command_of(runs: Runs) -> str | None:
     """A command that repeats the run, or the comparison; `None` where it is not known, as of policies written in Python."""
-    commands = [_words(run.data.get("command")) for run in runs]
+    commands = [words_of(run.data.get("command")) for run in runs]
     if not all(commands):
         return None
     first = commands[0]
@@ -159,7 +189,8 @@ def command_of(runs: Runs) -> str | None:
     return shlex.join(["ssdlab", "compare", *before, *schemes, *after, *paired])
 
 
-def _words(command: object) -> list[str]:
+def words_of(command: object) -> list[str]:
+    """The words of a command; none where it is not known."""
     return shlex.split(command) if isinstance(command, str) else []
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ssdlab.report.changes import as_good, change, number_of, seeded
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import duration, number
 
-__all__ = ["Cell", "Group", "Row", "everything", "shown", "summary", "verdict"]
+__all__ = ["Cell", "Group", "Place", "Row", "everything", "overview", "percent", "places", "shown", "summary"]
 
 Better = Literal["low", "high"] | None
-TIE = 0.001
-"""Values closer together than this are as good as each other: percentiles are no more exact."""
+FAR = 2.0
+"""A value is far worse than the first from this factor on."""
+FACTOR = 4.0
+"""From here on a difference is told as a factor."""
+FEWEST = 10
+"""Requests beyond a percentile, at least, for it to say something of others than these."""
+BEYOND = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p99_9": 0.001, "p99_99": 0.0001}
+"""The share of the requests that took longer."""
 
 KINDS = {"all": "all requests", "read": "reads", "write": "writes"}
 LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99", "max": "longest"}
@@ -29,6 +36,7 @@ UNITS = {
     "_mb": "mb",
 }
 """Ends of names, and the units that they stand for."""
+MINUS = "\N{MINUS SIGN}"
 UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline")
 """Parts of a result that stand elsewhere, or are figures."""
 
@@ -43,7 +51,23 @@ class Place:
     better: Better = None
 
 
+OVERVIEW = (
+    Place("mean", "latency_ns.all.mean", "ns", "low"),
+    Place("p99", "latency_ns.all.p99", "ns", "low"),
+    Place("p99.9", "latency_ns.all.p99_9", "ns", "low"),
+    Place("write amplifi\u00adcation", "gc.write_amplification", "ratio", "low"),
+    Place("longest GC job", "gc.duration_ns.max", "ns", "low"),
+    Place("requests", "latency_ns.all.count", "count"),
+)
+"""What the first screen compares."""
 OTHERS: Mapping[str, tuple[Place, ...]] = {
+    "Requests": (
+        Place("all", "latency_ns.all.count", "count"),
+        Place("reads", "requests.read", "count"),
+        Place("writes", "requests.write", "count"),
+        Place("trims", "requests.trim", "count"),
+        Place("flushes", "requests.flush", "count"),
+    ),
     "Throughput": (
         Place("requests a second", "iops", "per_s", "high"),
         Place("read", "bandwidth_mb_s.read", "mb_s", "high"),
@@ -54,8 +78,8 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("pages moved", "gc.pages_moved", "count", "low"),
         Place("write amplification", "gc.write_amplification", "ratio", "low"),
         Place("a pool's time with a job", "gc.time_share", "share"),
-        Place("mean job", "gc.duration_ns.mean", "ns"),
-        Place("longest job", "gc.duration_ns.max", "ns"),
+        Place("mean job", "gc.duration_ns.mean", "ns", "low"),
+        Place("longest job", "gc.duration_ns.max", "ns", "low"),
         Place("preemptions", "gc.preemptions", "count"),
         Place("suspensions", "gc.suspensions", "count"),
         Place("fewest free blocks of a pool", "gc.free_blocks_min", "count"),
@@ -94,12 +118,16 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, as it is shown, its difference against the first run, and whether no other is better."""
+    """A value, as it is shown, its difference against the first run, whether no other is better, and what is to be known of it."""
 
     value: Any
     text: str
     difference: str = ""
     best: bool = False
+    worse: str = ""
+    """How far it is worse than the first, where that is far."""
+    few: str = ""
+    """Why a percentile says little: how few requests took longer."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +160,16 @@ def summary(runs: Runs) -> list[Group]:
     return [group for group in groups if group.rows]
 
 
+def places() -> list[Place]:
+    """All of them, each with the heading that it stands under in its name."""
+    times = [
+        Place(f"Response times, {name}: {title}", f"latency_ns.{kind}.{key}", "ns")
+        for kind, name in KINDS.items()
+        for key, title in LATENCIES.items()
+    ]
+    return [*times, *(replace(place, name=f"{title}: {place.name}") for title, group in OTHERS.items() for place in group)]
+
+
 def everything(runs: Runs) -> list[Row]:
     """Every number and text of the results but configurations and what is drawn."""
     places = dict.fromkeys(
@@ -140,60 +178,77 @@ def everything(runs: Runs) -> list[Row]:
     return [Row(place, place, tuple(Cell(run.at(place), shown(run.at(place), _unit(place))) for run in runs)) for place in places]
 
 
-def verdict(runs: Runs) -> str:
-    """The outcome in a sentence: how long requests took, and under which scheme they took the least time."""
-    shared, told = "", 0
-    for place, what in (("latency_ns.all.p99", "p99 response time"), ("latency_ns.all.mean", "mean response time")):
-        row = next(iter(_rows(runs, (Place(what, place, "ns", "low"),))), None)
-        told = max(told, sum(cell.value is not None for cell in row.cells) if row else 0)
-        winners = [(run.label, cell) for run, cell in zip(runs, row.cells, strict=True) if cell.best] if row else []
-        if len(winners) == 1:
-            label, cell = winners[0]
-            against = f", {cell.difference} against {runs[0].label}" if cell.difference else ""
-            return f"{label} has the shortest {what}: {cell.text}{against}."
-        if winners and not shared:
-            labels = [label for label, _ in winners]
-            shared = f"{', '.join(labels[:-1])} and {labels[-1]} have the shortest {what}: {winners[0][1].text}."
-    if len(runs) == 1 or shared:
-        return shared
-    return "The schemes have the same response times." if told == len(runs) else "There are no response times of all schemes to compare."
+def overview(runs: Runs) -> list[Row]:
+    """The few figures that the first screen compares."""
+    return list(_rows(runs, OVERVIEW))
 
 
 def _rows(runs: Runs, places: tuple[Place, ...]) -> Iterator[Row]:
     for place in places:
-        values = [run.at(place.place) for run in runs]
-        if any(values):
-            yield Row(place.name, place.place, tuple(_cells(place, values)), compared=True)
+        if any(run.at(place.place) for run in runs):
+            yield Row(place.name, place.place, tuple(_cells(runs, place)), compared=True)
 
 
-def _cells(place: Place, values: list[Any]) -> Iterator[Cell]:
-    best = _best(place.better, values)
-    for index, value in enumerate(values):
-        difference = _difference(place.unit, values[0], value) if index else ""
-        yield Cell(value, shown(value, place.unit), difference, index in best)
+def _cells(runs: Runs, place: Place) -> Iterator[Cell]:
+    values = [number_of(runs, run, place.place) for run in runs]
+    best = _best(runs, place)
+    for run, value in zip(runs, values, strict=True):
+        seeds = seeded(runs, run, place.place)
+        text = shown(value, place.unit) + (f" ± {shown(seeds['half_width'], place.unit)}" if seeds else "")
+        difference = _difference(runs, run, place) if run.index else ""
+        yield Cell(value, text, difference, run.index in best, _far_worse(place, values[0], value), _few(run, place))
 
 
-def _best(better: Better, values: list[Any]) -> set[int]:
+def _far_worse(place: Place, first: Any, value: Any) -> str:
+    """How many times worse than the first, where that is far."""
+    if place.better is None or not first or not value:
+        return ""
+    factor = value / first if place.better == "low" else first / value
+    return f"{factor:,.2g} times worse than the first" if factor >= FAR else ""
+
+
+def _few(run: Run, place: Place) -> str:
+    """What to think of a percentile that hardly any request is beyond."""
+    path, _, name = place.place.rpartition(".")
+    if name not in BEYOND or not path.startswith("latency_ns."):
+        return ""
+    count = run.at(f"{path}.count") or 0
+    beyond = int(count * BEYOND[name] + 1e-9)
+    return f"{beyond} of {count:,} requests took longer" if beyond < FEWEST else ""
+
+
+def _best(runs: Runs, place: Place) -> set[int]:
     """Which values no other is better than, but for ties; none if all are as good."""
-    having = {index: value for index, value in enumerate(values) if value is not None}
-    if better is None or len(having) < 2:
+    having = [run for run in runs if number_of(runs, run, place.place) is not None]
+    if place.better is None or len(having) < 2:
         return set()
-    best = (min if better == "low" else max)(having.values())
-    winners = {index for index, value in having.items() if abs(value - best) <= TIE * abs(best)}
+    best = (min if place.better == "low" else max)(having, key=lambda run: number_of(runs, run, place.place))
+    winners = {run.index for run in having if as_good(runs, best, run, place.place)}
     return winners if len(winners) < len(having) else set()
 
 
-def _difference(unit: str, first: Any, value: Any) -> str:
+def _difference(runs: Runs, run: Run, place: Place) -> str:
     """In percent of the first; of shares in points."""
-    if first is None or value is None or (unit != "share" and not first):
+    first, value = (number_of(runs, one, place.place) for one in (runs[0], run))
+    if first is None or value is None or (place.unit != "share" and not first):
         return ""
-    if unit == "share":
+    if place.unit == "share":
         points = (value - first) * 100
-        return "" if round(points, 1) == 0 else f"{points:+.1f} points".replace("-", "\N{MINUS SIGN}")
-    percent = (value / first - 1) * 100
-    if percent >= 1000:
-        return f"\N{MULTIPLICATION SIGN} {value / first:,.0f}"
-    return "" if round(percent, 1) == 0 else f"{percent:+.1f} %".replace("-", "\N{MINUS SIGN}")
+        return "" if round(points, 1) == 0 else f"{points:+.1f} points".replace("-", MINUS)
+    found = change(runs, runs[0], run, place.place)
+    if found is None:
+        return ""
+    return percent(found.relative, found.half) + (" tie" if found.noise else "")
+
+
+def percent(relative: float, half: float | None = None) -> str:
+    """A relative difference in percent, with the half width of its interval; nothing where it is none worth mentioning."""
+    if relative >= FACTOR:
+        return f"\N{MULTIPLICATION SIGN} {1 + relative:,.{0 if relative >= 9 else 1}f}"
+    if round(relative * 100, 1) == 0:
+        return ""
+    within = "" if half is None else f" ± {half * 100:,.{0 if half >= 0.1 else 1}f}"
+    return f"{relative * 100:+.1f}{within} %".replace("-", MINUS)
 
 
 def _unit(place: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ssdlab import _core
-from ssdlab.batch import RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
+from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, StoppedError, UsageError
 from ssdlab.plans import Setup, requests_of, value_text
@@ -146,7 +146,7 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
         raise UsageError(f'engine = "{engine}": expected {" or ".join(ENGINES)}')
     folder = prepared.folder
     if folder is not None:
-        prepare_folder(folder, TABLE_FILES)
+        prepare_folder(folder, (*TABLE_FILES, REPORT_FILE))
         definition = folder / DEFINITION_FILE
         if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
             _core.write_file(definition, prepared.sweep.to_toml())
@@ -157,6 +157,9 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
     if folder is not None and result:
         _core.write_file(folder / PARQUET, result.to_parquet())
         _core.write_file(folder / CSV, result.to_csv())
+        from ssdlab.report import sweeps  # noqa: PLC0415 (which draws what this module makes)
+
+        sweeps.write(result, folder / REPORT_FILE)
     return result
 
 

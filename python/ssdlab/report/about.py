@@ -1,0 +1,103 @@
+"""What was simulated, in words: the drive, the workload, and what was set by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ssdlab.report.runs import Run, Runs, words_of
+from ssdlab.report.summary import shown
+
+__all__ = ["facts"]
+
+ELSEWHERE = ("--device", "--scheme", "--workload", "--trace", "--seed", "--requests")
+"""Options that the other facts tell of."""
+BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
+
+
+def facts(runs: Runs) -> list[tuple[str, str]]:
+    """Names and texts, those first that matter most."""
+    first = runs[0]
+    known = [
+        ("Drive", _drive(first)),
+        ("Array", _array(first)),
+        ("Cache", _cache(runs)),
+        ("Workload", _workload(first)),
+        ("Set by hand", _overrides(first)),
+        ("Seeds" if runs.seeds.get("seeds") else "Seed", ", ".join(map(str, runs.seeds.get("seeds") or [first.data["seed"]]))),
+    ]
+    return [(name, text) for name, text in known if text]
+
+
+def _drive(run: Run) -> str:
+    device = run.at("config.device")
+    name = _option(run, "--device")
+    counts = [("channel", device["channels"]), ("chip", device["chips_per_channel"]), ("die", device["dies_per_chip"])]
+    shape = " \N{MULTIPLICATION SIGN} ".join(_counted(count, thing) for thing, count in counts)
+    pages = device["planes_per_die"] * device["blocks_per_plane"] * device["pages_per_block"]
+    for _, count in counts:
+        pages *= count
+    flash = f"{binary(pages * device['page_bytes'])} of flash in pages of {binary(device['page_bytes'])}"
+    times = ", ".join(f"{what} {shown(device[f'{what}_ns'], 'ns')}" for what in ("read", "program", "erase"))
+    spare = f"over-provisioning {device['overprovisioning'] * 100:g} %"
+    each = "each drive: " if run.drives > 1 else ""
+    return f"{f'{name}, ' if name else ''}{each}{shape}, {flash}, {spare}; {times}"
+
+
+def _array(run: Run) -> str:
+    array = run.at("config.array") or {}
+    if run.drives < 2:
+        return ""
+    return f"{array['level'].upper()} of {array['drives']} drives, stripes of {array['stripe_kb']:g} KB"
+
+
+def _cache(runs: Runs) -> str:
+    """The caches of all runs, where any has one."""
+    found = {run.label: run.at("config.cache") for run in runs}
+    texts = {label: _one_cache(cache) for label, cache in found.items() if cache and cache.get("policy", "none") != "none"}
+    if len(set(texts.values())) == 1 and len(texts) == len(found):
+        return next(iter(texts.values()))
+    return "; ".join(f"{label}: {texts.get(label, 'none')}" for label in found) if texts else ""
+
+
+def _one_cache(cache: dict[str, Any]) -> str:
+    aware = ", aware of collection" if cache["gc_aware"] else ""
+    return f"{cache['policy']} of {binary(cache['bytes'])}{aware}, in front of the {cache['place']}"
+
+
+def _workload(run: Run) -> str:
+    trace, preset = run.at("config.workload.trace"), _option(run, "--workload")
+    name = f"trace {Path(trace).name}" if trace else preset or "generated"
+    requests = run.data["requests"]
+    count = sum(requests.values())
+    if not count:
+        return name
+    seconds = f" in {shown(run.data['simulated_ns'], 'ns')}"
+    reads = f", {requests.get('read', 0) / count * 100:.0f} % reads" if requests.get("read", 0) or requests.get("write", 0) else ""
+    return f"{name}: {_counted(count, 'request')}{seconds}{reads}"
+
+
+def _overrides(run: Run) -> str:
+    """What the command says besides device, scheme and workload."""
+    words = words_of(run.data.get("command"))[2:]
+    pairs = list(zip(words[::2], words[1::2], strict=False))
+    return ", ".join(
+        value.replace("=", " = ", 1).replace('"', "") if option == "--set" else f"{option.removeprefix('--')} {value}"
+        for option, value in pairs
+        if option not in ELSEWHERE
+    )
+
+
+def _option(run: Run, name: str) -> str | None:
+    words = words_of(run.data.get("command"))
+    return words[words.index(name) + 1] if name in words else None
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def binary(count: int) -> str:
+    """Bytes in the binary unit that they fill."""
+    size, unit = next((entry for entry in BINARY if count >= entry[0]), BINARY[-1])
+    return f"{count / size:,.4g} {unit}"

@@ -1,0 +1,92 @@
+"""Differences of a figure between runs, and how sure they are: ties and noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.report import noise
+from ssdlab.report.runs import Run, Runs
+
+__all__ = ["TIE", "Change", "apart", "as_good", "change", "number_of", "seeded"]
+
+TIE = 0.001
+"""Values closer together than this are as good as each other: percentiles are no more exact."""
+
+ESTIMATES: Mapping[str, Callable[[Run, Run], float | None]] = {
+    "latency_ns.all.mean": noise.scatter,
+    "latency_ns.all.p99": lambda base, other: noise.tail_scatter(base, other, 0.99),
+}
+"""What one run of each can say how sure a difference is of."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A relative difference, and the half width of its 95 % interval; none where it was not judged."""
+
+    relative: float
+    half: float | None
+
+    @property
+    def tie(self) -> bool:
+        """Whether it may as well be none."""
+        return abs(self.relative) <= max(self.half or 0.0, TIE)
+
+    @property
+    def noise(self) -> bool:
+        """Whether only scatter makes it a tie."""
+        return self.tie and abs(self.relative) > TIE
+
+
+def number_of(runs: Runs, run: Run, place: str) -> Any:
+    """A figure of a run: its mean over the seeds, where there are several."""
+    seeds = seeded(runs, run, place)
+    return seeds["mean"] if seeds else run.at(place)
+
+
+def seeded(runs: Runs, run: Run, place: str) -> Mapping[str, Any] | None:
+    """Mean and half width of the interval over seeds, where there are several."""
+    found = runs.seeds.get("schemes", {}).get(run.label, {}).get(place)
+    return found if isinstance(found, dict) else None
+
+
+def change(runs: Runs, base: Run, other: Run, place: str) -> Change | None:
+    """How a figure differs from that of another run; `None` where one does not have it, or it is nothing."""
+    before, after = number_of(runs, base, place), number_of(runs, other, place)
+    if not before or after is None:
+        return None
+    relative = after / before - 1
+    if runs.seeds:
+        return _over_seeds(runs, base, other, place, relative)
+    estimate = ESTIMATES.get(place)
+    return Change(relative, estimate(base, other) if estimate and abs(relative) > TIE else None)
+
+
+def as_good(runs: Runs, one: Run, other: Run, place: str) -> bool:
+    """Whether neither of two is better, for all that can be told; whichever is asked for first."""
+    if number_of(runs, one, place) == number_of(runs, other, place):
+        return True
+    found = apart(runs, one, other, place)
+    return found is not None and found.tie
+
+
+def apart(runs: Runs, one: Run, other: Run, place: str) -> Change | None:
+    """How two differ, against the one that comes first: relative to the larger, the same interval would say something else."""
+    base, further = sorted((one, other), key=lambda run: run.index)
+    return change(runs, base, further, place)
+
+
+def _over_seeds(runs: Runs, base: Run, other: Run, place: str, relative: float) -> Change:
+    """Differences against the first are of pairs; between two others they are as wide as both together."""
+    found = [_difference(runs, run, place) for run in (base, other)]
+    if base.label == runs.seeds.get("against") and found[1]:
+        return Change(found[1]["relative"], found[1]["half_width"])
+    halves: Sequence[float] = [entry["half_width"] for entry in found if entry]
+    return Change(relative, math.hypot(*halves) if halves else None)
+
+
+def _difference(runs: Runs, run: Run, place: str) -> Mapping[str, float] | None:
+    found = runs.seeds.get("differences", {}).get(run.label, {}).get(place)
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,110 @@
+"""What all pages have: a head that lets nothing be loaded, colours, and the script."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+
+from ssdlab._core import version
+from ssdlab.colours import COLOURS
+
+__all__ = ["DASHES", "bar", "framed", "scroll", "swatch"]
+
+NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+BLACK = "#000000"
+LIGHT = {
+    "ground": "#ffffff",
+    "panel": "#f6f7f9",
+    "ink": "#1a1d21",
+    "soft": "#5c6470",
+    "edge": "#d7dbe0",
+    "focus": "#0b63ce",
+    "good": "#0b7a4b",
+    "warn": "#b25e00",
+    "dark": "0",
+    "black": "#000000",
+}
+DARK = {
+    "ground": "#14171b",
+    "panel": "#1e2228",
+    "ink": "#e8eaed",
+    "soft": "#a3abb6",
+    "edge": "#363c45",
+    "focus": "#6cb0ff",
+    "good": "#4fc58e",
+    "warn": "#e8a04c",
+    "dark": "1",
+    "black": "#ffffff",
+}
+SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "save", "print", "sweep", "controls")
+"""Parts of the script, in their order."""
+DASHES = ("none", "9 4", "2.5 3.5", "9 3 2.5 3")
+"""Lines that lie on each other are seen through each other's gaps; where colours begin again, they are broken in another way."""
+
+
+def framed(title: str, body: Iterable[str], data: str, labels: Sequence[str]) -> str:
+    """A page: its title, what is in it, what its script draws, and the names of the schemes."""
+    title = html.escape(title)
+    return "".join(
+        [
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n<!-- {NOTHING} -->\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>\n{_css(len(labels))}</style></head>\n<body>\n',
+            *body,
+            f'<footer class="muted">Made by ssdlab {html.escape(version())}.</footer>\n</main>\n',
+            '<svg id="namespace" hidden></svg>\n',
+            f'<script type="application/json" id="data">{data}</script>\n',
+            f"<script>\n{_script()}</script>\n</body></html>\n",
+        ]
+    )
+
+
+def swatch(run: int) -> str:
+    """The line of a scheme, as figures draw it."""
+    dash = DASHES[(run + run // len(COLOURS)) % len(DASHES)]
+    colour = f"var(--run-{run % len(COLOURS)})"
+    line = f'<line x1="1" x2="25" y1="5" y2="5" style="stroke:{colour}" stroke-dasharray="{dash}"/>'
+    return f'<svg class="swatch" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'
+
+
+def bar(labels: Sequence[str]) -> str:
+    """The bar at the top: buttons for schemes, and for light and dark."""
+    buttons = "".join(
+        f'<button type="button" data-run="{run}" aria-pressed="true">{swatch(run)}{html.escape(label)}</button>'
+        for run, label in enumerate(labels)
+    )
+    alone = f"{swatch(0)}{html.escape(labels[0])}" if labels else ""
+    hint = "Show or hide in all figures" if len(labels) > 1 else "Scheme"
+    return (
+        f'<div class="bar"><div><div class="runs" role="group" aria-label="{hint}">{buttons if len(labels) > 1 else alone}</div>'
+        '<button type="button" id="theme">Light or dark</button></div></div>\n'
+    )
+
+
+def scroll(table: str, label: str = "Table") -> str:
+    """A table whose headings stay where they are while it is scrolled."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">{table}</div>'
+
+
+def _resource(name: str) -> str:
+    return files("ssdlab.report").joinpath("web", name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    return '(() => {\n"use strict";\n' + "".join(_resource(f"{part}.js") for part in SCRIPT) + "})();\n"
+
+
+def _css(runs: int) -> str:
+    themes = {"LIGHT": LIGHT, "DARK": DARK}
+    css = _resource("page.css")
+    for name, theme in themes.items():
+        scheme = f"color-scheme: {name.lower()}; "
+        css = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), css)
+    colours = "; ".join(f"--run-{index}: {'var(--black)' if colour == BLACK else colour}" for index, colour in enumerate(COLOURS))
+    # While a scheme's button is pointed at, the others step back.
+    stressed = "".join(f'body[data-stressed="{run}"] .plot [data-run]:not([data-run="{run}"]) {{ opacity: .12 }}\n' for run in range(runs))
+    return f":root {{ {colours} }}\n{css}{stressed}"

@@ -1,0 +1,114 @@
+"""How far a difference between two runs would scatter, as one run of each can tell: by batch means.
+
+A run is cut into parts of equal length. If parts differ among each other, so would repeats of the run. Requests of the same time were
+the same under both schemes, so what counts is how their *difference* scatters from part to part: most of what the load does to both
+drops out.
+
+The method is that of batch means (Law, Simulation Modeling and Analysis, section 9.5.3) for a ratio of ratios (Cochran, Sampling
+Techniques, section 6): parts need not have equally many requests.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from statistics import correlation
+
+from ssdlab.report.runs import KINDS, Run
+from ssdlab.study.evaluation import T_95, Estimate
+
+__all__ = ["PARTS", "scatter", "tail_scatter"]
+
+PARTS = 20
+"""Enough for an interval, and few enough that what happens in one has little to do with what happens in the next."""
+LEAST = 100
+"""Requests in a part, on average."""
+FEWEST = 10
+"""Independent requests beyond a percentile, at least."""
+STUDENT = T_95[PARTS - 2]
+
+Part = tuple[float, float]
+"""How many requests a part of a run has, and the sum of their response times, ns."""
+
+
+def scatter(base: Run, other: Run) -> float | None:
+    """The half width of the 95 % interval of the relative difference of mean response times; `None` where the runs are too short to say."""
+    before, after = _parts(base), _parts(other)
+    if before is None or after is None:
+        return None
+    (count_a, mean_a), (count_b, mean_b) = _total(before), _total(after)
+    ratio = mean_b / mean_a
+    parts = [
+        ratio + PARTS * ((sum_b - mean_b * n_b) / count_b - ratio * (sum_a - mean_a * n_a) / count_a) / mean_a
+        for (n_a, sum_a), (n_b, sum_b) in zip(before, after, strict=True)
+    ]
+    return Estimate.of(parts).half
+
+
+def _total(parts: Sequence[Part]) -> tuple[float, float]:
+    """How many requests, and their mean response time."""
+    count = math.fsum(n for n, _ in parts)
+    return count, math.fsum(total for _, total in parts) / count
+
+
+def _parts(run: Run) -> list[Part] | None:
+    """The requests completed in each part of a run, without its warm-up."""
+    series = run.series
+    if not series or not series["bins"]:
+        return None
+    begin = -(-int(run.at("warm_up.ns") or 0) // series["bin_ns"])
+    bins = [(sum(n for n, _ in pairs), math.fsum(n * mean for n, mean in pairs)) for pairs in _by_bin(series["latency_ns"])][begin:]
+    if len(bins) < PARTS or sum(n for n, _ in bins) < PARTS * LEAST:
+        return None
+    ends = [len(bins) * part // PARTS for part in range(PARTS + 1)]
+    slices = [bins[first:last] for first, last in pairwise(ends)]
+    return [(sum(n for n, _ in part), math.fsum(total for _, total in part)) for part in slices]
+
+
+def _by_bin(latencies: object) -> Iterable[Sequence[tuple[int, float]]]:
+    """Count and mean of each kind of request, by bin."""
+    assert isinstance(latencies, dict)
+    kinds = [latencies[kind] for kind in KINDS if kind in latencies]
+    return zip(*(zip(kind["count"], kind["mean"], strict=True) for kind in kinds), strict=True)
+
+
+def tail_scatter(base: Run, other: Run, share: float) -> float | None:
+    """The same of a percentile, roughly: `share` is 0.99 for p99. `None` where too few requests took longer to say.
+
+    Requests that wait for the same collection are no independent witnesses. Each run counts as that many independent requests
+    as would give its mean the scatter that its parts have, and the percentile lies between the values at the ranks that so many allow.
+    Both runs had the same load; how much of the scatter that explains is taken from how their parts go up and down together.
+    """
+    before, after = _percentile(base, share), _percentile(other, share)
+    if before is None or after is None:
+        return None
+    (value_a, half_a), (value_b, half_b) = before, after
+    shared = 2 * _correlation(base, other) * half_a * half_b
+    return value_b / value_a * math.sqrt(max(half_a**2 + half_b**2 - shared, 0.0))
+
+
+def _correlation(base: Run, other: Run) -> float:
+    """How strongly parts of both runs go up and down together, from 0 to 1."""
+    means = [[total / n if n else 0.0 for n, total in _parts(run) or ()] for run in (base, other)]
+    if any(len(set(values)) < 2 for values in means):
+        return 0.0
+    return max(correlation(*means), 0.0)
+
+
+def _percentile(run: Run, share: float) -> tuple[float, float] | None:
+    """A percentile of all requests, and the relative half width of its interval."""
+    parts, variance = _parts(run), run.at("latency_ns.all.variance")
+    upper, counts = run.histogram
+    if parts is None or not variance or not upper:
+        return None
+    count, mean = _total(parts)
+    of_mean = math.fsum((total - mean * n) ** 2 for n, total in parts) * PARTS / (PARTS - 1) / count**2
+    independent = min(variance / of_mean, count) if of_mean else count
+    if independent * (1 - share) < FEWEST:
+        return None
+    by = STUDENT * math.sqrt(share * (1 - share) / independent)
+    reached = list(accumulate(counts))
+    low, value, high = (upper[min(bisect_left(reached, at * reached[-1]), len(upper) - 1)] for at in (share - by, share, share + by))
+    return value, (high - low) / 2 / value

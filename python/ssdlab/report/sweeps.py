@@ -1,0 +1,163 @@
+"""The page of a sweep: figures over what was varied, and a table of its points to sort and to choose from."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ssdlab._core import write_file
+from ssdlab.batch import RESULT_FILE
+from ssdlab.colours import COLOURS
+from ssdlab.plans import value_text
+from ssdlab.report.encoding import as_script, numbers
+from ssdlab.report.frame import DASHES, bar, framed, scroll
+from ssdlab.report.summary import Place, places
+from ssdlab.study.evaluation import Estimate
+from ssdlab.sweeping.result import SweepPoint, SweepResult, figures_of
+
+if TYPE_CHECKING:
+    from ssdlab.sweeping.definition import SweepAxis
+
+__all__ = ["page", "write"]
+
+SEED = "seed"
+FIRST = "latency_ns.all.p99"
+"""What is drawn at first."""
+COLUMNS = {
+    "latency_ns.all.mean": "mean",
+    FIRST: "p99",
+    "latency_ns.all.p99_9": "p99.9",
+    "gc.write_amplification": "write amplification",
+    "gc.jobs": "GC jobs",
+    "iops": "requests/s",
+}
+"""Figures of a point that the table shows, and their headings."""
+MOST_FAILED = 20
+HELP = (
+    "Choose what is drawn, over which axis, and which axis makes lines and which makes panels. ← and → read a figure. "
+    "Panels have one scale."
+)
+
+
+def write(sweep: SweepResult, path: Path) -> None:
+    """Writes the page, whole or not at all."""
+    write_file(path, page(sweep, path.parent))
+
+
+def page(sweep: SweepResult, folder: Path) -> str:
+    """The page as text.
+
+    Args:
+        sweep: what came of it.
+        folder: where the page will be, which its links to results are relative to.
+    """
+    axes = ", ".join(axis for axis in sweep.axes if axis != SEED) or SEED
+    title = f"Sweep over {axes}"
+    body = [
+        bar([]),
+        f"<main>\n<h1>{html.escape(title)}</h1>\n",
+        *_lead(sweep),
+        '<section><h2>Over what was varied</h2><form class="choices" id="choices" aria-label="What is drawn"></form>'
+        f'<figure id="sweep"><figcaption><p class="muted">{_about(sweep)} {HELP}</p></figcaption>'
+        '<div class="plots"></div></figure></section>\n',
+        f"<noscript><p>Figures and table need JavaScript; {html.escape('results.csv')} has all numbers.</p></noscript>\n",
+        '<section id="points"><h2>Points</h2><p class="muted">A heading sorts; the choices below it show a part. Each point links to its '
+        'own result.</p><div id="filters" class="choices" role="group" aria-label="Which points are shown"></div>'
+        f'<p id="shown" role="status" class="muted"></p>{scroll("<table id=rows></table>", "Points")}'
+        '<button type="button" id="more" hidden>Show all</button> <button type="button" id="rows-csv">CSV</button></section>\n',
+        f"<section><h2>How it was run</h2><pre tabindex=0><code>{html.escape(sweep.sweep.to_toml())}</code></pre></section>\n",
+    ]
+    return framed(title, body, as_script(_data(sweep, folder)), [])
+
+
+def _lead(sweep: SweepResult) -> Iterator[str]:
+    """How many points there are, of what."""
+    yield f'<p class="lead">{len(sweep):,} of {len(sweep.sweep):,} points.</p>\n'
+    axes = [(axis.name, ", ".join(value.text for value in axis.values)) for axis in sweep.sweep.axes]
+    given = (*sweep.sweep.options.items(), *sweep.sweep.set.items())
+    same = [(key, value if isinstance(value, str) else value_text(value)) for key, value in given]
+    rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in axes)
+    told = ", ".join(f"{key} = {value}" for key, value in same)
+    yield f'<dl class="about">{rows}{f"<dt>the same for all</dt><dd>{html.escape(told)}</dd>" if told else ""}</dl>\n'
+    failed = [f"{point.label} failed: {error}" for point, error in sweep.failed]
+    more = [f"{len(failed) - MOST_FAILED:,} more points failed"] if len(failed) > MOST_FAILED else []
+    left = [f"{len(sweep.left):,} points have no result yet"] if sweep.left else []
+    for text in (*failed[:MOST_FAILED], *more, *left):
+        yield f'<p class="warning">{html.escape(text)}.</p>\n'
+
+
+def _about(sweep: SweepResult) -> str:
+    seeds = len(sweep.axes.get(SEED, ()))
+    return f"Means over {seeds} seeds with their 95 % confidence intervals." if seeds > 1 else "A mark for each point."
+
+
+def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
+    """What the script needs: axes, points, their figures, and these by combination of values, over seeds."""
+    axes = sweep.sweep.axes
+    at = [[_index(axis, point.values[axis.name]) for axis in axes] for point in sweep]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for number, values in enumerate(at):
+        groups.setdefault(tuple(value for axis, value in zip(axes, values, strict=True) if axis.name != SEED), []).append(number)
+    found = [figures_of(point.result) for point in sweep]
+    return {
+        "colours": len(COLOURS),
+        "dashes": DASHES,
+        "labels": [],
+        "plots": {},
+        "sweep": {
+            "seed": SEED,
+            "first": FIRST,
+            "columns": COLUMNS,
+            "axes": [{"name": axis.name, "texts": [value.text for value in axis.values], **_numbers(axis)} for axis in axes],
+            "points": at,
+            "links": [_link(point, folder) for point in sweep],
+            "groups": [list(values) for values in groups],
+            "figures": [_figure(place, found, list(groups.values())) for place in _places(found)],
+        },
+    }
+
+
+def _index(axis: SweepAxis, value: Any) -> int:
+    return next(index for index, entry in enumerate(axis.values) if entry.value == value and type(entry.value) is type(value))
+
+
+def _numbers(axis: SweepAxis) -> dict[str, Any]:
+    """The values of an axis that has numbers, which are drawn where they lie."""
+    values = [value.value for value in axis.values]
+    plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return {"numbers": values} if plain else {}
+
+
+def _places(found: Sequence[Mapping[str, Any]]) -> list[Place]:
+    """The figures that any point has other than zero."""
+    return [place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found)]
+
+
+def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Iterable[Sequence[int]]) -> dict[str, Any]:
+    values = [row.get(place.place) for row in found]
+    estimates = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
+    halves = [None if estimate is None else estimate.half for estimate in estimates]
+    return {
+        "place": place.place,
+        "name": place.name,
+        "unit": place.unit,
+        "values": numbers(values),
+        "means": numbers(None if estimate is None else estimate.mean for estimate in estimates),
+        **({"halves": numbers(halves)} if any(half is not None for half in halves) else {}),
+    }
+
+
+def _estimate(values: Sequence[Any]) -> Estimate | None:
+    having = [value for value in values if isinstance(value, int | float)]
+    return Estimate.of(having) if having else None
+
+
+def _link(point: SweepPoint, folder: Path) -> str:
+    """Where its result is, as the page may name it; nothing where it is nowhere."""
+    if point.folder is None:
+        return ""
+    return quote(os.path.relpath(point.folder / RESULT_FILE, folder))

@@ -1,0 +1,365 @@
+"""The report in a browser, beyond its figures: the first screen, headings that stay, files of figures, paper, twenty schemes, sweeps."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import struct
+import urllib.parse
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import ssdlab
+from browser import Page
+from conftest import SMALL
+from made_up_series import with_series
+from ssdlab import report
+from ssdlab.report.runs import Runs
+from ssdlab.study.evaluation import Estimate
+
+pytestmark = pytest.mark.usefixtures("silent")
+
+SCHEMES = ["npgc", "pgc", "rwp"]
+MANY = [f"scheme{number}" for number in range(20)]
+CLOSE = 2e-5
+"""Numbers in a page have six digits."""
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, dict[str, Any]]:
+    compared = ssdlab.compare(schemes=SCHEMES, set={**SMALL, "cache.policy": "lru", "cache.bytes": 65536}, requests=3000, series=True)
+    return {scheme: result.to_dict() for scheme, result in compared.items()}
+
+
+@pytest.fixture(scope="module")
+def three(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("three") / "report.html"
+    report.write(Runs.of(results), file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def twenty(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("twenty") / "report.html"
+    report.write(Runs.of({name: with_series(results["npgc"], seed=seed) for seed, name in enumerate(MANY)}), file)
+    return file
+
+
+# ---- the first screen ------------------------------------------------------------------------------------------------
+
+
+def test_the_first_screen_has_verdict_drive_table_tail_and_breakdown(page: Page, three: Path) -> None:
+    page.open(three, width=1300, height=900)
+    for part in (".lead", ".about", "#overview table", "#glance_tail-0 svg", "#glance_breakdown-0 svg"):
+        top, bottom = page.value(
+            f"(() => {{ const b = document.querySelector('{part}').getBoundingClientRect(); return [b.top, b.bottom]; }})()"
+        )
+        assert 0 <= top < bottom <= 900, part
+    overflowing = "(t => t.scrollWidth > t.parentElement.clientWidth + 1)(document.querySelector('#overview table'))"
+    assert not page.value(overflowing)
+
+
+@pytest.mark.parametrize("width", [1300, 420])
+@pytest.mark.parametrize("file", ["three", "twenty"])
+def test_no_width_is_too_small(file: str, width: int, page: Page, request: pytest.FixtureRequest) -> None:
+    page.open(request.getfixturevalue(file), width=width)
+    assert page.value("document.documentElement.scrollWidth") <= width
+
+
+def test_headings_of_the_long_table_stay(page: Page, twenty: Path) -> None:
+    page.open(twenty)
+    moved = page.value(
+        "(() => { const box = document.querySelector('#summary .scroll'); box.scrollTop = 400; box.scrollLeft = 300;"
+        " const [b, head, side] = [box, box.querySelector('thead th:nth-child(9)'), box.querySelector('tbody tr:nth-child(20) th')]"
+        ".map(e => e.getBoundingClientRect()); return [box.scrollTop, box.scrollLeft, head.top - b.top, side.left - b.left]; })()"
+    )
+    assert moved == [400, 300, 0, 0]
+
+
+# ---- schemes ---------------------------------------------------------------------------------------------------------
+
+
+def test_twenty_schemes_are_told_apart_everywhere(page: Page, twenty: Path) -> None:
+    page.open(twenty)
+    look = "e => [getComputedStyle(e).stroke, getComputedStyle(e).strokeDasharray].join(' ')"
+    for places in ("button[data-run] .swatch line", "#timeline-0 path.line", "#latency_tail-0 path.line", "#overview tbody .swatch line"):
+        assert page.value(f"new Set([...document.querySelectorAll('{places}')].map({look})).size") == len(MANY), places
+    page.value("document.getElementById('queues-0').focus()")
+    page.key("ArrowRight")
+    assert page.value(f"new Set([...document.querySelectorAll('#queues-0 .readout .swatch line')].map({look})).size") == len(MANY)
+    box = "document.querySelector('#queues-0 .readout').getBoundingClientRect()"
+    assert page.value(f"{box}.right <= innerWidth && {box}.height < 600"), "what is read has room"
+
+
+def test_hiding_a_scheme_rescales_what_is_left(results: dict[str, dict[str, Any]], page: Page, tmp_path: Path) -> None:
+    slow = ssdlab.run(set={**SMALL, "device.program_ns": 20_000_000}, requests=3000, series=True).to_dict()
+    report.write(Runs.of({"fast": results["pgc"], "slow": slow}), tmp_path / "report.html")
+    page.open(tmp_path / "report.html")
+    ticks = "[...document.querySelectorAll('#{} svg text[text-anchor]')].map(text => text.textContent).join()"
+    places = ("latency_tail-1", "timeline-1", "queues-0", "breakdown-0", "glance_tail-0")
+    before = {place: page.value(ticks.format(place)) for place in places}
+    page.value("document.querySelector('button[data-run=\"1\"]').click()")
+    for place in places:
+        assert page.value(ticks.format(place)) != before[place], place
+    page.value("document.querySelector('button[data-run=\"1\"]').click()")
+    assert {place: page.value(ticks.format(place)) for place in places} == before
+
+
+def test_chips_of_an_array_are_named_by_drive(page: Page, tmp_path: Path) -> None:
+    result = ssdlab.run(set={**SMALL, "array.level": "rais5", "array.drives": 3}, requests=1500, series=True)
+    result.report(tmp_path / "report.html")
+    page.open(tmp_path / "report.html")
+    assert page.value("document.querySelectorAll('#gc-0 line.drive').length") == 2
+    assert page.value("[...document.querySelectorAll('#gc-0 text')].map(t => t.textContent).filter(t => t.startsWith('drive'))") == [
+        "drive 0",
+        "drive 1",
+        "drive 2",
+    ]
+    chips = len(result.utilisation.chips) // 3
+    page.value("document.getElementById('gc-0').focus()")
+    page.key("ArrowDown")
+    assert "drive 0, chip 1 " in page.value("document.querySelector('#gc-0 .spoken').textContent")
+    for _ in range(chips):
+        page.key("ArrowDown")
+    assert "drive 1, chip 1 " in page.value("document.querySelector('#gc-0 .spoken').textContent")
+
+
+# ---- files of figures ------------------------------------------------------------------------------------------------
+
+
+def saved(page: Page, plot: str, kind: str) -> tuple[str, bytes]:
+    """The name and the content of what a button saves."""
+    page.value(
+        "window.saved = new Promise(done => { HTMLAnchorElement.prototype.click = function () { done([this.download, this.href]); }; }); 0"
+    )
+    page.value(f"document.querySelector('button[data-save={kind}][data-plot={plot}]').click()")
+    name, href = page.value("window.saved")
+    head, _, content = href.partition(",")
+    return name, base64.b64decode(content) if head.endswith("base64") else urllib.parse.unquote_to_bytes(content)
+
+
+def table(page: Page, plot: str) -> list[dict[str, str]]:
+    name, content = saved(page, plot, "csv")
+    assert name == f"{plot}.csv"
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def test_csv_of_what_happened_when_is_that_of_the_results(page: Page, three: Path, results: dict[str, dict[str, Any]]) -> None:
+    page.open(three)
+    rows = table(page, "timeline-1")
+    assert list(rows[0]) == [
+        "scheme",
+        "from (ns)",
+        "to (ns)",
+        "Mean response time (ns)",
+        "Longest response time (ns)",
+        "Chips collecting garbage (share)",
+    ]
+    for scheme in SCHEMES:
+        series = results[scheme]["series"]
+        found = [row for row in rows if row["scheme"] == scheme]
+        assert [int(row["from (ns)"]) for row in found] == [series["bin_ns"] * bin_ for bin_ in range(series["bins"])]
+        writes = series["latency_ns"]["write"]
+        for row, count, mean, longest in zip(found, writes["count"], writes["mean"], writes["max"], strict=True):
+            if count:
+                assert float(row["Mean response time (ns)"]) == pytest.approx(mean, rel=CLOSE)
+                assert float(row["Longest response time (ns)"]) == pytest.approx(longest, rel=CLOSE)
+            else:
+                assert row["Mean response time (ns)"] == row["Longest response time (ns)"] == ""
+
+
+def test_csv_of_parts_distributions_chips_and_wear_is_that_of_the_results(
+    page: Page, three: Path, results: dict[str, dict[str, Any]]
+) -> None:
+    page.open(three)
+    for row in table(page, "breakdown-0"):
+        kind = {"Reads and writes": "all", "Reads": "read", "Writes": "write"}[row["group"]]
+        parts = [float(value) for name, value in row.items() if name.endswith(" (ns)")]
+        assert sum(parts) == pytest.approx(results[row["scheme"]]["latency_ns"][kind]["mean"], rel=CLOSE)
+        assert float(row["garbage collection (ns)"]) == pytest.approx(results[row["scheme"]]["breakdown_ns"][kind]["gc"], rel=CLOSE)
+    for row in table(page, "wear-0"):
+        wear = results[row["scheme"]]["wear"]
+        assert [float(row[f"{name} (count)"]) for name in ("mean", "most")] == pytest.approx([wear["mean"], wear["max"]], rel=CLOSE)
+    tail = table(page, "latency_tail-1")
+    for scheme in SCHEMES:
+        last = [row for row in tail if row["scheme"] == scheme][-1]
+        assert float(last["response time (ns)"]) == pytest.approx(results[scheme]["latency_ns"]["write"]["max"], rel=CLOSE)
+    chips = table(page, "gc-0")
+    series = results[SCHEMES[0]]["series"]
+    shares = {(row["chip"], int(row["from (ns)"])): float(row["Time collecting, by chip (share)"]) for row in chips if row["chip"]}
+    assert len(shares) == series["bins"] * len(series["gc"]["chips"])
+    for chip, row_ in enumerate(series["gc"]["chips"]):
+        for bin_, share in enumerate(row_):
+            assert shares[str(chip), series["bin_ns"] * bin_] == pytest.approx(share, abs=1 / 65535)
+
+
+def test_a_scheme_that_is_switched_off_is_not_in_files(page: Page, three: Path) -> None:
+    page.open(three)
+    page.value("document.querySelector('button[data-run=\"1\"]').click()")
+    assert {row["scheme"] for row in table(page, "queues-0")} == {"npgc", "rwp"}
+    content = saved(page, "queues-0", "svg")[1].decode()
+    assert ">npgc<" in content
+    assert ">pgc<" not in content
+
+
+@pytest.mark.parametrize("plot", ["glance_tail-0", "latency_cdf-0", "timeline-0", "breakdown-0", "gc-0", "free_blocks-1", "wear-0"])
+def test_figures_are_saved_as_pictures_that_need_nothing(plot: str, page: Page, three: Path) -> None:
+    page.open(three)
+    name, content = saved(page, plot, "svg")
+    assert name == f"{plot}.svg"
+    root = ElementTree.fromstring(content)
+    assert root.tag.endswith("svg")
+    text = content.decode()
+    assert "var(" not in text
+    paints = {element.get(name, "none") for element in root.iter() for name in ("fill", "stroke")}
+    assert len([paint for paint in paints if paint.startswith("rgb")]) >= 3, "colours, and not only of texts"
+    name, picture = saved(page, plot, "png")
+    assert name == f"{plot}.png"
+    assert picture.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", picture[16:24])
+    assert (width, height) == pytest.approx((2 * float(root.get("width", "0")), 2 * float(root.get("height", "0"))), abs=2)
+
+
+# ---- paper -----------------------------------------------------------------------------------------------------------
+
+
+def test_paper_has_everything_that_the_screen_folds_or_scrolls(page: Page, twenty: Path) -> None:
+    page.open(twenty)
+    before = page.value("document.body.textContent.length")
+    closed = "document.querySelectorAll('details:not([open])').length"
+    assert page.value(closed) > 0
+    page.value("dispatchEvent(new Event('beforeprint'))")
+    assert page.value(closed) == 0
+    assert page.value("Math.max(...[...document.querySelectorAll('.plot svg')].map(s => Number(s.getAttribute('width'))))") <= 700
+    wide = "[...document.querySelectorAll('.scroll table')].filter(t => t.offsetWidth > 700).length"
+    assert page.value(wide) == 0
+    # Every value of every scheme is in one of the parts that a table was divided into.
+    for number, name in enumerate(MANY):
+        heads = page.value(
+            f"[...document.querySelectorAll('#summary > .scroll > table.paper thead th')].filter(h => h.textContent === '{name}').length"
+        )
+        assert heads == 1, number
+    cells = "[...document.querySelectorAll('#summary > .scroll > table.{}')].reduce((n, t) => n + t.querySelectorAll('td').length, 0)"
+    assert page.value(cells.format("paper")) == page.value(cells.format("screen"))
+    page.value("dispatchEvent(new Event('afterprint'))")
+    assert page.value(closed) > 0
+    assert page.value("document.querySelectorAll('table.paper').length") == 0
+    assert page.value("document.body.textContent.length") == before
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------------------
+
+GRID = {"scheme": ["npgc", "pgc"], "gc.soft": [0.05, 0.07, 0.1], "workload.read_share": [0.2, 0.5], "seed": [1, 2, 3]}
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssdlab.SweepResult, Path]:
+    folder = tmp_path_factory.mktemp("sweep")
+    rest = {key: value for key, value in SMALL.items() if key not in GRID}
+    return ssdlab.sweep(GRID, set=rest, requests=300, out=folder), folder
+
+
+def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
+    _, folder = swept
+    first = (folder / "report.html").read_text()
+    assert report.write_again(folder, folder / "report.html") == "36 of 36 points"
+    assert (folder / "report.html").read_text() == first
+    assert "http" not in first.replace("http-equiv", "")
+    report.write_again(folder, tmp_path / "elsewhere.html")
+    assert "result.json" in (tmp_path / "elsewhere.html").read_text()
+
+
+def test_a_sweep_without_a_result_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
+    with pytest.raises(ssdlab.UsageError, match="a sweep of which no point has a result"):
+        report.write_again(tmp_path, tmp_path / "report.html")
+
+
+def test_a_damaged_point_of_a_sweep_is_refused_by_name(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text((swept[1] / "sweep.toml").read_text())
+    point = swept[0][0].folder
+    assert point is not None
+    (tmp_path / point.name).mkdir()
+    (tmp_path / point.name / "result.json").write_text("{}")
+    with pytest.raises(ssdlab.UsageError, match='"config" is missing'):
+        report.write_again(tmp_path, tmp_path / "report.html")
+
+
+@pytest.mark.parametrize("width", [1300, 420])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_sweep_draws(width: int, dark: bool, page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
+    page.open(swept[1] / "report.html", width=width, dark=dark)
+    assert page.value("document.querySelectorAll('#sweep .plot').length") == 2, "a panel for each share of reads"
+    assert page.value("document.querySelectorAll('#sweep-0 path.line').length") == 2, "a line for each scheme"
+    assert page.value("document.querySelectorAll('#sweep-0 circle').length") == 6
+    assert not page.value("/NaN|Infinity|undefined/.test(document.querySelector('#sweep').innerHTML)")
+    assert page.value("document.documentElement.scrollWidth") <= width
+
+
+def test_figures_of_a_sweep_are_means_over_seeds_with_intervals(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
+    result, folder = swept
+    page.open(folder / "report.html")
+    choose(page, "figure", "Response times, all requests: mean")
+    rows = [row for plot in ("sweep-0", "sweep-1") for row in table(page, plot)]
+    assert len(rows) == 12
+    for row in rows:
+        share = row["panel"].rpartition(" ")[2]
+        values = [
+            point.result.latency.all.mean
+            for point in result
+            if (point.values["scheme"], str(point.values["gc.soft"]), str(point.values["workload.read_share"]))
+            == (row["line"], row["gc.soft"], share)
+        ]
+        estimate = Estimate.of(values)
+        assert len(values) == 3
+        assert float(row["Response times, all requests: mean (ns)"]) == pytest.approx(estimate.mean, rel=CLOSE)
+        assert float(row["half width of the 95 % interval (ns)"]) == pytest.approx(estimate.half, rel=CLOSE)
+
+
+def choose(page: Page, name: str, text: str, form: str = "choices") -> None:
+    page.value(
+        f"(s => {{ s.value = [...s.options].find(o => o.textContent === '{text}').value; "
+        f"s.dispatchEvent(new Event('change', {{bubbles: true}})); }})(document.querySelector('#{form} select[name=\"{name}\"]'))"
+    )
+
+
+def test_axes_of_a_sweep_change_places(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
+    page.open(swept[1] / "report.html")
+    choose(page, "x", "scheme")
+    assert page.value("document.querySelector('#choices select[name=lines]').selectedOptions[0].textContent") == "-", "an axis has one use"
+    choose(page, "lines", "gc.soft")
+    assert page.value("[...document.querySelectorAll('#sweep-0 text')].map(t => t.textContent).includes('pgc')")
+    assert page.value("document.querySelectorAll('#sweep-0 circle').length") == 6
+    choose(page, "panels", "-")
+    assert page.value("document.querySelectorAll('#sweep .plot').length") == 1
+    assert page.value("!!document.querySelector('#choices select[name=at2]')"), "what is left is chosen"
+    page.value("document.getElementById('sweep-0').focus()")
+    page.key("ArrowRight")
+    assert page.value("document.querySelector('#sweep-0 .spoken').textContent").startswith("scheme npgc: 0.05 ")
+
+
+def test_points_of_a_sweep_are_sorted_and_chosen(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
+    result, folder = swept
+    page.open(folder / "report.html")
+    names = page.value("[...document.querySelectorAll('#rows thead th')].map(h => h.textContent)")
+    assert names == [*GRID, "mean", "p99", "p99.9", "write amplification", "GC jobs", "requests/s", "result"]
+    choose(page, "axis0", "pgc", "filters")
+    choose(page, "axis3", "2", "filters")
+    wanted = [point for point in result if point.values["scheme"] == "pgc" and point.values["seed"] == 2]
+    assert page.value("document.getElementById('shown').textContent") == "6 of 36 points"
+    for down in (False, True):
+        page.value("document.querySelectorAll('#rows thead button')[5].click()")
+        assert page.value("document.querySelectorAll('#rows thead th')[5].getAttribute('aria-sort')") == (
+            "descending" if down else "ascending"
+        )
+        ordered = sorted(wanted, key=lambda point: point.result.latency.all.p99, reverse=down)
+        links = page.value("[...document.querySelectorAll('#rows tbody a')].map(a => a.href)")
+        found = [Path(urllib.parse.unquote(urllib.parse.urlparse(link).path)) for link in links]
+        times = [ssdlab.Result(json.loads(file.read_text())).latency.all.p99 for file in found]
+        assert times == [point.result.latency.all.p99 for point in ordered]
+        assert all(file.is_file() for file in found)

@@ -1,0 +1,303 @@
+"""What the report says of the outcome: ties, noise, what a gain costs, what was simulated, and how sure all that is."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import re
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import SMALL
+from ssdlab import report
+from ssdlab.report import figures, noise
+from ssdlab.report.about import facts
+from ssdlab.report.changes import as_good
+from ssdlab.report.drawing import Heat, Plot
+from ssdlab.report.frame import DASHES, swatch
+from ssdlab.report.runs import Runs, load
+from ssdlab.report.summary import overview, summary
+from ssdlab.report.verdict import remarks, verdict
+
+MINUS = "\N{MINUS SIGN}"
+BINS, EACH = 200, 50
+
+
+def made(times: Sequence[float]) -> dict[str, Any]:
+    """A result of reads that took these times, as many in each bin as in the others."""
+    ordered = sorted(times)
+    each = len(times) // BINS
+    bins = [times[each * index : each * (index + 1)] for index in range(BINS)]
+    counts = {"count": [each] * BINS, "mean": [statistics.fmean(times_) for times_ in bins], "max": [max(times_) for times_ in bins]}
+    percentiles = {
+        name: ordered[math.ceil(len(times) * share) - 1]
+        for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999))
+    }
+    latency = {
+        "count": len(times),
+        "mean": statistics.fmean(times),
+        "variance": statistics.pvariance(times),
+        "min": ordered[0],
+        "max": ordered[-1],
+        **percentiles,
+    }
+    return {
+        "latency_ns": {"all": latency, "read": latency},
+        "series": {"bins": BINS, "bin_ns": 1000, "latency_ns": {"read": counts}},
+        "histograms": {"read": {"upper_ns": ordered, "count": [1] * len(times)}},
+    }
+
+
+def pair(seed: int, ratio: float, *, requests: int = BINS * EACH, calm: float = 0.5) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same load under two schemes: from `calm` to twice as much from bin to bin; the second takes `ratio` times as long on average."""
+    rng = random.Random(seed)
+    loads = [rng.uniform(calm, 2.0) for _ in range(BINS)]
+    first, second = ([1e6 * by * load * rng.expovariate(1.0) for load in loads for _ in range(requests // BINS)] for by in (1.0, ratio))
+    return made(first), made(second)
+
+
+def told(*results: dict[str, Any], **more: Any) -> Runs:
+    return Runs.of({f"s{index}": data for index, data in enumerate(results)}, **more)
+
+
+# ---- noise -----------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_of_means_cover_as_often_as_they_say() -> None:
+    ratio, runs = 0.9, 200
+    covered = 0
+    for seed in range(runs):
+        found = told(*pair(seed, ratio))
+        half = noise.scatter(found[0], found[1])
+        assert half is not None
+        actual = found[1].at("latency_ns.all.mean") / found[0].at("latency_ns.all.mean")
+        covered += abs(actual - ratio) <= half
+    assert 0.90 * runs <= covered <= 0.99 * runs, covered
+
+
+def test_intervals_of_p99_cover_as_often_as_they_say() -> None:
+    ratio, runs = 0.8, 100
+    covered = 0
+    for seed in range(runs):
+        found = told(*pair(seed, ratio, calm=1.8))
+        half = noise.tail_scatter(found[0], found[1], 0.99)
+        assert half is not None
+        covered += abs(found[1].at("latency_ns.all.p99") / found[0].at("latency_ns.all.p99") - ratio) <= half
+    assert 0.85 * runs <= covered, covered
+
+
+def test_the_load_that_both_had_is_no_noise() -> None:
+    """The same requests, each a tenth faster: whatever the load does, the difference is sure."""
+    first, _ = pair(1, 1.0)
+    second = copy.deepcopy(first)
+    second["series"]["latency_ns"]["read"]["mean"] = [0.9 * mean for mean in first["series"]["latency_ns"]["read"]["mean"]]
+    second["latency_ns"]["all"]["mean"] *= 0.9
+    found = told(first, second)
+    half = noise.scatter(found[0], found[1])
+    assert half == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("lacking", ["series", "few"])
+def test_runs_too_short_for_an_interval_say_so(lacking: str) -> None:
+    first, second = pair(1, 0.5, requests=BINS if lacking == "few" else BINS * EACH)
+    if lacking == "series":
+        first.pop("series")
+    found = told(first, second)
+    assert noise.scatter(found[0], found[1]) is None
+    assert verdict(found).startswith("s1 has the shortest p99 response time")
+    assert any("Noise was not judged: one seed" in text for text in remarks(found))
+
+
+def test_a_difference_within_the_noise_is_a_tie() -> None:
+    first, second = pair(3, 1.0)
+    found = told(first, second)
+    assert re.match(r"A tie at the p99 response time\. The difference, [\d.]+ %, is within what repeats of the run", verdict(found))
+    assert not any(cell.best for row in overview(found) for cell in row.cells if row.place in ("latency_ns.all.mean", "latency_ns.all.p99"))
+    row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
+    assert row.cells[1].difference.endswith("% tie")
+
+
+def test_a_difference_beyond_the_noise_has_its_interval() -> None:
+    found = told(*pair(3, 0.5))
+    assert re.fullmatch(r"s1 has the shortest p99 response time: [\d.]+ ms, \N{MINUS SIGN}\d\d\.\d ± [\d.]+ % against s0\.", verdict(found))
+    assert any(text.startswith("One seed: ± is estimated") for text in remarks(found))
+
+
+def test_whichever_scheme_comes_first_ties_are_the_same() -> None:
+    found = set()
+    for seed in range(20):
+        runs = told(*pair(seed, 0.96))
+        both = {as_good(runs, *order, place) for place in ("latency_ns.all.mean",) for order in ((runs[0], runs[1]), (runs[1], runs[0]))}
+        assert len(both) == 1
+        found |= both
+    assert found == {False, True}, "nothing was close"
+
+
+# ---- several seeds ---------------------------------------------------------------------------------------------------
+
+
+def with_seeds(relative: float, half: float) -> Runs:
+    """As `compare --seeds` writes it."""
+    place = "latency_ns.all.p99"
+    seeds = {
+        "seeds": [1, 2, 3],
+        "level": 0.95,
+        "schemes": {
+            "s0": {place: {"mean": 2_000_000.0, "half_width": 50_000.0}},
+            "s1": {place: {"mean": 2_000_000.0 * (1 + relative), "half_width": 60_000.0}},
+        },
+        "against": "s0",
+        "differences": {"s1": {place: {"relative": relative, "half_width": half}}},
+    }
+    times = {"mean": 1_000_000.0, "p99": 1_900_000, "count": 5}
+    return told({"latency_ns": {"all": times}, "seed": 1}, {"latency_ns": {"all": times}, "seed": 1}, seeds=seeds)
+
+
+def test_differences_over_seeds_have_their_intervals() -> None:
+    found = with_seeds(-0.25, 0.02)
+    assert verdict(found) == f"s1 has the shortest p99 response time: 1.50 ms, {MINUS}25.0 ± 2.0 % against s0."
+    assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each."]
+    row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
+    assert [cell.text for cell in row.cells] == ["2.00 ms ± 50.0 µs", "1.50 ms ± 60.0 µs"]
+    assert row.cells[1].difference == f"{MINUS}25.0 ± 2.0 %"
+    assert [cell.best for cell in row.cells] == [False, True]
+
+
+def test_an_interval_over_seeds_that_includes_none_is_a_tie() -> None:
+    found = with_seeds(-0.012, 0.02)
+    assert verdict(found).startswith("A tie at the p99 response time. The difference, 1.2 %, is within")
+    row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
+    assert (row.cells[1].difference, row.cells[1].best) == (f"{MINUS}1.2 ± 2.0 % tie", False)
+
+
+def test_seeds_of_a_saved_comparison_are_read(tmp_path: Path) -> None:
+    compared = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=200)
+    place = "latency_ns.all.mean"
+    schemes = {scheme: {place: {"mean": 5e6, "half_width": 1e5}} for scheme in compared}
+    differences = {"pgc": {place: {"relative": -0.1, "half_width": 0.01}}}
+    seeds = {"seeds": [1, 2], "level": 0.95, "schemes": schemes, "against": "npgc", "differences": differences}
+    (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text({**compared.to_dict(), "seeds": seeds}))
+    report.write_again(tmp_path, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "Means over 2 seeds" in text
+    assert "<dt>Seeds</dt><dd>1, 2</dd>" in text
+    assert f"{MINUS}10.0 ± 1.0 %" in text
+
+
+# ---- costs, pairs, warm-up -------------------------------------------------------------------------------------------
+
+
+def of(**times: float) -> dict[str, Any]:
+    return {"latency_ns": {"all": {"mean": 1e6, "p99": 1e7, "p99_9": 2e7, "count": 100_000} | times}}
+
+
+def test_a_better_mean_at_the_cost_of_the_tail_is_said() -> None:
+    found = told(of(), of(mean=8e5, p99=1.3e7))
+    assert f"s1 has a better mean ({MINUS}20.0 %) at the cost of a worse tail (p99 +30.0 %) than s0." in remarks(found)
+    found = told(of(), of(mean=8e5, p99_9=2.6e7))
+    assert f"s1 has a better mean ({MINUS}20.0 %) at the cost of a worse tail (p99.9 +30.0 %) than s0." in remarks(found)
+    assert not any("cost" in text for text in remarks(told(of(), of(mean=8e5, p99=9e6))))
+
+
+def test_reads_that_gain_what_writes_pay_are_said() -> None:
+    one, other = ({"latency_ns": {"read": {"mean": reads}, "write": {"mean": writes}}} for reads, writes in ((1e6, 1e6), (5e5, 2e6)))
+    assert remarks(told(one, other)) == [f"Under s1 the mean response time of reads changes by {MINUS}50.0 %, that of writes by +100.0 %."]
+
+
+def test_the_same_requests_one_by_one_are_told_of() -> None:
+    paired = {"against": "s0", "s1": {"all": {"requests": 10, "faster": 0.5, "slower": 0.2, "same": 0.3, "gain_ns": 2e6, "loss_ns": 1e6}}}
+    assert remarks(told(of(), of(), paired=paired))[-1] == (
+        "The same requests one by one, s1 against s0: 50.00 % were faster (by 2.00 ms), 20.00 % were slower (by 1.00 ms)."
+    )
+
+
+def test_a_warm_up_that_is_left_out_is_said() -> None:
+    runs = told({**of(), "warm_up": {"requests": 1234, "ns": 17_000_000_000}})
+    assert remarks(runs) == ["Figures leave out the warm-up: the first 17.0 s, 1,234 requests."]
+
+
+# ---- what was simulated ----------------------------------------------------------------------------------------------
+
+
+def test_drive_workload_and_overrides_are_told_in_words() -> None:
+    result = ssdlab.run(
+        device="lee2013", scheme="npgc", workload="lee2013-synthetic", requests=50, set={"gc.soft": 0.06, "ftl.precondition.kind": "none"}
+    )
+    found = dict(facts(Runs.of({"npgc": result.to_dict()})))
+    assert found["Drive"] == (
+        "lee2013, 8 channels \N{MULTIPLICATION SIGN} 1 chip \N{MULTIPLICATION SIGN} 1 die, 32 GiB of flash in pages of 4 KiB, "
+        "over-provisioning 15 %; read 25.0 µs, program 200 µs, erase 1.50 ms"
+    )
+    assert re.fullmatch(r"lee2013-synthetic: 50 requests in [\d.]+ ms, \d+ % reads", found["Workload"])
+    assert found["Set by hand"] == "gc.soft = 0.06, ftl.precondition.kind = none"
+    assert "Array" not in found
+    assert "Cache" not in found
+
+
+def test_an_array_with_a_cache_is_named() -> None:
+    config = {**SMALL, "array.level": "rais5", "array.drives": 3, "cache.policy": "lru", "cache.bytes": 65536}
+    result = ssdlab.run(set=config, requests=400, series=True)
+    runs = Runs.of({"run": result.to_dict()})
+    found = dict(facts(runs))
+    assert found["Array"] == "RAIS5 of 3 drives, stripes of 64 KB"
+    assert found["Cache"] == "lru of 64 KiB, in front of the drive"
+    assert "each drive: 2 channels" in found["Drive"]
+    figure = figures.gc(runs)
+    assert figure is not None
+    plot = figure.plots[0]
+    assert isinstance(plot, Plot)
+    heat = plot.panels[0].marks[0]
+    assert isinstance(heat, Heat)
+    assert heat.drives == 3
+    assert heat.things == len(result.utilisation.chips)
+    assert heat.things % 3 == 0
+
+
+# ---- the tables ------------------------------------------------------------------------------------------------------
+
+
+def test_percentiles_of_too_few_requests_are_marked() -> None:
+    times = {"count": 2000, "p99": 5, "p99_9": 6, "p99_99": 7, "max": 7}
+    runs = told({"latency_ns": {"all": times, "read": times, "write": times}})
+    rows = {row.place: row.cells[0].few for group in summary(runs) for row in group.rows}
+    assert rows["latency_ns.all.p99"] == ""
+    assert rows["latency_ns.all.p99_9"] == "2 of 2,000 requests took longer"
+    assert rows["latency_ns.all.p99_99"] == "0 of 2,000 requests took longer"
+    assert rows["latency_ns.all.max"] == ""
+
+
+def test_a_collection_that_is_seven_times_longer_is_marked() -> None:
+    runs = told(*({"gc": {"duration_ns": {"max": longest, "mean": 1e6}, "jobs": 5}} for longest in (1e7, 7e7, 1.5e7)))
+    row = next(row for row in overview(runs) if row.place == "gc.duration_ns.max")
+    assert [cell.worse for cell in row.cells] == ["", "7 times worse than the first", ""]
+    assert row.cells[1].difference == "\N{MULTIPLICATION SIGN} 7.0"
+
+
+def test_requests_are_counted_in_the_table(tmp_path: Path) -> None:
+    result = ssdlab.run(set=SMALL, requests=300)
+    result.report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    for kind in ("read", "write"):
+        assert f'data-place="requests.{kind}" data-value="{result["requests"][kind]}"' in text
+
+
+def test_twenty_schemes_look_different() -> None:
+    assert len({swatch(run) for run in range(24)}) == 24
+    assert DASHES[0] == "none"
+
+
+def test_results_of_before_have_a_report(tmp_path: Path) -> None:
+    """Without what later versions added."""
+    compared = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=300, series=True).to_dict()
+    for run in compared["runs"].values():
+        run.pop("warm_up", None)
+    compared.pop("seeds", None)
+    (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text(compared))
+    assert report.write_again(tmp_path, tmp_path / "report.html") == "npgc, pgc"
+    assert load(tmp_path).seeds == {}
