@@ -11,12 +11,11 @@ from pathlib import Path
 
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
-from ssdlab.errors import Error, UsageError
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES
-from ssdlab.report.runs import Run, Runs, command_of, load
+from ssdlab.report.runs import Run, Runs, command_of, load, undamaged
 from ssdlab.report.summary import Cell, Row, everything, of_run, shown, summary, verdict
 from ssdlab.tables import CLASSES
 
@@ -64,14 +63,9 @@ def write_again(folder: Path, path: Path) -> Runs:
         UsageError: there are none, or they are damaged or those of another version.
         FileError: a file cannot be read or written.
     """
-    try:
+    with undamaged(folder):
         runs = load(folder)
         text = page(runs)
-    except Error:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
-        found = f"{type(reason).__name__}: {reason}"
-        raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
     write_file(path, text)
     return runs
 
