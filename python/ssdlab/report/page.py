@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ssdlab._core import write_file
-from ssdlab.errors import Error, UsageError
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES, GLANCE
 from ssdlab.report.frame import bar, framed, scroll, swatch
-from ssdlab.report.runs import Runs, command_of, load
+from ssdlab.report.runs import Runs, command_of, load, undamaged
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES
@@ -44,13 +43,8 @@ def write_again(folder: Path, path: Path) -> str:
         UsageError: there are none, or they are damaged or those of another version.
         FileError: a file cannot be read or written.
     """
-    try:
+    with undamaged(folder):
         text, about = _page_of(folder, path)
-    except Error:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
-        found = f"{type(reason).__name__}: {reason}"
-        raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
     write_file(path, text)
     return about
 
