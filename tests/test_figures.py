@@ -336,7 +336,7 @@ DAMAGED: list[tuple[dict[str, str | bytes], str]] = [
     ({"result.json": "{}"}, '"config" is missing'),
     ({"comparison.json": '{"runs": {"x": 3}}'}, '"config" is missing'),
     ({"comparison.json": '{"runs": []}'}, "it has no runs"),
-    ({"sweep.toml": 'device = "lee2013"\n[grid]\nseed = [1]\n'}, "a sweep without results"),
+    ({"sweep.toml": 'device = "lee2013"\n[grid]\nseed = [1]\n'}, "a sweep of which no point has a result"),
     ({"sweep.toml": "grid = 5"}, "sweep.toml"),
 ]
 

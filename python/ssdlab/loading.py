@@ -10,14 +10,14 @@ from typing import Any
 from ssdlab.batch import COMPARISON_FILE, LOG_FILE, RESULT_FILE
 from ssdlab.checks import path
 from ssdlab.errors import UsageError
-from ssdlab.report.runs import saved_in, title_of, undamaged
+from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
 from ssdlab.result import Comparison, Result
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.definition import load as load_definition
 from ssdlab.sweeping.result import SweepPoint, SweepResult
 from ssdlab.sweeping.running import DEFINITION_FILE
 
-__all__ = ["load"]
+__all__ = ["is_sweep", "load", "load_sweep"]
 
 
 def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
@@ -38,8 +38,8 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
     """
     place = Path(path("folder", folder))
     with undamaged(place):
-        if (place / DEFINITION_FILE).is_file() and not (place / COMPARISON_FILE).exists():
-            return _sweep(place)
+        if is_sweep(place):
+            return load_sweep(place)
         file, data = saved_in(place)
         if file.name == RESULT_FILE:
             return _result(data, place)
@@ -52,17 +52,28 @@ def _result(data: Mapping[str, Any], folder: Path) -> Result:
     return Result(data, log=log if log.is_file() else None, title=title_of(data), source=folder)
 
 
-def _sweep(folder: Path) -> SweepResult:
+def is_sweep(folder: Path) -> bool:
+    """Whether the folder holds what `ssdlab sweep` wrote."""
+    return (folder / DEFINITION_FILE).is_file() and not (folder / COMPARISON_FILE).exists()
+
+
+def load_sweep(folder: Path) -> SweepResult:
+    """The sweep in a folder; points whose results are not there are its `left`.
+
+    Raises:
+        UsageError: there are no results, or one is damaged or that of another version.
+        FileError: a file cannot be read.
+    """
     sweep = load_definition(folder / DEFINITION_FILE)
     points: list[SweepPoint] = []
     left: list[Point] = []
     for point in sweep.points():
         place = folder / point.folder
-        if not (place / RESULT_FILE).exists():
+        file = place / RESULT_FILE
+        if file.exists():
+            points.append(SweepPoint(dict(point.values), _result(read_result(file), place), place))
+        else:
             left.append(point)
-            continue
-        _, data = saved_in(place)
-        points.append(SweepPoint(dict(point.values), _result(data, place), place))
     if not points:
-        raise UsageError(f"{folder}: a sweep without results (`ssdlab sweep {folder / DEFINITION_FILE} --out DIR` makes them)")
+        raise UsageError(f"{folder}: a sweep of which no point has a result (`ssdlab sweep` with --resume makes them)")
     return SweepResult(sweep, points, left=left, folder=folder)

@@ -51,11 +51,11 @@ def write_again(folder: Path, path: Path) -> str:
 
 def _page_of(folder: Path, path: Path) -> tuple[str, str]:
     """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
-    from ssdlab.report import sweeps  # noqa: PLC0415 (results of sweeps can be drawn on paper, which needs the report)
-    from ssdlab.sweeping.reading import is_sweep, read  # noqa: PLC0415
+    from ssdlab.loading import is_sweep, load_sweep  # noqa: PLC0415 (results can be drawn on paper, which needs the report)
+    from ssdlab.report import sweeps  # noqa: PLC0415
 
     if is_sweep(folder):
-        sweep = read(folder)
+        sweep = load_sweep(folder)
         return sweeps.page(sweep, path.parent), f"{len(sweep):,} of {len(sweep.sweep):,} points"
     runs = load(folder)
     return page(runs), ", ".join(run.label for run in runs)
