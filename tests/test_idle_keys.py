@@ -106,6 +106,12 @@ def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device
             assert "No effect: gc.pipeline (needs device.cache_register = true)" in str(result)
 
 
+def test_the_report_names_the_keys_that_had_no_effect(tmp_path: Path) -> None:
+    comparison = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=20)
+    comparison.report(tmp_path / "report.html")
+    assert "<p>No effect in pgc: gc.pipeline (needs device.cache_register = true).</p>" in (tmp_path / "report.html").read_text()
+
+
 def test_a_pipeline_without_a_cache_register_is_no_longer_accepted_without_a_word(ssdlab_command: Ssdlab) -> None:
     words = ["run", *DRIVE_OPTIONS, "--set", "gc.scope=none", "--set", "gc.pipeline=true", "--requests", "10", "--json"]
     warned = ssdlab_command(*words)

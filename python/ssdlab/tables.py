@@ -215,13 +215,18 @@ def remarks(result: Result) -> list[RenderableType]:
 
 
 def idle_remarks(runs: Mapping[str, Result]) -> list[RenderableType]:
+    """The lines of `idle_lines`, for a terminal."""
+    return [Text(line) for line in idle_lines(runs)]
+
+
+def idle_lines(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The keys that had no effect, each with what it needs; a line names the schemes in which that was so, if not all."""
     where: dict[str, list[str]] = {}
     for scheme, result in runs.items():
         for idle in result.get("idle_keys", ()):
             where.setdefault(f"{idle['key']} (needs {idle['needs']})", []).append(scheme)
     of = {key: "" if len(schemes) == len(runs) else f" in {', '.join(schemes)}" for key, schemes in where.items()}
-    return [Text(f"No effect{of[key]}: {key}") for key in where]
+    return [f"No effect{of[key]}: {key}" for key in where]
 
 
 def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:

@@ -17,7 +17,7 @@ from ssdlab.report.frame import bar, framed, scroll, swatch
 from ssdlab.report.runs import Runs, command_of, load, undamaged
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
-from ssdlab.tables import CLASSES
+from ssdlab.tables import CLASSES, idle_lines
 
 __all__ = ["page", "write", "write_again"]
 
@@ -275,8 +275,9 @@ def _setup(runs: Runs) -> str:
     chosen = [setting for setting in found if setting.chosen]
     chosen.sort(key=lambda setting: not setting.differs)
     usual = [setting for setting in found if not setting.chosen]
+    idle = "".join(f"<p>{html.escape(line)}.</p>" for line in idle_lines({run.label: run.data for run in runs}))
     return (
-        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{_reports(runs)}'
+        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{idle}{_reports(runs)}'
         f"<details><summary>Configuration: {len(chosen)} keys that differ from their defaults</summary>{_settings(runs, chosen)}</details>"
         f"<details><summary>Configuration: {len(usual)} keys at their defaults</summary>{_settings(runs, usual)}</details></section>\n"
     )

@@ -37,7 +37,7 @@ UNITS = {
 }
 """Ends of names, and the units that they stand for."""
 MINUS = "\N{MINUS SIGN}"
-UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline")
+UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys")
 """Parts of a result that stand elsewhere, or are figures."""
 
 
