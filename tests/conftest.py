@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import find_browser
-from browser import Page, browser
+
+if TYPE_CHECKING:
+    from browser import Page
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every command that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -162,6 +164,8 @@ def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tupl
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A browser, for the tests of a file."""
+    from browser import browser  # noqa: PLC0415 (most tests need none)
+
     with browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 

@@ -223,7 +223,9 @@ class Comparison(Mapping[str, Result]):
         """Writes the page about these runs: one file, whole or not at all. Figures over time need runs with `series=True`."""
         from ssdlab.report import write  # noqa: PLC0415
 
-        write(_runs(self._runs, self.to_dict().get("paired")), Path(checked_path("path", path)))
+        data = self.to_dict()
+        more = {key: data[key] for key in ("paired", "seeds") if key in data}
+        write(_runs(self._runs, **more), Path(checked_path("path", path)))
 
     @cached_property
     def paired(self) -> dict[str, dict[str, Any]]:
@@ -244,9 +246,9 @@ class Comparison(Mapping[str, Result]):
         return {**runs, "paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else runs
 
 
-def _runs(results: Mapping[str, Result], paired: Mapping[str, Any] | None = None, source: Path | None = None) -> Runs:
+def _runs(results: Mapping[str, Result], **more: Any) -> Runs:
     from ssdlab.report.runs import Runs  # noqa: PLC0415 (which reads the files that this module's results are written to)
 
     if not results:
         raise UsageError("nothing to show: no run has finished")
-    return Runs.of({label: result.to_dict() for label, result in results.items()}, paired=paired or {}, source=source)
+    return Runs.of({label: result.to_dict() for label, result in results.items()}, **more)

@@ -14,7 +14,15 @@ const divided = (table) => {
     }
     copy.classList.add("paper");
     return copy;
-  });
+  }).filter((copy) => copy.tBodies[0].rows.length);
+};
+const PAGE = 900; // pixels down that a page has room for
+/** Figures that are higher than a page may be divided between pages; the others stay whole. */
+const divideTall = () => {
+  for (const plots of document.querySelectorAll(".plots")) {
+    const tall = [...plots.querySelectorAll("svg")].some((canvas) => Number(canvas.getAttribute("height")) > PAGE);
+    plots.classList.toggle("tall", tall);
+  }
 };
 let undo = [];
 /** Everything is opened, and drawn as wide as paper; what is chosen on the screen comes back afterwards. */
@@ -55,6 +63,7 @@ const toPaper = () => {
     else delete root.dataset.theme;
   });
   redraw();
+  divideTall();
 };
 const fromPaper = () => {
   undo.forEach((back) => back());
