@@ -326,7 +326,9 @@ def trace_convert(
 
 def presets(kind: Kind) -> dict[str, str]:
     """The presets of a kind: a sentence for each name."""
-    return {name: description for name, description, _source in _core.presets(text("kind", kind))}
+    from ssdlab.notebook import Named  # noqa: PLC0415 (tables take longer to import than all else here)
+
+    return Named({name: description for name, description, _source in _core.presets(text("kind", kind))})
 
 
 def preset_text(kind: Kind, name: str) -> str:

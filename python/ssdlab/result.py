@@ -66,6 +66,12 @@ class Section(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"<{self._path or 'result'}: {json.dumps(_shortened(self._data))}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: names and values."""
+        from ssdlab.notebook import of_mapping  # noqa: PLC0415
+
+        return of_mapping(self._path, self._data)
+
     def to_dict(self) -> dict[str, Any]:
         """A plain copy: dictionaries, lists, numbers and texts."""
         return cast("dict[str, Any]", copy.deepcopy(self._data))
@@ -184,6 +190,12 @@ class Result(Section):
 
         return tables.as_text(tables.run_tables(self))
 
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.run_tables(self))
+
 
 class Comparison(Mapping[str, Result]):
     """The results of one workload under several schemes, by scheme."""
@@ -211,6 +223,12 @@ class Comparison(Mapping[str, Result]):
         from ssdlab import tables  # noqa: PLC0415
 
         return tables.as_text(tables.comparison_tables(self))
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.comparison_tables(self))
 
     @property
     def plot(self) -> Plots:

@@ -163,6 +163,12 @@ class SweepResult(Sequence[SweepPoint]):
 
         return tables.as_text(tables.sweep_tables(self))
 
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.sweep_tables(self))
+
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
     """Every number, text and truth value of a result by its place, such as `latency_ns.read.p99`; no lists."""
