@@ -58,7 +58,7 @@ test-python: $(BUILT) browser
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # One that is installed, or one of its own in .browser; without any, the tests say what was left out.
-browser: $(EQUIPPED)
+browser: $(EQUIPPED) ## get a browser for the tests of pages, if none is installed
 	@$(BIN)/python tests/find_browser.py
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0

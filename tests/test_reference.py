@@ -19,7 +19,7 @@ import pytest
 import typer
 
 import ssdlab
-from conftest import DRIVE, ROOT, Ssdlab
+from conftest import DRIVE, PATIENCE_S, ROOT, Ssdlab
 from ssdlab import queueing
 from ssdlab.cli import app
 
@@ -199,7 +199,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             scheme="slacker", set=writes | {"workload.request_kb": 16}, requests=2_000, timeline=trace.with_name("some.json")
         ).to_dict(),
         ssdlab.run(set=writes | {"array.level": "rais5", "array.drives": 4, "array.degraded": 1}, requests=2_000).to_dict(),
-        json.loads(subprocess.run(of_trace, capture_output=True, text=True, timeout=60, check=True).stdout),
+        json.loads(subprocess.run(of_trace, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout),
     ]
 
 
