@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 130 interr
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import Annotated, Any
@@ -79,6 +80,8 @@ def main() -> None:
     if sys.stdout is None:  # the command was started with a closed one
         complain("standard output is closed: send it to /dev/null if it is not wanted")
         sys.exit(1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name need not be UTF-8, nor a terminal take all of it
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = _run()
     try:
         sys.stdout.flush()

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ssdlab.checks import text
 from ssdlab.errors import UsageError
 from ssdlab.plans import Window
 from ssdlab.progress import show_reading
@@ -120,6 +121,7 @@ def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:
     """The pairs of `--set KEY=VALUE`; the value is left as it is written."""
     pairs = []
     for setting in settings or []:
+        text("--set", setting)
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
             raise UsageError(f'--set "{setting}": expected KEY=VALUE, such as gc.soft=0.05')

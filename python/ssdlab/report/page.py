@@ -69,7 +69,7 @@ def write_again(folder: Path, path: Path) -> Runs:
         text = page(runs)
     except Error:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as reason:
         found = f"{type(reason).__name__}: {reason}"
         raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
     write_file(path, text)

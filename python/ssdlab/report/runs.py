@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
-from ssdlab.errors import FileError, UsageError
+from ssdlab.errors import UsageError
+from ssdlab.json_text import read_json
 
 __all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load"]
 
@@ -95,7 +95,8 @@ def load(folder: Path) -> Runs:
         UsageError: there are none, or a file is not one of theirs.
         FileError: a file cannot be read.
     """
-    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if file.exists()]
+    # pathlib raises for a name that is too long
+    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if os.path.exists(file)]  # noqa: PTH110
     if found:
         file = max(found, key=lambda file: file.stat().st_mtime_ns)  # a folder may have been used twice
         return _comparison(file) if file.name == COMPARISON_FILE else _single(file)
@@ -125,12 +126,7 @@ def _comparison(file: Path) -> Runs:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as reason:
-        raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
-    except ValueError as reason:
-        raise UsageError(f"{file}: not JSON: {reason}") from reason
+    data = read_json(file)
     if not isinstance(data, dict):
         raise UsageError(f"{file}: not a JSON object")
     return data
