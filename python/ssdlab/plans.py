@@ -116,6 +116,14 @@ def value_text(value: object, depth: int = 0) -> str:
     raise UsageError(f"{shown(value)} is no configuration value: a number, a text, true or false, or a list of such")
 
 
+def _refuse_commas(scheme: str | None) -> None:
+    """A list with commas is no list of schemes; a file's name may have them."""
+    names = [name.strip() for name in (scheme or "").split(",")]
+    if len(names) > 1 and not any(name.endswith(".toml") or "/" in name for name in names):
+        options = " ".join(f"--scheme {name}" for name in names)
+        raise UsageError(f'scheme = "{scheme}": expected one scheme: repeat --scheme to compare ({options}), or join by + to merge them')
+
+
 def _quoted(value: object) -> str:
     """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL."""
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
@@ -208,6 +216,7 @@ class Setup:
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
         check_texts({"scheme": scheme})
+        _refuse_commas(scheme)
         if self.workload is not None and self.trace is not None:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
         if self.prefill is not None and self.state is not None:
