@@ -114,7 +114,7 @@ def settings(**values: object) -> list[str]:
         (["--set", "=1"], ["KEY=VALUE"]),
         (["--requests", "-5"], ["requests = -5", "from 1"]),
         (["--requests", "99999999999999999999"], ["requests = 99999999999999999999", "18446744073709551615"]),
-        (["--requests", "many"], ["--requests", "integer"]),
+        (["--requests", "many"], ["--requests", "whole number", "5k"]),
         (["--seed", "18446744073709551616"], ["--seed", "18446744073709551615"]),
         (["--unit-bytes", "0"], ["workload.unit_bytes = 0"]),
         (["--skip-bad-lines", "99999999999999999999999"], ["workload.bad_lines"]),

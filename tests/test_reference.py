@@ -22,6 +22,7 @@ import ssdlab
 from conftest import DRIVE, PATIENCE_S, ROOT, Ssdlab
 from ssdlab import queueing
 from ssdlab.cli import app
+from ssdlab.cli.guides import GUIDES, NO_GUIDE
 
 REFERENCE = ROOT / "docs" / "reference"
 RENEW = "run `UPDATE=1 .venv/bin/python -m pytest tests/test_reference.py`"
@@ -69,6 +70,9 @@ def command_section(words: list[str], command: Any) -> str:
     if options:
         text += "| option | default | |\n|---|---|---|\n"
         text += "".join(option_row(option) for option in options)
+    examples = GUIDES.get(" ".join(words[1:]), NO_GUIDE).examples
+    if examples:
+        text += "\n" + "```console\n" + "".join(f"$ {example}\n" for example in examples) + "```\n"
     return text
 
 

@@ -11,8 +11,9 @@ from typing import Any, Literal, cast
 
 from ssdlab import _core
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, execute, prepare_folder, write_json
-from ssdlab.checks import check_paths, check_texts, mapping, path, positive, text, texts, truth, whole
-from ssdlab.errors import UsageError
+from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, truth, whole
+from ssdlab.checks import path as checked_path
+from ssdlab.errors import Error, UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
@@ -125,7 +126,7 @@ def run(
         victim=victim,
         eviction=eviction,
     )
-    folder = None if out is None else Path(path("out", out))
+    folder = None if out is None else Path(checked_path("out", out))
     log: Log = "kept" if truth("log_requests", log_requests) else None
     wanted = timeline_of(timeline, timeline_window, timeline_limit)
     job = Job.prepare("run", setup, scheme, folder=folder, log=log, timeline=wanted)
@@ -196,7 +197,7 @@ def compare(
         victim=victim,
         eviction=eviction,
     )
-    folder = None if out is None else Path(path("out", out))
+    folder = None if out is None else Path(checked_path("out", out))
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
     runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired)
     warn_of_idle_keys([job.idle for job in runs])
@@ -257,7 +258,7 @@ def precondition(
         The report: how it was done and what came of it.
     """
     setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=_pairs(set), config=config, victim=victim)
-    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), path("out", out))))
+    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), checked_path("out", out))))
 
 
 def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None) -> dict[str, Any]:
@@ -269,7 +270,7 @@ def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None
         unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
         device: only requests of this device, as the trace names it.
     """
-    check_paths({"path": path})
+    checked_path("path", path)
     check_texts({"format": format, "device": device})
     units = _optional("unit_bytes", unit_bytes, 1)
     with ReadProgress(path) as progress:
@@ -304,7 +305,8 @@ def trace_convert(
     Returns:
         A report: what was written and what was left out.
     """
-    check_paths({"source": source, "target": target})
+    checked_path("source", source)
+    checked_path("target", target)
     check_texts({"format": format, "device": device, "time_order": time_order})
     units, tolerated, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
     with ReadProgress(source) as progress:
@@ -410,12 +412,14 @@ class Simulator:
         Arrivals must not lie before those already handed in, nor in the simulated past.
         """
         if not isinstance(request, Request):
-            raise UsageError(f"{request!r}: expected a Request")
+            raise UsageError(f"{shown(request)}: expected a Request")
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
         try:
             return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
-        except (OverflowError, TypeError) as error:
-            message = f"{request}: op is a text, high_priority true or false, the others are whole numbers from 0 to 2^64 - 1"
+        except Error:
+            raise
+        except Exception as error:  # also what a type of the caller's raises
+            message = f"{shown(request)}: op is a text, high_priority true or false, the others are whole numbers from 0 to 2^64 - 1"
             raise UsageError(message) from error
 
     def run_until(self, until_ns: int) -> None:

@@ -120,8 +120,8 @@ class Job:
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
-        entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         plan = setup.plan(scheme, file, timeline)
+        entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [] if folder is None else [folder / name for name in WRITTEN]
         _check_apart(setup.inputs(plan.config), written, timeline and timeline.file)
         return cls(
@@ -340,14 +340,19 @@ def _keep(batch: Batch, job: AnyJob, result: Result | queueing.QueueingResult) -
 
 def _check_apart(inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None) -> None:
     """Refuses to write over what a run reads, and one of its files over another."""
-    places = {place.resolve() for place in written}
-    if timeline is not None and timeline.name != TIMELINE_FILE and timeline.resolve() in places:
+    places = set(map(_place, written))
+    if timeline is not None and timeline.name != TIMELINE_FILE and _place(timeline) in places:
         raise UsageError(f"{timeline}: the results go there: choose another name for the timeline")
     if timeline is not None:
-        places.add(timeline.resolve())
+        places.add(_place(timeline))
     for file in inputs:
-        if Path(file).resolve() in places:
+        if _place(file) in places:
             raise UsageError(f"{os.fspath(file)} is what the run reads, and would be written over: choose another folder or name")
+
+
+def _place(file: str | os.PathLike[str]) -> str:
+    """Where a file lies, links followed; of a loop of links as far as they lead."""
+    return os.path.realpath(file)
 
 
 def _remove_if_empty(folder: Path) -> None:

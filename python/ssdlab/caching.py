@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab import _core
+from ssdlab.checks import mapping, shown
 from ssdlab.errors import UsageError
 from ssdlab.plans import Setup, value_text
 from ssdlab.policies import Eviction, described_eviction
@@ -59,14 +60,20 @@ def replay_cache(
             `cache.place = "array"` drives.
         eviction: an eviction policy of your own, in place of that of `cache.policy`.
     """
-    config = Setup(device=device, set=tuple((key, value_text(value)) for key, value in (set or {}).items())).build(scheme)
+    config = Setup(device=device, set=tuple((key, value_text(value)) for key, value in mapping("set", set or {}).items())).build(scheme)
     events, counters = _core.replay_cache(
         config,
-        [_triple("requests", index, request, str, int, int) for index, request in enumerate(requests)],
-        [_triple("in_gc", index, change, int, int, bool) for index, change in enumerate(in_gc)],
+        _triples("requests", requests, str, int, int),
+        _triples("in_gc", in_gc, int, int, bool),
         described_eviction(eviction),
     )
     return CacheReplay(events, json.loads(counters))
+
+
+def _triples(name: str, items: Any, *types: type) -> list[tuple[Any, Any, Any]]:
+    if not isinstance(items, Iterable):
+        raise UsageError(f"{name} = {shown(items)}: expected a list of triples")
+    return [_triple(name, index, item, *types) for index, item in enumerate(items)]
 
 
 def _triple(name: str, index: int, item: Any, *types: type) -> tuple[Any, Any, Any]:
@@ -75,7 +82,7 @@ def _triple(name: str, index: int, item: Any, *types: type) -> tuple[Any, Any, A
     try:
         first, second, third = (_value(value, kind) for value, kind in zip(item, types, strict=True))
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{name}[{index}] = {item!r}: expected {expected}, with whole numbers from 0 on") from error
+        raise UsageError(f"{name}[{index}] = {shown(item)}: expected {expected}, with whole numbers from 0 on") from error
     return first, second, third
 
 

@@ -2,26 +2,65 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 import reprlib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from numbers import Real
+from typing import Any, cast
 
+from ssdlab import _core
 from ssdlab.errors import UsageError
 
-__all__ = ["LARGEST", "check_paths", "check_texts", "mapping", "path", "positive", "text", "texts", "truth", "whole"]
+__all__ = [
+    "LARGEST",
+    "amount",
+    "check_numbers",
+    "check_paths",
+    "check_texts",
+    "mapping",
+    "path",
+    "positive",
+    "shown",
+    "text",
+    "texts",
+    "truth",
+    "whole",
+]
 
 LARGEST = 2**64 - 1
 """What the core counts with."""
+LARGEST_FLOAT = 2.0**1023
+"""No whole number below it is too large for a float."""
+MOST_SHOWN = 10**80
+"""Whole numbers from here on are not written out."""
+
+
+def shown(value: object) -> str:
+    """A value as messages have it: short, whatever it is."""
+    short = reprlib.Repr()
+    short.maxstring, short.maxother = 80, 160
+    short.fillvalue = "…"
+    try:
+        # Texts of the user's own may be anything; numbers of more digits than this are not even written.
+        return short.repr(value) if not isinstance(value, int) or abs(value) < MOST_SHOWN else f"a number of {value.bit_length():,} bits"
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def amount(name: str, value: str, *, in_bytes: bool) -> int:
+    """The number that a text stands for, with a unit (`64MiB`, `2M`) or without one."""
+    try:
+        return int(value)
+    except ValueError:
+        return _core.amount(name, text(name, value), in_bytes)
 
 
 def whole(name: str, value: object, least: int = 0) -> int:
     """`value`, if it is a whole number (of any type, but no truth value) that the core can take."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:
         number = None
     if number is None or isinstance(value, bool) or not least <= number <= LARGEST:
         raise _wrong(name, value, f"a whole number from {least} to {LARGEST}")
@@ -30,23 +69,34 @@ def whole(name: str, value: object, least: int = 0) -> int:
 
 def positive(name: str, value: object) -> float:
     """A number above zero."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_FLOAT:
         raise _wrong(name, value, "a number above 0")
     return float(value)
 
 
 def text(name: str, value: object) -> str:
     """`value`, if it is a text."""
-    if not isinstance(value, str):
-        raise _wrong(name, value, "a text")
+    if not isinstance(value, str) or not _is_utf8(value):
+        raise _wrong(name, value, "a text" if not isinstance(value, str) else "a text in UTF-8")
     return value
+
+
+def _is_utf8(value: str) -> bool:
+    """Bytes that are not come from a command line as halves of characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def path(name: str, value: object) -> str | os.PathLike[str]:
     """`value`, if it is the path of a file or folder."""
-    if not isinstance(value, str | os.PathLike):
+    try:
+        place = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    except Exception:
+        place = None
+    if not isinstance(place, str):
         raise _wrong(name, value, "a path")
-    return value
+    if "\0" in place:
+        raise _wrong(name, value, "a path without NUL characters")
+    return cast("str | os.PathLike[str]", value)
 
 
 def truth(name: str, value: object) -> bool:
@@ -58,7 +108,7 @@ def truth(name: str, value: object) -> bool:
 
 def mapping(name: str, value: object) -> Mapping[str, Any]:
     """`value`, if it is a mapping whose keys are texts."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) and _is_utf8(key) for key in value):
         raise _wrong(name, value, 'a mapping such as {"gc.soft": 0.1}')
     return value
 
@@ -66,7 +116,7 @@ def mapping(name: str, value: object) -> Mapping[str, Any]:
 def texts(name: str, value: object) -> list[str]:
     """The texts in `value`."""
     entries = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
-    if entries is None or not all(isinstance(entry, str) for entry in entries):
+    if entries is None or not all(isinstance(entry, str) and _is_utf8(entry) for entry in entries):
         raise _wrong(name, value, "a list of names")
     return entries
 
@@ -78,6 +128,14 @@ def check_texts(values: Mapping[str, object]) -> None:
             text(name, value)
 
 
+def check_numbers(values: Mapping[str, object]) -> None:
+    """Checks values by name, each of which is a number of any type or absent; what a text says is left to the core."""
+    for name, value in values.items():
+        is_number = isinstance(value, Real | str) or hasattr(value, "item")  # NumPy's own
+        if value is not None and (isinstance(value, bool) or not is_number or (isinstance(value, int) and abs(value) >= MOST_SHOWN)):
+            raise _wrong(name, value, "a number")
+
+
 def check_paths(values: Mapping[str, object]) -> None:
     """Checks values by name, each of which is a path or absent."""
     for name, value in values.items():
@@ -86,5 +144,4 @@ def check_paths(values: Mapping[str, object]) -> None:
 
 
 def _wrong(name: str, value: object, expected: str) -> UsageError:
-    shown = repr(value) if isinstance(value, int) else reprlib.repr(value)
-    return UsageError(f"{name} = {shown}: expected {expected}")
+    return UsageError(f"{name} = {shown(value)}: expected {expected}")

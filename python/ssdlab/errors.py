@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -21,9 +22,23 @@ __all__ = [
     "StoppedError",
     "TraceError",
     "UsageError",
+    "shortened",
 ]
 
+LONGEST = 200
+"""A value in a message is cut if it has more characters: what it begins and ends with is shown."""
+_BEGIN, _END = 80, 40
+_LONG = re.compile(rf'"[^"\n]{{{LONGEST},}}"|\S{{{LONGEST},}}')
+_LONGEST_LINE = 3000
+
 _NOTHING: Mapping[str, Result] = MappingProxyType({})
+
+
+def shortened(message: str) -> str:
+    """A message without the middle of what is too long to be read: a value in quotes, a word, a line."""
+    message = _LONG.sub(lambda found: f"{found[0][:_BEGIN]}…{found[0][-_END:]}", message)
+    lines = (line if len(line) <= _LONGEST_LINE else f"{line[:LONGEST]}…{line[-LONGEST:]}" for line in message.splitlines())
+    return "\n".join(lines)
 
 
 class Error(Exception):
@@ -35,6 +50,9 @@ class Error(Exception):
 
     exit_code = 1
     finished: Mapping[str, Result] = _NOTHING
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
 
 
 class ConfigError(Error):
@@ -78,7 +96,7 @@ class FileError(Error, OSError):
 
     def __init__(self, message: str, errno: int | None = None, filename: str | None = None) -> None:
         OSError.__init__(self, errno, message, filename)
-        self._message = message
+        self._message = shortened(message)
 
     def __str__(self) -> str:
         return self._message

@@ -1,12 +1,35 @@
-"""JSON as it is written to files and standard output."""
+"""JSON as it is written to files and standard output, and read back."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-__all__ = ["json_text"]
+from ssdlab.errors import FileError, UsageError
+
+__all__ = ["json_text", "read_json"]
+
+
+def read_json(file: Path) -> Any:
+    """What a JSON file holds.
+
+    Raises:
+        FileError: it cannot be read.
+        UsageError: it is no JSON, or more than can be read.
+    """
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as reason:
+        raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
+    except ValueError as reason:
+        raise UsageError(f"{file}: not JSON: {reason}") from reason
+    except RecursionError as reason:
+        raise UsageError(f"{file}: not JSON that ssdlab writes: lists or objects lie too deep within each other") from reason
+    except MemoryError as reason:
+        raise UsageError(f"{file}: larger than the memory: ssdlab writes no such file") from reason
 
 
 def json_text(value: Any, indent: str = "") -> str:

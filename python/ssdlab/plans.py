@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from ssdlab import _core
-from ssdlab.checks import check_paths, check_texts, path, truth, whole
+from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path, shown, text, truth, whole
 from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
 from ssdlab.progress import ReadProgress
 
 __all__ = [
+    "DEEPEST",
     "DEFAULT_REQUESTS",
     "DEFAULT_SEED",
     "SHORTHANDS",
@@ -69,14 +70,14 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
         if end is not None and end <= (start or 0):
             raise UsageError(f"timeline_window: from {window[0] or 0} to {window[1]} us: it must end after it begins")
     else:
-        raise UsageError(f"timeline_window = {window!r}: expected a pair (start_us, end_us)")
+        raise UsageError(f"timeline_window = {shown(window)}: expected a pair (start_us, end_us)")
     return Timeline(Path(name), start or 0, end, None if limit is None else whole("timeline_limit", limit, least=1))
 
 
 def _window_ns(us: object) -> int:
     """Microseconds in nanoseconds."""
     if isinstance(us, bool) or not isinstance(us, Real) or not math.isfinite(us) or us < 0:
-        raise UsageError(f"timeline_window: {us!r} is no time: expected microseconds from 0 on")
+        raise UsageError(f"timeline_window: {shown(us)} is no time: expected microseconds from 0 on")
     return whole("timeline_window", us * 1000 if isinstance(us, int) else round(float(us) * 1000))
 
 
@@ -93,8 +94,14 @@ SHORTHANDS = {
 FIT_TO_TRACE = "trace"
 
 
-def value_text(value: object) -> str:
+DEEPEST = 32
+"""So many lists and tables may lie within each other in a configuration value."""
+
+
+def value_text(value: object, depth: int = 0) -> str:
     """A Python value as `--set` takes it on the command line: TOML."""
+    if depth > DEEPEST:
+        raise UsageError(f"{shown(value)} is no configuration value: it lies in more than {DEEPEST} lists")
     if isinstance(value, bool | str | None):
         if value is None:
             raise UsageError("None is no configuration value: leave the key out instead")
@@ -102,20 +109,28 @@ def value_text(value: object) -> str:
     if isinstance(value, int | float):
         return repr(value.item() if hasattr(value, "item") else value)  # NumPy's own is a float that says so
     if isinstance(value, os.PathLike):
-        return _quoted(os.fspath(value))
+        return _quoted(os.fspath(path("the configuration value", value)))
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(key)} = {value_text(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(key)} = {value_text(entry, depth + 1)}" for key, entry in value.items()) + "}"
     if isinstance(value, Iterable):
-        return "[" + ", ".join(value_text(entry) for entry in value) + "]"
+        return "[" + ", ".join(value_text(entry, depth + 1) for entry in value) + "]"
     if hasattr(value, "item"):  # a number of NumPy
         return value_text(value.item())
-    raise UsageError(f"{value!r} is no configuration value: a number, a text, true or false, or a list of such")
+    raise UsageError(f"{shown(value)} is no configuration value: a number, a text, true or false, or a list of such")
+
+
+def _refuse_commas(scheme: str | None) -> None:
+    """A list with commas is no list of schemes; a file's name may have them."""
+    names = [name.strip() for name in (scheme or "").split(",")]
+    if len(names) > 1 and not any(name.endswith(".toml") or "/" in name for name in names):
+        options = " ".join(f"--scheme {name}" for name in names)
+        raise UsageError(f'scheme = "{scheme}": expected one scheme: repeat --scheme to compare ({options}), or join by + to merge them')
 
 
 def _quoted(value: object) -> str:
     """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL."""
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise UsageError(f"{value!r} is no configuration value: it is no valid UTF-8")
+        raise UsageError(f"{shown(value)} is no configuration value: it is no valid UTF-8")
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -129,10 +144,12 @@ def fitted_blocks(config: _core.Config, fit: str | int) -> int:
 
 
 def _bytes(fit: str | int) -> int:
-    try:
-        return whole("fit", int(fit), least=1)
-    except ValueError as error:
-        raise UsageError(f'fit = "{fit}": expected "trace" or a number of bytes') from error
+    if isinstance(fit, str):
+        try:
+            fit = amount("fit", fit, in_bytes=True)
+        except UsageError as error:
+            raise UsageError(f'{error}; or "trace"') from error
+    return whole("fit", fit, least=1)
 
 
 def _extent(config: _core.Config) -> int:
@@ -214,12 +231,15 @@ class Setup:
     eviction: Eviction | None = None
 
     def __post_init__(self) -> None:
-        check_texts({"device": self.device, "workload": self.workload, "format": self.format, "verify": self.verify})
+        check_texts({"device": self.device, "workload": self.workload, "format": self.format})
+        check_numbers({"unit_bytes": self.unit_bytes, "time_scale": self.time_scale, "bad_lines": self.bad_lines})
+        text("verify", self.verify)
         check_paths({"config": self.config, "trace": self.trace, "prefill": self.prefill, "state": self.state})
 
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
         check_texts({"scheme": scheme})
+        _refuse_commas(scheme)
         if self.workload is not None and self.trace is not None:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
         if self.prefill is not None and self.state is not None:

@@ -7,6 +7,7 @@ import inspect
 from typing import Any, Protocol
 
 from ssdlab._core import Candidates, EvictionCandidates
+from ssdlab.checks import shown
 from ssdlab.errors import UsageError
 
 __all__ = ["Eviction", "EvictionPolicy", "Policy", "Victim", "VictimPolicy", "described_eviction", "described_victim"]
@@ -60,7 +61,7 @@ def _described(kind: str, key: str, policy: Any) -> Policy | None:
         return None
     if not _can_choose(policy):
         raise UsageError(
-            f"{kind} = {policy!r}: expected something to call with the candidates; a built-in policy is chosen by the key {key}"
+            f"{kind} = {shown(policy)}: expected something to call with the candidates; a built-in policy is chosen by the key {key}"
         )
     named = _named(policy)
     name = f"{getattr(named, '__module__', None) or '?'}.{named.__qualname__}"

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import os
-import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdlab import _core
-from ssdlab.checks import mapping, text, truth, whole
+from ssdlab.checks import mapping, shown, text, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, requests_of, value_text
 from ssdlab.result import Section
@@ -288,7 +287,7 @@ def _column(name: str, value: Numbers) -> npt.NDArray[np.float64]:
     except ValueError:  # lists of different lengths
         column = np.empty((), dtype=object)
     if column.dtype.kind not in "iuf":
-        raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number, or an array of numbers")
+        raise UsageError(f"{name} = {shown(value)}: expected a number, or an array of numbers")
     return column.astype(np.float64, copy=False)
 
 
@@ -511,7 +510,7 @@ class Experiment:
         pages = self.die["pages"]
         if self.valid is None:
             return [pages // DEFAULT_VALID_SHARE]
-        several = isinstance(self.valid, Iterable) and not isinstance(self.valid, str) and np.ndim(cast("Any", self.valid)) > 0
+        several = isinstance(self.valid, Iterable) and not isinstance(self.valid, str) and getattr(self.valid, "ndim", 1) > 0
         entries = list(cast("Iterable[int]", self.valid)) if several else [cast("int", self.valid)]
         for entry in entries:
             if whole("valid", entry) >= pages:
@@ -643,25 +642,28 @@ def _pages(count: int) -> str:
 
 def _rate(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise UsageError(f"{name} = {reprlib.repr(value)}: expected a number of requests in a millisecond")
-    return float(value)
+        raise UsageError(f"{name} = {shown(value)}: expected a number of requests in a millisecond")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise UsageError(f"{name} = {shown(value)}: expected a number of requests in a millisecond") from error
 
 
 def _gaps(name: str, values: Iterable[int] | None) -> list[int]:
     if values is None:
         return []
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise UsageError(f"{name} = {reprlib.repr(values)}: expected a list of whole numbers, ns")
+        raise UsageError(f"{name} = {shown(values)}: expected a list of whole numbers, ns")
     return [whole(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 
 def _replay_list(replay: Iterable[tuple[int, str]]) -> tuple[list[int], list[bool]]:
     if isinstance(replay, str) or not isinstance(replay, Iterable):
-        raise UsageError(f'replay = {reprlib.repr(replay)}: expected a list of pairs of arrival in ns and "read" or "write"')
+        raise UsageError(f'replay = {shown(replay)}: expected a list of pairs of arrival in ns and "read" or "write"')
     times, writes = [], []
     for index, entry in enumerate(replay):
         if not isinstance(entry, Sequence) or len(entry) != 2 or entry[1] not in ["read", "write"]:
-            raise UsageError(f'replay[{index}] = {reprlib.repr(entry)}: expected a pair of arrival in ns and "read" or "write"')
+            raise UsageError(f'replay[{index}] = {shown(entry)}: expected a pair of arrival in ns and "read" or "write"')
         times.append(whole(f"replay[{index}]", entry[0]))
         writes.append(entry[1] == "write")
     return times, writes

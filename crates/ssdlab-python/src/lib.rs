@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
-    use tools::{keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
+    use tools::{amount, keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
 
     #[pymodule_export]
     use policies::{PyCandidates, PyEvictionCandidates};

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json as value};
+use ssdlab::config::amounts::Amount;
 use ssdlab::config::presets::{self as core_presets, Kind};
 use ssdlab::config::schema::{self as core_schema, Choice, KeyInfo};
 use ssdlab::config::{TimeOrder, TraceFormat};
@@ -85,6 +86,13 @@ pub fn trace_convert(
     door::call(py, Arc::default(), progress, move |control| {
         json(&workload::convert(&source, &target, &ConvertOptions { caller: control.caller.clone(), ..options })?)
     })
+}
+
+/// The number that a text such as `64MiB` (`bytes`) or `2M` stands for; `name` is what the message for any other calls it.
+#[pyfunction]
+pub fn amount(name: &str, text: &str, bytes: bool) -> PyResult<u64> {
+    let amount = if bytes { Amount::Bytes } else { Amount::Count };
+    Ok(guarded(|| amount.parse(name, text))?)
 }
 
 /// The presets of a kind (`device`, `scheme` or `workload`): name, description and source of each.

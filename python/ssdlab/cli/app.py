@@ -6,15 +6,16 @@ Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 130 interr
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from ssdlab._core import version
 from ssdlab.cli import plots, presets, queueing, runs, studies, sweeps, traces
+from ssdlab.cli.command import MOST_COLUMNS, Command, Group
 from ssdlab.cli.output import INTERRUPTED, complain
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
@@ -22,7 +23,7 @@ from ssdlab.progress import show_reading
 __all__ = ["app", "main"]
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The group of all commands: turns exceptions into one line and an exit code, at one place."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -42,23 +43,22 @@ app = typer.Typer(
     cls=Commands,
     help="A trace-driven SSD simulator.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # help as plain text: markup would swallow what stands in brackets
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": MOST_COLUMNS},
 )
-app.command()(runs.run)
-app.command()(runs.compare)
-app.command()(sweeps.sweep)
-app.command()(runs.report)
-app.command()(plots.plot)
-app.command()(runs.precondition)
-app.command()(queueing.queueing)
+app.command(cls=Command)(runs.run)
+app.command(cls=Command)(runs.compare)
+app.command(cls=Command)(sweeps.sweep)
+app.command(cls=Command)(runs.report)
+app.command(cls=Command)(plots.plot)
+app.command(cls=Command)(runs.precondition)
+app.command(cls=Command)(queueing.queueing)
 app.add_typer(traces.app, name="trace")
 app.add_typer(studies.app, name="study")
-app.command("list")(presets.list_)
-app.command()(presets.show)
-app.command()(presets.schema)
+app.command("list", cls=Command)(presets.list_)
+app.command(cls=Command)(presets.show)
+app.command(cls=Command)(presets.schema)
 
 
 def _print_version(wanted: bool) -> None:
@@ -80,6 +80,8 @@ def main() -> None:
     if sys.stdout is None:  # the command was started with a closed one
         complain("standard output is closed: send it to /dev/null if it is not wanted")
         sys.exit(1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name need not be UTF-8, nor a terminal take all of it
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = _run()
     try:
         sys.stdout.flush()

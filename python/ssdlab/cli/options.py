@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ssdlab.api import Kind, config_keys, presets
+from ssdlab.checks import amount, text
 from ssdlab.errors import UsageError
 from ssdlab.plans import Window
 from ssdlab.progress import show_reading
@@ -30,24 +33,68 @@ def _hush(quiet: bool) -> bool:
     return quiet
 
 
-Device = Annotated[str | None, typer.Option(help="Device preset (see `ssdlab list devices`).", metavar="NAME")]
-Scheme = Annotated[str | None, typer.Option(help="Scheme preset, or several joined by +.", metavar="NAME[+NAME...]")]
+def count(text: str) -> int:
+    """A number such as 5000, 5k or 2M."""
+    return _amount(text, in_bytes=False)
+
+
+def size(text: str) -> int:
+    """A number of bytes such as 4096, 4k, 4KiB or 4kB."""
+    return _amount(text, in_bytes=True)
+
+
+def _amount(text: str, *, in_bytes: bool) -> int:
+    try:
+        return amount("", text, in_bytes=in_bytes)
+    except UsageError as error:
+        raise typer.BadParameter(str(error).removeprefix(" = ")) from error
+
+
+def _preset(kind: Kind) -> Callable[[str], list[str]]:
+    """What a shell may complete a preset's name to, also behind a +."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, plus, last = incomplete.rpartition("+")
+        return [f"{before}{plus}{name}" for name in presets(kind) if name.startswith(last)]
+
+    return complete
+
+
+def _format(incomplete: str) -> list[str]:
+    choices = config_keys()["workload.format"]["choices"]
+    return [choice["name"] for choice in choices if choice["name"].startswith(incomplete)]
+
+
+def _key(incomplete: str) -> list[str]:
+    return [f"{name}=" for name in config_keys() if name.startswith(incomplete)]
+
+
+Device = Annotated[
+    str | None, typer.Option(help="Device preset (see `ssdlab list devices`).", metavar="NAME", autocompletion=_preset("device"))
+]
+Scheme = Annotated[
+    str | None, typer.Option(help="Scheme preset, or several joined by +.", metavar="NAME[+NAME...]", autocompletion=_preset("scheme"))
+]
 Schemes = Annotated[
     list[str],
-    typer.Option("--scheme", help="A scheme to compare; give it once for each.", metavar="NAME[+NAME...]"),
+    typer.Option(
+        "--scheme", help="A scheme to compare; give it once for each.", metavar="NAME[+NAME...]", autocompletion=_preset("scheme")
+    ),
 ]
-Workload = Annotated[str | None, typer.Option(help="Workload preset.", metavar="NAME")]
+Workload = Annotated[str | None, typer.Option(help="Workload preset.", metavar="NAME", autocompletion=_preset("workload"))]
 Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst.", metavar="FILE")]
-Format = Annotated[str | None, typer.Option(help="The trace's format, where its content does not tell.", metavar="NAME")]
+Format = Annotated[
+    str | None, typer.Option(help="The trace's format, where its content does not tell.", metavar="NAME", autocompletion=_format)
+]
 UnitBytes = Annotated[
     int | None,
-    typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N"),
+    typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N", parser=size),
 ]
 TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Let requests arrive X times faster.", metavar="X")]
 BadLines = Annotated[
     int | None,
     typer.Option(
-        "--skip-bad-lines", help="Leave out up to N lines of the trace that cannot be read (they are counted).", metavar="N", min=0
+        "--skip-bad-lines", help="Leave out up to N lines of the trace that cannot be read (they are counted).", metavar="N", parser=count
     ),
 ]
 Prefill = Annotated[
@@ -56,14 +103,20 @@ Prefill = Annotated[
 ]
 Fit = Annotated[
     str | None,
-    typer.Option(help="Give the device just the blocks that the trace's addresses, or so many bytes, need.", metavar="trace|BYTES"),
+    typer.Option(help="Give the device just the blocks that the trace's addresses, or so many bytes (64MiB), need.", metavar="trace|BYTES"),
 ]
 Requests = Annotated[
     int | None,
-    typer.Option(help="Stop after N requests (default: the whole trace, or 100,000 generated ones).", metavar="N"),
+    typer.Option(
+        help="Stop after N requests, such as 5000, 20k or 2M (default: the whole trace, or 100,000 generated ones).",
+        metavar="N",
+        parser=count,
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of all random streams.", metavar="N", min=0, max=2**64 - 1)]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="Set one configuration key; may be repeated.", metavar="KEY=VALUE")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Set one configuration key; may be repeated.", metavar="KEY=VALUE", autocompletion=_key)
+]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file of configuration keys.", metavar="FILE.toml")]
 
 
@@ -99,7 +152,7 @@ TimelineWindow = Annotated[
 ]
 TimelineLimit = Annotated[
     int | None,
-    typer.Option(help="End a timeline when it has N slices (default: 200,000).", metavar="N", min=1),
+    typer.Option(help="End a timeline when it has N slices (default: 200,000).", metavar="N", parser=count),
 ]
 Paired = Annotated[
     bool, typer.Option("--paired", help="Also compare request by request with the first scheme: how many are faster, slower, unchanged.")
@@ -120,6 +173,7 @@ def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:
     """The pairs of `--set KEY=VALUE`; the value is left as it is written."""
     pairs = []
     for setting in settings or []:
+        text("--set", setting)
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
             raise UsageError(f'--set "{setting}": expected KEY=VALUE, such as gc.soft=0.05')

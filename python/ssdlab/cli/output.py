@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 
+from ssdlab.errors import shortened
 from ssdlab.json_text import json_text
 from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT
 
@@ -17,6 +18,10 @@ __all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "warn"]
 
 INTERRUPTED = 130
 """What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
+
+
+_WRITTEN_OUT = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+"""Characters of a value that would move a terminal's cursor or change its colours."""
 
 
 def complain(message: str) -> None:
@@ -30,7 +35,7 @@ def warn(message: str) -> None:
 
 
 def _say(message: str) -> None:
-    line = "; ".join(part.strip() for part in message.splitlines() if part.strip())
+    line = "; ".join(part.strip() for part in shortened(message).splitlines() if part.strip()).translate(_WRITTEN_OUT)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
 

@@ -114,10 +114,14 @@ def queueing(
         list[Priority] | None, typer.Option(help="Which operations go first; once for each (default: rwp and cep).")
     ] = None,
     free_blocks: Annotated[
-        int | None, typer.Option(help="Free blocks; writes wait where collections have taken all (default: without bound).", metavar="N")
+        int | None,
+        typer.Option(
+            help="Free blocks; writes wait where collections have taken all (default: without bound).", metavar="N", parser=o.count
+        ),
     ] = None,
     requests: Annotated[
-        int | None, typer.Option(help="Requests (default: 1,000,000 drawn, or as of run for a trace or workload).", metavar="N")
+        int | None,
+        typer.Option(help="Requests (default: 1,000,000 drawn, or as of run for a trace or workload).", metavar="N", parser=o.count),
     ] = None,
     seed: o.Seed = DEFAULT_SEED,
     settings: o.Settings = None,

@@ -9,6 +9,7 @@ import typer
 
 from ssdlab import tables
 from ssdlab.cli import options as o
+from ssdlab.cli.command import Command, Group
 from ssdlab.cli.output import complain, print_json, print_tables
 from ssdlab.errors import Interrupted
 from ssdlab.progress import TotalProgress
@@ -21,10 +22,12 @@ __all__ = ["app"]
 
 RESULTS = Path("results/studies")
 
-app = typer.Typer(name="study", help="Published experiments, run again and compared with what was published.", no_args_is_help=True)
+app = typer.Typer(
+    cls=Group, name="study", help="Published experiments, run again and compared with what was published.", no_args_is_help=True
+)
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_() -> None:
     """List the studies that come with ssdlab."""
     width = max(map(len, library.shipped()), default=0) + 2
@@ -32,14 +35,14 @@ def list_() -> None:
         typer.echo(f"{name:<{width}}{library.load(name).title}")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(name: Annotated[str, typer.Argument(help="The study.", metavar="PAPER/STUDY")]) -> None:
     """Print a study's file: what is run, how, and what it is compared with."""
     library.load(name)  # a file is checked, and a wrong name is an error
     typer.echo(library.text(name), nl=False)
 
 
-@app.command()
+@app.command(cls=Command)
 def run(
     names: Annotated[
         list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
@@ -90,7 +93,7 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
     return result
 
 
-@app.command()
+@app.command(cls=Command)
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder that studies were run into.", metavar="DIR")] = RESULTS,
     out: Annotated[

@@ -12,13 +12,14 @@ import typer
 
 from ssdlab import api, recording, tables
 from ssdlab.cli import options as o
+from ssdlab.cli.command import Command, Group
 from ssdlab.cli.output import complain, print_json, print_tables, warn
 from ssdlab.errors import Error, UsageError
 from ssdlab.progress import CountProgress
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Look at traces, convert and record them.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Look at traces, convert and record them.", no_args_is_help=True)
 
 COMMAND_SHOWN = 60
 """So many letters of a command are shown in a table."""
@@ -29,7 +30,7 @@ DeviceOfTrace = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=Command)
 def info(
     files: Annotated[list[Path], typer.Argument(help="Trace files, plain, .gz, .bz2 or .zst.", metavar="FILE...")],
     format: o.Format = None,
@@ -60,7 +61,7 @@ def info(
         raise typer.Exit(code)
 
 
-@app.command()
+@app.command(cls=Command)
 def convert(
     source: Annotated[Path, typer.Argument(help="The trace to read.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
@@ -69,22 +70,22 @@ def convert(
     device: DeviceOfTrace = None,
     bad_lines: o.BadLines = None,
     time_order: Annotated[o.TimeOrder, typer.Option(help="What to do where times go back.")] = o.TimeOrder.error,
-    requests: Annotated[int | None, typer.Option(help="At most N requests.", metavar="N", min=1)] = None,
+    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=o.count)] = None,
     json_: o.Json = False,
 ) -> None:
     """Convert a trace to the format that OUT ends with."""
     _write(source, target, json_, format, unit_bytes, device, bad_lines, time_order=time_order.value, requests=requests)
 
 
-@app.command()
+@app.command(cls=Command)
 def sample(
     source: Annotated[Path, typer.Argument(help="The trace to read.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
-    skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", min=0)] = 0,
+    skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", parser=o.count)] = 0,
     seconds: Annotated[
         float | None, typer.Option(help="Only S seconds, by the trace's own clock, from the first request taken.", metavar="S")
     ] = None,
-    requests: Annotated[int | None, typer.Option(help="At most N requests.", metavar="N", min=1)] = None,
+    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=o.count)] = None,
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
     device: DeviceOfTrace = None,
@@ -116,7 +117,7 @@ def _write(
 
 
 # What follows the first word of COMMAND belongs to it, with -- in front or without.
-@app.command(context_settings={"allow_interspersed_args": False})
+@app.command(cls=Command, context_settings={"allow_interspersed_args": False})
 def record(
     command: Annotated[list[str], typer.Argument(help="The program to run, with its arguments.", metavar="-- COMMAND...")],
     device: Annotated[Path, typer.Option("--dev", help="The block device to record: a disk or a partition.", metavar="DEV")],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 from collections import Counter
@@ -15,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
-from ssdlab.errors import Error, FileError, UsageError
+from ssdlab.errors import Error, UsageError
+from ssdlab.json_text import read_json
 from ssdlab.study.expressions import nearest
 
 __all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "saved_in", "title_of", "undamaged", "words_of"]
@@ -146,7 +146,8 @@ def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
         UsageError: there are none, or the file is not one of theirs.
         FileError: it cannot be read.
     """
-    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if file.exists()]
+    # pathlib raises for a name that is too long
+    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if os.path.exists(file)]  # noqa: PTH110
     if not found:
         written = "`ssdlab run --out` and `compare --out` write them"
         raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here ({written})")
@@ -185,7 +186,7 @@ def undamaged(source: Path | None) -> Iterator[None]:
         yield
     except Error:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as reason:
         if source is None:
             raise
         found = f"{type(reason).__name__}: {reason}"
@@ -214,12 +215,7 @@ def title_of(data: Mapping[str, Any]) -> str:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as reason:
-        raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
-    except (ValueError, RecursionError) as reason:
-        raise UsageError(f"{file}: not JSON: {reason}") from reason
+    data = read_json(file)
     if not isinstance(data, dict):
         raise UsageError(f"{file}: not a JSON object")
     return data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ssdlab.checks import path, text, truth
 from ssdlab.study import library, report
 from ssdlab.study.running import StudyResult, prepare, run
 
@@ -35,14 +36,14 @@ def run_study(
         ssdlab.Interrupted: Ctrl-C. What had finished is in `out`.
     """
     prepared = prepare(
-        library.load(os.fspath(name)),
-        quick=quick,
-        out=None if out is None else Path(out),
-        traces=None if traces is None else Path(traces),
+        library.load(text("name", os.fspath(path("name", name)))),
+        quick=truth("quick", quick),
+        out=None if out is None else Path(path("out", out)),
+        traces=None if traces is None else Path(path("traces", traces)),
     )
     return run(prepared, workers=jobs)
 
 
 def study_report(folder: Path_, page: Path_) -> int:
     """Collects the studies that were run into `folder` into one page, `.html` or `.md`; returns how many there are."""
-    return report.write(Path(folder), Path(page))
+    return report.write(Path(path("folder", folder)), Path(path("page", page)))

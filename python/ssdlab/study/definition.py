@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ssdlab.checks import shown
 from ssdlab.errors import ConfigError, FileError
 from ssdlab.study.expressions import Formula, Reference, nearest, parse_reference
 
@@ -301,6 +302,10 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: no valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}: no valid TOML: lists or tables lie too deep within each other") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise ConfigError(f"{name}: no valid TOML: {error}") from error
 
 
 def read_file(path: Path) -> str:
@@ -327,7 +332,7 @@ def check_type(where: str, key: str, value: object) -> None:
         if entries is None or not all(_is(entry, LISTS[key]) for entry in entries):
             raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
     elif key in TYPES and not _is(value, TYPES[key]):
-        raise ConfigError(f"{where} = {value!r}: expected {_words(TYPES[key])}")
+        raise ConfigError(f"{where} = {shown(value)}: expected {_words(TYPES[key])}")
     elif key == "engine":
         _check_known(where, str(value), ENGINES, "engine")
 
@@ -458,7 +463,7 @@ def _references(where: str, value: object) -> tuple[Reference, ...]:
     texts = [value] if isinstance(value, str) else value
     found = [parse_reference(text) if isinstance(text, str) else None for text in texts] if isinstance(texts, list) else [None]
     if None in found:
-        raise ConfigError(f"{where} = {value!r}: expected names, with or without brackets, such as mean or mean[rwp]")
+        raise ConfigError(f"{where} = {shown(value)}: expected names, with or without brackets, such as mean or mean[rwp]")
     return tuple(entry for entry in found if entry is not None)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.errors import FileError, UsageError
+from ssdlab.json_text import read_json
 from ssdlab.study.running import STUDY_FILE
 from ssdlab.tables import significant, study_cells
 
@@ -46,14 +46,16 @@ nav li { margin: .1rem 0 } .muted { color: #666 }
 def collect(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     """The results of the studies that were run into `folder`, each with the folder that it lies in."""
     found = []
-    for file in sorted(folder.glob(f"*/*/{STUDY_FILE}")):
+    try:
+        files = sorted(folder.glob(f"*/*/{STUDY_FILE}"))
+    except OSError as reason:
+        raise FileError(f"{folder}: cannot read: {reason.strerror}", reason.errno, str(folder)) from reason
+    for file in files:
         try:
-            study = json.loads(file.read_text(encoding="utf-8"))
+            study = read_json(file)
             _check(study)
-        except OSError as reason:
-            raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
-        except ValueError as reason:
-            raise UsageError(f"{file}: no result of a study: {reason}") from reason
+        except (UsageError, ValueError) as reason:
+            raise UsageError(f"{file}: no result of a study: {str(reason).removeprefix(f'{file}: ')}") from reason
         found.append((file.parent, study))
     if not found:
         raise UsageError(f"{folder}: no results of studies here (`ssdlab study run` makes them)")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from ssdlab.checks import mapping, path, truth
+from ssdlab.checks import mapping, path, shown, truth
 from ssdlab.errors import Interrupted, UsageError
-from ssdlab.plans import warn_of_idle_keys
+from ssdlab.plans import DEEPEST, warn_of_idle_keys
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import define
 from ssdlab.sweeping.result import SweepResult
@@ -98,16 +98,18 @@ def _name(values: Mapping[str, Any]) -> str:
 
 def _listed(axis: str, values: object) -> list[Any]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise UsageError(f"grid: {axis} = {values!r}: expected several values, such as [1, 2, 3]")
+        raise UsageError(f"grid: {axis} = {shown(values)}: expected several values, such as [1, 2, 3]")
     return list(values)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """Numbers of NumPy as Python's, arrays as lists, paths as texts."""
+    if depth > DEEPEST:
+        raise UsageError(f"{shown(value)}: it lies in more than {DEEPEST} lists or tables")
     if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
+        return {key: _plain(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [_plain(entry, depth + 1) for entry in value]
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return os.fspath(path("the value", value))
     return value.tolist() if hasattr(value, "tolist") else value

@@ -10,6 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
 from matplotlib.ticker import NullLocator
 
+from ssdlab.checks import check_texts, mapping, text
 from ssdlab.errors import UsageError
 from ssdlab.report.axes import ends_of, label_of, round_ticks, scale
 from ssdlab.report.drawing import Figure
@@ -103,6 +104,9 @@ class _SweepPicture(Picture):
 def figure(sweep: SweepResult, y: str, x: str | None, by: str | None, where: Mapping[str, Any], look: Look) -> Picture:
     """What `SweepResult.plot` returns."""
     axes = sweep.axes
+    text("y", y)
+    check_texts({"x": x, "by": by})
+    mapping("where", where)
     for axis in (*([] if x is None else [x]), *([] if by is None else [by]), *where):
         if axis not in axes:
             raise UsageError(f'plot: no axis "{axis}"{nearest(axis, axes)} (there are {", ".join(axes)})')

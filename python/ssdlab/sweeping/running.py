@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -13,8 +14,9 @@ from typing import Any, Literal
 
 from ssdlab import _core
 from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
-from ssdlab.checks import whole
+from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, FileError, StoppedError, UsageError
+from ssdlab.json_text import read_json
 from ssdlab.plans import Setup, requests_of, value_text
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point, Sweep
@@ -67,12 +69,12 @@ class Task:
         assert self.job.folder is not None
         file = self.job.folder / RESULT_FILE
         try:
-            data = json.loads(file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except OSError as reason:
-            raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
-        except ValueError:
+            data = read_json(file)
+        except FileError as reason:
+            if reason.errno == errno.ENOENT:
+                return None
+            raise
+        except UsageError:
             return None
         other = difference(self.asked, data)
         if other is not None:
@@ -143,7 +145,7 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
     if workers is not None:
         whole("jobs", workers, least=1)
     if engine not in ENGINES:
-        raise UsageError(f'engine = "{engine}": expected {" or ".join(ENGINES)}')
+        raise UsageError(f"engine = {shown(engine)}: expected {' or '.join(ENGINES)}")
     folder = prepared.folder
     if folder is not None:
         prepare_folder(folder, (*TABLE_FILES, REPORT_FILE))
@@ -195,6 +197,8 @@ def _result(prepared: Prepared, batch: Batch) -> SweepResult:
 
 def _refuse_results(folder: Path) -> None:
     """A sweep takes long: its results are not written over by one that was meant to go on with it."""
+    if not os.path.isdir(folder):  # noqa: PTH112 (pathlib raises for a name that is too long)
+        return
     here = [file for file in (*(folder / name for name in TABLE_FILES), *folder.glob(f"*/{RESULT_FILE}")) if file.exists()]
     if here:
         raise UsageError(

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use super::node::{Node, Shape, join, root};
 use super::presets::{self, Kind};
 use super::validate::all_or;
-use super::{Config, Problem, check, overrides, text, workload_rules};
+use super::{Config, Problem, amounts, check, overrides, text, workload_rules};
 
 /// What a user asks for. Whatever is not given has the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -186,8 +186,10 @@ pub(super) fn keys_by_hand(set: &[(String, String)]) -> Result<Vec<String>> {
 
 /// The keys of a tree with their values; none of them if something is wrong with it.
 fn checked(mut tree: Value, problems: &mut Vec<Problem>) -> Vec<(String, Value)> {
+    let before = problems.len();
+    amounts::resolve(&mut tree, problems);
     let found = check(&tree);
-    if !found.is_empty() {
+    if problems.len() > before || !found.is_empty() {
         problems.extend(found);
         return Vec::new();
     }

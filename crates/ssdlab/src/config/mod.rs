@@ -3,6 +3,7 @@
 //! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them.
 //! Raw text is merged and checked elsewhere in this module; whoever holds a [`Config`] may rely on every range stated here.
 
+pub mod amounts;
 pub mod capacity;
 pub mod check;
 pub mod idle;

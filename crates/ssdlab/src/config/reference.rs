@@ -1,5 +1,6 @@
 //! The reference of the configuration, written from the schema and the presets.
 
+use super::amounts::in_bytes;
 use super::check::{range, show};
 use super::node::{Bounds, Node, Shape, root};
 use super::presets::{self, Kind};
@@ -13,10 +14,12 @@ A configuration is one tree of sections and keys, the same in TOML, in Python an
 replacing keys of those before: defaults, the device preset, the scheme presets, the workload preset, the user's TOML file, single keys
 set by hand (`--set gc.soft=0.05`). Of several values set by hand for one key the last counts.
 
-- Presets are given by name, or as the path of a TOML file (with a `/` or ending in `.toml`). Several schemes are joined by `+` or
-  given one by one; two that set one key to different values are an error.
+- Presets are given by name, or as the path of a TOML file (with a `/` or ending in `.toml`). Several schemes are joined by `+`;
+  two that set one key to different values are an error.
 - A value set by hand is TOML: `0.05`, `true`, `\"text\"`, `[1, 2]`. What is not TOML is a word that stands for itself (`none`,
   `[read, erase]`). Quotes may be left out wherever a string or a name is wanted. `null` clears a key that may be absent.
+- A key of type bytes takes a unit as well: `--set cache.bytes=64MiB`, in TOML as a text: `bytes = \"64MiB\"`. `k`, `Ki` and `KiB` are
+  1024 bytes, `kB` is 1000, and so on with M, G and T, in letters of either case.
 - File names are relative to the directory in which the program runs.
 - Unknown keys and values out of range are refused, all of them at once.
 - A key can be *idle*: without effect, because the mechanism that it belongs to is off or the device cannot do it. `gc.pipeline` needs a
@@ -51,7 +54,7 @@ fn section_table(section: &Node) -> String {
     let head = "| key | type | range | default | meaning |\n|---|---|---|---|---|\n";
     let mut text = format!("\n## `{}`\n\n{}\n\n{head}", section.path, section.description);
     for key in keys {
-        let kind = kind(&key.shape);
+        let kind = if in_bytes(key) { "bytes".into() } else { kind(&key.shape) };
         let default = if key.default.is_null() { "absent".to_string() } else { format!("`{}`", show(&key.default)) };
         text += &format!("| `{}` | {kind} | {} | {default} | {} |\n", key.path, allowed(&key.shape), meaning(key));
     }

@@ -1,0 +1,170 @@
+"""How every command reads its words and writes its help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ssdlab.cli.guides import GUIDES, NO_GUIDE, Guide
+
+__all__ = ["MOST_COLUMNS", "Command", "Group"]
+
+MOST_COLUMNS = 100
+"""Help is no wider on a wide terminal: longer lines are hard to read."""
+
+GROUPS = {
+    "What is simulated": ("device", "scheme", "workload", "config", "set", "state", "fit", "requests", "seed"),
+    "Traces": ("trace", "format", "unit-bytes", "scale-time", "skip-bad-lines", "prefill"),
+    "Checks": ("verify", "expect-gc"),
+    "Results": ("out", "json", "log-requests", "paired"),
+    "Timelines": ("timeline", "timelines", "timeline-window", "timeline-limit"),
+}
+"""Options of a command that has many, as its help groups them; the others stand below these."""
+MANY = 15
+
+ONCE = {
+    "--scheme": "join schemes by + to merge them into one (npgc+slacker), or run each with `ssdlab compare --scheme npgc --scheme slacker`",
+}
+"""What to do instead of giving an option twice that is given once, where that is not plain."""
+
+
+class _Guided:
+    """Help with examples, for commands and groups."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples."""
+        _write_examples(_guide(ctx), formatter)
+
+
+class Command(_Guided, TyperCommand):
+    """A command: an option that is given once is refused a second time, and a word too many is explained."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the command's words."""
+        if not args and _guide(ctx).needs and not ctx.resilient_parsing:
+            typer.echo(self._brief(ctx), err=True)
+            raise typer.Exit(2)
+        _, surplus, given = self.make_parser(ctx).parse_args(args=list(args))
+        if not ctx.resilient_parsing and not any(parameter.is_eager for parameter in given):
+            _refuse_twice(ctx, given)
+            if surplus and not ctx.allow_extra_args:
+                ctx.fail(self._surplus(args, surplus))
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes arguments and options, these in groups."""
+        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", *GROUPS, "Options")}
+        parameters = self.get_params(ctx)
+        for parameter in parameters:
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                record = _narrow(record, formatter.width)
+                groups[_group(parameter) if len(parameters) > MANY else parameter.param_type_name.capitalize() + "s"].append(record)
+        for name, records in groups.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+    def _brief(self, ctx: Any) -> str:
+        """What the command is for and must be given, and examples."""
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        formatter.write_paragraph()
+        needs, _, verbatim = _guide(ctx).needs.partition("\n\n")
+        with formatter.indentation():
+            formatter.write_text(needs)
+        if verbatim:
+            formatter.write(f"\n{verbatim}\n")
+        _write_examples(_guide(ctx), formatter)
+        formatter.write(f"\n`{ctx.command_path} --help` lists all options.")
+        return str(formatter.getvalue())
+
+    def _surplus(self, args: Sequence[str], surplus: Sequence[str]) -> str:
+        """What is wrong with a word that belongs to no option: most often a second value behind one."""
+        words = " ".join(surplus)
+        before = (_value_before(args, index) for index, word in enumerate(args) if word == surplus[0])
+        option, value = next((found for found in before if found is not None), ("", ""))
+        parameter = next((one for one in self.params if option in one.opts), None)
+        if parameter is None or getattr(parameter, "is_flag", False):
+            return f"{words}: a word that belongs to no option"
+        if parameter.multiple:
+            repeated = " ".join(f"{option} {word}" for word in (value, *surplus))
+            return f"{words}: a second value behind {option}: repeat {option} for each: {repeated}"
+        return f"{words}: a second value behind {option} {value}, which takes one"
+
+
+class Group(_Guided, TyperGroup):
+    """A group of commands: what each is for is written out, not cut."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Writes the commands with their first sentences."""
+        rows = [(name, command.get_short_help_str(MOST_COLUMNS * 10)) for name, command in self.commands.items() if not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _narrow(record: tuple[str, str], width: int) -> tuple[str, str]:
+    """An option and its help; choices that do not fit beside the option stand in its help."""
+    name, _, choices = record[0].partition(" <")
+    if len(record[0]) + 2 <= width or not choices:
+        return record
+    return name, f"{record[1]}  [{choices.rstrip('>').replace('|', ', ')}]"
+
+
+def _group(parameter: Any) -> str:
+    """The heading below which help has an argument or option."""
+    if parameter.param_type_name == "argument":
+        return "Arguments"
+    names = {option.removeprefix("--") for option in parameter.opts}
+    return next((group for group, members in GROUPS.items() if names & set(members)), "Options")
+
+
+def _refuse_twice(ctx: Any, given: Sequence[Any]) -> None:
+    """Of an option with one value the last would count, and the others be lost without a word."""
+    single = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag or one.count)]
+    for parameter in single:
+        if single.count(parameter) > 1:
+            name = max(parameter.opts, key=len)
+            ctx.fail(f"{name}: given {single.count(parameter)} times: expected once{f'; {ONCE[name]}' if name in ONCE else ''}")
+
+
+def _value_before(args: Sequence[str], index: int) -> tuple[str, str] | None:
+    """The option and its value right before a word, if that is what stands there."""
+    before = args[index - 1] if index else ""
+    if before.startswith("--") and "=" in before:
+        option, _, value = before.partition("=")
+        return option, value
+    return (args[index - 2], before) if index > 1 and args[index - 2].startswith("-") else None
+
+
+def _guide(ctx: Any) -> Guide:
+    words = []
+    while ctx.parent is not None:
+        words.append(ctx.info_name)
+        ctx = ctx.parent
+    return GUIDES.get(" ".join(reversed(words)), NO_GUIDE)
+
+
+def _write_examples(guide: Guide, formatter: Any) -> None:
+    if not guide.examples:
+        return
+    with formatter.section("Examples"):
+        for example in guide.examples:
+            formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in _broken(example, formatter.width - 4)))
+
+
+def _broken(command: str, width: int) -> list[str]:
+    """A command in lines that a shell takes as one, broken in front of options."""
+    first, *rest = command.split(" --")
+    parts = [first, *(f"--{part}" for part in rest)]
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + 1 + len(part) <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"  {part}")
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]

@@ -1,0 +1,75 @@
+"""What a command is to be given, and examples of it: shown by its help, and where it is called without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+__all__ = ["GUIDES", "NO_GUIDE", "Guide"]
+
+
+class Guide(NamedTuple):
+    """How a command is called."""
+
+    examples: tuple[str, ...]
+    """A test runs them all, one after the other, in a folder with `trace.csv` and `sweep.toml`."""
+    needs: str = ""
+    """What it must be given, where a call without a word says so."""
+
+
+NO_GUIDE = Guide(())
+
+GUIDES: Mapping[str, Guide] = MappingProxyType(
+    {
+        "run": Guide(
+            (
+                "ssdlab run --device demo-4g --scheme pgc --workload lee2013-synthetic --requests 20k",
+                "ssdlab run --device demo-4g --scheme pgc --trace trace.csv --out results/pgc",
+                "ssdlab run --device demo-4g --scheme pgc+slacker --trace trace.csv --set gc.soft=0.06 --json",
+            ),
+            "Give it a workload (--workload NAME) or a trace (--trace FILE). Name a device (--device NAME) and a scheme (--scheme NAME) "
+            "as well, or it takes the defaults.",
+        ),
+        "compare": Guide(
+            (
+                "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --workload lee2013-synthetic --requests 20k",
+                "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --trace trace.csv --out results/both",
+            ),
+            "Give it two schemes or more (--scheme NAME, once for each), and a workload (--workload NAME) or a trace (--trace FILE).",
+        ),
+        "sweep": Guide(
+            ("ssdlab sweep sweep.toml --out results/sweep", "ssdlab sweep sweep.toml --out results/sweep --resume"),
+            "Give it a file that names the grid, and a folder for the results (--out DIR). A file of three lines is a sweep:\n\n"
+            '    workload = "lee2013-synthetic"\n    [grid]\n    scheme = ["npgc", "pgc"]',
+        ),
+        "report": Guide(("ssdlab report results/both", "ssdlab report results/both --out both.html")),
+        "precondition": Guide(
+            (
+                "ssdlab precondition --device lee2013 --out warm.state",
+                "ssdlab run --device lee2013 --state warm.state --trace trace.csv",
+            )
+        ),
+        "queueing": Guide(
+            (
+                "ssdlab queueing --read-rate 1 --write-rate 0.5 --requests 100k",
+                "ssdlab queueing --trace trace.csv --priority rwp --show simulation",
+            )
+        ),
+        "list": Guide(("ssdlab list schemes", "ssdlab list policies")),
+        "show": Guide(("ssdlab show device demo-4g", "ssdlab show scheme pgc")),
+        "schema": Guide(("ssdlab schema",)),
+        "trace": Guide(("ssdlab trace info trace.csv",)),
+        "trace info": Guide(("ssdlab trace info trace.csv", "ssdlab trace info trace.csv --format csv --json")),
+        "trace convert": Guide(
+            ("ssdlab trace convert trace.csv trace.parquet", "ssdlab trace convert trace.csv trace.csv.zst --time-order sort")
+        ),
+        "trace sample": Guide(("ssdlab trace sample trace.csv part.csv --skip 1 --requests 2",)),
+        "trace record": Guide(("ssdlab trace record --dev /dev/nvme0n1 --out mine.csv.zst -- fio job.fio",)),
+        "study": Guide(("ssdlab study list",)),
+        "study list": Guide(("ssdlab study list",)),
+        "study show": Guide(("ssdlab study show lee2013/fig10a",)),
+        "study run": Guide(("ssdlab study run bux2011/sec4 --quick --out results/studies",)),
+        "study report": Guide(("ssdlab study report results/studies",)),
+    }
+)
