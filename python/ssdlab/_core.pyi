@@ -11,6 +11,7 @@ __all__ = [
     "EvictionCandidates",
     "Plan",
     "Simulator",
+    "StandIn",
     "Traffic",
     "build_config",
     "fit_blocks",
@@ -152,6 +153,11 @@ def build_config(
     file: _Path | None = None,
     set: Sequence[tuple[str, str]] = ...,
 ) -> Config: ...
+
+@final
+class StandIn:
+    def __new__(cls, path: _Path, copy: _Path) -> StandIn: ...
+
 def fit_blocks(config: Config, bytes: int) -> int | None: ...
 def replay_cache(
     config: Config,

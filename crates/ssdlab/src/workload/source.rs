@@ -9,6 +9,7 @@ use super::input::{Compression, Consumed, Lines};
 use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
+use crate::inputs;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
@@ -203,13 +204,13 @@ fn refuse_useless_units(path: &Path, format: &Format, unit_bytes: Option<u64>) -
     )))
 }
 
-/// Parquet needs random access, so a pipe is never Parquet; and it is not opened here, since it can be read only once.
+/// Parquet needs random access, so a pipe that has no copy is never Parquet; and it is not opened here, since it can be read only once.
 fn is_parquet(path: &Path) -> Result<bool> {
     let failed = |e| Error::io("read", path, e);
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    if !inputs::is_repeatable(path).map_err(failed)? {
         return Ok(false);
     }
     let mut head = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(parquet::MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
+    inputs::open(path).map_err(failed)?.take(parquet::MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
     Ok(head == parquet::MAGIC)
 }
