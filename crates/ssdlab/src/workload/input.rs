@@ -165,6 +165,21 @@ impl Lines {
         }
     }
 
+    /// The next `size` bytes with their number from 1, fewer at the end of the file, or `None` there. `size` is far below the buffer's.
+    pub(crate) fn next_record(&mut self, size: usize) -> Result<Option<Line<'_>>> {
+        while self.end - self.start < size && !self.at_end {
+            self.fill()?;
+        }
+        let length = size.min(self.end - self.start);
+        if length == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let from = self.start;
+        self.start += length;
+        Ok(Some(Line { number: self.number, text: Some(&self.buffer[from..from + length]) }))
+    }
+
     #[inline]
     fn line(&mut self, from: usize, length: usize) -> Line<'_> {
         self.number += 1;
