@@ -18,6 +18,7 @@ from typing import Any, Literal
 from ssdlab import _core, queueing
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, Interrupted, StoppedError, UsageError
+from ssdlab.inputs import Held
 from ssdlab.json_text import json_text
 from ssdlab.plans import Setup, Timeline
 from ssdlab.result import Result
@@ -86,6 +87,8 @@ class Job:
     """What its result has besides what the core returns: how the device was fitted, what repeats it, ..."""
     base: str | None = None
     """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
+    held: Mapping[str, Held] = field(default_factory=dict)
+    """Copies of what the run reads and could not be read again."""
 
     @property
     def series(self) -> bool:
@@ -131,6 +134,7 @@ class Job:
             title=setup.title(scheme),
             entries={key: value for key, value in entries.items() if value is not None},
             base=base,
+            held=setup.held,
         )
 
     def result(self, text: str) -> Result:
@@ -154,6 +158,7 @@ class QueueingJob:
         """Checks everything that can be checked before the run, by serving a single request."""
         if experiment.requests is not None:
             whole("requests", experiment.requests, least=1)
+        experiment.hold_inputs()
         replace(experiment, requests=1).run(priority)
         return cls(label=label, experiment=experiment, priority=priority, folder=folder, series=series)
 
