@@ -37,11 +37,15 @@ Schemes = Annotated[
     typer.Option("--scheme", help="A scheme to compare; give it once for each.", metavar="NAME[+NAME...]"),
 ]
 Workload = Annotated[str | None, typer.Option(help="Workload preset.", metavar="NAME")]
-Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst.", metavar="FILE")]
+Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE")]
 Format = Annotated[str | None, typer.Option(help="The trace's format, where its content does not tell.", metavar="NAME")]
 UnitBytes = Annotated[
     int | None,
     typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N"),
+]
+Volume = Annotated[
+    str | None,
+    typer.Option(help="Only requests of this volume of the trace (disk, LUN, ASU), as `ssdlab trace info` lists it.", metavar="NAME"),
 ]
 TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Let requests arrive X times faster.", metavar="X")]
 BadLines = Annotated[
