@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Ssdlab
+import ssdlab
+from conftest import DRIVE, DRIVE_OPTIONS, Ssdlab
 
 GOOD = "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n10,W,4096,8192\n20,W,0,8192\n30,T,0,4096\n"
 BAD = GOOD + "40,X,0,4096\n50,R,1.5E+11,4096\n60,R,0,4096\n"
@@ -83,6 +85,95 @@ def test_convert_keeps_every_request(ssdlab_command: Ssdlab, good: Path, tmp_pat
     after = ssdlab_command("trace", "info", target, "--json").json()
     for key in ("requests", "mean_kb", "span_s", "max_end_bytes", "bad_lines"):
         assert after[key] == before[key]
+
+
+VOLUMES = "timestamp_us,op,offset_bytes,size_bytes,device\n0,R,0,4096,sda\n5,W,0,4096,sdb\n9,W,0,8192,sdb\n"
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", "--scheme", "npgc", "--scheme", "pgc"]], ids=["run", "compare"])
+def test_a_trace_of_several_volumes_says_so_and_one_can_be_chosen(ssdlab_command: Ssdlab, tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "t.csv").write_text(VOLUMES)
+    replay = [*command, *DRIVE_OPTIONS, "--trace", "t.csv"]
+    assert "2 volumes share one address space" in (shown := ssdlab_command(*replay).out)
+    assert "--volume NAME" in shown
+    chosen = ssdlab_command(*replay, "--volume", "sdb")
+    assert "share one address space" not in chosen.out
+    assert "1 requests of other volumes left out" in chosen.out
+    result = ssdlab_command(*replay, "--volume", "sdb", "--json").json()
+    result = result if command == ["run"] else result["runs"]["pgc"]
+    assert result["latency_ns"]["all"]["count"] == 2
+    assert "--volume sdb" in result["command"]
+    assert "the trace has: sda, sdb" in ssdlab_command("run", *DRIVE_OPTIONS, "--trace", "t.csv", "--volume", "sdc").failed(1)
+
+
+def test_a_volume_has_one_name_everywhere_and_its_old_ones(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(VOLUMES)
+    for option in ("--volume", "--device-of-trace"):
+        assert ssdlab_command("trace", "info", "t.csv", option, "sda", "--json").json()["requests"]["read"] == 1
+        assert ssdlab_command("trace", "convert", "t.csv", "one.csv", option, "sda").code == 0
+        assert (tmp_path / "one.csv").read_text() == "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n"
+    for name in ({"volume": "sdb"}, {"device": "sdb"}):
+        assert ssdlab.trace_info(tmp_path / "t.csv", **name)["requests"]["write"] == 2
+        assert ssdlab.trace_convert(tmp_path / "t.csv", tmp_path / "b.csv", **name)["requests"]["write"] == 2
+    with pytest.raises(ssdlab.UsageError, match="older name"):
+        ssdlab.trace_info(tmp_path / "t.csv", volume="sda", device="sdb")
+    by_key = ssdlab.run(trace=tmp_path / "t.csv", set=DRIVE | {"workload.device": "sdb"})
+    assert ssdlab.run(trace=tmp_path / "t.csv", volume="sdb", set=DRIVE).digest == by_key.digest
+    points = ssdlab.sweep({"volume": ["sda", "sdb"]}, trace=tmp_path / "t.csv", set=DRIVE)
+    assert [point.result["latency_ns"]["all"]["count"] for point in points] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("t.csv", "", "the file is empty"),
+        ("t.csv", "timestamp_us,op,offset_bytes,size_bytes\n", "holds no requests"),
+        ("t.csv", "time;op;offset;size\n0;R;0;512\n", "semicolons"),
+        ("t.csv", "0,5;R;0;512\n0,7;R;0;512\n", "decimal points"),
+        ("t.csv", "when,what,where,much\n0,R,0,512\n", "the header timestamp_us,op,offset_bytes,size_bytes"),
+        ("t.csv", "0,read,0,512\n", "the header timestamp_us,op,offset_bytes,size_bytes"),
+        ("t.csv", "timestamp_us,op,offset_bytes,size_bytes\n0,5,R,0,512\n", "the op R, W, T or F"),
+        ("t.csv", "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,512\n".encode("utf-16"), "iconv"),
+        ("t.zip", b"PK\x03\x04" + bytes(40), "a zip archive; unpack it first: unzip t.zip"),
+        ("t.csv.gz", gzip.compress(b"0,R,0,512\n" * 5000, mtime=0)[:60], "cut short"),
+        ("t.tar.gz", gzip.compress(bytes(257) + b"ustar" + bytes(250)), "a tar archive"),
+        ("t_lat.1.log", "1, 104000, 0, 4096, 0\n2, 99000, 1, 4096, 8192\n", "write_iolog"),
+        ("t.lis", "0 64 0 1\n128 8 0 2\n", "ARC"),
+        ("t.csv", "BeginHeader\n  DiskRead, TimeStamp\nEndHeader\n", "Event Tracing for Windows"),
+        ("t.csv", "Timestamp,Response,IOType,LUN,Offset,Size\n1.5,0.1,R,0,0,512\n1.6,0.1,,0,0,512\n", "--skip-bad-lines N"),
+        ("t.csv", None, "cannot read: Is a directory"),
+        ("missing.csv", ..., "cannot read: No such file or directory"),
+    ],
+    ids=["empty", "header only", "semicolons", "commas", "own header", "no header", "decimal comma", "UTF-16", "zip", "cut gzip", "tar",
+         "fio log", "ARC", "ETW", "Systor", "folder", "missing"],
+)  # fmt: skip
+def test_what_is_no_trace_is_one_line_that_helps_with_the_same_exit_code(
+    ssdlab_command: Ssdlab, tmp_path: Path, name: str, content: str | bytes | None, told: str
+) -> None:
+    if content is None:
+        (tmp_path / name).mkdir()
+    elif content is not ...:
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    for command in (["run"], ["run", "--fit", "trace"], ["compare", "--scheme", "npgc", "--fit", "trace"]):
+        options = ["--device", "demo-4g"]
+        line = ssdlab_command(*command, *options, "--trace", name).failed(1)
+        assert told in line, command
+        assert name in line, command
+    assert ssdlab_command("trace", "convert", name, "out.csv").failed(1)
+
+
+ROW, LAST = "0,R,0,512", "5,W,512,512"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"\ufeff{ROW}\n{LAST}\n", f"{ROW}\r\n{LAST}\r\n", f"timestamp_us,op,offset_bytes,size_bytes\r\n{ROW}\r\n{LAST}"],
+    ids=["byte order mark", "CRLF", "CRLF and header"],
+)
+def test_marks_and_line_ends_of_other_systems_are_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    info = ssdlab.trace_info(tmp_path / "t.csv")
+    assert (info["requests"]["read"], info["requests"]["write"], info["bad_lines"]) == (1, 1, 0)
 
 
 def test_convert_of_a_bad_trace_leaves_no_file(ssdlab_command: Ssdlab, bad: Path, tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import ssdlab
 from conftest import ROOT, Ssdlab
+from ssdlab import _core
+from ssdlab.plans import Setup
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 
@@ -57,14 +60,80 @@ def test_a_fitted_run_is_that_of_the_same_device_by_hand() -> None:
         (["--fit", "trace"], ["no trace is given"]),
         (["--fit", "much"], ["fit", "much", "bytes"]),
         (["--fit", "0"], ["fit = 0"]),
-        (["--fit", "1000"], ["fit = 1000", "1 blocks a plane", "device.blocks_per_plane"]),
-        (["--fit", "99999999999999999"], ["no device of this shape"]),
+        (["--fit", "1000", "--set", "gc.soft=1.5"], ["gc.soft = 1.5", "number of blocks"]),
+        (["--fit", "99999999999999999"], ["no device of this shape", "device.channels", "workload.range"]),
         (["--fit", "100000000", "--set", "device.blocks_per_plane=64"], ["fit", "device.blocks_per_plane", "both"]),
     ],
 )
 def test_what_cannot_be_fitted_is_said(ssdlab_command: Ssdlab, options: list[str], words: list[str]) -> None:
     message = ssdlab_command("run", "--device", "lee2013", "--workload", "lee2013-synthetic", *options).failed(2)
     assert all(word in message for word in words), message
+
+
+DEVICES, SCHEMES = sorted(ssdlab.presets("device")), sorted(ssdlab.presets("scheme"))
+EXTENTS = (4096, 1 << 20, 64 << 20, 1 << 30)
+
+
+def builds(device: str, scheme: str | None, extent: int, blocks: int | None = None) -> _core.Config:
+    setup = Setup(device=device, fit=extent) if blocks is None else Setup(device=device, set=(("device.blocks_per_plane", str(blocks)),))
+    return setup.build(scheme)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_device_is_fitted_to_small_extents_under_every_scheme(device: str) -> None:
+    """The fewest blocks a plane that export enough and work: with one block fewer the drive is refused or too small."""
+    checked = 0
+    for scheme in [None, *SCHEMES]:
+        try:
+            as_it_is = Setup(device=device).build(scheme)
+        except ssdlab.ConfigError:
+            continue  # the device lacks what the scheme needs
+        for extent in (*EXTENTS, as_it_is.exported_bytes, as_it_is.exported_bytes + 1):
+            config = builds(device, scheme, extent)
+            assert config.exported_bytes >= extent, (scheme, extent)
+            blocks = json.loads(config.json())["device"]["blocks_per_plane"]
+            try:
+                smaller = builds(device, scheme, extent, blocks - 1)
+            except ssdlab.ConfigError:
+                smaller = None
+            assert smaller is None or smaller.exported_bytes < extent, (scheme, extent, blocks)
+            checked += 1
+    assert checked > 50, "schemes that suit the device"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", ["none", "fill", "soft"])
+def test_a_drive_fitted_to_a_small_trace_runs(tmp_path: Path, device: str, kind: str) -> None:
+    """A log of 64 MB was refused on demo-4g, elyasi2017 and ae2022."""
+    trace = tmp_path / "t.csv"
+    for extent in (4096, 64 << 20):
+        rows = "".join(f"{row * 300},W,{row * 7919 * 4096 % extent},4096\n" for row in range(500))
+        trace.write_text(f"{HEADER}{rows}150000,R,{extent - 4096},4096\n")
+        result = ssdlab.run(device=device, trace=trace, fit="trace", set={"ftl.precondition.kind": kind}, verify="end")
+        assert result.fit.exported_bytes >= extent
+        assert result["latency_ns"]["all"]["count"] == 501
+
+
+def test_schemes_that_are_compared_share_one_fitted_device(tmp_path: Path) -> None:
+    """A scheme that redirects writes needs a block more in each pool: all get the drive that it needs, and commands name that drive."""
+    trace = tmp_path / "t.csv"
+    trace.write_text(f"{HEADER}0,W,0,4096\n5,R,1044480,4096\n")
+    shared = {"device": "demo-4g", "trace": trace, "fit": "trace", "set": {"ftl.frontier": "shared"}}
+    alone = ssdlab.run(scheme="npgc", **shared).fit.blocks_per_plane
+    runs = ssdlab.compare(schemes=["npgc", "bbgc"], **shared)
+    sizes = {run.fit.blocks_per_plane for run in runs.values()}
+    assert len(sizes) == 1
+    assert sizes.pop() > alone
+    blocks = runs["npgc"].fit.blocks_per_plane
+    assert f"--set device.blocks_per_plane={blocks}" in runs["npgc"].command
+    assert "--fit" not in runs["npgc"].command
+
+
+def test_an_address_beyond_the_drive_suggests_a_drive_that_fits(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"{HEADER}0,R,{1 << 50},4096\n")
+    line = ssdlab_command("run", "--device", "demo-4g", "--trace", "t.csv").failed(1)
+    assert "--fit trace" in line
+    assert "workload.range" in line
 
 
 def test_the_command_says_what_it_did(ssdlab_command: Ssdlab) -> None:

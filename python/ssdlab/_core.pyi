@@ -11,6 +11,7 @@ __all__ = [
     "EvictionCandidates",
     "Plan",
     "Simulator",
+    "StandIn",
     "Traffic",
     "amount",
     "build_config",
@@ -154,6 +155,11 @@ def build_config(
     file: _Path | None = None,
     set: Sequence[tuple[str, str]] = ...,
 ) -> Config: ...
+
+@final
+class StandIn:
+    def __new__(cls, path: _Path, copy: _Path) -> StandIn: ...
+
 def fit_blocks(config: Config, bytes: int) -> int | None: ...
 def idle_by_hand(config: Config, set: Sequence[tuple[str, str]]) -> list[tuple[str, str]]: ...
 def replay_cache(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -14,6 +14,7 @@ from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, 
 from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import Error, UsageError
+from ssdlab.inputs import named
 from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
@@ -48,6 +49,7 @@ def run(
     trace: Path_ | None = None,
     format: str | None = None,
     unit_bytes: int | None = None,
+    volume: str | None = None,
     time_scale: float | None = None,
     bad_lines: int | None = None,
     prefill: Path_ | None = None,
@@ -76,9 +78,10 @@ def run(
         device: a device preset (`presets("device")`).
         scheme: a scheme preset, or several joined by `+`.
         workload: a workload preset.
-        trace: a trace file to replay instead, plain or compressed.
+        trace: a trace file to replay instead, plain or compressed; `"-"` is standard input. A pipe is copied to a temporary file first.
         format: the trace's format, where its content does not tell.
         unit_bytes: bytes of one unit of address and size, for trace formats that count in units of their own.
+        volume: replay only the requests of this volume (disk, LUN, ASU, ...), as `trace_info` lists it under `devices`.
         time_scale: requests arrive this many times faster, those of a trace or generated ones.
         bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
         prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
@@ -112,6 +115,7 @@ def run(
         trace=trace,
         format=format,
         unit_bytes=unit_bytes,
+        volume=volume,
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
@@ -144,6 +148,7 @@ def compare(
     trace: Path_ | None = None,
     format: str | None = None,
     unit_bytes: int | None = None,
+    volume: str | None = None,
     time_scale: float | None = None,
     bad_lines: int | None = None,
     prefill: Path_ | None = None,
@@ -183,6 +188,7 @@ def compare(
         trace=trace,
         format=format,
         unit_bytes=unit_bytes,
+        volume=volume,
         time_scale=time_scale,
         bad_lines=bad_lines,
         prefill=prefill,
@@ -234,6 +240,7 @@ def comparison_jobs(
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
+    setup = replace(setup, shared=len(schemes) > 1).fitted_alike(schemes)
     jobs = [job(scheme) for scheme in schemes]
     if folder is not None:
         prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
@@ -261,20 +268,29 @@ def precondition(
     return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), checked_path("out", out))))
 
 
-def trace_info(path: Path_, *, format: str | None = None, unit_bytes: int | None = None, device: str | None = None) -> dict[str, Any]:
+def trace_info(
+    path: Path_,
+    *,
+    format: str | None = None,
+    unit_bytes: int | None = None,
+    volume: str | None = None,
+    device: str | None = None,
+) -> dict[str, Any]:
     """Reads a whole trace and says what is in it: counts, sizes, times, and the lines that cannot be read (`bad_lines`).
 
     Args:
-        path: the trace, plain or compressed.
+        path: the trace, plain or compressed; `"-"` is standard input.
         format: its format, where its content does not tell.
         unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
-        device: only requests of this device, as the trace names it.
+        volume: only requests of this volume, as the trace names it.
+        device: an older name of `volume`.
     """
     checked_path("path", path)
-    check_texts({"format": format, "device": device})
+    check_texts({"format": format})
     units = _optional("unit_bytes", unit_bytes, 1)
-    with ReadProgress(path) as progress:
-        report = _core.trace_info(path, format=format, unit_bytes=units, device=device, progress=progress.callback)
+    file = cast("Path_", named(path))
+    with ReadProgress(file) as progress:
+        report = _core.trace_info(file, format=format, unit_bytes=units, device=_volume(volume, device), progress=progress.callback)
     return cast("dict[str, Any]", json.loads(report))
 
 
@@ -284,6 +300,7 @@ def trace_convert(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    volume: str | None = None,
     device: str | None = None,
     bad_lines: int = 0,
     time_order: Literal["error", "clamp", "sort"] | None = None,
@@ -294,7 +311,7 @@ def trace_convert(
     """Converts a trace, or a part of it, to the format that the target's name ends with.
 
     Args:
-        source: the trace to read; `format`, `unit_bytes` and `device` are as for `trace_info`.
+        source: the trace to read; `format`, `unit_bytes`, `volume` and `device` are as for `trace_info`.
         target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
         bad_lines: unreadable lines to leave out; one more is an error.
         time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
@@ -307,15 +324,16 @@ def trace_convert(
     """
     checked_path("source", source)
     checked_path("target", target)
-    check_texts({"format": format, "device": device, "time_order": time_order})
+    check_texts({"format": format, "time_order": time_order})
     units, tolerated, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
-    with ReadProgress(source) as progress:
+    file = cast("Path_", named(source))
+    with ReadProgress(file) as progress:
         report = _core.trace_convert(
-            source,
+            file,
             target,
             format=format,
             unit_bytes=units,
-            device=device,
+            device=_volume(volume, device),
             bad_lines=tolerated,
             time_order=time_order,
             skip=whole("skip", skip),
@@ -396,7 +414,7 @@ class Simulator:
             victim=victim,
             eviction=eviction,
         )
-        plan = setup.plan(scheme)
+        plan = setup.plan(scheme)  # reads all that it needs now
         warn_of_idle_keys([setup.idle(plan.config)])
         self._core = _core.Simulator(plan)
         self._title = setup.title(scheme)
@@ -462,6 +480,14 @@ class Simulator:
 
 def _optional(name: str, value: int | None, least: int) -> int | None:
     return None if value is None else whole(name, value, least)
+
+
+def _volume(volume: str | None, device: str | None) -> str | None:
+    """The volume that is meant, by its name or the older one."""
+    check_texts({"volume": volume, "device": device})
+    if volume is not None and device is not None:
+        raise UsageError("volume and device were both given: device is an older name of volume")
+    return device if volume is None else volume
 
 
 def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:

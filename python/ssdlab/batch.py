@@ -18,6 +18,7 @@ from typing import Any, Literal
 from ssdlab import _core, queueing
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, Interrupted, StoppedError, UsageError
+from ssdlab.inputs import Held
 from ssdlab.json_text import json_text
 from ssdlab.plans import Setup, Timeline
 from ssdlab.result import Result
@@ -88,6 +89,8 @@ class Job:
     """The keys set by hand that have no effect in it, with what they need."""
     base: str | None = None
     """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
+    held: Mapping[str, Held] = field(default_factory=dict)
+    """Copies of what the run reads and could not be read again."""
 
     @property
     def series(self) -> bool:
@@ -134,6 +137,7 @@ class Job:
             entries={key: value for key, value in entries.items() if value is not None},
             idle=setup.idle(plan.config),
             base=base,
+            held=setup.held,
         )
 
     def result(self, text: str) -> Result:
@@ -157,6 +161,7 @@ class QueueingJob:
         """Checks everything that can be checked before the run, by serving a single request."""
         if experiment.requests is not None:
             whole("requests", experiment.requests, least=1)
+        experiment.hold_inputs()
         replace(experiment, requests=1).run(priority)
         return cls(label=label, experiment=experiment, priority=priority, folder=folder, series=series)
 

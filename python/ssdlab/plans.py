@@ -8,7 +8,7 @@ import os
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 from ssdlab import _core
 from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path, shown, text, truth, whole
 from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
+from ssdlab.inputs import Held, hold, is_passing, named, place
 from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
 from ssdlab.progress import ReadProgress
 
@@ -86,12 +87,15 @@ SHORTHANDS = {
     "trace": "workload.trace",
     "format": "workload.format",
     "unit_bytes": "workload.unit_bytes",
+    "volume": "workload.device",
     "time_scale": "workload.time_scale",
     "bad_lines": "workload.bad_lines",
     "prefill": "ftl.precondition.prefill",
 }
 """Options that stand for a key of the configuration."""
 FIT_TO_TRACE = "trace"
+INPUTS = ("config", "trace", "prefill", "state")
+"""Options that name files to read."""
 
 
 DEEPEST = 32
@@ -135,11 +139,12 @@ def _quoted(value: object) -> str:
 
 
 def fitted_blocks(config: _core.Config, fit: str | int) -> int:
-    """The fewest blocks a plane with which the configured device exports at least `fit` bytes, or the extent of its trace."""
+    """The fewest blocks a plane with which the configured device works and exports at least `fit` bytes, or the extent of its trace."""
     wanted = _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
     blocks = _core.fit_blocks(config, wanted)
     if blocks is None:
-        raise ConfigError(f"fit = {fit}: no device of this shape that can be simulated exports {wanted:,} bytes")
+        remedy = "set more device.channels, chips or dies, or leave out fit and set workload.range"
+        raise ConfigError(f"fit = {fit}: no device of this shape that can be simulated exports {wanted:,} bytes; {remedy}")
     return blocks
 
 
@@ -158,7 +163,8 @@ def _extent(config: _core.Config) -> int:
     if workload.get("trace") is None:
         raise UsageError('fit = "trace": no trace is given; a number of bytes can be')
     trace = Path(workload["trace"])
-    changed_ns = trace.stat().st_mtime_ns if trace.exists() else 0
+    content = place(trace)
+    changed_ns = content.stat().st_mtime_ns if content.exists() else 0
     end = _trace_end(trace, changed_ns, *(workload.get(key) for key in ("format", "unit_bytes", "device")))
     prefill = precondition.get("prefill")
     return max(end, 1 if prefill is None else _core.prefill_end(prefill))
@@ -217,10 +223,13 @@ class Setup:
     trace: str | os.PathLike[str] | None = None
     format: str | None = None
     unit_bytes: int | None = None
+    volume: str | None = None
     time_scale: float | None = None
     bad_lines: int | None = None
     prefill: str | os.PathLike[str] | None = None
     fit: str | int | None = None
+    fitted_blocks: int | None = None
+    """Blocks a plane in place of those that `fit` finds for the scheme: see `fitted_alike`."""
     requests: int | None = None
     seed: int = DEFAULT_SEED
     set: tuple[tuple[str, str], ...] = ()
@@ -229,12 +238,19 @@ class Setup:
     series: bool = False
     victim: Victim | None = None
     eviction: Eviction | None = None
+    shared: bool = False
+    """Whether several runs read the inputs. A single one reads its trace as a stream, which may be longer than any disk."""
+    held: dict[str, Held] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Copies of inputs that can be read only once, by name: they are needed until the last run has ended."""
 
     def __post_init__(self) -> None:
-        check_texts({"device": self.device, "workload": self.workload, "format": self.format})
+        texts = {"device": self.device, "workload": self.workload, "format": self.format, "volume": self.volume}
+        check_texts(texts)
         check_numbers({"unit_bytes": self.unit_bytes, "time_scale": self.time_scale, "bad_lines": self.bad_lines})
         text("verify", self.verify)
-        check_paths({"config": self.config, "trace": self.trace, "prefill": self.prefill, "state": self.state})
+        check_paths({name: getattr(self, name) for name in INPUTS})
+        for name in INPUTS:
+            object.__setattr__(self, name, named(getattr(self, name)))  # frozen for everybody else
 
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
@@ -249,7 +265,7 @@ class Setup:
         config = self._layers(scheme, ())
         if self.fit is None:
             return config
-        blocks = fitted_blocks(config, self.fit)
+        blocks = self.fitted_blocks or fitted_blocks(config, self.fit)
         try:
             return self._layers(scheme, ((BLOCKS_KEY, str(blocks)),))
         except ConfigError as error:
@@ -258,13 +274,32 @@ class Setup:
     def _layers(self, scheme: str | None, more: tuple[tuple[str, str], ...]) -> _core.Config:
         if self.fit is not None and any(key == BLOCKS_KEY for key, _ in self.set):
             raise UsageError(f"fit and {BLOCKS_KEY} were both given: fit is what chooses it")
-        return _core.build_config(
+        self._hold([self.config])
+        config = _core.build_config(
             device=self.device,
             schemes=scheme.split("+") if scheme else [],
             workload=self.workload,
             file=self.config,
             set=[*self._shorthands(), *self.set, *more],
         )
+        streamed = None if self.shared or self.fit == FIT_TO_TRACE else _tree(config)["workload"].get("trace")
+        self._hold(file for file in self.inputs(config) if file != streamed)
+        return config
+
+    def _hold(self, files: Iterable[str | os.PathLike[str] | None]) -> None:
+        """Keeps copies of those that can be read only once."""
+        for file in files:
+            if file is not None and (copy := hold(file)) is not None:
+                self.held[copy.name] = copy
+
+    def fitted_alike(self, schemes: Sequence[str]) -> Setup:
+        """The same with one device for all schemes, where `fit` would give one of them a larger device than another."""
+        if self.fit is None:
+            return self
+        blocks = {fitted_blocks(self._layers(scheme, ()), self.fit) for scheme in schemes}
+        alike = self if len(blocks) < 2 else replace(self, fitted_blocks=max(blocks))
+        alike.held.update(self.held)
+        return alike
 
     def idle(self, config: _core.Config) -> dict[str, str]:
         """The keys in `set` that have no effect in `config`, built from this, each with what it needs."""
@@ -296,8 +331,8 @@ class Setup:
         return ", ".join(parts)
 
     def command(self, scheme: str | None) -> str | None:
-        """The command that repeats a run under `scheme`; `None` for one with a policy written in Python."""
-        if self.victim is not None or self.eviction is not None:
+        """The command that repeats a run under `scheme`; `None` for one with a policy written in Python, or of a pipe."""
+        if self.victim is not None or self.eviction is not None or any(is_passing(file) for file in self.inputs(self._layers(scheme, ()))):
             return None
         options: dict[str, object] = {
             "--device": self.device,
@@ -307,17 +342,19 @@ class Setup:
             "--trace": self.trace,
             "--format": self.format,
             "--unit-bytes": self.unit_bytes,
+            "--volume": self.volume,
             "--scale-time": self.time_scale,
             "--skip-bad-lines": self.bad_lines,
             "--prefill": self.prefill,
-            "--fit": self.fit,
+            "--fit": self.fit if self.fitted_blocks is None else None,
             "--requests": self.requests,
             "--seed": self.seed,
             "--state": self.state,
             "--verify": self.verify if self.verify != "off" else None,
         }
         words = [word for option, value in options.items() if value is not None for word in (option, str(value))]
-        settings = [word for key, value in self.set for word in ("--set", f"{key}={value}")]
+        pairs = self.set if self.fitted_blocks is None else (*self.set, (BLOCKS_KEY, str(self.fitted_blocks)))
+        settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])
 
     def plan(self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None) -> _core.Plan:

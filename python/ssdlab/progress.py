@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -15,7 +16,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["CountProgress", "ReadProgress", "RunProgress", "TotalProgress", "show_reading"]
+__all__ = ["CountProgress", "ReadProgress", "RunProgress", "TotalProgress", "is_reading_shown", "remark", "show_reading"]
 
 PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
 PREPARING, DONE = 0, 2
@@ -28,6 +29,18 @@ _reading_shown: ContextVar[bool] = ContextVar("reading_shown", default=False)
 def show_reading(shown: bool) -> None:
     """Whether reading a trace shows a bar from now on. The command line wants it, the Python API does not."""
     _reading_shown.set(shown)
+
+
+def is_reading_shown() -> bool:
+    """Whether what is read shows something."""
+    return _reading_shown.get()
+
+
+def remark(line: str) -> None:
+    """Says something about what is read, on standard error, where reading shows anything."""
+    if is_reading_shown():
+        with contextlib.suppress(OSError):
+            print(f"note: {line}", file=sys.stderr)
 
 
 class _Bars(ABC):

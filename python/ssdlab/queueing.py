@@ -443,6 +443,7 @@ class Experiment:
     workload: str | None = None
     format: str | None = None
     unit_bytes: int | None = None
+    volume: str | None = None
     time_scale: float | None = None
     bad_lines: int | None = None
     fit: str | int | None = None
@@ -460,7 +461,7 @@ class Experiment:
         if kind not in get_args(Arrivals):
             raise UsageError(f'arrivals = "{kind}" is none of {", ".join(get_args(Arrivals))}')
         rates, gaps = ("read_per_ms", "write_per_ms"), ("read_gaps_ns", "write_gaps_ns")
-        streams = ("trace", "workload", "format", "unit_bytes", "time_scale", "bad_lines", "fit")
+        streams = ("trace", "workload", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit")
         meant = {"renewal": gaps, "replayed": ("replay", *streams)}.get(kind, rates)
         for name in (*rates, *gaps, "replay", *streams):
             if name not in meant and getattr(self, name) is not None:
@@ -476,21 +477,31 @@ class Experiment:
         return kind
 
     @cached_property
-    def _core_config(self) -> _core.Config:
+    def _setup(self) -> Setup:
+        """Kept for as long as this lives, and with it the copy of a trace that cannot be read again."""
         _ = self.kind  # refuses what would mean nothing
-        setup = Setup(
+        return Setup(
             device=DEFAULT_DEVICE if self.device is None else self.device,
             workload=self.workload,
             trace=self.trace,
             format=self.format,
             unit_bytes=self.unit_bytes,
+            volume=self.volume,
             time_scale=self.time_scale,
             bad_lines=self.bad_lines,
             fit=self.fit,
             set=self.set,
             config=self.config,
+            shared=True,
         )
-        return setup.build(self.scheme)
+
+    @cached_property
+    def _core_config(self) -> _core.Config:
+        return self._setup.build(self.scheme)
+
+    def hold_inputs(self) -> None:
+        """Reads what can be read only once now: runs of copies of this find it held."""
+        _ = self._core_config
 
     @cached_property
     def die(self) -> dict[str, int]:

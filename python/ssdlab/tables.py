@@ -40,7 +40,7 @@ WIDTH_OF_TEXT = 160
 
 TRACE_REMARKS = {
     "bad_lines": "unreadable lines",
-    "other_devices": "requests of other devices left out",
+    "other_devices": "requests of other volumes left out",
     "skipped": "skipped",
     "clamped": "times moved forward",
     "wrapped": "addresses wrapped",
@@ -277,7 +277,12 @@ def trace_remarks(result: Result) -> list[RenderableType]:
     """What was left out of a trace or changed in it, if anything: never silently."""
     trace = (result.get("workload") or {}).get("trace") or {}
     remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
-    return [Text(f"Trace: {', '.join(remarks)}", style="yellow")] if remarks else []
+    lines = [f"Trace: {', '.join(remarks)}"] if remarks else []
+    workload = (result.get("config") or {}).get("workload") or {}
+    if trace.get("devices", 0) > 1 and workload.get("device") is None:
+        one = "--volume NAME replays one of them, `ssdlab trace info` lists them"
+        lines.append(f"Trace: {trace['devices']:,} volumes share one address space, their addresses overlaid; {one}")
+    return [Text(line, style="yellow") for line in lines]
 
 
 def latency_table(result: Result) -> RenderableType:

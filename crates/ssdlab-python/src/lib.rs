@@ -14,6 +14,7 @@
 mod caching;
 mod door;
 mod errors;
+mod inputs;
 mod policies;
 mod queueing;
 mod runs;
@@ -29,6 +30,8 @@ mod _core {
 
     #[pymodule_export]
     use caching::replay_cache;
+    #[pymodule_export]
+    use inputs::PyStandIn;
     #[pymodule_export]
     use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use ssdlab::config::layers::Layers;
 use ssdlab::config::{Capacity, Config};
 use ssdlab::error::Error;
+use ssdlab::inputs;
 use ssdlab::simulation::{self, Control, Plan, Verify};
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
@@ -57,7 +58,7 @@ pub fn build_config(
         let file = match file {
             None => None,
             Some(path) => {
-                let text = std::fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
+                let text = inputs::text(&path).map_err(|source| Error::io("read", &path, source))?;
                 Some((path.display().to_string(), text))
             }
         };

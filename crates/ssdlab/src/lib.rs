@@ -12,7 +12,7 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
+//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
 pub mod arbiter;
 pub mod cache;
@@ -27,6 +27,7 @@ pub mod flash;
 pub mod ftl;
 pub mod gc;
 pub mod geometry;
+pub mod inputs;
 pub mod lists;
 pub mod memory;
 pub mod precondition;

@@ -13,6 +13,7 @@ use crate::files::{Cancellable, WholeFile};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::geometry::Geometry;
+use crate::inputs;
 use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
@@ -577,7 +578,7 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
 
 fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
     let unreadable = |error| Error::io("read", path, error);
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = inputs::open(path).map_err(unreadable)?;
     // A folder can be opened; only reading it would fail, and pass for a damaged state.
     if file.metadata().map_err(unreadable)?.is_dir() {
         return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));

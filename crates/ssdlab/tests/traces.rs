@@ -157,7 +157,7 @@ fn real_traces_survive_conversion() {
     }
 }
 
-const FORMATS: [TraceFormat; 14] = [
+const FORMATS: [TraceFormat; 18] = [
     TraceFormat::Msr,
     TraceFormat::MsrReduced,
     TraceFormat::Spc,
@@ -170,6 +170,10 @@ const FORMATS: [TraceFormat; 14] = [
     TraceFormat::Systor,
     TraceFormat::Alibaba,
     TraceFormat::Tencent,
+    TraceFormat::Fiu,
+    TraceFormat::Diskmon,
+    TraceFormat::VscsiText,
+    TraceFormat::Vscsi,
     TraceFormat::Csv,
     TraceFormat::Parquet,
 ];
@@ -258,6 +262,96 @@ fn each_byte_of_a_parquet_file_may_be_damaged() {
         trace_info(file_of(&bytes).path(), None, None, None).is_err()
     });
     assert!(damaged.count() > whole.len() / 10, "damage goes unnoticed");
+}
+
+/// A record of vscsiStats, version 1 or 2.
+fn vscsi_record(version: u16, command: u16, bytes: u32, sector: u64, us: u64) -> Vec<u8> {
+    let head = [command.to_le_bytes(), (version << 8 | 3).to_le_bytes()].concat();
+    let (serial, elements) = (77u32.to_le_bytes(), 1u32.to_le_bytes());
+    let record = match version {
+        1 => [&serial[..], &bytes.to_le_bytes(), &elements, &head, &sector.to_le_bytes(), &us.to_le_bytes()].concat(),
+        _ => [&head[..], &serial, &bytes.to_le_bytes(), &elements, &sector.to_le_bytes(), &us.to_le_bytes(), &[9; 8]].concat(),
+    };
+    assert_eq!(record.len(), if version == 1 { 32 } else { 40 });
+    record
+}
+
+/// (file name, content, requests) of each format that is not the project's own and has no file in the collection.
+fn published_samples() -> Vec<(&'static str, Vec<u8>, TraceFormat)> {
+    let vscsi = |version| {
+        let records =
+            [(0x28, 4096, 8, 1_000), (0x12, 36, 0, 1_001), (0x2a, 8192, 16, 1_002), (0x35, 0, 0, 1_003), (0x8a, 512, 1 << 33, 1_004)];
+        records.map(|(command, bytes, sector, us)| vscsi_record(version, command, bytes, sector, us)).concat()
+    };
+    let digest = "56f11b711d91a065a2b6458eca924523";
+    let fiu = format!("10 7 gzip 8 8 R 6 0 {digest}\n20 7 cp 16 16 W 6 0 {digest}\n30 7 kjournald 8589934592 8 W 8 1 {digest}\n");
+    vec![
+        ("w32_vscsi1.vscsitrace", vscsi(1), TraceFormat::Vscsi),
+        ("w40_vscsi2.vscsitrace", vscsi(2), TraceFormat::Vscsi),
+        (
+            "vm.csv",
+            b"#Vscsi Cmd Trace.\n1,4096,1,read,8,1000\n2,8192,2,write,16,1002\n3,512,1,write,8589934592,1004\n".into(),
+            TraceFormat::VscsiText,
+        ),
+        ("homes.1.blkparse", fiu.into_bytes(), TraceFormat::Fiu),
+        ("Diskmon.LOG", b"0\t0.5\t0.00001\t0\tRead\t8\t8\r\n1\t0.6\t0\t1\tWrite\t16\t16\r\n".into(), TraceFormat::Diskmon),
+    ]
+}
+
+#[test]
+fn samples_of_published_formats_are_recognised_and_survive_conversion() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, content, format) in published_samples() {
+        let from = directory.path().join(name);
+        std::fs::write(&from, &content).unwrap();
+        let found = info(&from);
+        assert_eq!((found.format, found.bad_lines), (format, 0), "{name}");
+        let requests = replay(&workload(&from), 1 << 62).unwrap();
+        let places: Vec<_> = requests.iter().filter(|r| r.length > 0).map(|r| (r.kind, r.offset, r.length)).collect();
+        assert_eq!(places[..2], [(RequestKind::Read, 4096, 4096), (RequestKind::Write, 8192, 8192)], "{name}");
+        for ending in ["csv", "csv.zst", "parquet"] {
+            let to = directory.path().join(format!("to.{ending}"));
+            convert(&from, &to, &ConvertOptions::default()).unwrap();
+            assert_eq!(replay(&workload(&to), 1 << 62).unwrap(), requests, "{name} as {ending}");
+        }
+        let compressed = directory.path().join(format!("{name}.zst"));
+        std::fs::write(&compressed, zstd::encode_all(&content[..], 1).unwrap()).unwrap();
+        assert_eq!(replay(&workload(&compressed), 1 << 62).unwrap(), requests, "{name} compressed");
+    }
+}
+
+#[test]
+fn a_record_of_vscsi_that_is_cut_short_or_unknown_is_named_by_its_number() {
+    let records = [0x28, 0x2a, 0x99].map(|command| vscsi_record(1, command, 512, 0, 5)).concat();
+    let message = |bytes: &[u8]| replay(&workload(file_of(bytes).path()), 1 << 20).unwrap_err().to_string();
+    assert!(
+        message(&records).contains(":3: expected a SCSI command that reads, writes or flushes, found \"0x99\""),
+        "{}",
+        message(&records)
+    );
+    assert!(message(&records[..70]).contains(":3: expected a record of 32 bytes, found \"6 bytes\""), "{}", message(&records[..70]));
+    let other = [&records[..64], &vscsi_record(2, 0x28, 512, 0, 5)].concat();
+    assert!(trace_info(file_of(&other).path(), None, None, None).is_err(), "records of two versions");
+    let given = trace_info(file_of(b"0,R,0,512\n").path(), Some(TraceFormat::Vscsi), None, None).unwrap_err().to_string();
+    assert!(given.contains("expected records of the format vscsi"), "{given}");
+}
+
+/// A damaged file is an error, a bad line, or other requests: never a panic, and never more requests than lines or records.
+#[test]
+fn each_byte_of_a_published_format_may_be_damaged() {
+    for (name, content, format) in published_samples() {
+        for at in 0..content.len() {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut bytes = content.clone();
+                bytes[at] ^= flip;
+                let path = file_of(&bytes);
+                read_in_every_way(path.path());
+                if let Ok(found) = trace_info(path.path(), Some(format), None, None) {
+                    assert!(found.requests.total() <= 5, "{name}: byte {at} ^ {flip:#x}");
+                }
+            }
+        }
+    }
 }
 
 fn kinds() -> impl Strategy<Value = RequestKind> {

@@ -82,13 +82,17 @@ Schemes = Annotated[
     ),
 ]
 Workload = Annotated[str | None, typer.Option(help="Workload preset.", metavar="NAME", autocompletion=_preset("workload"))]
-Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst.", metavar="FILE")]
+Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE")]
 Format = Annotated[
     str | None, typer.Option(help="The trace's format, where its content does not tell.", metavar="NAME", autocompletion=_format)
 ]
 UnitBytes = Annotated[
     int | None,
     typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N", parser=size),
+]
+Volume = Annotated[
+    str | None,
+    typer.Option(help="Only requests of this volume of the trace (disk, LUN, ASU), as `ssdlab trace info` lists it.", metavar="NAME"),
 ]
 TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Let requests arrive X times faster.", metavar="X")]
 BadLines = Annotated[

@@ -49,7 +49,7 @@ OPTIONS = {
     "write_ns": "--write-us (in ns)",
     "copy_ns": "--copy-us (in ns)",
     "erase_ns": "--erase-us (in ns)",
-    **{name: f"--{name}" for name in ("valid", "pages", "requests", "seed", "arrivals", "fit")},
+    **{name: f"--{name}" for name in ("valid", "pages", "requests", "seed", "arrivals", "fit", "volume")},
 }
 """What messages call an argument, and what it is called here."""
 
@@ -107,6 +107,7 @@ def queueing(
     workload: o.Workload = None,
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
+    volume: o.Volume = None,
     time_scale: o.TimeScale = None,
     bad_lines: o.BadLines = None,
     fit: o.Fit = None,
@@ -158,6 +159,7 @@ def queueing(
         workload=workload,
         format=format,
         unit_bytes=unit_bytes,
+        volume=volume,
         time_scale=time_scale,
         bad_lines=bad_lines,
         fit=fit,

@@ -24,18 +24,21 @@ app = typer.Typer(cls=Group, help="Look at traces, convert and record them.", no
 COMMAND_SHOWN = 60
 """So many letters of a command are shown in a table."""
 
-DeviceOfTrace = Annotated[
+Volume = Annotated[
     str | None,
-    typer.Option("--device-of-trace", help="Only requests of this device, as the trace names it.", metavar="NAME"),
+    typer.Option(
+        "--volume", "--device-of-trace", help="Only requests of this volume (disk, LUN, ASU), as the trace names it.", metavar="NAME"
+    ),
 ]
+"""As for `run`, with the name that it had here at first."""
 
 
 @app.command(cls=Command)
 def info(
-    files: Annotated[list[Path], typer.Argument(help="Trace files, plain, .gz, .bz2 or .zst.", metavar="FILE...")],
+    files: Annotated[list[Path], typer.Argument(help="Trace files, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE...")],
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
-    device: DeviceOfTrace = None,
+    volume: Volume = None,
     json_: o.Json = False,
 ) -> None:
     """Count what is in traces, and list lines that cannot be read (exit code 1 if there are any)."""
@@ -43,7 +46,7 @@ def info(
     code = 0
     for path in files:
         try:
-            found = api.trace_info(path, format=format, unit_bytes=unit_bytes, device=device)
+            found = api.trace_info(path, format=format, unit_bytes=unit_bytes, volume=volume)
         except Error as error:
             complain(str(error))
             code = max(code, error.exit_code)
@@ -63,23 +66,23 @@ def info(
 
 @app.command(cls=Command)
 def convert(
-    source: Annotated[Path, typer.Argument(help="The trace to read.", metavar="IN")],
+    source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
-    device: DeviceOfTrace = None,
+    volume: Volume = None,
     bad_lines: o.BadLines = None,
     time_order: Annotated[o.TimeOrder, typer.Option(help="What to do where times go back.")] = o.TimeOrder.error,
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=o.count)] = None,
     json_: o.Json = False,
 ) -> None:
     """Convert a trace to the format that OUT ends with."""
-    _write(source, target, json_, format, unit_bytes, device, bad_lines, time_order=time_order.value, requests=requests)
+    _write(source, target, json_, format, unit_bytes, volume, bad_lines, time_order=time_order.value, requests=requests)
 
 
 @app.command(cls=Command)
 def sample(
-    source: Annotated[Path, typer.Argument(help="The trace to read.", metavar="IN")],
+    source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
     skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", parser=o.count)] = 0,
     seconds: Annotated[
@@ -88,14 +91,14 @@ def sample(
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=o.count)] = None,
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
-    device: DeviceOfTrace = None,
+    volume: Volume = None,
     bad_lines: o.BadLines = None,
     json_: o.Json = False,
 ) -> None:
     """Write a part of a trace, in the format that OUT ends with: of so many requests or seconds, from some request on."""
     if not skip and seconds is None and requests is None:
         raise UsageError("which part? give --skip, --seconds or --requests; `ssdlab trace convert` writes all of a trace")
-    _write(source, target, json_, format, unit_bytes, device, bad_lines, skip=skip, limit_s=seconds, requests=requests)
+    _write(source, target, json_, format, unit_bytes, volume, bad_lines, skip=skip, limit_s=seconds, requests=requests)
 
 
 def _write(
@@ -104,12 +107,12 @@ def _write(
     as_json: bool,
     format: str | None,
     unit_bytes: int | None,
-    device: str | None,
+    volume: str | None,
     bad_lines: int | None,
     **part: Any,
 ) -> None:
     """Writes all or a part of a trace, and prints what came of it."""
-    report = api.trace_convert(source, target, format=format, unit_bytes=unit_bytes, device=device, bad_lines=bad_lines or 0, **part)
+    report = api.trace_convert(source, target, format=format, unit_bytes=unit_bytes, volume=volume, bad_lines=bad_lines or 0, **part)
     if as_json:
         print_json(report)
     else:

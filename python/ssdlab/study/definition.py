@@ -37,7 +37,8 @@ ENGINES = (DRIVE, QUEUEING)
 """What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
 
 SETUP_KEYS = (
-    *("engine", "device", "workload", "trace", "prefill", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "quick"),
+    *("engine", "device", "workload", "trace", "prefill", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit"),
+    *("requests", "quick"),
 )
 """What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
 TABLES = ("set", QUEUEING)
@@ -83,6 +84,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "verify": str,
     "format": str,
     "unit_bytes": int,
+    "volume": str,
     "time_scale": (int, float),
     "bad_lines": int,
     "fit": (int, str),

@@ -46,7 +46,7 @@ def job(
         raise ConfigError(f'{QUEUEING}.{next(iter(setup[QUEUEING]))}: only runs with engine = "{QUEUEING}" have such options')
     log: Log = "kept" if series else None if paired is None else "temporary"
     base = None if paired == label else paired
-    return Job.prepare(label, Setup(**fields), scheme, folder=folder, log=log, base=base)
+    return Job.prepare(label, Setup(**fields, shared=True), scheme, folder=folder, log=log, base=base)
 
 
 def _check_known(setup: Mapping[str, Any]) -> None:

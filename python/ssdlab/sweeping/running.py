@@ -16,6 +16,7 @@ from ssdlab import _core
 from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
 from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, FileError, StoppedError, UsageError
+from ssdlab.inputs import place
 from ssdlab.json_text import read_json
 from ssdlab.plans import Setup, requests_of, value_text
 from ssdlab.result import Result
@@ -49,7 +50,7 @@ class Task:
             ssdlab.Error: if it cannot be simulated.
         """
         options = {key: value for key, value in point.options.items() if key != "scheme"}
-        setup = Setup(**options, set=tuple((key, value_text(value)) for key, value in point.set.items()))
+        setup = Setup(**options, shared=True, set=tuple((key, value_text(value)) for key, value in point.set.items()))
         job = Job.prepare(point.folder, setup, point.options.get("scheme"), folder=folder and folder / point.folder)
         config = _without_absent(json.loads(job.plan.config.json()))
         entry = {
@@ -144,6 +145,9 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
     """
     if workers is not None:
         whole("jobs", workers, least=1)
+    passing = [name for task in prepared.tasks for name in task.job.held]
+    if engine == RAY and passing:
+        raise UsageError(f'{passing[0]} can be read only once, and only here: engine = "ray" needs a file')
     if engine not in ENGINES:
         raise UsageError(f"engine = {shown(engine)}: expected {' or '.join(ENGINES)}")
     folder = prepared.folder
@@ -233,7 +237,7 @@ def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathL
 def _hash_of(file: Path) -> str:
     """What is in a file, in short; it is read once for all points."""
     try:
-        status = file.stat()
+        status = place(file).stat()
         return _hash_at(file, status.st_mtime_ns, status.st_size)
     except OSError as reason:
         raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
@@ -241,7 +245,7 @@ def _hash_of(file: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _hash_at(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001
-    with file.open("rb") as content:
+    with place(file).open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 

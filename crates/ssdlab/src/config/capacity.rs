@@ -54,22 +54,17 @@ impl Capacity {
         Ok(capacity)
     }
 
-    /// The least `device.blocks_per_plane` with which the drive (or the array of such drives) exports at least `bytes`, all else as configured; `None` if no drive
-    /// that can be simulated does. Whether a drive works with so few is for the configuration's checks to say.
+    /// The least `device.blocks_per_plane` with which the drive (or the array of such drives) exports at least `bytes` and can work, all
+    /// else as configured: a drive of few blocks may have none to spare, or too few for `gc.soft`. What cannot work for a reason that no
+    /// number of blocks mends is left to the configuration's checks: then the fewest that export enough. `None` if no drive that can be
+    /// simulated exports so much.
     pub fn blocks_per_plane_for(config: &Config, bytes: u64) -> Option<u32> {
-        let exports_enough = |blocks: u32| {
-            let device = Device { blocks_per_plane: blocks, ..config.device.clone() };
-            Config { device, ..config.clone() }.exported_bytes().is_ok_and(|exported| exported >= bytes)
-        };
+        let with = |blocks: u32| Config { device: Device { blocks_per_plane: blocks, ..config.device.clone() }, ..config.clone() };
         let one = physical_pages(&Device { blocks_per_plane: 1, ..config.device.clone() })?;
         let most = u32::try_from(Self::PAGES_MAX / one).ok()?;
-        // What is exported grows with the blocks: bisect between too few and enough.
-        let (mut few, mut enough) = (0, exports_enough(most).then_some(most)?);
-        while enough - few > 1 {
-            let middle = few + (enough - few) / 2;
-            if exports_enough(middle) { enough = middle } else { few = middle }
-        }
-        Some(enough)
+        let exports_enough = |blocks: u32| with(blocks).exported_bytes().is_ok_and(|exported| exported >= bytes);
+        let least = fewest(0, most, exports_enough)?;
+        Some(fewest(least - 1, most, |blocks| super::validate(&with(blocks)).is_ok()).unwrap_or(least))
     }
 
     /// Pages of flash.
@@ -98,6 +93,32 @@ impl Capacity {
         let share = (spare * 10_000).div_ceil(self.blocks_per_pool);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }
+}
+
+/// The least number above `few` and up to `most` that is `enough`, or `None`. The first hundred are tried one by one, since rounding to
+/// whole blocks and pools makes small drives differ from their neighbours; beyond them what is enough stays so: doubling, then halving.
+fn fewest(few: u32, most: u32, enough: impl Fn(u32) -> bool) -> Option<u32> {
+    const ONE_BY_ONE: u32 = 100;
+    let near = few.saturating_add(ONE_BY_ONE).min(most);
+    if let Some(found) = (few + 1..=near).find(|&number| enough(number)) {
+        return Some(found);
+    }
+    let (mut low, mut step) = (near, ONE_BY_ONE);
+    let mut high = loop {
+        if low >= most {
+            return None;
+        }
+        let next = low.saturating_add(step).min(most);
+        if enough(next) {
+            break next;
+        }
+        (low, step) = (next, step.saturating_mul(2));
+    };
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if enough(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
 }
 
 /// All pages of the drive, unless they are too many to be simulated.
@@ -129,16 +150,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fewest_blocks_that_export_enough_are_found() {
+    fn the_fewest_blocks_that_export_enough_and_work_are_found() {
         let mut config = Config::default();
         let exported = |config: &Config| Capacity::of(config).unwrap().exported_bytes();
-        for bytes in [1 << 20, 123_456_789, 1 << 32, exported(&config)] {
+        let works = |config: &Config| crate::config::validate(config).is_ok();
+        for bytes in [1, 1 << 20, 123_456_789, 1 << 32, exported(&config)] {
             let blocks = Capacity::blocks_per_plane_for(&config, bytes).unwrap();
             config.device.blocks_per_plane = blocks;
-            assert!(exported(&config) >= bytes, "{blocks} blocks");
+            assert!(exported(&config) >= bytes && works(&config), "{blocks} blocks");
             config.device.blocks_per_plane = blocks - 1;
-            assert!(Capacity::of(&config).is_err() || exported(&config) < bytes, "{blocks} blocks");
+            assert!(!works(&config) || exported(&config) < bytes, "{blocks} blocks");
         }
         assert_eq!(Capacity::blocks_per_plane_for(&config, u64::MAX), None);
+    }
+
+    #[test]
+    fn what_more_blocks_do_not_mend_keeps_the_fewest_that_export_enough() {
+        let mut config = Config::default();
+        config.gc.soft = 1.5; // neither a share nor a number of blocks
+        let blocks = Capacity::blocks_per_plane_for(&config, 1 << 30).unwrap();
+        config.device.blocks_per_plane = blocks;
+        assert!(Capacity::of(&config).unwrap().exported_bytes() >= 1 << 30);
     }
 }

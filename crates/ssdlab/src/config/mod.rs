@@ -752,8 +752,8 @@ pub struct Workload {
     /// has the part `.disksim-pages.`.
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
-    /// Trace: only requests of this device, as `trace info` lists it (MSR: `host_disk`, as in `prn_0`). Absent: all devices, overlaid in
-    /// one address space.
+    /// Trace (`--volume`): only requests of this volume, as `trace info` lists it (MSR: `host_disk`, as in `prn_0`). Absent: all volumes,
+    /// overlaid in one address space.
     pub device: Option<String>,
     /// Time between arrivals runs this many times faster, of a trace or generated (all flows). Counted to six decimals.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
@@ -875,6 +875,14 @@ pub enum TraceFormat {
     Alibaba,
     /// Tencent block storage CSV.
     Tencent,
+    /// FIU (IODedup): nanoseconds, process, sector, sectors, R or W, device, digests.
+    Fiu,
+    /// DiskMon (Sysinternals) log: number, seconds, duration, disk, Read or Write, sector, sectors.
+    Diskmon,
+    /// VMware vscsiStats text: serial number, bytes, elements, read or write, sector, microseconds.
+    VscsiText,
+    /// VMware vscsiStats records, version 1 or 2, as CloudPhysics published them.
+    Vscsi,
     /// ssdlab CSV: `timestamp_us,op,offset_bytes,size_bytes` and optional further columns.
     Csv,
     /// ssdlab Parquet.

@@ -23,6 +23,7 @@ use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
 use crate::files::{WholeFile, io_reason};
+use crate::inputs;
 
 /// Rows that are encoded together; bounds the memory of a conversion.
 const ROW_GROUP_ROWS: usize = 128 * 1024;
@@ -148,7 +149,7 @@ fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Select
     if !selection.source().format().names_devices {
         return Ok(false);
     }
-    if !std::fs::metadata(from).map_err(|e| Error::io("read", from, e))?.is_file() {
+    if !inputs::is_repeatable(from).map_err(|e| Error::io("read", from, e))? {
         return Ok(true);
     }
     let mut source = Source::open(from, options.format, options.unit_bytes, &options.caller)?;

@@ -170,7 +170,7 @@ pub fn trace_info_cancellable(
     {
         let names: Vec<String> = tally.devices(&source).into_iter().map(|d| d.name).take(20).collect();
         let found = if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        return Err(Error::Trace(format!("{}: no request is of the device {device}; the trace has: {found}", path.display())));
+        return Err(Error::Trace(format!("{}: no request is of the volume {device}; the trace has: {found}", path.display())));
     }
     Ok(tally.info(&source, bad_lines, bad))
 }

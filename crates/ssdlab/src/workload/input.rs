@@ -1,6 +1,5 @@
 //! Bytes of a trace file: decompression by content, a large line buffer, and how much of the file is consumed.
 
-use std::fs::File;
 use std::io::{Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::inputs;
 
 /// A longer line is reported as unreadable instead of being held in memory.
 pub(crate) const LINE_BYTES_MAX: usize = 64 * 1024;
@@ -101,7 +101,7 @@ pub(crate) struct Line<'a> {
 impl Lines {
     /// Opens a file; compression is told by its first bytes, so a pipe works as well. Reading ends once `caller` asks for that.
     pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
+        let file = inputs::open(path).map_err(|e| Error::io("read", path, e))?;
         let metadata = file.metadata().map_err(|e| Error::io("read", path, e))?;
         let total = if metadata.is_file() { metadata.len() } else { 0 };
         let consumed = Consumed { bytes: Arc::default(), total };
@@ -163,6 +163,21 @@ impl Lines {
             }
             self.fill()?;
         }
+    }
+
+    /// The next `size` bytes with their number from 1, fewer at the end of the file, or `None` there. `size` is far below the buffer's.
+    pub(crate) fn next_record(&mut self, size: usize) -> Result<Option<Line<'_>>> {
+        while self.end - self.start < size && !self.at_end {
+            self.fill()?;
+        }
+        let length = size.min(self.end - self.start);
+        if length == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let from = self.start;
+        self.start += length;
+        Ok(Some(Line { number: self.number, text: Some(&self.buffer[from..from + length]) }))
     }
 
     #[inline]

@@ -39,7 +39,7 @@ pub(crate) struct Seen {
     pub(crate) first_bad_line: Option<String>,
     pub(crate) other_devices: u64,
     pub(crate) skipped: u64,
-    /// Requests that arrived before the one in front of them and were moved to its time.
+    /// Requests that arrived before the one in front of them and were moved to its time, those skipped afterwards included.
     pub(crate) clamped: u64,
 }
 
@@ -52,6 +52,8 @@ pub(crate) struct Selection {
     /// The whole trace (or the end of it), where it has to be read before the first request is known.
     loaded: Option<std::collections::vec_deque::IntoIter<Entry>>,
     skipped_first: u64,
+    /// The latest time so far, by the trace's own clock: [`TimeOrder::Clamp`] lets nothing arrive earlier.
+    latest_ns: Ns,
     first_ns: Option<Ns>,
     last_ns: Ns,
     at_end: bool,
@@ -66,7 +68,7 @@ impl Selection {
             && !source.format().names_devices
         {
             let (path, name) = (path.display(), source.format().name);
-            return Err(Error::Usage(format!("{path}: the device {device} is asked for, but the format {name} names no devices")));
+            return Err(Error::Usage(format!("{path}: the volume {device} is asked for, but the format {name} names no volumes")));
         }
         let is_chosen = Vec::new();
         Ok(Selection {
@@ -75,6 +77,7 @@ impl Selection {
             is_chosen,
             loaded: None,
             skipped_first: 0,
+            latest_ns: 0,
             first_ns: None,
             last_ns: 0,
             at_end: false,
@@ -118,11 +121,11 @@ impl Selection {
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
     }
 
-    /// The next request of the chosen device, sorted by time if that is asked for, and from the last ones if only these are.
+    /// The next request of the chosen device, clamped or sorted by time if that is asked for, and from the last ones if only these are.
     #[inline]
     fn in_order(&mut self) -> Result<Option<Entry>> {
         if self.choice.time_order != TimeOrder::Sort && self.choice.last == 0 {
-            return self.of_device();
+            return self.clamped();
         }
         if self.loaded.is_none() {
             self.loaded = Some(self.load()?.into_iter());
@@ -135,7 +138,7 @@ impl Selection {
         let sort = self.choice.time_order == TimeOrder::Sort;
         let keep = if self.choice.last == 0 { usize::MAX } else { usize::try_from(self.choice.last).unwrap_or(usize::MAX) };
         let mut all = VecDeque::new();
-        while let Some(entry) = self.of_device()? {
+        while let Some(entry) = self.clamped()? {
             all.push_back(entry);
             if !sort && all.len() > keep {
                 self.leave_out(&mut all);
@@ -153,6 +156,19 @@ impl Selection {
     fn leave_out(&mut self, all: &mut VecDeque<Entry>) {
         all.pop_front();
         self.seen.skipped += 1;
+    }
+
+    /// The next request of the chosen device; with [`TimeOrder::Clamp`] at the time of the one in front of it at the earliest, whether
+    /// that one is taken or not.
+    #[inline]
+    fn clamped(&mut self) -> Result<Option<Entry>> {
+        let Some(mut entry) = self.of_device()? else { return Ok(None) };
+        if self.choice.time_order == TimeOrder::Clamp && entry.time_ns < self.latest_ns {
+            self.seen.clamped += 1;
+            entry.time_ns = self.latest_ns;
+        }
+        self.latest_ns = entry.time_ns;
+        Ok(Some(entry))
     }
 
     #[inline]
@@ -185,23 +201,20 @@ impl Selection {
         if self.seen.bad_lines > self.choice.bad_lines {
             let tolerated = self.choice.bad_lines;
             let already = if tolerated == 0 { String::new() } else { format!(" ({tolerated} unreadable lines before it were tolerated)") };
-            return Err(Error::Trace(format!("{message}{already}")));
+            let remedy = "--skip-bad-lines N (workload.bad_lines) leaves out up to N such lines";
+            return Err(Error::Trace(format!("{message}{already}; {remedy}")));
         }
         self.seen.first_bad_line.get_or_insert(message);
         Ok(())
     }
 
-    /// The entry with its time counted from the first one, never before the one in front of it.
+    /// The entry with its time counted from the first one taken, refused if it is before the one taken in front of it.
     #[inline]
     fn timed(&mut self, mut entry: Entry) -> Result<Entry> {
         let first_ns = *self.first_ns.get_or_insert(entry.time_ns);
         let floor_ns = first_ns + self.last_ns;
         if entry.time_ns < floor_ns {
-            if self.choice.time_order == TimeOrder::Error {
-                return Err(self.time_goes_back(&entry, floor_ns - entry.time_ns));
-            }
-            self.seen.clamped += 1;
-            entry.time_ns = floor_ns;
+            return Err(self.time_goes_back(&entry, floor_ns - entry.time_ns));
         }
         entry.time_ns -= first_ns;
         self.last_ns = entry.time_ns;
@@ -225,7 +238,7 @@ impl Selection {
             const SHOWN: usize = 20;
             let names: Vec<String> = (0..self.source.devices.len().min(SHOWN)).map(|d| self.source.device_name(d as u32)).collect();
             let more = if self.source.devices.len() > SHOWN { ", ..." } else { "" };
-            format!("no request is of the device {device}; the trace has: {}{more}", names.join(", "))
+            format!("no request is of the volume {device}; the trace has: {}{more}", names.join(", "))
         } else {
             format!("the trace holds no requests ({} unreadable lines)", self.seen.bad_lines)
         };

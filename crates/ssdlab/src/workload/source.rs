@@ -9,6 +9,7 @@ use super::input::{Compression, Consumed, Lines};
 use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
+use crate::inputs;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
@@ -72,6 +73,7 @@ impl Devices {
 
 enum Rows {
     Lines { lines: Lines, parser: Box<dyn LineParser> },
+    Records { records: Lines, bytes: usize, parser: Box<dyn LineParser> },
     Columns(Box<parquet::Rows>),
 }
 
@@ -111,8 +113,14 @@ impl Source {
         let format = recognised.format;
         refuse_useless_units(path, format, unit_bytes)?;
         let unit_bytes = unit_bytes.or(recognised.unit_bytes);
-        let parser = format.parser(unit_bytes).expect("formats that are not columnar have a line parser");
-        let rows = Rows::Lines { lines, parser };
+        let rows = match format.parser(unit_bytes) {
+            Some(parser) => Rows::Lines { lines, parser },
+            None => {
+                let none = || Error::Trace(format!("{}: expected records of the format {}", path.display(), format.name));
+                let layout = format.records(lines.sample()?.0).ok_or_else(none)?;
+                Rows::Records { records: lines, bytes: layout.bytes, parser: layout.parser }
+            }
+        };
         Ok(Source { path: path.to_path_buf(), format, unit_bytes, compression, rows, devices: Devices::default() })
     }
 
@@ -140,7 +148,7 @@ impl Source {
     /// The share of the file consumed so far, where its length is known.
     pub(crate) fn progress(&self) -> Option<f64> {
         match &self.rows {
-            Rows::Lines { lines, .. } => Consumed::share(lines.consumed()),
+            Rows::Lines { lines, .. } | Rows::Records { records: lines, .. } => Consumed::share(lines.consumed()),
             Rows::Columns(rows) => rows.share(),
         }
     }
@@ -157,6 +165,13 @@ impl Source {
                     None => Err(Bad::new("a line of at most 64 KiB", b"a longer one")),
                 };
                 if let Some(row) = row(&mut self.devices, line.number, parsed) {
+                    return Ok(Some(row));
+                }
+            },
+            Rows::Records { records, bytes, parser } => loop {
+                let Some(record) = records.next_record(*bytes)? else { return Ok(None) };
+                let parsed = parser.parse(record.text.unwrap_or_default());
+                if let Some(row) = row(&mut self.devices, record.number, parsed) {
                     return Ok(Some(row));
                 }
             },
@@ -189,7 +204,7 @@ fn row(devices: &mut Devices, line: u64, parsed: Parsed<'_>) -> Option<Row> {
 
 /// A format that the caller named; the file name may still tell the unit.
 fn given(path: &Path, id: TraceFormat) -> formats::Recognised {
-    let named = formats::by_name(path).filter(|named| named.format.id == id);
+    let named = formats::by_name(path).into_iter().find(|named| named.format.id == id);
     named.unwrap_or(formats::Recognised { format: Format::of(id), unit_bytes: None })
 }
 
@@ -203,13 +218,13 @@ fn refuse_useless_units(path: &Path, format: &Format, unit_bytes: Option<u64>) -
     )))
 }
 
-/// Parquet needs random access, so a pipe is never Parquet; and it is not opened here, since it can be read only once.
+/// Parquet needs random access, so a pipe that has no copy is never Parquet; and it is not opened here, since it can be read only once.
 fn is_parquet(path: &Path) -> Result<bool> {
     let failed = |e| Error::io("read", path, e);
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    if !inputs::is_repeatable(path).map_err(failed)? {
         return Ok(false);
     }
     let mut head = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(parquet::MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
+    inputs::open(path).map_err(failed)?.take(parquet::MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
     Ok(head == parquet::MAGIC)
 }

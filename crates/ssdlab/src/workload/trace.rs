@@ -48,7 +48,7 @@ pub struct TraceCounters {
     /// Requests left out at the start.
     #[schemars(extend("unit" = "count"))]
     pub skipped: u64,
-    /// Requests whose time was moved forward to that of the one before.
+    /// Requests whose time was moved forward to that of the one before, those skipped afterwards included.
     #[schemars(extend("unit" = "count"))]
     pub clamped: u64,
     /// Requests whose address was moved by a multiple of the exported size.
@@ -172,7 +172,8 @@ impl TraceReader {
     fn beyond(&self, entry: &Entry) -> Error {
         let (path, line, exported) = (self.selection.source().path().display(), entry.line, self.exported_bytes);
         let (offset, length) = (entry.offset, entry.length);
-        let remedy = "workload.range = \"wrap\", \"clip\" or \"compact\" fits the trace to the drive";
+        let remedy = "--fit trace makes the drive as large as the trace; workload.range = \"wrap\", \"clip\" or \"compact\" fits the trace \
+                      to the drive";
         let found = format!("expected an address within the {exported} bytes that the drive exports, found offset {offset}, size {length}");
         Error::Trace(format!("{path}:{line}: {found}; {remedy}"))
     }
@@ -401,6 +402,31 @@ mod tests {
     }
 
     #[test]
+    fn clamped_times_are_those_of_the_whole_trace_when_requests_are_skipped() {
+        let Trace(_file, mut config) = trace("10,R,0,512\n7,W,0,512\n9,T,0,512\n12,R,0,512\n11,R,0,512\n");
+        config.time_order = TimeOrder::Clamp;
+        let times = |config: &Workload| replay(config, MB).unwrap().0.iter().map(|r| r.0).collect::<Vec<_>>();
+        config.skip = 1;
+        assert_eq!(times(&config), [0, 0, 2000, 2000], "7 and 9 are moved to 10, although that one is skipped");
+        (config.skip, config.last) = (0, 4);
+        assert_eq!(times(&config), [0, 0, 2000, 2000]);
+        (config.skip, config.last) = (1, 3);
+        assert_eq!(times(&config), [0, 0]);
+        config.limit_s = 2e-6;
+        assert_eq!(times(&config), [0, 0]);
+        config.time_order = TimeOrder::Error;
+        (config.skip, config.last, config.limit_s) = (2, 0, 0.0);
+        assert!(message(&config, MB).contains(":5: expected a time no earlier"), "of the requests taken");
+    }
+
+    #[test]
+    fn an_address_beyond_the_drive_suggests_a_drive_that_fits() {
+        let Trace(_file, config) = trace("0,R,0,1024\n1,W,3584,1024\n");
+        let message = message(&config, 4096);
+        assert!(message.contains("--fit trace") && message.contains("workload.range"), "{message}");
+    }
+
+    #[test]
     fn addresses_beyond_the_drive_follow_the_range_policy() {
         let Trace(_file, mut config) = trace("0,R,0,1024\n1,W,3584,1024\n2,W,4608,512\n3,T,1024,99999\n4,F,0,0\n");
         assert!(message(&config, 4096).contains(":2: expected an address within the 4096 bytes"));
@@ -464,7 +490,7 @@ mod tests {
         let (rows, counters) = replay(&config, MB).unwrap();
         assert_eq!((rows, counters.other_devices), (vec![(0, W, 512, 512)], 2));
         config.device = Some("9".into());
-        assert!(message(&config, MB).contains("no request is of the device 9; the trace has: wdev_0, wdev_1"));
+        assert!(message(&config, MB).contains("no request is of the volume 9; the trace has: wdev_0, wdev_1"));
     }
 
     #[test]

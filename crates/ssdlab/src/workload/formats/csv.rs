@@ -14,12 +14,13 @@ pub(super) static FORMAT: Format = Format {
     counts_units: false,
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(Csv { layout: None })),
+    reader: Reader::Lines(|_| Box::new(Csv { layout: None, is_foreign: false })),
 };
 
 /// The header of the files that the project writes.
 pub(crate) const HEADER: &str = "timestamp_us,op,offset_bytes,size_bytes";
 const COLUMNS: &str = "the columns timestamp_us,op,offset_bytes,size_bytes";
+const HEADER_EXPECTED: &str = "the header timestamp_us,op,offset_bytes,size_bytes in the first line";
 
 /// Where the columns are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,8 @@ const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None,
 
 struct Csv {
     layout: Option<Layout>,
+    /// The first line names other columns: what the lines below mean is not known.
+    is_foreign: bool,
 }
 
 impl LineParser for Csv {
@@ -44,8 +47,10 @@ impl LineParser for Csv {
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         let layout = match self.layout {
             Some(layout) => layout,
+            None if self.is_foreign => return Err(Bad::new(HEADER_EXPECTED, line)),
             None if line.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) => *self.layout.insert(PLAIN),
             None => {
+                self.is_foreign = line.split(|&b| b == b',').count() > 2;
                 self.layout = Some(header(line)?);
                 return Ok(None);
             }
@@ -60,7 +65,7 @@ impl LineParser for Csv {
 /// The layout that a header line describes.
 fn header(line: &[u8]) -> Result<Layout, Bad> {
     let at = |name: &str| line.split(|&b| b == b',').position(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
-    let need = |name: &str| at(name).ok_or_else(|| Bad::new(COLUMNS, line));
+    let need = |name: &str| at(name).ok_or_else(|| Bad::new(HEADER_EXPECTED, line));
     Ok(Layout {
         time: need("timestamp_us")?,
         op: need("op")?,

@@ -9,10 +9,13 @@ use crate::request::RequestKind;
 mod alibaba;
 mod blkparse;
 pub(crate) mod csv;
+mod diskmon;
 mod disksim;
 mod fio;
 mod fio_v2;
 mod fio_v3;
+mod fiu;
+mod foreign;
 mod mqsim;
 mod msr;
 mod msr_reduced;
@@ -22,11 +25,13 @@ mod ssdsim;
 mod systor;
 mod tencent;
 mod text;
+mod vscsi;
+mod vscsi_text;
 
 pub(crate) use text::integer;
 
 /// Every format that can be read.
-static REGISTRY: [&Format; 14] = [
+static REGISTRY: [&Format; 18] = [
     &msr::FORMAT,
     &msr_reduced::FORMAT,
     &spc::FORMAT,
@@ -39,6 +44,10 @@ static REGISTRY: [&Format; 14] = [
     &systor::FORMAT,
     &alibaba::FORMAT,
     &tencent::FORMAT,
+    &fiu::FORMAT,
+    &diskmon::FORMAT,
+    &vscsi_text::FORMAT,
+    &vscsi::FORMAT,
     &csv::FORMAT,
     &parquet::FORMAT,
 ];
@@ -69,6 +78,8 @@ pub(crate) struct Format {
 pub(crate) enum Reader {
     /// Line by line; makes a parser from the bytes of a unit.
     Lines(fn(u64) -> Box<dyn LineParser>),
+    /// Record by record of so many bytes, settled by the first bytes of the file; `None` where they are not of this format.
+    Records(fn(&[u8]) -> Option<RecordLayout>),
     /// Column by column.
     Columnar,
 }
@@ -84,13 +95,28 @@ impl Format {
         self.device_separator.map_or(name.clone(), |separator| name.replace(separator as char, "_"))
     }
 
-    /// A fresh parser; `None` for a columnar format.
+    /// A fresh parser; `None` for a format that has no lines.
     pub(crate) fn parser(&self, unit_bytes: Option<u64>) -> Option<Box<dyn LineParser>> {
         match self.reader {
             Reader::Lines(make) => Some(make(unit_bytes.unwrap_or(SECTOR_BYTES))),
-            Reader::Columnar => None,
+            Reader::Records(_) | Reader::Columnar => None,
         }
     }
+
+    /// The records of a file that begins with `sample`; `None` where they are not of this format, or it has none.
+    pub(crate) fn records(&self, sample: &[u8]) -> Option<RecordLayout> {
+        match self.reader {
+            Reader::Records(layout) => layout(sample),
+            Reader::Lines(_) | Reader::Columnar => None,
+        }
+    }
+}
+
+/// Records of equal length.
+pub(crate) struct RecordLayout {
+    pub(crate) bytes: usize,
+    /// Takes a record for a line; the last one may be cut short.
+    pub(crate) parser: Box<dyn LineParser>,
 }
 
 /// What a line holds: a request, or nothing (a header, another event), or something that cannot be read.
@@ -194,15 +220,18 @@ pub(crate) struct Recognised {
     pub(crate) unit_bytes: Option<u64>,
 }
 
-/// What the file's name says, if anything: parts between dots, the first excepted.
-pub(crate) fn by_name(path: &Path) -> Option<Recognised> {
-    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    name.split('.').skip(1).find_map(|part| {
-        REGISTRY.iter().find_map(|format| {
-            let (_, unit_bytes) = format.hints.iter().find(|(hint, _)| *hint == part)?;
-            Some(Recognised { format, unit_bytes: *unit_bytes })
-        })
-    })
+/// The formats that the file's name speaks of, if any: parts between dots, the first excepted.
+pub(crate) fn by_name(path: &Path) -> Vec<Recognised> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let mut named = Vec::new();
+    for part in name.split('.').skip(1) {
+        for format in REGISTRY {
+            if let Some((_, unit_bytes)) = format.hints.iter().find(|(hint, _)| *hint == part) {
+                named.push(Recognised { format, unit_bytes: *unit_bytes });
+            }
+        }
+    }
+    named
 }
 
 /// The format of a file by content, the name deciding where the content leaves several open.
@@ -214,16 +243,22 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     if sample.is_empty() {
         return Err(Error::Trace(format!("{shown}: the file is empty")));
     }
-    refuse_binary(path, sample)?;
+    if let Some(format) = REGISTRY.iter().find(|format| format.records(sample).is_some()) {
+        return Ok(Recognised { format, unit_bytes: None });
+    }
+    if let Some(what) = foreign::binary(path, sample, is_all) {
+        return Err(Error::Trace(format!("{shown}: {what}")));
+    }
     let lines = sample_lines(sample, is_all);
     let mut fitting = fitting(&lines);
     drop_by_plausible_time(&mut fitting, &lines);
-    let named = by_name(path);
-    if let Some(named) = named {
-        // A name decides between fitting formats, and stands alone where the first lines are damaged.
-        if fitting.is_empty() || fitting.iter().any(|format| format.id == named.format.id) {
-            return Ok(named);
-        }
+    // A name decides between fitting formats, and stands alone where the first lines are damaged.
+    let mut named = by_name(path);
+    named.retain(|named| named.format.parser(None).is_some());
+    if let Some(at) = named.iter().position(|named| fitting.is_empty() || fitting.iter().any(|format| format.id == named.format.id)) {
+        return Ok(named.swap_remove(at));
+    }
+    if let Some(named) = named.first() {
         let list = names(&fitting);
         let name = named.format.name;
         return Err(Error::Usage(format!("{shown}: named like the format {name}, but its content is {list}; give --format")));
@@ -235,6 +270,7 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
         [] if lines.first().is_some_and(|first| csv::is_header(first)) => {
             Ok(Recognised { format: Format::of(TraceFormat::Csv), unit_bytes: None })
         }
+        [] if let Some(what) = foreign::text(&lines) => Err(Error::Trace(format!("{shown}: {what}"))),
         [] => {
             let first = lines.first().copied().unwrap_or_default();
             let known = names(&REGISTRY);
@@ -247,24 +283,6 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
 
 fn names(formats: &[&Format]) -> String {
     formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
-}
-
-/// Binary files get a message of their own, not one about their first "line".
-fn refuse_binary(path: &Path, sample: &[u8]) -> Result<()> {
-    let shown = path.display();
-    // blktrace's 32-bit magic number 0x65617407, in either byte order (blktrace_api.h: BLK_IO_TRACE_MAGIC and version).
-    if matches!(sample, [0x07, b't', b'a', b'e', ..] | [b'e', b'a', b't', 0x07, ..]) {
-        return Err(Error::Trace(format!(
-            "{shown}: a binary blktrace file; turn it into text first: blkparse -i FILE > FILE.blkparse.txt"
-        )));
-    }
-    if sample.starts_with(parquet::MAGIC) {
-        return Err(Error::Trace(format!("{shown}: a Parquet file that is compressed as a whole; decompress it first")));
-    }
-    if sample.contains(&0) {
-        return Err(Error::Trace(format!("{shown}: a binary file of unknown format; expected text or Parquet")));
-    }
-    Ok(())
 }
 
 /// The whole lines of the sample that hold anything.
@@ -332,7 +350,7 @@ mod tests {
     use super::*;
     use RequestKind::{Flush, Read, Trim, Write};
 
-    const ALL: [TraceFormat; 14] = [
+    const ALL: [TraceFormat; 18] = [
         TraceFormat::Msr,
         TraceFormat::MsrReduced,
         TraceFormat::Spc,
@@ -345,6 +363,10 @@ mod tests {
         TraceFormat::Systor,
         TraceFormat::Alibaba,
         TraceFormat::Tencent,
+        TraceFormat::Fiu,
+        TraceFormat::Diskmon,
+        TraceFormat::VscsiText,
+        TraceFormat::Vscsi,
         TraceFormat::Csv,
         TraceFormat::Parquet,
     ];
@@ -527,6 +549,55 @@ Throughput (R/W): 0KiB/s / 0KiB/s";
         );
     }
 
+    const DIGEST: &str = "56f11b711d91a065a2b6458eca924523";
+
+    #[test]
+    fn fiu_has_nanoseconds_sectors_and_digests() {
+        let text = format!(
+            "89968195792462 20782 gzip 283193184 8 R 6 0 {DIGEST}\n89968195792500 4892 my daemon 904265560 16 W 8 16 {DIGEST} {DIGEST}"
+        );
+        let expected =
+            [(89_968_195_792_462, Read, 283_193_184 * 512, 4096, "6_0"), (89_968_195_792_500, Write, 904_265_560 * 512, 8192, "8_16")];
+        expect(TraceFormat::Fiu, &text, &expected);
+        expect_bad(TraceFormat::Fiu, "1 2 gzip 3 8 R 6 0 56f1", &["MD5", "56f1"]);
+        expect_bad(TraceFormat::Fiu, &format!("1 2 3 8 R 6 0 {DIGEST}"), &["9 columns"]);
+        expect_bad(TraceFormat::Fiu, &format!("1 2 gzip 3 0 R 6 0 {DIGEST}"), &["size above 0"]);
+        expect_bad(TraceFormat::Fiu, &format!("1 2 gzip 3 8 D 6 0 {DIGEST}"), &["R or W", "D"]);
+        expect_bad(TraceFormat::Fiu, &format!("0.5 2 gzip 3 8 R 6 0 {DIGEST}"), &["ns", "0.5"]);
+        expect_bad(TraceFormat::Fiu, &format!("1 2 gzip 3 8 R 6  0 {DIGEST}"), &["one space"]);
+    }
+
+    #[test]
+    fn fius_files_are_called_blkparse_and_are_read_as_what_they_are() {
+        let text = format!("89968195792462 20782 gzip 283193184 8 R 6 0 {DIGEST}\n");
+        let name = Path::new("homes-110108-112108.1.blkparse.gz");
+        assert_eq!(recognise(name, text.as_bytes(), true).unwrap().format.id, TraceFormat::Fiu);
+        let events = b"8,16 0 1 0.5 1 Q R 0 + 8 [a]\n";
+        assert_eq!(recognise(name, events, true).unwrap().format.id, TraceFormat::Blkparse);
+    }
+
+    #[test]
+    fn diskmon_has_tabs_seconds_and_sectors() {
+        let text = "0\t0.001234\t0.00001526\t0\tWrite\t123456\t8\n1\t0.5\t0.00000000\t1\tRead\t0\t128";
+        let expected = [(1_234_000, Write, 123_456 * 512, 4096, "0"), (500_000_000, Read, 0, 65_536, "1")];
+        expect(TraceFormat::Diskmon, text, &expected);
+        expect_bad(TraceFormat::Diskmon, "0\t0,001234\t0\t0\tWrite\t1\t8", &["decimal point", "0,001234"]);
+        expect_bad(TraceFormat::Diskmon, "0\t10:31:02\t0\t0\tWrite\t1\t8", &["clock time"]);
+        expect_bad(TraceFormat::Diskmon, "0\t0.1\t0\t0\tWrite\t1", &["7 columns", "fewer"]);
+    }
+
+    #[test]
+    fn vscsi_text_has_comments_bytes_sectors_and_microseconds() {
+        let text = "#Vscsi Cmd Trace. (Trace Format Version 1)
+#Serial Number,IO Data Length,Num SG Entries,Command Type,LBN,Time Stamp (microseconds)
+2147483692,4096,1,write,24048792,2756778716647\n2147483769,512,1,read,6322464,2756783857269";
+        let expected =
+            [(2_756_778_716_647_000, Write, 24_048_792 * 512, 4096, ""), (2_756_783_857_269_000, Read, 6_322_464 * 512, 512, "")];
+        expect(TraceFormat::VscsiText, text, &expected);
+        expect_bad(TraceFormat::VscsiText, "1,4096,1,0x28,0,7", &["Read or Write", "0x28"]);
+        expect_bad(TraceFormat::VscsiText, "1,4096,1,read,0,18446744073709551615", &["us"]);
+    }
+
     #[test]
     fn csv_goes_by_its_header() {
         let text = "timestamp_us,op,offset_bytes,size_bytes,flags,issuer\n0,R,1052672,20480,RAM,a\n5.001,F,0,0,FF,b\n7,T,512,512,DS,c";
@@ -583,6 +654,16 @@ Throughput (R/W): 0KiB/s / 0KiB/s";
                     }
                 }
             }
+        }
+
+        #[test]
+        fn no_beginning_of_a_file_makes_recognition_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 1..700),
+                                                          tar in proptest::bool::ANY, is_all in proptest::bool::ANY) {
+            let mut bytes = bytes;
+            if tar && bytes.len() > 262 {
+                bytes[257..262].copy_from_slice(b"ustar");
+            }
+            let _ = recognise(Path::new("x"), &bytes, is_all);
         }
     }
 }

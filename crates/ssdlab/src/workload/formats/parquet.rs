@@ -1,7 +1,6 @@
 //! The project's columnar format: a Parquet file with the columns `time_ns`, `op` (R, W, T, F), `offset_bytes`, `size_bytes` and, where
 //! requests belong to devices, `device`. Row numbers stand for line numbers.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use super::{Bad, Format, Parsed, Reader, Record, csv};
 use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
+use crate::inputs;
 use crate::request::RequestKind;
 
 pub(super) static FORMAT: Format = Format {
@@ -62,7 +62,7 @@ struct Batch {
 impl Rows {
     /// Opens a Parquet file and checks its columns.
     pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
+        let file = inputs::open(path).map_err(|e| Error::io("read", path, e))?;
         let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
         let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(damaged)?;
         let wanted = wanted_columns(path, builder.schema())?;

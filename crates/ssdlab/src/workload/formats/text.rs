@@ -67,6 +67,12 @@ impl<'a> Words<'a> {
         Some(&rest[..end])
     }
 
+    /// What has not been taken.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
     /// The next word; `columns` says what the line should consist of.
     #[inline]
     pub(crate) fn take(&mut self, columns: &'static str) -> Result<&'a [u8], Bad> {
@@ -77,6 +83,27 @@ impl<'a> Words<'a> {
     #[inline]
     pub(crate) fn end(&mut self, columns: &'static str) -> Result<(), Bad> {
         if self.word().is_some() { Err(Bad::new(columns, b"more columns")) } else { Ok(()) }
+    }
+}
+
+/// Words as in [`Words`], the last one first.
+pub(crate) struct LastWords<'a>(&'a [u8]);
+
+impl<'a> LastWords<'a> {
+    #[inline]
+    pub(crate) fn new(line: &'a [u8]) -> Self {
+        LastWords(line)
+    }
+
+    /// The word in front of those taken; `columns` says what the line should consist of.
+    #[inline]
+    pub(crate) fn take(&mut self, columns: &'static str) -> Result<&'a [u8], Bad> {
+        let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
+        let end = self.0.iter().rposition(|b| !is_blank(b)).ok_or_else(|| Bad::new(columns, b"fewer columns"))? + 1;
+        let start = self.0[..end].iter().rposition(is_blank).map_or(0, |at| at + 1);
+        let word = &self.0[start..end];
+        self.0 = &self.0[..start];
+        Ok(word)
     }
 }
 

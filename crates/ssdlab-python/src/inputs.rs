@@ -1,0 +1,28 @@
+//! Copies of inputs that can be read only once.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use ssdlab::error::Error;
+use ssdlab::inputs::{StandIn, stand_in};
+
+use crate::errors::guarded;
+
+/// As long as it lives, `copy` is read wherever `path` is opened, under any name.
+#[pyclass(frozen, name = "StandIn", module = "ssdlab._core")]
+pub struct PyStandIn {
+    _held: StandIn,
+}
+
+#[pymethods]
+impl PyStandIn {
+    #[new]
+    fn new(path: PathBuf, copy: PathBuf) -> PyResult<Self> {
+        let held = guarded(|| {
+            let copy = File::open(&copy).map_err(|source| Error::io("read", &copy, source))?;
+            stand_in(&path, copy).map_err(|source| Error::io("read", &path, source))
+        })?;
+        Ok(PyStandIn { _held: held })
+    }
+}

@@ -1,0 +1,142 @@
+"""Files that a run reads. What can be read only once, such as a pipe, is copied to a temporary file that stands in for it.
+
+Schemes that are compared all replay the trace, and a device that is fitted to one needs its extent first. The copy has no name in any
+folder, so that nothing is left of it, whatever ends the process. It is read as long as something holds what `hold` returns.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import IO
+from weakref import WeakValueDictionary
+
+from ssdlab import _core
+from ssdlab.errors import FileError
+from ssdlab.progress import CountProgress, is_reading_shown, remark
+
+__all__ = ["Held", "hold", "is_passing", "named", "place"]
+
+STANDARD_INPUT = Path("/dev/stdin")
+CHUNK_BYTES = 1 << 20
+PASSING = ("/dev/fd/", "/proc/")
+"""Under these names a process finds its own open files: nothing that a later command could read."""
+
+
+class Held:
+    """A copy of what can be read only once. While it lives, whoever opens the original reads the copy."""
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(file)
+        self._copy = _copied(self.name)
+        self._core = _core.StandIn(self.name, self.place)
+
+    @property
+    def place(self) -> Path:
+        """Where the copy can be read in this process."""
+        return Path(f"/proc/self/fd/{self._copy.fileno()}")
+
+
+_held: WeakValueDictionary[tuple[int, int], Held] = WeakValueDictionary()
+"""Those that are in use, by what was copied, whatever its name."""
+
+
+def named(file: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
+    """The file that a user means: `-` is standard input."""
+    return STANDARD_INPUT if file is not None and os.fspath(file) == "-" else file
+
+
+def hold(file: str | os.PathLike[str]) -> Held | None:
+    """A copy of `file` if it can be read only once, made now unless somebody holds one already; `None` for all other files.
+
+    Raises:
+        FileError: if it cannot be read, or the copy cannot be written.
+    """
+    status = _status(file)
+    if status is None or not _passes(file, status):
+        return None
+    held = _held.get(_identity(status))
+    if held is None:
+        held = _held[_identity(status)] = Held(file)
+    return held
+
+
+def place(file: str | os.PathLike[str]) -> Path:
+    """Where the content of `file` can be read: the copy's place if there is one, else its own."""
+    status = _status(file)
+    held = None if status is None else _held.get(_identity(status))
+    return Path(file) if held is None else held.place
+
+
+def is_passing(file: str | os.PathLike[str]) -> bool:
+    """Whether a later command cannot read the same under this name: a pipe, or an open file of this process."""
+    name = os.fspath(file)
+    if Path(name) == STANDARD_INPUT or name.startswith(PASSING):
+        return True
+    status = _status(file)
+    return status is not None and _passes(file, status)
+
+
+def _status(file: str | os.PathLike[str]) -> os.stat_result | None:
+    """`None` where there is no such file: whoever reads it says what is wrong."""
+    try:
+        return Path(file).stat()
+    except (OSError, ValueError):
+        return None
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    """What a file is, whatever its name."""
+    return status.st_dev, status.st_ino
+
+
+def _passes(file: str | os.PathLike[str], status: os.stat_result) -> bool:
+    """Whether what is read of it is gone: pipes, sockets, terminals. Other devices give the same again."""
+    if not stat.S_ISCHR(status.st_mode):
+        return stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
+    try:
+        with Path(file).open("rb", buffering=0) as device:
+            return device.isatty()
+    except OSError:
+        return False
+
+
+def _copied(name: str) -> IO[bytes]:
+    """A nameless temporary file with all that `name` gives."""
+    copied = 0
+    with _opened(name) as source, CountProgress("bytes", quiet=not is_reading_shown()) as progress:
+        try:
+            copy = tempfile.TemporaryFile(prefix="ssdlab-")  # noqa: SIM115 (it lives as long as it is held)
+            while chunk := _read(source, name):
+                copy.write(chunk)
+                copied += len(chunk)
+                if progress.callback is not None:
+                    progress.callback(f"copying {name}", copied)
+            copy.flush()
+        except FileError:
+            raise
+        except OSError as reason:
+            what = f"{name}: can be read only once, and cannot be copied to {tempfile.tempdir or 'a temporary file'}: {reason.strerror}"
+            raise FileError(f"{what}; TMPDIR names another folder, or give a file", reason.errno, name) from reason
+    remark(f"{name} can be read only once: its {copied:,} bytes were copied to a temporary file")
+    return copy
+
+
+def _opened(name: str) -> IO[bytes]:
+    try:
+        return Path(name).open("rb", buffering=0)
+    except OSError as reason:
+        raise _unreadable(name, reason) from reason
+
+
+def _read(source: IO[bytes], name: str) -> bytes:
+    try:
+        return source.read(CHUNK_BYTES)
+    except OSError as reason:
+        raise _unreadable(name, reason) from reason
+
+
+def _unreadable(name: str, reason: OSError) -> FileError:
+    return FileError(f"{name}: cannot read: {reason.strerror}", reason.errno, name)
