@@ -188,7 +188,7 @@ def test_info_has_units_and_names_devices(ssdlab_command: Ssdlab, tmp_path: Path
     lines = [" ".join(line.split()) for line in ssdlab_command("trace", "info", "t.csv").out.splitlines()]
     for line in ("mean write 6.000 KB", "read share 33.3%", "span 1.000 s", "arrival rate 3.000 /s", "max end 8,192 bytes"):
         assert line in lines
-    assert "devices sda (1 requests)" in lines
+    assert "volumes sda (1 requests)" in lines
     assert "sdb (2 requests)" in lines
     many = "".join(f"{index},R,0,4096,disk{index}\n" for index in range(25))
     (tmp_path / "many.csv").write_text(header + many)

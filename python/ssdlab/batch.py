@@ -123,7 +123,7 @@ class Job:
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
-        plan = setup.plan(scheme, file, timeline)
+        plan = setup.plan(scheme, file, timeline)  # first, as it checks what the rest is made of
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [] if folder is None else [folder / name for name in WRITTEN]
         _check_apart(setup.inputs(plan.config), written, timeline and timeline.file)

@@ -588,13 +588,13 @@ def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Ite
         if isinstance(value, Mapping):
             yield from _figures(value, label, end)
         elif key == "devices":
-            yield label, key, _devices(value)
+            yield "volumes", key, _devices(value)
         else:
             yield label, key + unit, len(value) if isinstance(value, list) else value
 
 
 def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
-    """The devices of a trace with their requests, one a line."""
+    """The volumes of a trace with their requests, one a line."""
     lines = [f"{device['name']} ({device['requests']:,} requests)" for device in devices[:DEVICES_SHOWN]]
     more = len(devices) - DEVICES_SHOWN
     return "\n".join([*lines, f"and {more:,} more (--json has all)"] if more > 0 else lines)
