@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ssdlab.batch import RESULT_FILE
+from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
 from ssdlab.errors import UsageError
 from ssdlab.report.runs import read_result
 from ssdlab.result import Result
@@ -17,7 +17,8 @@ __all__ = ["is_sweep", "read"]
 
 def is_sweep(folder: Path) -> bool:
     """Whether it holds what `ssdlab sweep` wrote."""
-    return (folder / DEFINITION_FILE).is_file()
+    others = (RESULT_FILE, COMPARISON_FILE)
+    return (folder / DEFINITION_FILE).is_file() and not any((folder / name).exists() for name in others)
 
 
 def read(folder: Path) -> SweepResult:
