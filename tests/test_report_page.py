@@ -363,3 +363,33 @@ def test_points_of_a_sweep_are_sorted_and_chosen(page: Page, swept: tuple[ssdlab
         times = [ssdlab.Result(json.loads(file.read_text())).latency.all.p99 for file in found]
         assert times == [point.result.latency.all.p99 for point in ordered]
         assert all(file.is_file() for file in found)
+
+
+def test_a_sweep_of_one_seed_and_one_axis_draws(page: Page, tmp_path: Path) -> None:
+    result = ssdlab.sweep({"scheme": ["npgc", "pgc", "rwp"]}, set=SMALL, requests=200, out=tmp_path)
+    page.open(tmp_path / "report.html")
+    assert page.value("document.querySelectorAll('#sweep-0 circle').length") == 3
+    rows = table(page, "sweep-0")
+    assert [row["scheme"] for row in rows] == ["npgc", "pgc", "rwp"]
+    for row, point in zip(rows, result, strict=True):
+        assert float(row["Response times, all requests: p99 (ns)"]) == pytest.approx(point.result.latency.all.p99, rel=CLOSE)
+
+
+def test_results_beside_a_file_of_a_sweep_are_not_taken_for_a_sweep(results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
+    (tmp_path / "result.json").write_text(json.dumps(results["pgc"]))
+    assert report.write_again(tmp_path, tmp_path / "report.html") == "pgc"
+
+
+def test_the_end_of_a_warm_up_is_marked(results: dict[str, dict[str, Any]], page: Page, tmp_path: Path) -> None:
+    ends = results["npgc"]["simulated_ns"] // 4
+    report.write(Runs.of({"npgc": {**results["npgc"], "warm_up": {"requests": 700, "ns": ends}}}), tmp_path / "report.html")
+    page.open(tmp_path / "report.html")
+    marks = page.value(
+        "(p => ['line.warm-up', '.frame'].map(s => p.querySelector(s).getBoundingClientRect()).map(b => [b.left, b.width]))"
+        "(document.getElementById('timeline-0'))"
+    )
+    (place, _), (left, width) = marks
+    assert (place - left) / width == pytest.approx(0.25, abs=0.01)
+    assert page.value("document.querySelectorAll('#latency_cdf-0 line.warm-up').length") == 0
+    assert "Figures leave out the warm-up" in page.value("document.querySelector('.remarks').textContent")

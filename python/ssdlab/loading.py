@@ -54,7 +54,8 @@ def _result(data: Mapping[str, Any], folder: Path) -> Result:
 
 def is_sweep(folder: Path) -> bool:
     """Whether the folder holds what `ssdlab sweep` wrote."""
-    return (folder / DEFINITION_FILE).is_file() and not (folder / COMPARISON_FILE).exists()
+    others = (RESULT_FILE, COMPARISON_FILE)
+    return (folder / DEFINITION_FILE).is_file() and not any((folder / name).exists() for name in others)
 
 
 def load_sweep(folder: Path) -> SweepResult:

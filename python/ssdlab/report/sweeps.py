@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -137,15 +137,16 @@ def _places(found: Sequence[Mapping[str, Any]]) -> list[Place]:
     return [place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found)]
 
 
-def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Iterable[Sequence[int]]) -> dict[str, Any]:
+def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Its value at each point, and where there are several seeds, mean and half width of the interval of each combination."""
     values = [row.get(place.place) for row in found]
+    figure = {"place": place.place, "name": place.name, "unit": place.unit, "values": numbers(values)}
+    if len(groups) == len(values):
+        return figure
     estimates = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
     halves = [None if estimate is None else estimate.half for estimate in estimates]
     return {
-        "place": place.place,
-        "name": place.name,
-        "unit": place.unit,
-        "values": numbers(values),
+        **figure,
         "means": numbers(None if estimate is None else estimate.mean for estimate in estimates),
         **({"halves": numbers(halves)} if any(half is not None for half in halves) else {}),
     }

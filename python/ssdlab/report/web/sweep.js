@@ -179,10 +179,11 @@ class SweepFigure {
   draw(fixed) {
     const { figure: number, x, lines, panels } = this.wanted;
     const figure = this.sweep.figures[number];
+    const means = figure.means ?? figure.values; // of one seed
     const of = (axis, value) => (axis === NONE ? () => true : (group) => group[axis] === value);
     const values = (axis) => (axis === NONE ? [0] : this.axes[axis].texts.map((_, value) => value));
-    const point = (group) => ({ mean: figure.means[group], half: figure.halves?.[group] });
-    const there = this.sweep.groups.map((group, index) => ({ group, index })).filter(({ group, index }) => figure.means[index] != null && fixed.every((axis) => group[axis] === this.wanted[`at${axis}`]));
+    const point = (group) => ({ mean: means[group], half: figure.halves?.[group] });
+    const there = this.sweep.groups.map((group, index) => ({ group, index })).filter(({ group, index }) => means[index] != null && fixed.every((axis) => group[axis] === this.wanted[`at${axis}`]));
     const plots = values(panels).map((panel) => ({
       title: panels === NONE ? "" : `${this.axes[panels].name} ${this.axes[panels].texts[panel]}`,
       lines: values(lines).map((line) => {
@@ -191,7 +192,7 @@ class SweepFigure {
         return { run: line, name: lines === NONE ? "" : this.axes[lines].texts[line], at };
       }),
     }));
-    const ends = there.flatMap(({ index }) => [figure.means[index] - (figure.halves?.[index] ?? 0), figure.means[index] + (figure.halves?.[index] ?? 0)]);
+    const ends = there.flatMap(({ index }) => [means[index] - (figure.halves?.[index] ?? 0), means[index] + (figure.halves?.[index] ?? 0)]);
     const scale = { low: Math.min(0, ...ends), high: Math.max(...ends, 0) };
     figures.forEach(({ host }) => this.watch.unobserve(host));
     figures.length = 0;
