@@ -197,7 +197,7 @@ def compare(
     folder = None if out is None else Path(checked_path("out", out))
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
     batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired), workers=jobs)
-    comparison = Comparison(batch.finished)
+    comparison = Comparison(batch.finished, title=setup.title(None, compared=True))
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
     batch.raise_failure()

@@ -177,8 +177,14 @@ class Result(Section):
 class Comparison(Mapping[str, Result]):
     """The results of one workload under several schemes, by scheme."""
 
-    def __init__(self, runs: Mapping[str, Result]) -> None:
+    def __init__(self, runs: Mapping[str, Result], *, title: str = "") -> None:
         self._runs = dict(runs)
+        self._title = title
+
+    @property
+    def title(self) -> str:
+        """What all runs have in common, in a line: device, workload and what was set by hand. Empty where it is not known."""
+        return self._title
 
     def __getitem__(self, scheme: str) -> Result:
         return self._runs[scheme]
