@@ -208,7 +208,7 @@ def compare(
     runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired)
     warn_of_idle_keys([job.idle for job in runs])
     batch = execute(runs, workers=jobs)
-    comparison = Comparison(batch.finished)
+    comparison = Comparison(batch.finished, title=setup.title(None, compared=True))
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
     batch.raise_failure()

@@ -44,7 +44,8 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         if file.name == RESULT_FILE:
             return _result(data, place)
         runs = {scheme: _result(run, place / scheme) for scheme, run in data["runs"].items()}
-        return Comparison(runs, saved={key: entry for key, entry in data.items() if key != "runs"}, source=place)
+        title = title_of(next(iter(data["runs"].values())), compared=True)
+        return Comparison(runs, title=title, saved={key: entry for key, entry in data.items() if key != "runs"}, source=place)
 
 
 def _result(data: Mapping[str, Any], folder: Path) -> Result:

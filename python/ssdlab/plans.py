@@ -317,11 +317,11 @@ class Setup:
             "exported_bytes": after.exported_bytes,
         }
 
-    def title(self, scheme: str | None) -> str:
-        """What is simulated, in a line for people: device, scheme, workload and what was set by hand."""
+    def title(self, scheme: str | None, *, compared: bool = False) -> str:
+        """What is simulated, in a line for people: device, scheme (unless several are `compared`), workload, what was set by hand."""
         trace = dict(self.set).get("workload.trace", self.trace)
         workload = f"trace {trace}" if trace is not None else f"workload {self.workload or 'default'}"
-        parts = [f"Device {self.device or 'default'}", f"scheme {scheme or 'default'}", workload]
+        parts = [f"Device {self.device or 'default'}", *([] if compared else [f"scheme {scheme or 'default'}"]), workload]
         if self.config is not None:
             parts.append(f"config {os.fspath(self.config)}")
         for kind, policy in (("victim", described_victim(self.victim)), ("eviction", described_eviction(self.eviction))):

@@ -200,11 +200,19 @@ class Result(Section):
 class Comparison(Mapping[str, Result]):
     """The results of one workload under several schemes, by scheme."""
 
-    def __init__(self, runs: Mapping[str, Result], *, saved: Mapping[str, Any] | None = None, source: Path | None = None) -> None:
+    def __init__(
+        self, runs: Mapping[str, Result], *, title: str = "", saved: Mapping[str, Any] | None = None, source: Path | None = None
+    ) -> None:
         """Results by scheme. Of a saved comparison also what stood beside the runs, and the folder that it was read from."""
         self._runs = dict(runs)
+        self._title = title
         self._saved = dict(saved or {})
         self._source = source
+
+    @property
+    def title(self) -> str:
+        """What all runs have in common, in a line: device, workload and what was set by hand. Empty where it is not known."""
+        return self._title
 
     def __getitem__(self, scheme: str) -> Result:
         return self._runs[scheme]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import io
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -35,8 +36,8 @@ __all__ = [
     "sweep_tables",
 ]
 
-WIDTH_OF_TEXT = 160
-"""Where there is no terminal to fit into: wide enough for every table."""
+WIDTH_OF_TEXT = 80
+"""Tables take no more columns where there is no terminal to fit into; lines of words are not broken there."""
 
 TRACE_REMARKS = {
     "bad_lines": "unreadable lines",
@@ -75,7 +76,7 @@ CLASSES = {
     "seq_read": "sequential reads",
     "rand_read": "random reads",
 }
-LATENCIES = {"mean": "mean", "std": "std", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "max": "max"}
+LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "max": "max"}
 
 
 def duration(ns: float) -> str:
@@ -116,8 +117,13 @@ def as_text(items: Iterable[RenderableType]) -> str:
     # In a notebook rich would show each table by itself, and leave the text empty.
     console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None, force_jupyter=False)
     for item in items:
-        console.print(item)
+        console.print(item, soft_wrap=is_line(item))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def is_line(item: RenderableType) -> bool:
+    """A line of words: a terminal may break it, a file or pipe has it whole."""
+    return isinstance(item, str | Text)
 
 
 def _table(columns: Sequence[str]) -> Table:
@@ -128,14 +134,21 @@ def _table(columns: Sequence[str]) -> Table:
     return table
 
 
-def _titled(title: str, table: Table) -> RenderableType:
+def _titled(title: str, table: Table, otherwise: RenderableType | None = None, *, keys: int = 1) -> RenderableType:
     """Title and table; rich's own titles are broken to the width of the table, and its cells cut off on a narrow terminal."""
+    narrow = _narrow(table)
+    choices = _Fitting(_Whole(table), _Whole(narrow), otherwise or _Stacked(narrow, keys))
+    return Group(Text(title, style="bold", overflow="ignore"), choices, "")
+
+
+def _narrow(table: Table) -> Table:
+    """The table with the headings broken that are wider than what stands below them."""
     narrow = copy.deepcopy(table)
     for column, broken in zip(table.columns, narrow.columns, strict=True):
         cells = max((len(line) for cell in column.cells for line in str(cell).splitlines()), default=0)
         if len(str(column.header)) > cells:
             broken.header = "\n".join(str(column.header).split())
-    return Group(Text(title, style="bold", no_wrap=True, overflow="ignore"), _Fitting(_Whole(table), _Whole(narrow)), "")
+    return narrow
 
 
 class _Whole:
@@ -153,6 +166,81 @@ class _Whole:
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         needed = Measurement.get(console, options.update(width=UNBOUNDED), self._table).maximum
         return Measurement(needed, needed)
+
+
+class _Stacked:
+    """A table in parts below each other, with as many columns as fit; each begins with those that name the row."""
+
+    def __init__(self, table: Table, keys: int) -> None:
+        self._table = table
+        self._keys = keys
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for index, part in enumerate(self._parts(console, options)):
+            if index:
+                yield ""
+            yield _Whole(part)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        unbounded = options.update(width=UNBOUNDED)
+        columns = range(self._keys, max(self._keys + 1, len(self._table.columns)))
+        needed = max(Measurement.get(console, unbounded, _Whole(self._part([column]))).maximum for column in columns)
+        return Measurement(needed, needed)
+
+    def _parts(self, console: Console, options: ConsoleOptions) -> list[Table]:
+        """As few as there can be, about as wide as each other."""
+        left = list(range(self._keys, len(self._table.columns)))
+        parts = [self._table]
+        for count in range(1, len(left) + 1):
+            share = -(-len(left) // count)
+            parts = [self._part(left[at : at + share]) for at in range(0, len(left), share)]
+            unbounded = options.update(width=UNBOUNDED)
+            if all(Measurement.get(console, unbounded, _Whole(part)).maximum <= options.max_width for part in parts):
+                break
+        return parts
+
+    def _part(self, columns: Sequence[int]) -> Table:
+        kept = [self._table.columns[index] for index in (*range(self._keys), *columns) if index < len(self._table.columns)]
+        part = _table([str(column.header) for column in kept])
+        for cells in zip(*(column.cells for column in kept), strict=True):
+            part.add_row(*cells)
+        return part
+
+
+class _Captioned:
+    """A table of numbers whose rows have a line of words each above them."""
+
+    def __init__(self, captions: Sequence[str], table: Table) -> None:
+        table.columns[0].justify = "right"
+        self._captions = captions
+        self._table = _narrow(table)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for column in self._table.columns:
+            column.no_wrap = True
+        if self._width(console, options) > options.max_width:
+            yield from self._words()
+            return
+        lines = console.render_lines(self._table, options, pad=False)
+        head = len(lines) - len(self._captions)
+        for line in lines[:head]:
+            yield Segments([*line, Segment.line()])
+        for caption, row in zip(self._captions, lines[head:], strict=True):
+            yield Text(caption)
+            yield Segments([*row, Segment.line()])
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, self._width(console, options))
+
+    def _width(self, console: Console, options: ConsoleOptions) -> int:
+        return Measurement.get(console, options.update(width=UNBOUNDED), self._table).maximum
+
+    def _words(self) -> Iterator[RenderableType]:
+        """On a terminal that is too narrow for the table, what its cells say."""
+        heads = [" ".join(str(column.header).split()) for column in self._table.columns]
+        for caption, *cells in zip(self._captions, *(column.cells for column in self._table.columns), strict=True):
+            yield Text(caption)
+            yield Text(f"  {', '.join(f'{head} {cell}' for head, cell in zip(heads, cells, strict=True))}")
 
 
 class _Fitting:
@@ -317,41 +405,92 @@ def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
         "write amplification",
         "GC jobs",
         *(["hit ratio"] if cached else []),
-        "simulator speed",
     ]
     table = _table(columns)
     for scheme, result in runs.items():
         latency = result.get("latency_ns", {}).get("all", {})
         gc = result.get("gc", {})
-        speed = result.get("requests_per_s")
         table.add_row(
             scheme,
             *(_time(latency, column) for column in ("mean", "p99", "p99_9", "max")),
             number(gc["write_amplification"]) if "write_amplification" in gc else "-",
             number(gc.get("jobs", 0)),
             *([_hit_ratio(result)] if cached else []),
-            f"{speed:,.0f} requests/s" if speed is not None else "-",
         )
     return _titled("Response times by scheme", table)
 
 
+CHANGES = {
+    "mean": "latency_ns.all.mean",
+    "p99": "latency_ns.all.p99",
+    "p99.9": "latency_ns.all.p99_9",
+    "max": "latency_ns.all.max",
+    "write amplification": "gc.write_amplification",
+    "GC jobs": "gc.jobs",
+}
+"""What schemes are compared in, and where it stands in a result."""
+
+
+def change_table(runs: Mapping[str, Result]) -> RenderableType:
+    """A row for each scheme but the first: by how much it differs from that."""
+    (first, base), *others = runs.items()
+    table = _table(["scheme", *CHANGES])
+    for scheme, result in others:
+        table.add_row(scheme, *(_change(_at(result, place), _at(base, place)) for place in CHANGES.values()))
+    return _titled(f"Change against {first}", table)
+
+
+def _at(result: Mapping[str, Any], place: str) -> Any:
+    """An entry by its path; `None` where there is none."""
+    found: Any = result
+    for part in place.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _change(value: float | None, base: float | None) -> str:
+    """In percent; a tie is called one."""
+    if value is None or base is None:
+        return "-"
+    if value == base:
+        return "same"
+    if base == 0:
+        return "-"
+    ratio = value / base
+    return f"{'+' if ratio > 1 else '-'}<0.1%" if abs(ratio - 1) < 0.0005 else _difference(ratio)
+
+
+def _identities(runs: Mapping[str, Result]) -> list[RenderableType]:
+    """Seed and digests, by which a comparison is known again, and how fast the simulator was."""
+    seeds = ", ".join(dict.fromkeys(str(result["seed"]) for result in runs.values() if "seed" in result))
+    digests = ", ".join(f"{scheme} {result['digest'][:16]}" for scheme, result in runs.items() if "digest" in result)
+    known = {scheme: result["requests_per_s"] for scheme, result in runs.items() if "requests_per_s" in result}
+    speeds = ", ".join(f"{scheme} {speed:,.0f} requests/s" for scheme, speed in known.items())
+    lines = [f"Seed {seeds}, digests: {digests}"] if digests else []
+    return [Text(line) for line in [*lines, *([f"Simulator speed: {speeds}"] if speeds else [])]]
+
+
 def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
     """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
-    table = _table([*sweep.axes, "mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"])
+    figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
+    table, apart = _table([*sweep.axes, *figures]), _table(figures)
+    captions = []
     for point in sweep[:POINTS_SHOWN]:
         latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
         iops = point.result.get("iops")
-        table.add_row(
-            *(str(value) for value in point.values.values()),
+        cells = [
             *(_time(latency, column) for column in ("mean", "p99", "p99_9")),
             number(gc["write_amplification"]) if "write_amplification" in gc else "-",
             number(gc.get("jobs", 0)),
             f"{iops:,.0f} IOPS" if iops is not None else "-",
-        )
+        ]
+        table.add_row(*(str(value) for value in point.values.values()), *cells)
+        apart.add_row(*cells)
+        captions.append(", ".join(f"{axis} = {value}" for axis, value in point.values.items()))
     counts = f"{len(sweep):,} of {len(sweep.sweep):,} points"
     more = [Text(f"... and {len(sweep) - POINTS_SHOWN:,} more points")] if len(sweep) > POINTS_SHOWN else []
     failed = [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
-    return [*([_titled(f"Response times at {counts}", table)] if sweep else []), *more, *failed]
+    return [*([_titled(f"Response times at {counts}", table, _Captioned(captions, apart))] if sweep else []), *more, *failed]
 
 
 def _hit_ratio(result: Result) -> str:
@@ -361,8 +500,10 @@ def _hit_ratio(result: Result) -> str:
 
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
     """What `ssdlab compare` prints: a row for each scheme, and where requests were logged, how they fared one by one."""
-    table = [comparison_table(comparison)]
-    return [*table, paired_table(next(iter(comparison)), comparison.paired)] if comparison.paired else table
+    title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
+    changes = [change_table(comparison)] if len(comparison) > 1 else []
+    paired = [paired_table(next(iter(comparison)), comparison.paired)] if comparison.paired else []
+    return [*title, comparison_table(comparison), *changes, *paired, *_identities(comparison)]
 
 
 def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> RenderableType:
@@ -373,7 +514,7 @@ def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> Renderab
             shares = {name: f"{row[name]:.1%}" for name in ("faster", "slower", "same")}
             gain, loss = (_time(row, key) for key in ("gain_ns", "loss_ns"))
             table.add_row(scheme, CLASSES[kind], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"])
-    return _titled(f"The same requests, one by one, against {base}", table)
+    return _titled(f"The same requests, one by one, against {base}", table, keys=2)
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
@@ -386,14 +527,17 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
 
 def study_table(study: Mapping[str, Any]) -> RenderableType:
     """The rows of a study (as in its `study.json`): paper, measured, difference."""
-    table = _table(["", "paper", "measured", "difference", "expected", "reproduced"])
+    heads = ["paper", "measured", "difference", "expected", "reproduced"]
+    table, apart = _table(["", *heads]), _table(heads)
     for row in study["rows"]:
         cells = study_cells(row)
         verdict = Text(cells[-1], style="bold red" if cells[-1] == "NO" else "")
         table.add_row(textwrap.fill(row["what"], 68), *cells[:-1], verdict)
+        apart.add_row(*cells[:-1], verdict)
     length = " (quick: fewer requests and seeds)" if study["quick"] else ""
     reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
-    return Group(_titled(f"{study['study']}: {study['title']}{length}", table), *(Text(reason) for reason in reasons))
+    captioned = _Captioned([row["what"] for row in study["rows"]], apart)
+    return Group(_titled(f"{study['study']}: {study['title']}{length}", table, captioned), *(Text(reason) for reason in reasons))
 
 
 def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 
 from ssdlab.errors import shortened
 from ssdlab.json_text import json_text
-from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT
+from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line
 
 __all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "warn"]
 
@@ -46,13 +46,14 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def print_tables(items: Iterable[RenderableType]) -> None:
-    """Tables and lines, in colour on a terminal, at full width in a file or pipe."""
-    console = _console(None if sys.stdout.isatty() else WIDTH_OF_TEXT)
+    """Tables and lines, in colour on a terminal."""
+    is_terminal = sys.stdout.isatty()
+    console = _console(None if is_terminal else WIDTH_OF_TEXT)
     for item in items:
         # On a narrow terminal, broken lines are better than digits cut off.
         needed = Measurement.get(console, console.options.update(width=UNBOUNDED), item).minimum
         wide = console if needed <= console.width else _console(needed)
-        wide.print(item, soft_wrap=isinstance(item, str))
+        wide.print(item, soft_wrap=isinstance(item, str) or (not is_terminal and is_line(item)))
 
 
 def _console(width: int | None) -> Console:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, cast
@@ -36,8 +40,18 @@ class Showable(StrEnum):
 def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> None:
     """List presets, or the policies that configuration keys choose between."""
     lines = policies() if what is Listable.policies else _presets(what)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
-        typer.echo(line)
+        typer.echo(_broken(line, width))
+
+
+def _broken(line: str, width: int | None) -> str:
+    """A name and its description, this broken into lines below each other; whole in a file or pipe."""
+    described = re.match(r"( *\S+ +)(?=\S)", line)
+    if width is None or len(line) < width or described is None:
+        return line
+    indent = " " * min(described.end(), width // 2)
+    return textwrap.fill(line, width - 1, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def show(

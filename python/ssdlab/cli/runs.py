@@ -137,7 +137,7 @@ def compare(
     wanted = timeline_of(TIMELINE_FILE if timelines else None, o.parse_window(timeline_window), timeline_limit)
     runs = comparison_jobs(setup, schemes, out, log_requests=log_requests, timeline=wanted, paired=paired)
     batch = _execute(runs, jobs, quiet)
-    _show_comparison(batch, out, as_json=json_, quiet=quiet)
+    _show_comparison(batch, out, setup.title(None, compared=True), as_json=json_, quiet=quiet)
     _end_comparison(batch)
     _check_gc(batch, expect_gc)
 
@@ -181,9 +181,9 @@ def _execute(jobs: list[Job], workers: int | None, quiet: bool) -> Batch:
         return execute(jobs, workers=workers, progress=progress.callback)
 
 
-def _show_comparison(batch: Batch, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _show_comparison(batch: Batch, out: Path | None, title: str, *, as_json: bool, quiet: bool) -> None:
     """Prints and writes what there is, be it only a part of what was asked for."""
-    comparison = Comparison(batch.finished)
+    comparison = Comparison(batch.finished, title=title)
     report = comparison.to_dict()
     if batch.failed:
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}

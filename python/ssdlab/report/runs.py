@@ -199,8 +199,8 @@ def scheme_of(data: Mapping[str, Any]) -> str | None:
     return words[words.index("--scheme") + 1] if "--scheme" in words else None
 
 
-def title_of(data: Mapping[str, Any]) -> str:
-    """What was simulated, in a line, where the command is known."""
+def title_of(data: Mapping[str, Any], *, compared: bool = False) -> str:
+    """What was simulated, in a line, where the command is known: as the title of a run, or of a comparison that it is one of."""
     words = words_of(data.get("command"))
     if not words:
         return ""
@@ -208,7 +208,8 @@ def title_of(data: Mapping[str, Any]) -> str:
     options = {option: value for option, value in pairs if option.startswith("--")}
     settings = [value.partition("=") for option, value in pairs if option == "--set"]
     trace = next((value for key, _, value in settings if key == "workload.trace"), options.get("--trace"))
-    parts = [f"Device {options.get('--device', 'default')}", f"scheme {options.get('--scheme', 'default')}"]
+    scheme = [] if compared else [f"scheme {options.get('--scheme', 'default')}"]
+    parts = [f"Device {options.get('--device', 'default')}", *scheme]
     parts.append(f"workload {options.get('--workload', 'default')}" if trace is None else f"trace {trace}")
     parts += [f"config {options['--config']}"] if "--config" in options else []
     return ", ".join([*parts, *(f"{key} = {value}" for key, _, value in settings if key != "workload.trace")])

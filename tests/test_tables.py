@@ -1,0 +1,170 @@
+"""What the terminal shows: tables that fit, whole numbers, and by what a comparison is known."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from rich.console import RenderableType
+
+import ssdlab
+from conftest import DRIVE, ROOT, SMALL_OPTIONS, Ssdlab
+from ssdlab import Comparison, Result, tables
+from ssdlab.cli import output, presets
+from ssdlab.study import library
+from ssdlab.study.running import prepare, run
+
+NUMBER = re.compile(r"\d[\d,.]*%?")
+LONG = "dynalloc-slacker"
+LATENCY = {"count": 123_456_789, "std": 3e9, **dict.fromkeys(("mean", "p50", "p90", "p99", "p99_9", "max"), 999_999_999.0)}
+SIZES = [60, 80, 100, 200]
+
+
+def result(mean: float = 1e6, **more: Any) -> Result:
+    """A result with figures as long as they come."""
+    latency = {kind: LATENCY | {"mean": mean} for kind in ("all", "read", "write", "seq_read", "rand_read")}
+    parts = ("host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "cache_queue", "parity")
+    breakdown = {kind: dict.fromkeys(parts, 123_456_789.0) for kind in ("all", "read", "write")}
+    return Result(
+        {
+            "latency_ns": latency,
+            "breakdown_ns": breakdown,
+            "gc": {"jobs": 12_345_678, "write_amplification": 12.345, "pages_moved": 10**9, "erases": 10**7, "time_share": 0.5},
+            "cache": {"capacity_pages": 5, "read_hits": 5, "write_hits": 5, "lookups": 10, "hit_ratio": 0.9999},
+            "iops": 123_456.0,
+            "requests_per_s": 1_234_567.0,
+            "simulated_ns": 10**12,
+            "wall_s": 1.0,
+            "seed": 1,
+            "digest": "0123456789abcdef" * 4,
+            **more,
+        }
+    )
+
+
+def comparison(count: int) -> Comparison:
+    """One of so many schemes, with long names."""
+    return Comparison({f"{LONG}-{index}": result(1e6 * (index + 1)) for index in range(count)}, title="Device demo-4g, trace x.csv")
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers in a text, whole."""
+    return {found.rstrip(",.") for found in NUMBER.findall(text)}
+
+
+def shown(items: list[RenderableType], columns: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a terminal of so many columns shows."""
+    screen = io.StringIO()
+    screen.isatty = lambda: True  # type: ignore[method-assign]
+    for name, value in {"COLUMNS": str(columns), "LINES": "24", "TERM": "dumb", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", screen)
+    output.print_tables(items)
+    return re.sub(r"\x1b\[[\d;]*m", "", screen.getvalue())
+
+
+@pytest.fixture(scope="module")
+def made() -> Mapping[str, list[RenderableType]]:
+    """Tables of every kind."""
+    drive = DRIVE | {"workload.read_share": 0.5}
+    paired = ssdlab.compare(schemes=["fr-fcfs", LONG], set=drive, requests=300, paired=True, log_requests=True)
+    grid = {
+        "gc.victim": ["greedy", "cost-benefit"],
+        "scheme": ["npgc", LONG],
+        "workload.read_share": [0.25],
+        "workload.interarrival_us": [1000.5],
+        "seed": [1, 2],
+    }
+    sweep = ssdlab.sweep(grid, set=DRIVE, requests=50)
+    study = run(prepare(library.load("bux2011/sec4"), quick=True))
+    queueing = {name: ssdlab.queueing.simulate(requests=2000, priority=name) for name in ("rwp", "cep", "fifo")}
+    info = ssdlab.trace_info(ROOT / "traces" / "mariadb_oltp_write_only_paced.prefill.csv", format="csv")
+    return {
+        "run": tables.run_tables(result()),
+        **{f"compare {count}": tables.comparison_tables(comparison(count)) for count in range(1, 9)},
+        "paired": tables.comparison_tables(paired),
+        "sweep": tables.sweep_tables(sweep),
+        "study": [tables.study_table(study.to_dict())],
+        "queueing": tables.queueing_tables(queueing, {"read_utilisation": 0.5, "mean_wait_rwp_ns": 1e9}),
+        "info": [tables.report_table({key: value for key, value in info.items() if key != "bad"}, "x.csv")],
+    }
+
+
+@pytest.mark.parametrize("columns", SIZES)
+def test_tables_fit_the_terminal_and_break_no_number(
+    made: Mapping[str, list[RenderableType]], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, items in made.items():
+        wide = shown(items, 1000, monkeypatch)
+        narrow = shown(items, columns, monkeypatch)
+        for line in narrow.splitlines():
+            assert len(line.rstrip()) <= columns, (name, line)
+        lost = numbers(wide) - numbers(narrow)
+        assert not lost, (name, lost, narrow)
+
+
+def test_text_of_results_is_no_wider_than_a_page(made: Mapping[str, list[RenderableType]]) -> None:
+    """Of tables; lines of words are whole in a file."""
+    for name, items in made.items():
+        for line in tables.as_text([item for item in items if not tables.is_line(item)]).splitlines():
+            assert len(line) <= 80, (name, line)
+    assert any(len(line) > 80 for line in tables.as_text(made["compare 8"]).splitlines())
+
+
+@pytest.mark.parametrize("columns", SIZES)
+def test_lists_break_descriptions_behind_the_names(columns: int) -> None:
+    for line in [*presets._presets(presets.Listable.schemes), *presets.policies()]:
+        broken = presets._broken(line, columns).splitlines()
+        assert all(len(part) <= columns for part in broken if part.strip() and (" " in part.strip()))
+        assert " ".join(" ".join(broken).split()) == " ".join(line.split())
+    assert presets._broken("x" * 300 + " y", None) == "x" * 300 + " y"
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# What a comparison says.
+
+
+def test_a_comparison_names_device_workload_overrides_seed_and_digests(ssdlab_command: Ssdlab) -> None:
+    named = ["--device", "demo-4g", "--workload", "lee2013-synthetic", "--set", "gc.soft=0.06", "--seed", "7", "--requests", "300"]
+    schemes = ["--scheme", "npgc", "--scheme", "pgc"]
+    out = ssdlab_command("compare", *named, *schemes).out
+    assert out.splitlines()[0] == "Device demo-4g, workload lee2013-synthetic, gc.soft = 0.06"
+    runs = json.loads(ssdlab_command("compare", *named, *schemes, "--json").out)["runs"]
+    assert f"Seed 7, digests: npgc {runs['npgc']['digest'][:16]}, pgc {runs['pgc']['digest'][:16]}\n" in out
+
+
+def test_a_comparison_says_how_each_scheme_differs_from_the_first() -> None:
+    first = result(1e6)
+    others = {
+        "half": result(5e5),
+        "equal": result(1e6),
+        "nearly": result(1e6 + 1),
+        "far": result(2e7),
+        "absent": Result({"gc": {"jobs": 12_345_678}}),
+    }
+    text = tables.as_text([tables.change_table({"first": first, **others})])
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.split() and line.split()[0] in others}
+    assert rows["half"][0] == "-50.0%"
+    assert rows["equal"] == ["same"] * 6
+    assert rows["nearly"][0] == "+<0.1%"
+    assert rows["far"][:2] == ["x", "20"]
+    assert rows["absent"] == ["-", "-", "-", "-", "-", "same"]
+    assert "Change against first" in text
+
+
+def test_the_speed_of_the_simulator_stands_below_the_table(ssdlab_command: Ssdlab) -> None:
+    out = ssdlab_command("compare", *SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "rwp", "--requests", 300).out
+    table, _, below = out.partition("Seed 1, digests:")
+    assert "requests/s" not in table
+    assert re.search(r"Simulator speed: npgc [\d,]+ requests/s, rwp [\d,]+ requests/s\n", below)
+
+
+def test_python_prints_the_comparison_as_the_command_does() -> None:
+    compared = ssdlab.compare(schemes=["npgc", "rwp"], set=DRIVE, requests=300)
+    assert str(compared).startswith("Device default, workload default, device.channels = 2")
+    assert "Change against npgc" in str(compared)
