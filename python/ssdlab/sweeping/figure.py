@@ -15,10 +15,10 @@ from ssdlab.colours import COLOURS
 from ssdlab.errors import UsageError
 from ssdlab.report.drawing import Figure
 from ssdlab.report.paper import Picture
-from ssdlab.study.evaluation import Estimate
 from ssdlab.study.expressions import nearest
 from ssdlab.study.figures import MARKERS, STYLE, geometric
 from ssdlab.sweeping.result import SweepPoint, SweepResult, figures_of
+from ssdlab.uncertainty import Estimate
 
 __all__ = ["figure"]
 
