@@ -52,6 +52,7 @@ def run(
     prefill: Path_ | None = None,
     fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
+    warm_up: str | int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
     config: Path_ | None = None,
@@ -85,6 +86,8 @@ def run(
         fit: `"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the
             prefill file) addresses, or that many bytes; `result.fit` says what came of it.
         requests: stop after this many; by default the whole trace, or 100,000 generated requests.
+        warm_up: how much of the beginning is simulated but left out of all figures: a number of requests, or a time such as `"17s"` or
+            `"500ms"`. `result.warm_up` says what that was; `series` and the log of requests show all of the run.
         seed: of all random streams.
         set: single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.
         config: a TOML file of configuration keys.
@@ -115,6 +118,7 @@ def run(
         prefill=prefill,
         fit=fit,
         requests=requests,
+        warm_up=warm_up,
         seed=seed,
         set=_pairs(set),
         config=config,
@@ -145,6 +149,7 @@ def compare(
     prefill: Path_ | None = None,
     fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
+    warm_up: str | int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
     config: Path_ | None = None,
@@ -184,6 +189,7 @@ def compare(
         prefill=prefill,
         fit=fit,
         requests=requests,
+        warm_up=warm_up,
         seed=seed,
         set=_pairs(set),
         config=config,
@@ -368,6 +374,7 @@ class Simulator:
         device: str | None = None,
         scheme: str | None = None,
         prefill: Path_ | None = None,
+        warm_up: str | int | None = None,
         seed: int = DEFAULT_SEED,
         set: Set | None = None,
         config: Path_ | None = None,
@@ -379,6 +386,7 @@ class Simulator:
         setup = Setup(
             device=device,
             prefill=prefill,
+            warm_up=warm_up,
             seed=seed,
             set=_pairs(set),
             config=config,

@@ -210,7 +210,7 @@ def run_tables(result: Result) -> list[RenderableType]:
 
 def remarks(result: Result) -> list[RenderableType]:
     """What was done to the device or the trace so that they go together."""
-    return [*_fit_remark(result), *trace_remarks(result)]
+    return [*_fit_remark(result), *_warm_up_remark(result), *trace_remarks(result)]
 
 
 def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:
@@ -232,6 +232,13 @@ def _fit_remark(result: Result) -> list[RenderableType]:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
     return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+
+
+def _warm_up_remark(result: Result) -> list[RenderableType]:
+    warm_up = result.get("warm_up")
+    if not warm_up:
+        return []
+    return [Text(f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures")]
 
 
 def _header(result: Result) -> list[RenderableType]:

@@ -23,7 +23,7 @@ __all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", 
 PATHS = ("trace", "prefill", "state", "config")
 """Options that name files."""
 AXIS_OPTIONS = (
-    *("device", "scheme", "workload", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "seed"),
+    *("device", "scheme", "workload", "format", "unit_bytes", "time_scale", "bad_lines", "fit", "requests", "warm_up", "seed"),
     *PATHS,
 )
 """Options of a run that an axis can vary, beside the keys of the configuration."""

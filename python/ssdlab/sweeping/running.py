@@ -15,7 +15,7 @@ from ssdlab import _core
 from ssdlab.batch import RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
 from ssdlab.checks import whole
 from ssdlab.errors import Error, FileError, StoppedError, UsageError
-from ssdlab.plans import Setup, requests_of, value_text
+from ssdlab.plans import Setup, requests_of, value_text, warm_up_of
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point, Sweep
 from ssdlab.sweeping.result import SweepPoint, SweepResult
@@ -53,6 +53,7 @@ class Task:
         entry = {
             "point": dict(point.values),
             "requests": requests_of(job.plan.config, setup.requests),
+            "warm_up": _listed(warm_up_of(setup.warm_up)),
             "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()},
         }
         asked = {"version": _core.version(), "seed": setup.seed, "config": config, ENTRY: _without_absent(entry)}
@@ -231,6 +232,11 @@ def _hash_of(file: Path) -> str:
 def _hash_at(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _listed(values: tuple[int, str] | None) -> list[int | str] | None:
+    """As JSON gives it back."""
+    return None if values is None else list(values)
 
 
 def _without_absent(value: Any) -> Any:
