@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -17,6 +17,7 @@ from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, val
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Comparison, Result
+from ssdlab.seeds import collected, label_of, seeds_from
 
 __all__ = [
     "Kind",
@@ -163,6 +164,7 @@ def compare(
     timeline_window: Window | None = None,
     timeline_limit: int | None = None,
     paired: bool = False,
+    seeds: int = 1,
     out: Path_ | None = None,
     jobs: int | None = None,
 ) -> Comparison:
@@ -172,6 +174,8 @@ def compare(
         schemes: scheme presets, each possibly several joined by `+`.
         timelines: write a timeline for each scheme, `timeline.json.gz` in its folder below `out`.
         paired: compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.
+        seeds: run every scheme under so many seeds, from `seed` on. The comparison is then of the first, and its `seeds` has the means over
+            all, the differences to the first scheme, and how sure they are. Series, timelines and `paired` are of the first seed only.
         jobs: runs at once, as many as there are processors by default. It does not change any result.
 
     Raises:
@@ -201,8 +205,11 @@ def compare(
     )
     folder = None if out is None else Path(path("out", out))
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
-    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired), workers=jobs)
-    comparison = Comparison(batch.finished)
+    schemes = texts("schemes", schemes)
+    several = seeds_from(seed, seeds)
+    runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
+    batch = execute(runs, workers=jobs)
+    comparison = collected(batch.finished, schemes, several)
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
     batch.raise_failure()
@@ -210,11 +217,19 @@ def compare(
 
 
 def comparison_jobs(
-    setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool, timeline: Timeline | None, paired: bool
+    setup: Setup,
+    schemes: Sequence[str],
+    folder: Path | None,
+    *,
+    log_requests: bool,
+    timeline: Timeline | None,
+    paired: bool,
+    seeds: Sequence[int],
 ) -> list[Job]:
-    """A job for each scheme; with a folder, each in a folder of its own below that, where its timeline goes too.
+    """A job for each scheme and seed; with a folder, each in a folder of its own below that, where its timeline goes too.
 
-    What is only to be paired keeps its logs in temporary folders.
+    What is only to be paired keeps its logs in temporary folders. Runs under other seeds than the first are there for their figures: they
+    have no series, no timeline and no pairs, and their folders lie below that of the first.
     """
     schemes = texts("schemes", schemes)
     truth("log_requests", log_requests)
@@ -234,7 +249,12 @@ def comparison_jobs(
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
-    jobs = [job(scheme) for scheme in schemes]
+    def again(scheme: str, seed: int) -> Job:
+        place = folder and folder / scheme / f"seed-{seed}"
+        kept: Log = "kept" if log_requests else None
+        return Job.prepare(label_of(scheme, seed, seeds), replace(setup, seed=seed, series=False), scheme, folder=place, log=kept)
+
+    jobs = [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
     if folder is not None:
         prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
     return jobs

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from ssdlab.report.plots import Plots
     from ssdlab.report.runs import Runs
+    from ssdlab.seeds import SeedRuns
 
-__all__ = ["Comparison", "NoRequestLogError", "Result", "Section"]
+__all__ = ["Comparison", "NoRequestLogError", "Result", "Section", "figures_of", "measures_of"]
 
 
 class NoRequestLogError(UsageError, AttributeError):
@@ -175,10 +176,16 @@ class Result(Section):
 
 
 class Comparison(Mapping[str, Result]):
-    """The results of one workload under several schemes, by scheme."""
+    """The results of one workload under several schemes, by scheme; with several seeds, of the first."""
 
-    def __init__(self, runs: Mapping[str, Result]) -> None:
+    def __init__(self, runs: Mapping[str, Result], seeds: SeedRuns | None = None) -> None:
         self._runs = dict(runs)
+        self._seeds = seeds
+
+    @property
+    def seeds(self) -> SeedRuns | None:
+        """The runs under all seeds, with means, differences and their intervals; `None` for one seed."""
+        return self._seeds
 
     def __getitem__(self, scheme: str) -> Result:
         return self._runs[scheme]
@@ -225,7 +232,34 @@ class Comparison(Mapping[str, Result]):
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `compare --json` prints it."""
         runs = {"runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
-        return {**runs, "paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else runs
+        seeds = {} if self._seeds is None else {"seeds": self._seeds.to_dict()}
+        paired = {"paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else {}
+        return {**runs, **seeds, **paired}
+
+
+NO_FIGURES = ("config", "sweep")
+"""What a result says of what was asked for."""
+ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "warm_up", "workload")
+"""Numbers that say what was asked for, what the input was, or how fast this machine is: none of what was simulated."""
+
+
+def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Every number, text and truth value of a result by its place, such as `latency_ns.read.p99`; no lists."""
+    return {name: value for key in result if key not in NO_FIGURES for name, value in _leaves(key, result[key])}
+
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _leaves(f"{name}.{key}", entry)
+    elif not isinstance(value, list):
+        yield name, value
+
+
+def measures_of(result: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers that a simulation came to, by place: those that have a mean over seeds."""
+    measured = {key: value for key, value in result.items() if key not in ASKED}
+    return {name: value for name, value in figures_of(measured).items() if isinstance(value, int | float) and not isinstance(value, bool)}
 
 
 def _runs(results: Mapping[str, Result], paired: Mapping[str, Any] | None = None) -> Runs:

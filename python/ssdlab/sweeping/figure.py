@@ -15,14 +15,14 @@ from ssdlab.colours import COLOURS
 from ssdlab.errors import UsageError
 from ssdlab.report.drawing import Figure
 from ssdlab.report.paper import Picture
+from ssdlab.result import figures_of
 from ssdlab.study.expressions import nearest
 from ssdlab.study.figures import MARKERS, STYLE, geometric
-from ssdlab.sweeping.result import SweepPoint, SweepResult, figures_of
+from ssdlab.sweeping.result import SEED, SweepPoint, SweepResult
 from ssdlab.uncertainty import Estimate
 
 __all__ = ["figure"]
 
-SEED = "seed"
 DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 SIZE = (5.4, 3.2)
 """Inches."""

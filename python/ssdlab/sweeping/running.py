@@ -23,7 +23,7 @@ from ssdlab.sweeping.result import SweepPoint, SweepResult
 __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "Task", "difference", "prepare", "run"]
 
 DEFINITION_FILE = "sweep.toml"
-TABLE_FILES = PARQUET, CSV = ("results.parquet", "results.csv")
+TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = ("results.parquet", "results.csv", "means.parquet", "means.csv")
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")
 ENTRY = "sweep"
@@ -153,6 +153,9 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
     if folder is not None and result:
         _core.write_file(folder / PARQUET, result.to_parquet())
         _core.write_file(folder / CSV, result.to_csv())
+    if folder is not None and result.means:
+        _core.write_file(folder / MEANS_PARQUET, result.to_parquet(means=True))
+        _core.write_file(folder / MEANS_CSV, result.to_csv(means=True))
     return result
 
 
