@@ -27,6 +27,7 @@ COLUMNS = {
     "arrival_ns": pa.uint64(),
     "response_ns": pa.uint64(),
     **{f"{part}_ns": pa.uint64() for part in PARTS},
+    "warm_up": pa.bool_(),
 }
 RANKS = {"p50": 5000, "p90": 9000, "p95": 9500, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
 """Percentiles in parts of ten thousand."""

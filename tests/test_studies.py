@@ -18,9 +18,10 @@ from ssdlab.batch import Job, Pairs
 from ssdlab.paired import paired_by_size
 from ssdlab.study import library
 from ssdlab.study.definition import Row, parse
-from ssdlab.study.evaluation import Estimate, Outcome
+from ssdlab.study.evaluation import Outcome
 from ssdlab.study.expressions import AbsentError, Formula, lookup
 from ssdlab.study.running import prepare
+from ssdlab.uncertainty import Estimate
 
 SETTINGS = "\n".join(f"{key} = {value}" for key, value in SMALL.items())
 TINY = f"""

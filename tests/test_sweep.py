@@ -195,7 +195,10 @@ def test_the_folder_holds_a_table_and_each_result(ssdlab_command: Ssdlab, file: 
         assert result["sweep"] == {"point": values, "requests": 500, "inputs": {}}
         assert not [name for name in row if name.startswith(("config", "sweep", "utilisation"))]
     assert load(out / "sweep.toml").axes == load(file).axes
-    assert sorted(path.name for path in out.iterdir() if path.is_file()) == ["report.html", "results.csv", "results.parquet", "sweep.toml"]
+    assert sorted(path.name for path in out.iterdir() if path.is_file()) == [
+        *("means.csv", "means.parquet"),  # over the seeds
+        *("report.html", "results.csv", "results.parquet", "sweep.toml"),
+    ]
 
 
 def test_what_only_some_points_have_is_null_for_the_others(tmp_path: Path) -> None:
@@ -216,10 +219,11 @@ def test_columns_keep_their_values_whatever_their_types() -> None:
 
 
 def test_the_terminal_shows_points_and_figures(ssdlab_command: Ssdlab, file: Path) -> None:
+    file.write_text(SWEEP.replace("seed = [1, 2]", "time_scale = [1, 2]"))
     done = ssdlab_command("sweep", file, "--out", "out")
     lines = done.out.splitlines()
     assert "\x1b" not in done.out
-    for word in ("scheme", "gc.soft", "seed", "mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"):
+    for word in ("scheme", "gc.soft", "time_scale", "mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"):
         assert word in lines[1]
     assert len([line for line in lines if line.startswith(("npgc", "pgc"))]) == 8
     result = single(combinations()[0])
@@ -228,7 +232,7 @@ def test_the_terminal_shows_points_and_figures(ssdlab_command: Ssdlab, file: Pat
 
 
 def test_a_large_table_is_cut(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "large.toml").write_text(toml(f"seed = {list(range(60))}\n", requests=20))
+    (tmp_path / "large.toml").write_text(toml(f"time_scale = {list(range(1, 61))}\n", requests=20))
     done = ssdlab_command("sweep", "large.toml", "--out", "out")
     assert "60 of 60 points" in done.out
     assert "... and 20 more points" in done.out
@@ -250,7 +254,8 @@ def test_json_and_quiet(ssdlab_command: Ssdlab, file: Path) -> None:
 def test_from_python(tmp_path: Path) -> None:
     result = sweep(GRID, out=tmp_path / "out")
     assert len(result) == len(list(result)) == 8
-    assert "8 of 8 points" in str(result)
+    assert "Response times at 4 points: mean over 2 seeds" in str(result)
+    assert "8 of 8 runs" in str(result)
     assert repr(result) == "<SweepResult: 8 of 8 points over scheme, gc.soft, seed>"
     assert result.to_dict()["points"][0]["values"] == combinations()[0]
     assert result.table().equals(pq.read_table(tmp_path / "out" / "results.parquet"))
@@ -423,7 +428,7 @@ def test_results_are_not_written_over(ssdlab_command: Ssdlab, file: Path, tmp_pa
     before = changed(tmp_path / "out")
     line = ssdlab_command("sweep", file, "--out", "out").failed(2)
     assert all(word in line for word in ("out has results already", "--resume"))
-    for name in ("results.parquet", "results.csv"):
+    for name in ("results.parquet", "results.csv", "means.parquet", "means.csv"):
         (tmp_path / "out" / name).unlink()
     assert "result.json" in ssdlab_command("sweep", file, "--out", "out").failed(2)
     assert changed(tmp_path / "out") == before

@@ -40,9 +40,11 @@ from ssdlab.errors import (
 from ssdlab.loading import load
 from ssdlab.policies import EvictionPolicy, VictimPolicy
 from ssdlab.result import Comparison, Result, Section
+from ssdlab.seeds import SeedRuns
 from ssdlab.study.api import run_study, studies, study_report
 from ssdlab.sweeping.api import sweep
-from ssdlab.sweeping.result import SweepPoint, SweepResult
+from ssdlab.sweeping.result import SweepMean, SweepPoint, SweepResult
+from ssdlab.uncertainty import Estimate, batch_means
 
 __version__ = version()
 
@@ -61,6 +63,7 @@ __all__ = [
     "Completion",
     "ConfigError",
     "Error",
+    "Estimate",
     "EvictionCandidates",
     "EvictionPolicy",
     "FileError",
@@ -71,15 +74,18 @@ __all__ = [
     "Request",
     "Result",
     "Section",
+    "SeedRuns",
     "SimulationError",
     "Simulator",
     "StoppedError",
+    "SweepMean",
     "SweepPoint",
     "SweepResult",
     "TraceError",
     "UsageError",
     "VictimPolicy",
     "__version__",
+    "batch_means",
     "compare",
     "config_keys",
     "config_schema",

@@ -58,6 +58,7 @@ class Plan:
         *,
         seed: int,
         requests: int | None = None,
+        warm_up: tuple[int, str] | None = None,  # how long, in "requests" or "ns"
         verify: str = "off",
         request_log: _Path | None = None,
         timeline: tuple[_Path, int, int | None, int | None] | None = None,  # file, from and to in ns, slices at most

@@ -19,6 +19,7 @@ from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, val
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Comparison, Result
+from ssdlab.seeds import collected, label_of, seeds_from
 
 __all__ = [
     "Kind",
@@ -55,6 +56,7 @@ def run(
     prefill: Path_ | None = None,
     fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
+    warm_up: str | int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
     config: Path_ | None = None,
@@ -89,6 +91,8 @@ def run(
         fit: `"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the
             prefill file) addresses, or that many bytes; `result.fit` says what came of it.
         requests: stop after this many; by default the whole trace, or 100,000 generated requests.
+        warm_up: how much of the beginning is simulated but left out of all figures: a number of requests, or a time such as `"17s"` or
+            `"500ms"`. `result.warm_up` says what that was; `series` and the log of requests show all of the run.
         seed: of all random streams.
         set: single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.
         config: a TOML file of configuration keys.
@@ -121,6 +125,7 @@ def run(
         prefill=prefill,
         fit=fit,
         requests=requests,
+        warm_up=warm_up,
         seed=seed,
         set=_pairs(set),
         config=config,
@@ -154,6 +159,7 @@ def compare(
     prefill: Path_ | None = None,
     fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
+    warm_up: str | int | None = None,
     seed: int = DEFAULT_SEED,
     set: Set | None = None,
     config: Path_ | None = None,
@@ -167,6 +173,7 @@ def compare(
     timeline_window: Window | None = None,
     timeline_limit: int | None = None,
     paired: bool = False,
+    seeds: int = 1,
     out: Path_ | None = None,
     jobs: int | None = None,
 ) -> Comparison:
@@ -176,6 +183,8 @@ def compare(
         schemes: scheme presets, each possibly several joined by `+`.
         timelines: write a timeline for each scheme, `timeline.json.gz` in its folder below `out`.
         paired: compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.
+        seeds: run every scheme under so many seeds, from `seed` on. The comparison is then of the first, and its `seeds` has the means over
+            all, the differences to the first scheme, and how sure they are. Series, timelines and `paired` are of the first seed only.
         jobs: runs at once, as many as there are processors by default. It does not change any result.
 
     Raises:
@@ -194,6 +203,7 @@ def compare(
         prefill=prefill,
         fit=fit,
         requests=requests,
+        warm_up=warm_up,
         seed=seed,
         set=_pairs(set),
         config=config,
@@ -205,10 +215,12 @@ def compare(
     )
     folder = None if out is None else Path(checked_path("out", out))
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
-    runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired)
+    schemes = texts("schemes", schemes)
+    several = seeds_from(seed, seeds)
+    runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
     warn_of_idle_keys([job.idle for job in runs])
     batch = execute(runs, workers=jobs)
-    comparison = Comparison(batch.finished, title=setup.title(None, compared=True))
+    comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
     if folder is not None and comparison:
         write_json(folder / COMPARISON_FILE, comparison.to_dict())
     batch.raise_failure()
@@ -216,11 +228,19 @@ def compare(
 
 
 def comparison_jobs(
-    setup: Setup, schemes: Sequence[str], folder: Path | None, *, log_requests: bool, timeline: Timeline | None, paired: bool
+    setup: Setup,
+    schemes: Sequence[str],
+    folder: Path | None,
+    *,
+    log_requests: bool,
+    timeline: Timeline | None,
+    paired: bool,
+    seeds: Sequence[int],
 ) -> list[Job]:
-    """A job for each scheme; with a folder, each in a folder of its own below that, where its timeline goes too.
+    """A job for each scheme and seed; with a folder, each in a folder of its own below that, where its timeline goes too.
 
-    What is only to be paired keeps its logs in temporary folders.
+    What is only to be paired keeps its logs in temporary folders. Runs under other seeds than the first are there for their figures: they
+    have no series, no timeline and no pairs, and their folders lie below that of the first.
     """
     schemes = texts("schemes", schemes)
     truth("log_requests", log_requests)
@@ -240,8 +260,14 @@ def comparison_jobs(
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
-    setup = replace(setup, shared=len(schemes) > 1).fitted_alike(schemes)
-    jobs = [job(scheme) for scheme in schemes]
+    setup = replace(setup, shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
+
+    def again(scheme: str, seed: int) -> Job:
+        place = folder and folder / scheme / f"seed-{seed}"
+        kept: Log = "kept" if log_requests else None
+        return Job.prepare(label_of(scheme, seed, seeds), replace(setup, seed=seed, series=False), scheme, folder=place, log=kept)
+
+    jobs = [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
     if folder is not None:
         prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
     return jobs
@@ -395,6 +421,7 @@ class Simulator:
         device: str | None = None,
         scheme: str | None = None,
         prefill: Path_ | None = None,
+        warm_up: str | int | None = None,
         seed: int = DEFAULT_SEED,
         set: Set | None = None,
         config: Path_ | None = None,
@@ -406,6 +433,7 @@ class Simulator:
         setup = Setup(
             device=device,
             prefill=prefill,
+            warm_up=warm_up,
             seed=seed,
             set=_pairs(set),
             config=config,

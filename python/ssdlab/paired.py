@@ -64,10 +64,15 @@ def paired_by_size(base: Result, other: Result) -> dict[str, Any]:
 
 
 def _logs(base: Result, other: Result) -> tuple[pa.Table, pa.Table]:
+    """The requests that were measured in both."""
+    import pyarrow.compute as pc  # noqa: PLC0415
+
     before, after = (_log(result) for result in (base, other))
     if any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes")):
         raise UsageError("these runs are not of the same requests: compare runs of one workload with one seed")
-    return before, after
+    # Where requests wait for each other, a time may cut off more of one run than of the other.
+    measured = pc.invert(pc.or_(before["warm_up"], after["warm_up"]))
+    return before.filter(measured), after.filter(measured)
 
 
 def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
@@ -82,7 +87,7 @@ def _log(result: Result) -> pa.Table:
 
     if result.request_log is None:
         raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
-    return pq.read_table(result.request_log, columns=["kind", "offset_bytes", "size_bytes", "response_ns"], memory_map=True)
+    return pq.read_table(result.request_log, columns=["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"], memory_map=True)
 
 
 def _is_in(kinds: pa.ChunkedArray, wanted: tuple[str, ...]) -> pa.ChunkedArray:

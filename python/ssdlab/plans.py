@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
@@ -33,6 +35,7 @@ __all__ = [
     "requests_of",
     "timeline_of",
     "value_text",
+    "warm_up_of",
     "warn_of_idle_keys",
     "whole",
 ]
@@ -80,6 +83,29 @@ def _window_ns(us: object) -> int:
     if isinstance(us, bool) or not isinstance(us, Real) or not math.isfinite(us) or us < 0:
         raise UsageError(f"timeline_window: {shown(us)} is no time: expected microseconds from 0 on")
     return whole("timeline_window", us * 1000 if isinstance(us, int) else round(float(us) * 1000))
+
+
+NS_OF = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+"""Units of time."""
+LENGTH = re.compile(rf"(?P<number>\d+(\.\d+)?)\s*(?P<unit>{'|'.join(NS_OF)})?", re.ASCII)
+"""How long a warm-up is: a number of requests, or a time with its unit."""
+
+
+def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
+    """How long a warm-up is, as the core takes it; `None` for none, or one of no length."""
+    if value is None:
+        return None
+    length = LENGTH.fullmatch(value.strip()) if isinstance(value, str) else None
+    if length is not None and length["unit"]:
+        amount, unit = round(Fraction(length["number"]) * NS_OF[length["unit"]]), "ns"
+    else:
+        try:
+            amount, unit = whole("warm_up", int(value) if isinstance(value, str) else value), "requests"
+        except ValueError as reason:
+            units = ", ".join(NS_OF)
+            message = f'warm_up = "{value}": expected a number of requests, such as 20000, or a time, such as 17s or 500ms (units: {units})'
+            raise UsageError(message) from reason
+    return (whole("warm_up", amount), unit) if amount else None
 
 
 BLOCKS_KEY = "device.blocks_per_plane"
@@ -231,6 +257,7 @@ class Setup:
     fitted_blocks: int | None = None
     """Blocks a plane in place of those that `fit` finds for the scheme: see `fitted_alike`."""
     requests: int | None = None
+    warm_up: str | int | None = None
     seed: int = DEFAULT_SEED
     set: tuple[tuple[str, str], ...] = ()
     state: str | os.PathLike[str] | None = None
@@ -348,6 +375,7 @@ class Setup:
             "--prefill": self.prefill,
             "--fit": self.fit if self.fitted_blocks is None else None,
             "--requests": self.requests,
+            "--warm-up": self.warm_up if warm_up_of(self.warm_up) else None,
             "--seed": self.seed,
             "--state": self.state,
             "--verify": self.verify if self.verify != "off" else None,
@@ -364,6 +392,7 @@ class Setup:
             config,
             seed=whole("seed", self.seed),
             requests=requests_of(config, self.requests),
+            warm_up=warm_up_of(self.warm_up),
             verify=self.verify,
             request_log=request_log,
             timeline=timeline,

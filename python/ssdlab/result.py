@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from ssdlab.report.plots import Plots
     from ssdlab.report.runs import Runs
+    from ssdlab.seeds import SeedRuns
 
-__all__ = ["Comparison", "NoRequestLogError", "Result", "Section"]
+__all__ = ["Comparison", "NoRequestLogError", "Result", "Section", "figures_of", "measures_of"]
 
 
 class NoRequestLogError(UsageError, AttributeError):
@@ -198,13 +199,20 @@ class Result(Section):
 
 
 class Comparison(Mapping[str, Result]):
-    """The results of one workload under several schemes, by scheme."""
+    """The results of one workload under several schemes, by scheme; with several seeds, of the first."""
 
     def __init__(
-        self, runs: Mapping[str, Result], *, title: str = "", saved: Mapping[str, Any] | None = None, source: Path | None = None
+        self,
+        runs: Mapping[str, Result],
+        seeds: SeedRuns | None = None,
+        *,
+        title: str = "",
+        saved: Mapping[str, Any] | None = None,
+        source: Path | None = None,
     ) -> None:
         """Results by scheme. Of a saved comparison also what stood beside the runs, and the folder that it was read from."""
         self._runs = dict(runs)
+        self._seeds = seeds
         self._title = title
         self._saved = dict(saved or {})
         self._source = source
@@ -213,6 +221,11 @@ class Comparison(Mapping[str, Result]):
     def title(self) -> str:
         """What all runs have in common, in a line: device, workload and what was set by hand. Empty where it is not known."""
         return self._title
+
+    @property
+    def seeds(self) -> SeedRuns | None:
+        """The runs under all seeds, with means, differences and their intervals; `None` for one seed."""
+        return self._seeds
 
     def __getitem__(self, scheme: str) -> Result:
         return self._runs[scheme]
@@ -269,7 +282,34 @@ class Comparison(Mapping[str, Result]):
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `compare --json` prints it."""
         runs = {**copy.deepcopy(self._saved), "runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
-        return {**runs, "paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else runs
+        seeds = {} if self._seeds is None else {"seeds": self._seeds.to_dict()}
+        paired = {"paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else {}
+        return {**runs, **seeds, **paired}
+
+
+NO_FIGURES = ("config", "sweep")
+"""What a result says of what was asked for."""
+ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "warm_up", "workload")
+"""Numbers that say what was asked for, what the input was, or how fast this machine is: none of what was simulated."""
+
+
+def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Every number, text and truth value of a result by its place, such as `latency_ns.read.p99`; no lists."""
+    return {name: value for key in result if key not in NO_FIGURES for name, value in _leaves(key, result[key])}
+
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _leaves(f"{name}.{key}", entry)
+    elif not isinstance(value, list):
+        yield name, value
+
+
+def measures_of(result: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers that a simulation came to, by place: those that have a mean over seeds."""
+    measured = {key: value for key, value in result.items() if key not in ASKED}
+    return {name: value for name, value in figures_of(measured).items() if isinstance(value, int | float) and not isinstance(value, bool)}
 
 
 def _runs(results: Mapping[str, Result], **more: Any) -> Runs:

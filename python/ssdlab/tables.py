@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -18,7 +19,9 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from ssdlab.result import Comparison, Result, Section
+    from ssdlab.seeds import SeedRuns
     from ssdlab.sweeping.result import SweepResult
+    from ssdlab.uncertainty import Estimate
 
 __all__ = [
     "TRACE_REMARKS",
@@ -50,6 +53,9 @@ TRACE_REMARKS = {
     "split": "requests split",
 }
 """What reading a trace counts, and what people call it."""
+
+SEED = "seed"
+"""The axis of a sweep over which means are taken."""
 
 UNBOUNDED = 10_000
 """Wider than anything: to ask for the width that is needed."""
@@ -301,7 +307,7 @@ def run_tables(result: Result) -> list[RenderableType]:
 
 def remarks(result: Result) -> list[RenderableType]:
     """What was done to the device or the trace so that they go together."""
-    return [*_fit_remark(result), *trace_remarks(result)]
+    return [*_fit_remark(result), *_warm_up_remark(result), *trace_remarks(result)]
 
 
 def idle_remarks(runs: Mapping[str, Result]) -> list[RenderableType]:
@@ -338,6 +344,13 @@ def _fit_remark(result: Result) -> list[RenderableType]:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
     return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+
+
+def _warm_up_remark(result: Result) -> list[RenderableType]:
+    warm_up = result.get("warm_up")
+    if not warm_up:
+        return []
+    return [Text(f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures")]
 
 
 def _header(result: Result) -> list[RenderableType]:
@@ -472,6 +485,8 @@ def _identities(runs: Mapping[str, Result]) -> list[RenderableType]:
 
 def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
     """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
+    if sweep.means:
+        return [*_sweep_means(sweep), *_sweep_failures(sweep)]
     figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
     table, apart = _table([*sweep.axes, *figures]), _table(figures)
     captions = []
@@ -489,8 +504,27 @@ def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
         captions.append(", ".join(f"{axis} = {value}" for axis, value in point.values.items()))
     counts = f"{len(sweep):,} of {len(sweep.sweep):,} points"
     more = [Text(f"... and {len(sweep) - POINTS_SHOWN:,} more points")] if len(sweep) > POINTS_SHOWN else []
-    failed = [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
-    return [*([_titled(f"Response times at {counts}", table, _Captioned(captions, apart))] if sweep else []), *more, *failed]
+    shown = [_titled(f"Response times at {counts}", table, _Captioned(captions, apart))] if sweep else []
+    return [*shown, *more, *_sweep_failures(sweep)]
+
+
+def _sweep_failures(sweep: SweepResult) -> list[RenderableType]:
+    return [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
+
+
+def _sweep_means(sweep: SweepResult) -> list[RenderableType]:
+    """A row for each of the first points, over its seeds."""
+    asked = len(sweep.axes[SEED])
+    fewer = any(len(point.seeds) < asked for point in sweep.means)
+    table = _table([*sweep.means[0].values, *([SEED] if fewer else []), *SEED_COLUMNS.values()])
+    for point in sweep.means[:POINTS_SHOWN]:
+        seeds = [f"{len(point.seeds)} of {asked}"] if fewer else []
+        cells = (_interval(place, point.estimates.get(place)) for place in SEED_COLUMNS)
+        table.add_row(*(str(value) for value in point.values.values()), *seeds, *cells)
+    counts = f"{len(sweep):,} of {len(sweep.sweep):,} runs"
+    title = f"Response times at {len(sweep.means):,} points: mean over {asked} seeds ± 95 % interval ({counts})"
+    more = len(sweep.means) - POINTS_SHOWN
+    return [_titled(title, table), *([Text(f"... and {more:,} more points")] if more > 0 else [])]
 
 
 def _hit_ratio(result: Result) -> str:
@@ -502,8 +536,77 @@ def comparison_tables(comparison: Comparison) -> list[RenderableType]:
     """What `ssdlab compare` prints: a row for each scheme, and where requests were logged, how they fared one by one."""
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     changes = [change_table(comparison)] if len(comparison) > 1 else []
+    tables = [comparison_table(comparison), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
     paired = [paired_table(next(iter(comparison)), comparison.paired)] if comparison.paired else []
-    return [*title, comparison_table(comparison), *changes, *paired, *_identities(comparison)]
+    return [*title, *tables, *paired, *_identities(comparison)]
+
+
+SEED_COLUMNS = {
+    "latency_ns.all.mean": "mean",
+    "latency_ns.all.p99": "p99",
+    "latency_ns.all.p99_9": "p99.9",
+    "gc.write_amplification": "write amplification",
+}
+"""What is shown with its interval: places of a result."""
+
+
+def seed_tables(runs: SeedRuns) -> list[RenderableType]:
+    """Means over seeds, and the differences to the first scheme, with their intervals."""
+    seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
+    means = _table(["scheme", *SEED_COLUMNS.values()])
+    for scheme, figures in runs.estimates.items():
+        means.add_row(scheme, *(_interval(place, figures.get(place)) for place in SEED_COLUMNS))
+    changes = _table(["scheme", *SEED_COLUMNS.values()])
+    for scheme, figures in runs.differences.items():
+        changes.add_row(scheme, *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
+    missing = [scheme for scheme in runs.runs if scheme not in runs.estimates]
+    return [
+        _titled(f"Response times by scheme: mean over {seeds} ± 95 % interval", means),
+        *([_titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
+        *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
+        *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
+        *([] if runs.differ else [Text(NOTHING_RANDOM, style="yellow")]),
+        *([Text(SEEDS_OF_A_TRACE)] if runs.differ and _replays(runs) else []),
+    ]
+
+
+NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
+SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
+
+
+def _replays(runs: SeedRuns) -> bool:
+    """Whether requests are those of a trace, which no seed changes."""
+    return any("trace" in result.get("config", {}).get("workload", {}) for of in runs.runs.values() for result in of.values())
+
+
+def _has_tie(runs: SeedRuns) -> bool:
+    return any(place in figures and figures[place].is_tie for figures in runs.differences.values() for place in SEED_COLUMNS)
+
+
+def _interval(place: str, estimate: Estimate | None) -> str:
+    """A mean with its half width, in one unit and with digits that show both."""
+    if estimate is None:
+        return "-"
+    units = ((1e3, 1.0, " ns"), (1e6, 1e3, " us"), (1e9, 1e6, " ms"), (math.inf, 1e9, " s"))
+    size, unit = next((size, unit) for limit, size, unit in units if abs(estimate.mean) < limit) if "_ns" in place else (1.0, "")
+    mean, half = estimate.mean / size, None if estimate.half is None else estimate.half / size
+    digits = max(0, 2 - math.floor(math.log10(abs(mean)))) if mean else 0
+    if half:
+        digits = min(max(digits, -math.floor(math.log10(half))), digits + 2)
+    shown = f"{mean:,.{min(digits, MOST_DIGITS)}f}"
+    return f"{shown}{unit}" if half is None else f"{shown} ± {half:,.{min(digits, MOST_DIGITS)}f}{unit}"
+
+
+MOST_DIGITS = 4
+
+
+def _change_over_seeds(estimate: Estimate | None) -> str:
+    """A relative difference in percent with its half width; a tie is said."""
+    if estimate is None:
+        return "-"
+    half = "" if estimate.half is None else f" ± {estimate.half:.1%}"
+    shown = f"{estimate.mean:+z.1%}{half}"
+    return f"tie ({shown})" if estimate.is_tie else shown
 
 
 def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> RenderableType:

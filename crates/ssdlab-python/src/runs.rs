@@ -11,7 +11,7 @@ use ssdlab::config::layers::Layers;
 use ssdlab::config::{Capacity, Config};
 use ssdlab::error::Error;
 use ssdlab::inputs;
-use ssdlab::simulation::{self, Control, Plan, Verify};
+use ssdlab::simulation::{self, Control, Plan, Verify, WarmUp};
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
 use crate::door::{self, Message, Snapshot, attend};
@@ -87,13 +87,15 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (
-        config, *, seed, requests=None, verify="off", request_log=None, timeline=None, series=false, state=None, victim=None, eviction=None
+        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, state=None, victim=None,
+        eviction=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
         config: &PyConfig,
         seed: u64,
         requests: Option<u64>,
+        warm_up: Option<(u64, String)>,
         verify: &str,
         request_log: Option<PathBuf>,
         timeline: Option<(PathBuf, u64, Option<u64>, Option<u64>)>,
@@ -115,8 +117,10 @@ impl PyPlan {
             Wanted::new(path, (from, to.unwrap_or(u64::MAX)), limit.unwrap_or(DEFAULT_LIMIT))
         };
         let timeline = timeline.map(wanted).transpose().map_err(Failure::Core)?;
+        let warm_up = warm_up.map(|(length, unit)| if unit == "ns" { WarmUp::Time(length) } else { WarmUp::Requests(length) });
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
-        let plan = Plan { requests, verify, request_log, timeline, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) };
+        let plan =
+            Plan { requests, warm_up, verify, request_log, timeline, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) };
         guarded(|| plan.check())?;
         Ok(PyPlan(plan))
     }

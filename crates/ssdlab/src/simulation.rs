@@ -18,7 +18,9 @@ use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
-use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, TimelineResult};
+use crate::stats::{
+    Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, TimelineResult, WarmUpResult,
+};
 use crate::storage::{Storage, drive_seed};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
@@ -36,6 +38,24 @@ pub enum Verify {
     Every,
 }
 
+/// The first part of a run, which is simulated and left out of statistics. A request belongs to the part in which it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarmUp {
+    /// So many requests: what happens from the arrival of the next one on is measured.
+    Requests(u64),
+    /// So much simulated time, ns: what happens at that instant and later is measured.
+    Time(Ns),
+}
+
+impl std::fmt::Display for WarmUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WarmUp::Requests(count) => write!(f, "warm_up = {count} requests"),
+            WarmUp::Time(ns) => write!(f, "warm_up = {} s", *ns as f64 / 1e9),
+        }
+    }
+}
+
 /// Everything that determines a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -45,6 +65,8 @@ pub struct Plan {
     pub seed: u64,
     /// Stop after this many requests. `None`: the whole trace (a generated workload needs a number).
     pub requests: Option<u64>,
+    /// What of its beginning is left out of statistics. `None`, or one of no length: nothing.
+    pub warm_up: Option<WarmUp>,
     /// How much is checked.
     pub verify: Verify,
     /// Write a per-request Parquet log here.
@@ -65,8 +87,13 @@ impl Plan {
     /// Whether the parts of the plan go together.
     ///
     /// # Errors
-    /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes.
+    /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no request.
     pub fn check(&self) -> Result<()> {
+        if let (Some(warm_up @ WarmUp::Requests(left_out)), Some(requests)) = (self.warm_up, self.requests)
+            && left_out >= requests
+        {
+            return Err(Error::Usage(format!("{warm_up}: the run has {requests}, so that none would be measured; take a shorter one")));
+        }
         if self.eviction.is_none() || self.config.cache.policy == CachePolicy::Lru {
             return Ok(());
         }
@@ -82,6 +109,7 @@ impl Plan {
             config,
             seed,
             requests: None,
+            warm_up: None,
             verify: Verify::Off,
             request_log: None,
             timeline: None,
@@ -122,12 +150,39 @@ const LAST_ARRIVAL: Ns = Ns::MAX / 2;
 /// Rounds at one instant, without a request taken in or completed, after which the clock is held to be stuck there.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 
+/// When the warm-up ends, whatever comes first: at an instant, at the arrival of the request with an index. Both are `u64::MAX` when it is over.
+#[derive(Clone, Copy, Debug)]
+struct WarmingUp {
+    until_ns: Ns,
+    requests: u64,
+}
+
+impl WarmingUp {
+    /// It is over, or there is none.
+    const OVER: WarmingUp = WarmingUp { until_ns: Ns::MAX, requests: u64::MAX };
+
+    fn of(warm_up: Option<WarmUp>) -> Self {
+        match warm_up {
+            None | Some(WarmUp::Requests(0) | WarmUp::Time(0)) => Self::OVER,
+            Some(WarmUp::Requests(requests)) => WarmingUp { requests, ..Self::OVER },
+            Some(WarmUp::Time(until_ns)) => WarmingUp { until_ns, ..Self::OVER },
+        }
+    }
+
+    fn is_over(self) -> bool {
+        self.until_ns == Ns::MAX && self.requests == u64::MAX
+    }
+}
+
 /// A drive and its clock, to be driven step by step or by a workload.
 pub struct Simulation {
     plan: Plan,
     storage: Storage,
     exported_bytes: u64,
     recorder: Recorder,
+    /// What ends the warm-up, and the statistics when it ended.
+    warming_up: WarmingUp,
+    before: Option<(WarmUpResult, DeviceStats)>,
     timeline: Option<Output>,
     series: Option<Box<Series>>,
     precondition: PreconditionReport,
@@ -181,12 +236,20 @@ impl Simulation {
         if let Some(timeline) = &timeline {
             storage.keep_timeline(timeline.budget());
         }
+        let warming_up = WarmingUp::of(plan.warm_up);
+        let mut recorder = Recorder::new(plan.request_log.as_deref())?;
+        if !warming_up.is_over() {
+            storage.warm_up();
+            recorder.warm_up();
+        }
         Ok(Simulation {
             plan: plan.clone(),
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
             storage,
             exported_bytes: plan.config.exported_bytes()?,
-            recorder: Recorder::new(plan.request_log.as_deref())?,
+            recorder,
+            warming_up,
+            before: None,
             timeline,
             precondition,
             now: 0,
@@ -320,9 +383,16 @@ impl Simulation {
             self.storage.check()?;
         }
         let erases: Vec<u32> = self.storage.drives().into_iter().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
+        self.check_warm_up()?;
         let device = device_stats(&self.storage, self.now);
+        let (warm_up, device) = match &self.before {
+            Some((warm_up, before)) => (Some(*warm_up), device.since(before)),
+            None => (None, device),
+        };
         let outstanding = self.outstanding();
-        let series = self.series.map(|series| series.finish(self.now, outstanding, &mut self.storage));
+        let warm_up_ns = warm_up.map(|warm_up| warm_up.ns);
+        let shown = |series: Box<Series>| SeriesResult { warm_up_ns, ..series.finish(self.now, outstanding, &mut self.storage) };
+        let series = self.series.map(shown);
         let mut config = self.plan.config.to_value();
         if self.plan.victim.is_some() {
             config["gc"]["victim"] = CUSTOM.into();
@@ -337,6 +407,7 @@ impl Simulation {
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),
+            warm_up,
             series,
             histograms: self.plan.series.then(|| self.recorder.histograms()),
             simulated_ns: self.now,
@@ -350,6 +421,33 @@ impl Simulation {
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
         Ok(RunResult { timeline, idle_keys, ..result })
+    }
+
+    /// A warm-up is over, and requests came after it.
+    fn check_warm_up(&self) -> Result<()> {
+        let Some(warm_up) = self.plan.warm_up.filter(|&warm_up| !WarmingUp::of(Some(warm_up)).is_over()) else { return Ok(()) };
+        let left_out = self.before.as_ref().map_or(0, |(warm_up, _)| warm_up.requests);
+        if self.warming_up.is_over() && left_out < self.submitted {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "{warm_up}: the run ended after {} requests and {} s, so that none was measured; take a shorter one",
+            self.submitted,
+            self.now as f64 / 1e9
+        )))
+    }
+
+    /// The warm-up ends at `ns`, when nothing of that instant has happened, or just the end of what was under way. The request that is taken in
+    /// next has the index `first`.
+    #[cold]
+    fn end_warm_up(&mut self, ns: Ns, first: u64) {
+        self.warming_up = WarmingUp::OVER;
+        self.recorder.measure_from(first);
+        self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
+        self.storage.end_warm_up();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.requests().warm_up_ends(ns);
+        }
     }
 
     fn next_time(&self) -> Option<Ns> {
@@ -401,6 +499,9 @@ impl Simulation {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
+            if index == self.warming_up.requests {
+                self.end_warm_up(time, index);
+            }
             if let Some(timeline) = &mut self.timeline {
                 timeline.requests().arrives(time, index, request);
             }
@@ -414,6 +515,9 @@ impl Simulation {
     /// The clock goes on to `time`. Nothing changes until then.
     #[inline]
     fn pass_until(&mut self, time: Ns) {
+        if time >= self.warming_up.until_ns {
+            self.end_warm_up(self.warming_up.until_ns, self.submitted - self.arrivals.len() as u64);
+        }
         if time > self.now {
             let outstanding = self.outstanding();
             if let Some(series) = &mut self.series {

@@ -117,7 +117,15 @@ Requests = Annotated[
         parser=count,
     ),
 ]
+WarmUp = Annotated[
+    str | None,
+    typer.Option(help="Leave the beginning out of all figures: a time, such as 17s or 500ms, or a number of requests.", metavar="TIME|N"),
+]
 Seed = Annotated[int, typer.Option(help="Seed of all random streams.", metavar="N", min=0, max=2**64 - 1)]
+Seeds = Annotated[
+    int,
+    typer.Option(help="Run every scheme under N seeds, from --seed on: means, differences and their 95 % intervals.", metavar="N", min=1),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Set one configuration key; may be repeated.", metavar="KEY=VALUE", autocompletion=_key)
 ]

@@ -18,6 +18,7 @@ from ssdlab.errors import StoppedError, UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, idle_warnings, timeline_of
 from ssdlab.progress import RunProgress
 from ssdlab.result import Comparison, Result
+from ssdlab.seeds import collected, seeds_from
 
 __all__ = ["compare", "precondition", "report", "run"]
 
@@ -35,6 +36,7 @@ def run(
     prefill: o.Prefill = None,
     fit: o.Fit = None,
     requests: o.Requests = None,
+    warm_up: o.WarmUp = None,
     seed: o.Seed = DEFAULT_SEED,
     settings: o.Settings = None,
     config: o.ConfigFile = None,
@@ -62,6 +64,7 @@ def run(
         prefill=prefill,
         fit=fit,
         requests=requests,
+        warm_up=warm_up,
         seed=seed,
         set=o.parse_settings(settings),
         config=config,
@@ -97,6 +100,7 @@ def compare(
     prefill: o.Prefill = None,
     fit: o.Fit = None,
     requests: o.Requests = None,
+    warm_up: o.WarmUp = None,
     seed: o.Seed = DEFAULT_SEED,
     settings: o.Settings = None,
     config: o.ConfigFile = None,
@@ -108,6 +112,7 @@ def compare(
     timeline_window: o.TimelineWindow = None,
     timeline_limit: o.TimelineLimit = None,
     paired: o.Paired = False,
+    seeds: o.Seeds = 1,
     out: o.OutWithReport = None,
     jobs: o.Jobs = None,
     json_: o.Json = False,
@@ -126,6 +131,7 @@ def compare(
         prefill=prefill,
         fit=fit,
         requests=requests,
+        warm_up=warm_up,
         seed=seed,
         set=o.parse_settings(settings),
         config=config,
@@ -135,9 +141,11 @@ def compare(
     )
     _check_log(log_requests, out)
     wanted = timeline_of(TIMELINE_FILE if timelines else None, o.parse_window(timeline_window), timeline_limit)
-    runs = comparison_jobs(setup, schemes, out, log_requests=log_requests, timeline=wanted, paired=paired)
+    several = seeds_from(seed, seeds)
+    runs = comparison_jobs(setup, schemes, out, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
     batch = _execute(runs, jobs, quiet)
-    _show_comparison(batch, out, setup.title(None, compared=True), as_json=json_, quiet=quiet)
+    comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
+    _show_comparison(batch, comparison, out, as_json=json_, quiet=quiet)
     _end_comparison(batch)
     _check_gc(batch, expect_gc)
 
@@ -181,9 +189,8 @@ def _execute(jobs: list[Job], workers: int | None, quiet: bool) -> Batch:
         return execute(jobs, workers=workers, progress=progress.callback)
 
 
-def _show_comparison(batch: Batch, out: Path | None, title: str, *, as_json: bool, quiet: bool) -> None:
+def _show_comparison(batch: Batch, comparison: Comparison, out: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Prints and writes what there is, be it only a part of what was asked for."""
-    comparison = Comparison(batch.finished, title=title)
     report = comparison.to_dict()
     if batch.failed:
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}

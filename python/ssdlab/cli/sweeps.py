@@ -17,7 +17,7 @@ from ssdlab.plans import idle_warnings
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import load
 from ssdlab.sweeping.result import SweepResult
-from ssdlab.sweeping.running import CSV, PARQUET, prepare, run
+from ssdlab.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, prepare, run
 
 __all__ = ["sweep"]
 
@@ -61,6 +61,7 @@ def sweep(
     elif not quiet:
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}", f"report: {out / REPORT_FILE} (opens in a browser)"] if result else []
+        files += [f"means over seeds: {out / MEANS_PARQUET}, {out / MEANS_CSV}"] if result.means else []
         print_tables([*tables.sweep_tables(result), *there, *files])
     _end(result, file, out)
 

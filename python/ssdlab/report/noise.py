@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from statistics import correlation
 
 from ssdlab.report.runs import KINDS, Run
-from ssdlab.study.evaluation import T_95, Estimate
+from ssdlab.uncertainty import Estimate, student_t
 
 __all__ = ["PARTS", "scatter", "tail_scatter"]
 
@@ -27,7 +27,7 @@ LEAST = 100
 """Requests in a part, on average."""
 FEWEST = 10
 """Independent requests beyond a percentile, at least."""
-STUDENT = T_95[PARTS - 2]
+STUDENT = student_t(PARTS - 1)
 
 Part = tuple[float, float]
 """How many requests a part of a run has, and the sum of their response times, ns."""

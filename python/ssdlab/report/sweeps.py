@@ -16,8 +16,9 @@ from ssdlab.plans import value_text
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
 from ssdlab.report.summary import Place, places
-from ssdlab.study.evaluation import Estimate
-from ssdlab.sweeping.result import SweepPoint, SweepResult, figures_of
+from ssdlab.result import figures_of
+from ssdlab.sweeping.result import SweepPoint, SweepResult
+from ssdlab.uncertainty import Estimate
 
 if TYPE_CHECKING:
     from ssdlab.sweeping.definition import SweepAxis

@@ -38,7 +38,7 @@ ENGINES = (DRIVE, QUEUEING)
 
 SETUP_KEYS = (
     *("engine", "device", "workload", "trace", "prefill", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit"),
-    *("requests", "quick"),
+    *("requests", "quick", "warm_up"),
 )
 """What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
 TABLES = ("set", QUEUEING)
@@ -89,6 +89,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "bad_lines": int,
     "fit": (int, str),
     "requests": int,
+    "warm_up": (int, str),
     "seed": int,
     "quick": int,
     "paired": str,

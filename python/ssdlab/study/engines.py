@@ -15,6 +15,7 @@ from ssdlab.study.definition import QUEUEING
 __all__ = ["job"]
 
 WORKLOAD = "workload."
+DRIVE_ONLY = ("prefill", "warm_up")
 
 
 def job(
@@ -51,6 +52,6 @@ def job(
 
 def _check_known(setup: Mapping[str, Any]) -> None:
     """Refuses what is of the drive only."""
-    foreign = [key for key in setup if key == "prefill"] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
+    foreign = [key for key in setup if key in DRIVE_ONLY] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
     if foreign:
         raise ConfigError(f'{foreign[0]}: engine = "{QUEUEING}" has no such key: of the drive\'s there are those of {WORKLOAD}*')

@@ -3,61 +3,20 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.study.definition import Row, Study
 from ssdlab.study.expressions import AbsentError, lookup
+from ssdlab.uncertainty import Estimate
 
-__all__ = ["Estimate", "Measured", "Outcome", "RunKey", "evaluate", "metrics_of"]
+__all__ = ["Measured", "Outcome", "RunKey", "evaluate", "metrics_of"]
 
 RunKey = tuple[str, tuple[str, ...], int]
 """Scheme, labels of the parameters' values, seed."""
 
 HOLDS, WITHIN, FAILS, UNMEASURED, SHOWN = "yes", "within interval", "NO", "not measured", ""
-
-T_95 = (
-    12.706,
-    4.303,
-    3.182,
-    2.776,
-    2.571,
-    2.447,
-    2.365,
-    2.306,
-    2.262,
-    2.228,
-    2.201,
-    2.179,
-    2.160,
-    2.145,
-    2.131,
-    2.120,
-    2.110,
-    2.101,
-    2.093,
-)
-"""Student's t for a two-sided interval of 95 %, by degrees of freedom from 1."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over seeds, with the half width of its 95 % confidence interval (absent for one seed)."""
-
-    mean: float
-    half: float | None
-    values: tuple[float, ...]
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Estimate:
-        """The estimate from one number for each seed: independent, so Student's t."""
-        mean = math.fsum(values) / len(values)
-        if len(values) < 2:
-            return cls(mean, None, tuple(values))
-        t = T_95[min(len(values) - 1, len(T_95)) - 1]
-        return cls(mean, t * statistics.stdev(values) / math.sqrt(len(values)), tuple(values))
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
 from ssdlab.errors import FileError
 from ssdlab.study.definition import Axis, Figure
-from ssdlab.study.evaluation import Estimate
 from ssdlab.study.expressions import Reference
 from ssdlab.study.running import StudyResult
 from ssdlab.study.timelines import Timelines
+from ssdlab.uncertainty import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

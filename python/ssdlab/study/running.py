@@ -16,7 +16,8 @@ from ssdlab.errors import ConfigError, Error, TraceError
 from ssdlab.result import Section
 from ssdlab.study import engines
 from ssdlab.study.definition import Point, Study
-from ssdlab.study.evaluation import Estimate, Measured, Outcome, RunKey, evaluate, metrics_of
+from ssdlab.study.evaluation import Measured, Outcome, RunKey, evaluate, metrics_of
+from ssdlab.uncertainty import Estimate
 
 __all__ = ["STUDY_FILE", "StudyResult", "prepare", "run"]
 

@@ -35,7 +35,9 @@ def sweep(
     prefill: Path_ | None = None,
     fit: Literal["trace"] | int | None = None,
     requests: int | None = None,
+    warm_up: str | int | None = None,
     seed: int | None = None,
+    seeds: int | None = None,
     set: Mapping[str, Any] | None = None,
     config: Path_ | None = None,
     state: Path_ | None = None,
@@ -53,7 +55,9 @@ def sweep(
             configuration (`"gc.soft": [0.05, 0.1]`), an option of `run` (`"scheme": ["npgc", "pgc"]`, `"seed": range(1, 6)`), or has a
             name of its own and values that say several things under a label
             (`"load": [{"label": "light", "time_scale": 1, "set": {"gc.soft": 0.1}}, ...]`).
-        out: a folder for `results.parquet` and `results.csv`, a row each for every point, `sweep.toml`, and `POINT/result.json`.
+        seeds: run every point under so many seeds, from `seed` on: the same as an axis `seed`. The result's `means` are over them.
+        out: a folder for `results.parquet` and `results.csv`, a row each for every point, `means.parquet` and `means.csv` over seeds,
+            `sweep.toml`, and `POINT/result.json`.
         jobs: runs at once, as many as there are processors by default. It does not change any result.
         engine: `"local"`, or `"ray"` for tasks of Ray (`pip install 'ssdlab[ray]'`), at `RAY_ADDRESS` or else on this machine.
         resume: points whose results are in `out` already are not run again.
@@ -77,7 +81,9 @@ def sweep(
         "prefill": prefill,
         "fit": fit,
         "requests": requests,
+        "warm_up": warm_up,
         "seed": seed,
+        "seeds": seeds,
         "config": config,
         "state": state,
         "verify": verify,

@@ -14,7 +14,7 @@ from typing import Any
 
 from ssdlab._core import version
 from ssdlab.errors import ConfigError
-from ssdlab.plans import SHORTHANDS, value_text
+from ssdlab.plans import DEFAULT_SEED, SHORTHANDS, value_text
 from ssdlab.study.definition import check_keys, check_type, flat, read_file, read_toml
 from ssdlab.study.expressions import nearest
 
@@ -23,13 +23,14 @@ __all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", 
 PATHS = ("trace", "prefill", "state", "config")
 """Options that name files."""
 AXIS_OPTIONS = (
-    *("device", "scheme", "workload", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit", "requests", "seed"),
+    *("device", "scheme", "workload", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit", "requests", "warm_up", "seed"),
     *PATHS,
 )
 """Options of a run that an axis can vary, beside the keys of the configuration."""
 OPTIONS = (*AXIS_OPTIONS, "verify")
 LABEL, SET, GRID = "label", "set", "grid"
-KEYS = (*OPTIONS, SET, GRID)
+SEED, SEEDS = "seed", "seeds"
+KEYS = (*OPTIONS, SEEDS, SET, GRID)
 MOST_POINTS = 20_000
 """Their results take a gigabyte of memory. A grid that is larger is a mistake sooner than a wish."""
 LONGEST_NAME = 120
@@ -141,7 +142,8 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     for key, value in table.items():
         if key in OPTIONS and isinstance(value, list):
             raise ConfigError(f"{name}: {key} = {value_text(value)}: several values belong into [{GRID}]: {key} = [...]")
-    check_keys(name, table, KEYS)
+    check_keys(name, {key: value for key, value in table.items() if key != SEEDS}, KEYS)
+    table = _with_seeds(name, table)
     grid = table.get(GRID, {})
     if not isinstance(grid, Mapping) or not grid:
         raise ConfigError(f'{name}: {GRID}: expected at least one axis, such as scheme = ["npgc", "pgc"] or "gc.soft" = [0.05, 0.1]')
@@ -156,6 +158,23 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
         counts = " x ".join(f"{len(axis.values):,} ({axis.name})" for axis in sweep.axes)
         raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: at most {MOST_POINTS:,} go into one sweep")
     return sweep
+
+
+def _with_seeds(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The table with `seeds`, a number of them from `seed` on, as the last axis of the grid."""
+    grid = table.get(GRID, {})
+    if SEEDS not in table or not isinstance(grid, Mapping):
+        return table
+    if SEED in grid:
+        raise ConfigError(f"{name}: {SEEDS} and {GRID}.{SEED} were both given: leave one of them out")
+    count = table[SEEDS]
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_POINTS:
+        raise ConfigError(
+            f"{name}: {SEEDS} = {value_text(count)}: expected how many, from 1 to {MOST_POINTS:,} (a list of seeds: {GRID}.{SEED})"
+        )
+    first = table.get(SEED, DEFAULT_SEED)
+    others = {key: value for key, value in table.items() if key not in (SEED, SEEDS)}
+    return {**others, GRID: {**grid, SEED: list(range(first, first + count))}}
 
 
 def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxis:

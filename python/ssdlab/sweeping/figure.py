@@ -18,17 +18,17 @@ from ssdlab.report.ink import of_run
 from ssdlab.report.look import Look
 from ssdlab.report.paper import Picture, in_a_row, line_height
 from ssdlab.report.words import described, key_label
-from ssdlab.study.evaluation import Estimate
+from ssdlab.result import figures_of
 from ssdlab.study.expressions import nearest
 from ssdlab.study.figures import geometric
-from ssdlab.sweeping.result import SweepPoint, SweepResult, figures_of
+from ssdlab.sweeping.result import SEED, SweepPoint, SweepResult
+from ssdlab.uncertainty import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["figure"]
 
-SEED = "seed"
 SIZE = (5.4, 3.2)
 """Inches."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,18 +13,19 @@ from ssdlab._core import version
 from ssdlab.errors import Error
 from ssdlab.plans import value_text
 from ssdlab.report.look import Length, Look
-from ssdlab.result import Result
+from ssdlab.result import Result, figures_of, measures_of
 from ssdlab.sweeping.definition import Point, Sweep
+from ssdlab.uncertainty import LEVEL, Estimate, estimates
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ssdlab.report.paper import Picture
 
-__all__ = ["SweepPoint", "SweepResult", "figures_of"]
+__all__ = ["SEED", "SweepMean", "SweepPoint", "SweepResult"]
 
-NO_FIGURES = ("config", "sweep")
-"""What a result says of what was asked for."""
+SEED = "seed"
+"""The axis over which means are taken."""
 LARGEST_SIGNED = 2**63 - 1
 
 
@@ -36,6 +38,18 @@ class SweepPoint:
     result: Result
     folder: Path | None = None
     """What holds its `result.json`."""
+
+
+@dataclass(frozen=True)
+class SweepMean:
+    """A point of a sweep over its seeds."""
+
+    values: Mapping[str, Any]
+    """By axis but `seed`: its value there."""
+    seeds: tuple[int, ...]
+    """The seeds under which it finished."""
+    estimates: Mapping[str, Estimate]
+    """By place, such as `latency_ns.read.p99`: the mean over these seeds with its 95 % interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,27 +93,50 @@ class SweepResult(Sequence[SweepPoint]):
 
         What a run does not have is null.
         """
-        # Imported here because it takes longer than many a run.
-        import pyarrow as pa  # noqa: PLC0415
+        return _table(self.axes, [{**figures_of(point.result), **point.values} for point in self.points])
 
-        rows = [{**figures_of(point.result), **point.values} for point in self.points]
-        names = dict.fromkeys([*self.axes, *(name for row in rows for name in row)])
-        return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
+    @cached_property
+    def means(self) -> list[SweepMean]:
+        """The points over their seeds, in the order of the grid. Empty without an axis `seed` of several values."""
+        if len(self.axes.get(SEED, ())) < 2:
+            return []
+        runs: dict[str, list[SweepPoint]] = {}
+        for point in self.points:
+            runs.setdefault(value_text(_but_seed(point)), []).append(point)
+        return [
+            SweepMean(
+                _but_seed(points[0]), tuple(point.values[SEED] for point in points), estimates([measures_of(p.result) for p in points])
+            )
+            for points in runs.values()
+        ]
 
-    def to_parquet(self) -> bytes:
-        """The table as a Parquet file."""
+    def mean_table(self) -> pa.Table:
+        """A row for each point over its seeds, as `means.parquet` has it.
+
+        First the axes but `seed`, and how many `seeds`; then two columns for each figure, such as `latency_ns.read.p99` with the mean and
+        `latency_ns.read.p99.half_width` with the half width of its 95 % confidence interval (null for one seed).
+        """
+        rows: list[dict[str, Any]] = []
+        for point in self.means:
+            figures = ((place, of.mean, of.half) for place, of in point.estimates.items())
+            columns = {name: value for place, mean, half in figures for name, value in ((place, mean), (f"{place}.half_width", half))}
+            rows.append({**columns, **point.values, "seeds": len(point.seeds)})
+        return _table([*(axis for axis in self.axes if axis != SEED), "seeds"], rows)
+
+    def to_parquet(self, *, means: bool = False) -> bytes:
+        """The table as a Parquet file; with `means` that of the means over seeds."""
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         content = io.BytesIO()
-        pq.write_table(self.table(), content, compression="zstd")
+        pq.write_table(self.mean_table() if means else self.table(), content, compression="zstd")
         return content.getvalue()
 
-    def to_csv(self) -> bytes:
-        """The table as a CSV file: a line with the names, texts in quotes, nothing between the commas for null."""
+    def to_csv(self, *, means: bool = False) -> bytes:
+        """The same as a CSV file: a line with the names, texts in quotes, nothing between the commas for null."""
         import pyarrow.csv as pcsv  # noqa: PLC0415
 
         content = io.BytesIO()
-        pcsv.write_csv(self.table(), content)
+        pcsv.write_csv(self.mean_table() if means else self.table(), content)
         return content.getvalue()
 
     def numbers(self) -> list[str]:
@@ -150,6 +187,7 @@ class SweepResult(Sequence[SweepPoint]):
             "version": version(),
             "axes": self.axes,
             "points": [{"values": dict(point.values), "result": point.result.to_dict()} for point in self.points],
+            **({"means": {"level": LEVEL, "points": [_mean_dict(point) for point in self.means]}} if self.means else {}),
             **({"failed": failed} if failed else {}),
             **({"left": left} if left else {}),
         }
@@ -170,17 +208,23 @@ class SweepResult(Sequence[SweepPoint]):
         return notebook.of_tables(tables.sweep_tables(self))
 
 
-def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Every number, text and truth value of a result by its place, such as `latency_ns.read.p99`; no lists."""
-    return {name: value for key in result if key not in NO_FIGURES for name, value in _leaves(key, result[key])}
+def _mean_dict(point: SweepMean) -> dict[str, Any]:
+    halves = {place: {} if of.half is None else {"half_width": of.half} for place, of in point.estimates.items()}
+    figures = {place: {"mean": of.mean, **halves[place]} for place, of in point.estimates.items()}
+    return {"values": dict(point.values), "seeds": list(point.seeds), "figures": figures}
 
 
-def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from _leaves(f"{name}.{key}", entry)
-    elif not isinstance(value, list):
-        yield name, value
+def _but_seed(point: SweepPoint) -> dict[str, Any]:
+    return {axis: value for axis, value in point.values.items() if axis != SEED}
+
+
+def _table(first: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """A table of rows by name, with some columns first."""
+    # Imported here because it takes longer than many a run.
+    import pyarrow as pa  # noqa: PLC0415
+
+    names = dict.fromkeys([*first, *(name for row in rows for name in row)])
+    return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
 
 
 def _column(values: Sequence[Any]) -> pa.Array:

@@ -18,7 +18,7 @@ from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, FileError, StoppedError, UsageError
 from ssdlab.inputs import place
 from ssdlab.json_text import read_json
-from ssdlab.plans import Setup, requests_of, value_text
+from ssdlab.plans import Setup, requests_of, value_text, warm_up_of
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point, Sweep
 from ssdlab.sweeping.result import SweepPoint, SweepResult
@@ -26,7 +26,7 @@ from ssdlab.sweeping.result import SweepPoint, SweepResult
 __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "Task", "difference", "prepare", "run"]
 
 DEFINITION_FILE = "sweep.toml"
-TABLE_FILES = PARQUET, CSV = ("results.parquet", "results.csv")
+TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = ("results.parquet", "results.csv", "means.parquet", "means.csv")
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")
 ENTRY = "sweep"
@@ -56,6 +56,7 @@ class Task:
         entry = {
             "point": dict(point.values),
             "requests": requests_of(job.plan.config, setup.requests),
+            "warm_up": _listed(warm_up_of(setup.warm_up)),
             "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()},
         }
         asked = {"version": _core.version(), "seed": setup.seed, "config": config, ENTRY: _without_absent(entry)}
@@ -163,6 +164,9 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
     if folder is not None and result:
         _core.write_file(folder / PARQUET, result.to_parquet())
         _core.write_file(folder / CSV, result.to_csv())
+        if result.means:
+            _core.write_file(folder / MEANS_PARQUET, result.to_parquet(means=True))
+            _core.write_file(folder / MEANS_CSV, result.to_csv(means=True))
         from ssdlab.report import sweeps  # noqa: PLC0415 (which draws what this module makes)
 
         sweeps.write(result, folder / REPORT_FILE)
@@ -247,6 +251,11 @@ def _hash_of(file: Path) -> str:
 def _hash_at(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001
     with place(file).open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _listed(values: tuple[int, str] | None) -> list[int | str] | None:
+    """As JSON gives it back."""
+    return None if values is None else list(values)
 
 
 def _without_absent(value: Any) -> Any:

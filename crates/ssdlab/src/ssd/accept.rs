@@ -41,7 +41,7 @@ impl Ssd {
             pending: 1,
             parts: Parts::default(),
             last: (0, Lpn(0)),
-            ends: Ends::default(),
+            ends: Ends { in_warm_up: self.warming_up, ..Ends::default() },
         });
         self.note_request(place, index);
         self.note_arrival(now, place);

@@ -209,6 +209,8 @@ pub struct Ssd {
     counters: Counters,
     gauges: Gauges,
     slack_stats: SlackStats,
+    /// Requests that arrive now are left out of statistics.
+    warming_up: bool,
     completions: Vec<Completion>,
     verifier: Option<Verifier>,
     /// A defect for tests to find.
@@ -260,6 +262,7 @@ impl Ssd {
             suspends: Suspends::new(config),
             pauses: config.scheduler.write_pausing,
             slack_stats: SlackStats::default(),
+            warming_up: false,
             shares_dies: config.scheduler.pipeline
                 || config.scheduler.write_pausing
                 || config.gc.pipeline && config.device.cache_register
@@ -508,6 +511,18 @@ impl Ssd {
     pub fn chip_busy_ns(&self, chip: u32, now: Ns) -> Ns {
         let dies = self.geometry().dies_per_chip.get();
         (chip * dies..(chip + 1) * dies).map(|die| self.flash.die_busy_ns(DieId(die), now)).sum()
+    }
+
+    /// The run begins with a warm-up: slack is only recorded of requests that arrive after [`Ssd::end_warm_up`].
+    pub fn warm_up(&mut self) {
+        self.warming_up = true;
+    }
+
+    /// The warm-up ends. Extremes begin anew; sums go on, and who wants their growth takes the difference.
+    pub fn end_warm_up(&mut self) {
+        self.warming_up = false;
+        self.counters.job_ns_max = 0;
+        self.ftl.begin_run();
     }
 
     /// Time a channel's bus was busy until `now`, ns.

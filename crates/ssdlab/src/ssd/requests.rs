@@ -40,6 +40,8 @@ pub struct Ends {
     pub passed: bool,
     /// See `passed`.
     pub paused: bool,
+    /// It arrived in the warm-up, so that no statistic counts it.
+    pub in_warm_up: bool,
 }
 
 impl Ends {

@@ -74,7 +74,9 @@ impl Ssd {
     pub(super) fn note_arrival(&mut self, now: Ns, place: u32) {
         if let Some(slack) = &mut self.sched.slack {
             slack.new_request(place, now);
-            self.slack_stats.arrived(slack.on_chips());
+            if !self.warming_up {
+                self.slack_stats.arrived(slack.on_chips());
+            }
         }
     }
 
@@ -186,6 +188,9 @@ impl Ssd {
 
     /// A request ends: what slack its pages had, and what had been estimated.
     pub(super) fn note_request_end(&mut self, now: Ns, place: u32, request: &Request, ends: Ends) {
+        if ends.in_warm_up {
+            return;
+        }
         let kind = match request.kind {
             RequestKind::Read => 0,
             RequestKind::Write => 1,

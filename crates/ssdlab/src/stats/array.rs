@@ -34,3 +34,20 @@ pub struct ArrayResult {
     #[schemars(extend("unit" = "count"))]
     pub row_waits: u64,
 }
+
+impl ArrayResult {
+    /// What has been done since `before`.
+    #[must_use]
+    pub(super) fn since(self, before: &ArrayResult) -> Self {
+        ArrayResult {
+            read_modify_writes: self.read_modify_writes - before.read_modify_writes,
+            reconstruct_writes: self.reconstruct_writes - before.reconstruct_writes,
+            full_writes: self.full_writes - before.full_writes,
+            update_reads: self.update_reads - before.update_reads,
+            parity_writes: self.parity_writes - before.parity_writes,
+            degraded_reads: self.degraded_reads - before.degraded_reads,
+            row_waits: self.row_waits - before.row_waits,
+            ..self
+        }
+    }
+}

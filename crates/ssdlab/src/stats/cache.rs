@@ -106,6 +106,29 @@ impl CacheStats {
         }
     }
 
+    /// What has been done since `before`; pages are those of the present. Responses before were not recorded.
+    #[must_use]
+    pub(super) fn since(self, before: &CacheStats) -> Self {
+        let (now, then) = (self.counters, before.counters);
+        CacheStats {
+            counters: CacheCounters {
+                lookups: now.lookups - then.lookups,
+                read_hits: now.read_hits - then.read_hits,
+                write_hits: now.write_hits - then.write_hits,
+                evictions: now.evictions - then.evictions,
+                destages: now.destages - then.destages,
+                gc_skips: now.gc_skips - then.gc_skips,
+                gc_fallbacks: now.gc_fallbacks - then.gc_fallbacks,
+                gc_bypasses: now.gc_bypasses - then.gc_bypasses,
+                policy_fallbacks: now.policy_fallbacks - then.policy_fallbacks,
+            },
+            delayed_hits: self.delayed_hits - before.delayed_hits,
+            idle_destages: self.idle_destages - before.idle_destages,
+            padded_pages: self.padded_pages - before.padded_pages,
+            ..self
+        }
+    }
+
     /// The same as a result.
     pub(super) fn result(&self, policy_source: Option<String>) -> CacheResult {
         let CacheCounters { lookups, read_hits, write_hits, evictions, destages, gc_skips, gc_fallbacks, gc_bypasses, policy_fallbacks } =

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::array::ArrayResult;
 use super::cache::CacheStats;
-use super::result::{FlashResult, PreconditionReport};
+use super::result::{FlashResult, PreconditionReport, WarmUpResult};
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use crate::units::Ns;
@@ -27,6 +27,8 @@ pub struct Run {
     pub workload: Value,
     /// How the drive was prepared, where it was.
     pub precondition: Option<PreconditionReport>,
+    /// The warm-up that statistics leave out, where there was one.
+    pub warm_up: Option<WarmUpResult>,
     /// How it went over time, where that was asked for.
     pub series: Option<SeriesResult>,
     /// How its response times are distributed, where that was asked for.
@@ -126,6 +128,40 @@ impl DeviceStats {
             slack: self.slack.joined(other.slack),
             counters,
             array: self.array.or(other.array),
+        }
+    }
+
+    /// What has been done since `before`, an earlier state of the same drives. Extremes and slack are taken as they are: they began anew then.
+    #[must_use]
+    pub fn since(self, before: &DeviceStats) -> Self {
+        let each = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a - c, b - d];
+        let times = |now: Vec<Ns>, then: &[Ns]| now.into_iter().zip(then).map(|(now, then)| now - then).collect();
+        let grown = |(name, count): (String, u64)| {
+            let before = before.counters.get(&name).copied().unwrap_or(0);
+            (name, count - before)
+        };
+        DeviceStats {
+            host_programs: self.host_programs - before.host_programs,
+            gc_programs: self.gc_programs - before.gc_programs,
+            reads: self.reads - before.reads,
+            erases: self.erases - before.erases,
+            jobs: self.jobs - before.jobs,
+            pages_moved: self.pages_moved - before.pages_moved,
+            stale_moves: self.stale_moves - before.stale_moves,
+            job_ns_sum: self.job_ns_sum - before.job_ns_sum,
+            merged: each(self.merged, before.merged),
+            pipelined: each(self.pipelined, before.pipelined),
+            host_operations: self.host_operations - before.host_operations,
+            preemptions: self.preemptions - before.preemptions,
+            suspensions: self.suspensions - before.suspensions,
+            state_ns: std::array::from_fn(|state| self.state_ns[state] - before.state_ns[state]),
+            gc_active_pool_ns: self.gc_active_pool_ns - before.gc_active_pool_ns,
+            chip_busy_ns: times(self.chip_busy_ns, &before.chip_busy_ns),
+            channel_busy_ns: times(self.channel_busy_ns, &before.channel_busy_ns),
+            cache: self.cache.zip(before.cache).map(|(now, then)| now.since(&then)),
+            counters: self.counters.into_iter().map(grown).collect(),
+            array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
+            ..self
         }
     }
 

@@ -31,7 +31,8 @@ const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 /// completed one: the simulator holds as much of the same requests anyway.
 #[derive(Debug)]
 pub(super) struct RequestLog {
-    order: InOrder<Completion>,
+    /// With whether the request arrived in the warm-up.
+    order: InOrder<(Completion, bool)>,
     rows: Rows,
     schema: SchemaRef,
     writer: ArrowWriter<WholeFile>,
@@ -47,11 +48,12 @@ impl RequestLog {
         Ok(RequestLog { order: InOrder::new(), rows: Rows::new(), schema, writer })
     }
 
-    /// Takes one completion, in any order, each index once.
-    pub(super) fn take(&mut self, completion: &Completion) -> Result<()> {
-        self.order.insert(completion.index, *completion);
-        while let Some(next) = self.order.pop() {
+    /// Takes one completion, in any order, each index once, with whether it arrived in the warm-up.
+    pub(super) fn take(&mut self, completion: &Completion, in_warm_up: bool) -> Result<()> {
+        self.order.insert(completion.index, (*completion, in_warm_up));
+        while let Some((next, in_warm_up)) = self.order.pop() {
             self.rows.push(&next);
+            self.rows.warm_up.push(in_warm_up);
             if self.rows.len() == ROWS_AT_ONCE {
                 self.encode()?;
             }
@@ -73,7 +75,8 @@ impl RequestLog {
     }
 }
 
-/// The columns: name and, as metadata, nothing; units are in the names.
+/// The columns: name and, as metadata, nothing; units are in the names. `warm_up`: the request arrived in the warm-up, so that no statistic
+/// counts it.
 fn schema() -> SchemaRef {
     let kind = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
     let mut fields = vec![
@@ -84,6 +87,7 @@ fn schema() -> SchemaRef {
     let numbers = ["offset_bytes", "size_bytes", "arrival_ns", "response_ns"].map(String::from);
     let parts = Part::NAMES.map(|part| format!("{part}_ns"));
     fields.extend(numbers.into_iter().chain(parts).map(|name| Field::new(name, DataType::UInt64, false)));
+    fields.push(Field::new("warm_up", DataType::Boolean, false));
     Arc::new(Schema::new(fields))
 }
 
@@ -115,6 +119,7 @@ struct Rows {
     arrival: Vec<Ns>,
     response: Vec<Ns>,
     parts: [Vec<Ns>; Part::COUNT],
+    warm_up: Vec<bool>,
 }
 
 impl Rows {
@@ -129,6 +134,7 @@ impl Rows {
             arrival: numbers(),
             response: numbers(),
             parts: std::array::from_fn(|_| numbers()),
+            warm_up: Vec::with_capacity(ROWS_AT_ONCE),
         }
     }
 
@@ -155,6 +161,7 @@ impl Rows {
         let kind = DictionaryArray::new(UInt8Array::from(self.kind), names);
         let mut columns: Vec<ArrayRef> = vec![numbers(self.index), Arc::new(kind), Arc::new(BooleanArray::from(self.sequential))];
         columns.extend([self.offset, self.size, self.arrival, self.response].into_iter().chain(self.parts).map(numbers));
+        columns.push(Arc::new(BooleanArray::from(self.warm_up)));
         RecordBatch::try_new(Arc::clone(schema), columns).expect("the columns are those of the schema, of one length")
     }
 }
@@ -264,7 +271,7 @@ mod tests {
         Recorder::new(Some(&path)).unwrap().finish().unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
-        assert_eq!(reader.schema().fields().len(), 15);
+        assert_eq!(reader.schema().fields().len(), 16);
     }
 
     #[cfg(target_os = "linux")]

@@ -24,7 +24,7 @@ pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
-    Shared, StateTimes, TimelineResult, Utilisation, Wear,
+    Shared, StateTimes, TimelineResult, Utilisation, WarmUpResult, Wear,
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,

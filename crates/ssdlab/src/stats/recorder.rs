@@ -22,15 +22,21 @@ pub struct Recorder {
     requests: RequestCounts,
     bytes_read: u64,
     bytes_written: u64,
+    /// The index of the first request that is measured: those before belong to the warm-up.
+    first: u64,
+    /// Requests of the warm-up that have completed.
+    left_out: u64,
     digest: OrderedDigest,
     log: Option<RequestLog>,
 }
 
-/// What is known of a run's requests when all have completed.
+/// What is known of a run's requests when all have completed: of those that were measured, but for the digest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestStats {
     /// Requests by kind.
     pub requests: RequestCounts,
+    /// Requests of the warm-up, which no statistic but the digest counts.
+    pub left_out: u64,
     /// Bytes asked for by reads.
     pub bytes_read: u64,
     /// Bytes asked for by writes.
@@ -57,12 +63,24 @@ impl Recorder {
             requests: RequestCounts::default(),
             bytes_read: 0,
             bytes_written: 0,
+            first: 0,
+            left_out: 0,
             digest: OrderedDigest::new(),
             log: log.map(RequestLog::create).transpose()?,
         })
     }
 
-    /// Takes one completion, in any order. Trims and flushes count as requests and enter the digest and the log, but no
+    /// The run begins with a warm-up: no request is measured but those from [`Recorder::measure_from`] on.
+    pub fn warm_up(&mut self) {
+        self.first = u64::MAX;
+    }
+
+    /// The warm-up ends: requests with this index and above, which are still to come, are measured.
+    pub fn measure_from(&mut self, first: u64) {
+        self.first = first;
+    }
+
+    /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and enter the digest and the log, but no
     /// class of response times, not even `all`: most are answered at once and would hide the drive behind zeros.
     ///
     /// # Errors
@@ -73,6 +91,15 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, completion: &Completion) -> Result<()> {
         let response_ns = response_time(completion);
+        self.digest.take(completion.index, response_ns);
+        let in_warm_up = completion.index < self.first;
+        if let Some(log) = &mut self.log {
+            log.take(completion, in_warm_up)?;
+        }
+        if in_warm_up {
+            self.left_out += 1;
+            return Ok(());
+        }
         let class = match completion.kind {
             RequestKind::Read => {
                 self.requests.read += 1;
@@ -96,11 +123,7 @@ impl Recorder {
         if let Some(class) = class {
             class.record(response_ns, &completion.parts);
         }
-        self.digest.take(completion.index, response_ns);
-        match &mut self.log {
-            Some(log) => log.take(completion),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// How the response times recorded so far are distributed.
@@ -123,6 +146,7 @@ impl Recorder {
         debug_assert_eq!(all.count(), self.requests.read + self.requests.write);
         Ok(RequestStats {
             requests: self.requests,
+            left_out: self.left_out,
             bytes_read: self.bytes_read,
             bytes_written: self.bytes_written,
             latency_ns: Latencies {

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 30] = [
+        let groups: [(&str, &[&str], &str); 31] = [
             ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -112,7 +112,8 @@ mod tests {
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
             ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses policy_source policy_fallbacks"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
-            ("series.", &[""], "bin_ns bins bus dies"),
+            ("series.", &[""], "bin_ns bins warm_up_ns bus dies"),
+            ("warm_up.", &[""], "requests ns"),
             ("series.latency_ns.", &["read.", "write."], "count mean max"),
             ("series.outstanding.", &[""], "mean max"),
             ("series.gc.", &[""], "chips chips_per_row jobs pages_moved"),

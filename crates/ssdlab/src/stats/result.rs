@@ -40,6 +40,11 @@ pub struct RunResult {
     /// mean that every request took exactly as long.
     #[schemars(extend("unit" = "hexadecimal"))]
     pub digest: String,
+    /// The warm-up, the first part of the run, which was simulated and is left out of all statistics of what happened. Absent without one.
+    /// Still of the whole run are `digest`, `series`, `workload`, `simulated_ns` and the times on this machine; of its end `wear` and
+    /// `cache.dirty_pages`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUpResult>,
     /// Completed requests by kind.
     pub requests: RequestCounts,
     /// Response times (completion minus arrival) by class; trims and flushes are in none.
@@ -50,11 +55,11 @@ pub struct RunResult {
     pub percentile_error: f64,
     /// Mean parts of the response time by class; they add up to its mean.
     pub breakdown_ns: Breakdowns,
-    /// Reads and writes completed in a second of simulated time.
+    /// Reads and writes completed in a second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub iops: Option<f64>,
-    /// Bytes asked for in a second of simulated time.
+    /// Bytes asked for in a second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// Garbage collection during the run.
@@ -96,7 +101,7 @@ pub struct RunResult {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schemars(extend("unit" = "object"))]
     pub workload: Value,
-    /// Simulated time from the start of the run to its end.
+    /// Simulated time from the start of the run to its end, a warm-up included.
     #[schemars(extend("unit" = "ns"))]
     pub simulated_ns: Ns,
     /// Time that preparing the drive (preconditioning, or reading a saved state) took on this machine.
@@ -109,6 +114,17 @@ pub struct RunResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub requests_per_s: Option<f64>,
+}
+
+/// The warm-up that was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WarmUpResult {
+    /// Requests that arrived in it: the first so many.
+    #[schemars(extend("unit" = "count"))]
+    pub requests: u64,
+    /// Simulated time at which it ended.
+    #[schemars(extend("unit" = "ns"))]
+    pub ns: Ns,
 }
 
 /// Requests by kind.
@@ -503,28 +519,30 @@ impl RunResult {
             assert!(seconds.is_finite() && seconds >= 0.0, "the wall-clock time is {seconds} s");
         }
         let served = requests.requests.read + requests.requests.write;
-        let per_second = |amount: u64| ratio(u128::from(amount) * 1_000_000_000, run.simulated_ns.into());
+        let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
+        let per_second = |amount: u64| ratio(u128::from(amount) * 1_000_000_000, measured_ns.into());
         let megabytes_per_second = |bytes: u64| per_second(bytes).map(|bytes| bytes / 1e6);
         let bandwidth = megabytes_per_second(requests.bytes_read).zip(megabytes_per_second(requests.bytes_written));
-        let speed = requests.requests.total() as f64 / run.wall_s;
+        let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
             config: run.config,
             idle_keys: Vec::new(),
             seed: run.seed,
             digest: requests.digest,
+            warm_up: run.warm_up,
             requests: requests.requests,
             latency_ns: requests.latency_ns,
             percentile_error: PERCENTILE_ERROR,
             breakdown_ns: requests.breakdown_ns,
             iops: per_second(served),
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
-            gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, run.simulated_ns) },
+            gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
-            utilisation: Utilisation::of(&device, run.simulated_ns),
+            utilisation: Utilisation::of(&device, measured_ns),
             array: device.array,
             series: run.series,
             histograms: run.histograms,
@@ -542,7 +560,7 @@ impl RunResult {
 }
 
 impl GcResult {
-    fn of(device: &DeviceStats, simulated_ns: Ns) -> Self {
+    fn of(device: &DeviceStats, measured_ns: Ns) -> Self {
         let programs = u128::from(device.host_programs) + u128::from(device.gc_programs);
         let duration = |mean| Duration { mean, max: device.job_ns_max };
         GcResult {
@@ -559,19 +577,19 @@ impl GcResult {
             state_ns: StateTimes { s0: device.state_ns[0], s1: device.state_ns[1], s2: device.state_ns[2], s3: device.state_ns[3] },
             free_blocks_min: device.free_blocks_min,
             duration_ns: ratio(device.job_ns_sum, device.jobs.into()).map(duration),
-            time_share: ratio(device.gc_active_pool_ns, u128::from(simulated_ns) * u128::from(device.pools)),
+            time_share: ratio(device.gc_active_pool_ns, u128::from(measured_ns) * u128::from(device.pools)),
         }
     }
 }
 
 impl Utilisation {
-    fn of(device: &DeviceStats, simulated_ns: Ns) -> Option<Self> {
+    fn of(device: &DeviceStats, measured_ns: Ns) -> Option<Self> {
         let share = |busy: &Ns| {
-            assert!(*busy <= simulated_ns, "a resource was busy for {busy} ns of {simulated_ns} ns");
-            *busy as f64 / simulated_ns as f64
+            assert!(*busy <= measured_ns, "a resource was busy for {busy} ns of {measured_ns} ns");
+            *busy as f64 / measured_ns as f64
         };
         let shares = |busy: &[Ns]| busy.iter().map(share).collect();
-        (simulated_ns > 0).then(|| Utilisation { chips: shares(&device.chip_busy_ns), channels: shares(&device.channel_busy_ns) })
+        (measured_ns > 0).then(|| Utilisation { chips: shares(&device.chip_busy_ns), channels: shares(&device.channel_busy_ns) })
     }
 }
 
@@ -596,6 +614,7 @@ mod tests {
             seed: 42,
             workload: Value::Null,
             precondition: None,
+            warm_up: None,
             series: None,
             histograms: None,
             simulated_ns,

@@ -122,6 +122,16 @@ impl Storage {
         self.drives_mut().into_iter().zip(0..).for_each(|(drive, number)| drive.keep_timeline(number, budget));
     }
 
+    /// The run begins with a warm-up. For before [`Storage::begin`].
+    pub fn warm_up(&mut self) {
+        each!(self, store => store.warm_up());
+    }
+
+    /// The warm-up ends: extremes begin anew, and requests that arrive from now on count where response times are recorded.
+    pub fn end_warm_up(&mut self) {
+        each!(self, store => store.end_warm_up());
+    }
+
     /// What was recorded of each drive.
     pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
         self.drives_mut().into_iter().filter_map(Ssd::take_timeline).collect()

@@ -31,6 +31,10 @@ pub trait Watched {
     fn array_result(&self) -> Option<&ArrayResult> {
         None
     }
+    /// The run begins with a warm-up. For before the first request.
+    fn warm_up(&mut self);
+    /// The warm-up ends: extremes begin anew, and requests that arrive from now on count where response times are recorded.
+    fn end_warm_up(&mut self);
     /// Its caches ask an eviction policy of the user's own. For before the first request.
     fn use_eviction_policy(&mut self, _custom: &CustomEviction) {}
     /// Why a policy of the user's own could not choose, once it could not.
@@ -56,6 +60,14 @@ impl Watched for Ssd {
 
     fn describe(&self) -> String {
         Ssd::describe(self)
+    }
+
+    fn warm_up(&mut self) {
+        Ssd::warm_up(self);
+    }
+
+    fn end_warm_up(&mut self) {
+        Ssd::end_warm_up(self);
     }
 
     #[inline]
@@ -89,6 +101,16 @@ impl<B: Store + Watched> Watched for Front<B> {
 
     fn cache_stats(&self) -> Option<CacheStats> {
         Some(self.stats())
+    }
+
+    fn warm_up(&mut self) {
+        self.set_warming_up(true);
+        self.below_mut().warm_up();
+    }
+
+    fn end_warm_up(&mut self) {
+        self.set_warming_up(false);
+        self.below_mut().end_warm_up();
     }
 
     fn array_result(&self) -> Option<&ArrayResult> {
@@ -127,6 +149,14 @@ impl<D: Store + Watched> Watched for Array<D> {
     fn describe(&self) -> String {
         let members: Vec<String> = self.members().iter().map(D::describe).collect();
         format!("{}; {}", members.join("; "), self.describe_array())
+    }
+
+    fn warm_up(&mut self) {
+        self.members_mut().iter_mut().for_each(D::warm_up);
+    }
+
+    fn end_warm_up(&mut self) {
+        self.members_mut().iter_mut().for_each(D::end_warm_up);
     }
 
     fn cache_stats(&self) -> Option<CacheStats> {

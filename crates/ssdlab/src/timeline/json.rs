@@ -60,6 +60,8 @@ enum Phase {
 /// Something to be written, by its number among its like, with the order among what is at one instant.
 #[derive(Clone, Copy, Debug)]
 enum Event {
+    /// The warm-up ends.
+    WarmUpEnds,
     Request(u32),
     Slice(u32),
     /// An arrow, by its number, begins at a request.
@@ -73,7 +75,7 @@ enum Event {
 impl Event {
     fn rank(self) -> u32 {
         match self {
-            Event::Request(_) | Event::Slice(_) => 0,
+            Event::WarmUpEnds | Event::Request(_) | Event::Slice(_) => 0,
             Event::Start(..) => 1,
             Event::Flow(Phase::Step, ..) => 2,
             Event::Flow(Phase::Finish, ..) => 3,
@@ -120,6 +122,8 @@ pub(super) fn write(
     // When, of which drive (of none: 0), what.
     let mut events: Vec<(Ns, u32, Event)> =
         (0..).zip(&requests.asked).map(|(number, asked)| (asked.start, 0, Event::Request(number))).collect();
+    let warm_up_ended = requests.warm_up_ended.filter(|ended| (reach.from..=reach.to).contains(ended));
+    events.extend(warm_up_ended.map(|ended| (ended, 0, Event::WarmUpEnds)));
     let mut flows = 0;
     for (drive, number) in drives.iter().zip(0..) {
         drive.events(&host, &mut flows, |at, event| events.push((at, number, event)));
@@ -132,6 +136,7 @@ pub(super) fn write(
     for (at, drive, event) in events {
         out.write_all(separator.as_bytes())?;
         match event {
+            Event::WarmUpEnds => write_warm_up_end(out, at)?,
             Event::Request(number) => host.write(out, number)?,
             Event::Start(id, number) => write_flow(out, at, "s\"", id, (REQUESTS, host.lanes[number as usize]))?,
             Event::Level(number) => write_level(out, levels, levels.values[number as usize], &host, &drives)?,
@@ -377,7 +382,7 @@ impl<'a> Drive<'a> {
                     Us(at)
                 )
             }
-            Event::Request(_) | Event::Start(..) | Event::Level(_) => unreachable!("the host's"),
+            Event::WarmUpEnds | Event::Request(_) | Event::Start(..) | Event::Level(_) => unreachable!("the host's"),
         }
     }
 
@@ -455,6 +460,11 @@ impl<'a> Drive<'a> {
 fn write_head(out: &mut impl Write, name: &str, cat: &str, (pid, tid): (u32, u32), (start, end): (Ns, Ns)) -> io::Result<()> {
     let (ts, dur) = (Us(start), Us(end - start));
     write!(out, "{{\"name\":\"{name}\",\"cat\":\"{cat}\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"args\":{{")
+}
+
+/// A line across all tracks: what is before it is in no statistic.
+fn write_warm_up_end(out: &mut impl Write, at: Ns) -> io::Result<()> {
+    write!(out, "{{\"name\":\"warm-up ends\",\"cat\":\"warm-up\",\"ph\":\"i\",\"s\":\"g\",\"pid\":{REQUESTS},\"tid\":0,\"ts\":{}}}", Us(at))
 }
 
 /// A step of an arrow. `phase`: its letter and what goes with that.

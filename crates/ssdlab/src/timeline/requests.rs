@@ -29,11 +29,18 @@ pub struct Requests {
     under_way: BTreeMap<u64, (Ns, Request)>,
     /// In the end by start, then by number.
     pub(super) asked: Vec<Asked>,
+    /// When the warm-up ended, if there was one.
+    pub(super) warm_up_ended: Option<Ns>,
 }
 
 impl Requests {
     pub(super) fn new(budget: &Arc<Budget>) -> Self {
-        Requests { gate: Gate::new(budget), under_way: BTreeMap::new(), asked: Vec::new() }
+        Requests { gate: Gate::new(budget), under_way: BTreeMap::new(), asked: Vec::new(), warm_up_ended: None }
+    }
+
+    /// The warm-up ends.
+    pub fn warm_up_ends(&mut self, now: Ns) {
+        self.warm_up_ended = Some(now);
     }
 
     /// A request comes.

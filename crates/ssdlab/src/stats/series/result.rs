@@ -18,6 +18,10 @@ pub struct SeriesResult {
     /// Bins, at most 512.
     #[schemars(extend("unit" = "count"))]
     pub bins: u64,
+    /// Simulated time at which the warm-up ended: rows show all of the run, all other statistics only what is after. Absent without a warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ns"))]
+    pub warm_up_ns: Option<Ns>,
     /// Response times of the requests that completed in each bin. 0 where none did.
     pub latency_ns: LatencySeries,
     /// Requests under way in each bin.
@@ -172,6 +176,7 @@ impl SeriesResult {
         SeriesResult {
             bin_ns: ended.width_ns,
             bins: ended.bins.len() as u64,
+            warm_up_ns: None,
             latency_ns: LatencySeries { read: each.responses(0), write: each.responses(1) },
             outstanding: OutstandingSeries { mean: each.share(1, |bin| bin.outstanding_ns), max: each.bin(|bin| bin.outstanding_max) },
             gc: GcSeries {

@@ -164,6 +164,7 @@ fn recount(past: &Past, end: Ns, shape: Shape) -> SeriesResult {
     SeriesResult {
         bin_ns,
         bins,
+        warm_up_ns: None,
         latency_ns: LatencySeries { read: responses(RequestKind::Read), write: responses(RequestKind::Write) },
         outstanding: OutstandingSeries { mean: share(1, &|moment| moment.outstanding), max: borders().map(most).collect() },
         gc: GcSeries {

@@ -33,6 +33,7 @@ impl<B: Store> Front<B> {
             parts: Parts::default(),
             next_flush: NONE,
             in_gc: data && self.meets_gc(&request),
+            in_warm_up: self.warming_up,
         };
         let place = self.requests.insert(active);
         match request.kind {

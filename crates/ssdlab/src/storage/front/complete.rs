@@ -120,7 +120,7 @@ impl<B: Store> Front<B> {
 
     /// A request completes. Returns the flush that waits for it, or [`NONE`].
     fn complete(&mut self, now: Ns, place: u32) -> u32 {
-        let Active { request, index, sequential, parts, in_gc, next_flush, .. } = self.requests[place];
+        let Active { request, index, sequential, parts, in_gc, in_warm_up, next_flush, .. } = self.requests[place];
         self.requests.remove(place);
         if self.last_flush == place {
             self.last_flush = NONE;
@@ -129,7 +129,7 @@ impl<B: Store> Front<B> {
             shadow.completed(place);
         }
         self.begin_idle_time(now);
-        if matches!(request.kind, RequestKind::Read | RequestKind::Write) {
+        if matches!(request.kind, RequestKind::Read | RequestKind::Write) && !in_warm_up {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
         }
         self.completions.push(Completion::of(&request, index, sequential, now, parts));

@@ -50,6 +50,8 @@ struct Active {
     parts: Parts,
     /// A page of it had its home in GC when it arrived.
     in_gc: bool,
+    /// It arrived in the warm-up, so that no statistic counts it.
+    in_warm_up: bool,
     /// The flush that waits for this one, or [`NONE`].
     next_flush: u32,
 }
@@ -145,6 +147,8 @@ pub struct Front<B: Store> {
     told: Option<Origin>,
     origin: Origin,
     stats: CacheStats,
+    /// Requests that arrive now are left out of response times.
+    warming_up: bool,
     completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
@@ -187,6 +191,7 @@ impl<B: Store> Front<B> {
             told: None,
             origin: Origin::host(0),
             stats: CacheStats::default(),
+            warming_up: false,
             completions: Vec::new(),
             ended: Vec::new(),
             leaving: Vec::new(),
@@ -220,6 +225,11 @@ impl<B: Store> Front<B> {
     /// The same, to change how it is watched.
     pub fn below_mut(&mut self) -> &mut B {
         &mut self.below
+    }
+
+    /// Whether requests that arrive from now on are left out of response times.
+    pub fn set_warming_up(&mut self, warming_up: bool) {
+        self.warming_up = warming_up;
     }
 
     /// What the cache did.

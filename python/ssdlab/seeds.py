@@ -1,0 +1,103 @@
+"""A comparison under several seeds: every scheme with the same ones, and how sure its figures and differences are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.checks import LARGEST, whole
+from ssdlab.errors import UsageError
+from ssdlab.uncertainty import LEVEL, Estimate, estimates, relative_differences
+
+if TYPE_CHECKING:
+    from ssdlab.result import Comparison, Result
+
+__all__ = ["SeedRuns", "collected", "label_of", "seeds_from"]
+
+
+def seeds_from(first: int, count: int) -> range:
+    """So many seeds, from `first` on."""
+    whole("seed", first)
+    if first + whole("seeds", count, least=1) - 1 > LARGEST:
+        raise UsageError(f"seeds = {count}: from seed {first} on there are fewer; choose a smaller seed")
+    return range(first, first + count)
+
+
+def label_of(scheme: str, seed: int, seeds: Sequence[int]) -> str:
+    """What a run is called: under the first seed as its scheme is."""
+    return scheme if seed == seeds[0] else f"{scheme}, seed {seed}"
+
+
+def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Sequence[int], *, title: str = "") -> Comparison:
+    """The runs that have finished, by their labels, as a comparison."""
+    from ssdlab.result import Comparison  # noqa: PLC0415 (which refers to this module)
+
+    if len(seeds) == 1:
+        return Comparison(finished, title=title)
+    runs = {scheme: {seed: finished[label] for seed in seeds if (label := label_of(scheme, seed, seeds)) in finished} for scheme in schemes}
+    first = {scheme: of[seeds[0]] for scheme, of in runs.items() if seeds[0] in of}
+    return Comparison(first, SeedRuns(tuple(seeds), runs), title=title)
+
+
+@dataclass(frozen=True)
+class SeedRuns:
+    """The runs of a comparison under several seeds.
+
+    Attributes:
+        seeds: the seeds, the same for all schemes.
+        runs: by scheme and seed, the result.
+    """
+
+    seeds: tuple[int, ...]
+    runs: Mapping[str, Mapping[int, Result]]
+
+    @property
+    def against(self) -> str:
+        """The scheme that the others are compared with."""
+        return next(iter(self.runs))
+
+    @cached_property
+    def estimates(self) -> dict[str, dict[str, Estimate]]:
+        """By scheme and place (`latency_ns.read.p99`): the mean over seeds with its interval. Without schemes of which a run is missing."""
+        return {scheme: estimates(runs) for scheme, runs in self._measures.items()}
+
+    @cached_property
+    def differences(self) -> dict[str, dict[str, Estimate]]:
+        """By scheme and place: how far it is from the first scheme, relative to that, seed by seed: -0.1 for 10 % less."""
+        base = self._measures.get(self.against)
+        if base is None:
+            return {}
+        others = {scheme: runs for scheme, runs in self._measures.items() if scheme != self.against}
+        return {scheme: relative_differences(base, runs) for scheme, runs in others.items()}
+
+    @property
+    def differ(self) -> bool:
+        """Whether a seed changes anything."""
+        return any(len({run["digest"] for run in runs.values()}) > 1 for runs in self.runs.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain copy, as `comparison.json` has it."""
+        return {
+            "seeds": list(self.seeds),
+            "level": LEVEL,
+            "differ": self.differ,
+            "schemes": {
+                scheme: {place: {"mean": of.mean, "half_width": of.half} for place, of in figures.items()}
+                for scheme, figures in self.estimates.items()
+            },
+            "against": self.against,
+            "differences": {
+                scheme: {place: {"relative": of.mean, "half_width": of.half} for place, of in figures.items()}
+                for scheme, figures in self.differences.items()
+            },
+        }
+
+    @cached_property
+    def _measures(self) -> dict[str, list[dict[str, float]]]:
+        """Of each scheme that has finished under all seeds, the numbers of each run."""
+        from ssdlab.result import measures_of  # noqa: PLC0415
+
+        whole_ones = {scheme: runs for scheme, runs in self.runs.items() if len(runs) == len(self.seeds)}
+        return {scheme: [measures_of(runs[seed]) for seed in self.seeds] for scheme, runs in whole_ones.items()}

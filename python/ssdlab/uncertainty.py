@@ -1,0 +1,114 @@
+"""How sure a number is: means with confidence intervals, over seeds or over parts of one run. All of this arithmetic is here.
+
+Runs under different seeds are independent, so the mean over n of them has Student's t-interval with n - 1 degrees of freedom. The
+response times within one run are not independent: a request waits longer where the one before it did. `batch_means` therefore cuts
+the run into a few long parts, whose means nearly are.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ssdlab.errors import UsageError
+
+__all__ = ["LEVEL", "Estimate", "batch_means", "estimates", "relative_differences", "student_t"]
+
+LEVEL = 0.95
+"""The level of all intervals: of 20 of them, 19 hold the true value."""
+BATCHES = 20
+"""Parts of one run. Schmeiser (Operations Research 30(3), 1982) finds 10 to 30 to be best, however long the run."""
+
+T_95 = (
+    12.706,
+    4.303,
+    3.182,
+    2.776,
+    2.571,
+    2.447,
+    2.365,
+    2.306,
+    2.262,
+    2.228,
+    2.201,
+    2.179,
+    2.160,
+    2.145,
+    2.131,
+    2.120,
+    2.110,
+    2.101,
+    2.093,
+)
+"""Student's t for a two-sided interval of 95 %, by degrees of freedom from 1."""
+
+
+def student_t(degrees: int) -> float:
+    """Student's t for a two-sided interval of 95 % with so many degrees of freedom, to about 0.001."""
+    if degrees <= len(T_95):
+        return T_95[degrees - 1]
+    # The expansion around the normal quantile (Abramowitz and Stegun 26.7.5).
+    z = statistics.NormalDist().inv_cdf((1 + LEVEL) / 2)
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over independent values, with the half width of its 95 % confidence interval (absent for a single value)."""
+
+    mean: float
+    half: float | None
+    values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """The estimate from independent values, such as one for each seed, with Student's t-interval."""
+        mean = math.fsum(values) / len(values)
+        if len(values) < 2:
+            return cls(mean, None, tuple(values))
+        half = student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+        return cls(mean, half, tuple(values))
+
+    @property
+    def is_tie(self) -> bool:
+        """Of a difference: whether its interval includes 0, so that chance alone may have made it."""
+        return self.half is not None and abs(self.mean) <= self.half
+
+
+def estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
+    """The numbers that all runs have, by name, each over the runs."""
+    first, *others = runs
+    return {name: Estimate.of([run[name] for run in runs]) for name in first if all(name in run for run in others)}
+
+
+def relative_differences(base: Sequence[Mapping[str, float]], other: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
+    """By name how far the numbers of `other` are from those of `base`, run by run: -0.1 for 10 % less.
+
+    The runs of both are paired, such as by seed. A number that is 0 in a run of `base` has no relative difference.
+    """
+    names = [name for name in base[0] if all(run.get(name) for run in base) and all(name in run for run in other)]
+    pairs = list(zip(base, other, strict=True))
+    return {name: Estimate.of([after[name] / before[name] - 1 for before, after in pairs]) for name in names}
+
+
+def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:
+    """The mean of one run's values in their order, with an interval from the means of consecutive parts of equal length.
+
+    The interval holds if the run is stationary (leave out a warm-up) and the parts are much longer than what keeps their values alike, such
+    as a collection or a burst. Values left over at the end, fewer than `batches`, are in no part.
+
+    Args:
+        values: such as the response times of a run's log, in order of arrival. At least two for each part.
+        batches: how many parts.
+
+    Raises:
+        UsageError: if there are too few values.
+    """
+    if batches < 2 or len(values) < 2 * batches:
+        raise UsageError(f"batch_means: {len(values)} values in {batches} parts: expected at least 2 parts of at least 2 values")
+    length = len(values) // batches
+    bounds = range(0, length * batches + 1, length)
+    return Estimate.of([math.fsum(values[start:end]) / length for start, end in pairwise(bounds)])
