@@ -1,23 +1,20 @@
-"""A real trace under three schemes of garbage collection: who waits, and for how long.
+"""One workload under three schemes of garbage collection: who waits, and for how long.
 
-Replays what a database wrote and read (`traces/README.md`) on a drive of 4 GiB that holds what it held when the trace began. Under `npgc` a
-collection runs to its end once it has begun; `pgc` lets requests go between its steps; `fpgc` also stops steps that have begun.
+The drive and the requests are those of a published experiment (lee2013), on an eighth of the blocks. Under `npgc` a collection runs to its
+end once it has begun; `pgc` lets requests go between its steps; `fpgc` also stops steps that have begun. With a trace of your own, write
+`trace="mine.csv", fit="trace"` in place of the workload.
 
 Prints a table, and writes `schemes.html`, a page with figures, into the current folder.
 """
 
-from pathlib import Path
-
 import ssdlab
-
-TRACES = Path(__file__).resolve().parent.parent / "traces"
-TRACE = "mariadb_oltp_write_only_paced"
 
 comparison = ssdlab.compare(
     schemes=["npgc", "pgc", "fpgc"],
-    device="demo-4g",
-    trace=TRACES / f"{TRACE}.csv.zst",
-    prefill=TRACES / f"{TRACE}.prefill.csv",
+    device="lee2013",
+    workload="lee2013-synthetic",
+    requests=20_000,
+    set={"gc.soft": 0.03, "device.blocks_per_plane": 256},  # quicker to prepare
     series=True,  # for the figures over time
     paired=True,  # the same requests, one by one, against the first scheme
 )

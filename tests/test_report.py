@@ -570,7 +570,7 @@ def test_a_figure_is_the_same_each_time(results: dict[str, dict[str, Any]], tmp_
 
 def test_lines_on_paper_have_the_colours_of_the_page(results: dict[str, dict[str, Any]]) -> None:
     sheet = Plots(Runs.of(results)).latency_cdf().sheet
-    axes = sheet.subfigs[0].axes[0]
+    axes = sheet.axes[0]
     assert [line.get_color() for line in axes.lines] == ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
     assert [text.get_text() for text in sheet.legends[0].get_texts()] == SCHEMES
 

@@ -25,6 +25,7 @@ KEYS = {
     "s": {"name", "cat", "ph", "pid", "tid", "ts", "id"},
     "t": {"name", "cat", "ph", "pid", "tid", "ts", "id"},
     "f": {"name", "cat", "ph", "pid", "tid", "ts", "id", "bp"},
+    "C": {"name", "ph", "pid", "tid", "ts", "args"},
 }
 CATEGORIES = {"host", "gc", "cache", "array"}
 FOR = {"fetch": "host", "destage": "cache", "padding": "cache", "update": "array", "parity": "array", "degraded": "array"}
@@ -70,6 +71,19 @@ class Timeline:
 
     arrows: Counter[int]
     """By request: how many arrows begin there."""
+
+    levels: Mapping[tuple[str, str], list[tuple[int, int]]]
+    """By process and name: from when on a level has which value."""
+
+    def integral(self, process: str, name: str, start: int, end: int) -> int:
+        """A level summed over a span of time."""
+        values = self.levels.get((process, name), [])
+        spans = zip(values, [*values[1:], (end, 0)], strict=True)
+        return sum(value * max(0, min(until, end) - max(at, start)) for (at, value), (until, _) in spans)
+
+    def level(self, process: str, name: str, at: int) -> int:
+        """A level at a time."""
+        return next((value for since, value in reversed(self.levels.get((process, name), [])) if since <= at), 0)
 
     def union(self, process: str, threads: Iterable[str]) -> int:
         """The time in which there is a slice on one of these threads of a process."""
@@ -145,7 +159,14 @@ def read(path: Path) -> Timeline:
     for pieces in by_thread.values():
         assert all(piece.end > piece.start for piece in pieces)
         assert all(one.end <= other.start for one, other in pairwise(pieces))
-    return Timeline(slices, marks, whole["otherData"], check_flows(timed, by_thread))
+    levels: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for event in (event for event in timed if event["ph"] == "C"):
+        ((what, value),) = event["args"].items()
+        levels[processes[event["pid"]], f"{event['name']} {what}"].append((ns(event["ts"]), value))
+    for values in levels.values():
+        assert all(one[0] < other[0] and one[1] != other[1] for one, other in pairwise(values)), "a value stands until the next"
+        assert any(value for _, value in values), "what is never there has no track"
+    return Timeline(slices, marks, whole["otherData"], check_flows(timed, by_thread), levels)
 
 
 def check_format(whole: Mapping[str, Any]) -> None:
@@ -165,6 +186,9 @@ def check_format(whole: Mapping[str, Any]) -> None:
         for key in ("ts", "dur") if phase == "X" else ("ts",):
             assert type(event[key]) in (int, float), f"{key} is no number: {event}"
             assert event[key] >= 0, f"{key} is negative: {event}"
+        if phase == "C":
+            assert event.get("args"), f"a counter without a value: {event}"
+            assert all(type(value) in (int, float) for value in event["args"].values()), f"a counter's value is no number: {event}"
         if phase in "iI":
             assert event.get("s", "t") in ("g", "p", "t"), f"no such scope: {event}"
         if phase in "BE":
@@ -296,6 +320,55 @@ def test_slices_add_up_to_the_utilisation(made: tuple[str, ssdlab.Result, Timeli
     assert sum(channels) > 0
 
 
+def test_requests_outstanding_add_up_to_the_response_times(made: tuple[str, ssdlab.Result, Timeline]) -> None:
+    """Little's law, to the nanosecond: requests under way, summed over time, are the time that requests took."""
+    _, result, timeline = made
+    summed = timeline.integral("requests", "requests outstanding", 0, result.simulated_ns)
+    assert summed == sum(result.requests.column("response_ns").to_pylist()) > 0
+
+
+def test_levels_are_those_of_the_series(made: tuple[str, ssdlab.Result, Timeline]) -> None:
+    case, result, timeline = made
+    series = ssdlab.run(**CASES[case], requests=REQUESTS, series=True).series
+    drives = [process for process, name in timeline.levels if name == "free blocks all pools"]
+    assert len(drives) == (3 if result.config.array.level != "none" else 1)
+    assert any(name.endswith(" waiting") for _, name in timeline.levels)
+    pools = result.config.device.planes_per_die * result.config.device.dies_per_chip * result.config.device.chips_per_channel
+    pools *= (
+        result.config.device.channels * len(drives) // (1 if result.config.ftl.pool == "plane" else result.config.device.planes_per_die)
+    )
+    assert ("cache" in series) == (("requests", "cache dirty pages") in timeline.levels)
+    for place in range(series.bins):
+        start, end = place * series.bin_ns, min((place + 1) * series.bin_ns, result.simulated_ns)
+        if end <= start:
+            break
+        under_way = timeline.integral("requests", "requests outstanding", start, end)
+        assert under_way / series.bin_ns == pytest.approx(series.outstanding.mean[place], rel=1e-9)
+        free = sum(timeline.integral(process, "free blocks all pools", start, end) for process in drives)
+        assert free / (end - start) / pools == pytest.approx(series.free_blocks.mean[place], rel=1e-9)
+        fewest = min(timeline.level(process, "fewest free blocks of a pool", end - 1) for process in drives)
+        assert fewest >= series.free_blocks.min[place]
+        if "cache" in series and end == (place + 1) * series.bin_ns:
+            assert timeline.level("requests", "cache dirty pages", end - 1) == series.cache.dirty[place]
+
+
+def test_queues_add_up_to_the_waits(tmp_path: Path) -> None:
+    """Requests of a page each: what is in a queue waits for its first slice on a die, be it for an older operation on its page."""
+    settings = SMALL | {"workload.request_kb": 4, "workload.interarrival_us": 900, "device.page_bytes": 4096}
+    result = ssdlab.run(scheme="npgc", set=settings, requests=1500, timeline=tmp_path / "t.json")
+    timeline = read(tmp_path / "t.json")
+    arrived = {piece.args["request"]: ns(piece.args["arrival_us"]) for piece in timeline.slices if piece.process == "requests"}
+    begun: dict[int, int] = {}
+    for piece in timeline.slices:
+        if piece.process == "dies" and "request" in piece.args:
+            begun.setdefault(piece.args["request"], piece.start)
+    waits = sum(start - arrived[request] for request, start in begun.items())
+    queues = {name for _, name in timeline.levels if name.endswith(" waiting")}
+    summed = sum(timeline.integral("dies", name, 0, result.simulated_ns) for name in queues)
+    assert result.counters.rmw_reads == result.counters.buffer_reads == 0
+    assert summed == waits > 0
+
+
 def test_slices_are_what_the_counters_say(made: tuple[str, ssdlab.Result, Timeline]) -> None:
     case, result, timeline = made
     of = defaultdict(list)
@@ -388,6 +461,12 @@ def test_a_window_is_that_part_of_the_whole(made: tuple[str, ssdlab.Result, Time
     part = ssdlab.run(**CASES[case], requests=REQUESTS, timeline=tmp_path / "w.json", timeline_window=window)
     shown = read(tmp_path / "w.json")
     assert shown.cut(0, result.simulated_ns) == timeline.cut(start, end)
+    for (process, name), values in shown.levels.items():
+        assert all(start <= at < end for at, _ in values)
+        assert shown.integral(process, name, start, end) == timeline.integral(process, name, start, end)
+        assert [value for value in timeline.levels[process, name] if start < value[0] < end] == [
+            value for value in values if value[0] > start
+        ]
     assert part.timeline.to_dict() == {
         "file": str(tmp_path / "w.json"),
         "slices": len(shown.slices),
@@ -407,6 +486,8 @@ def test_a_full_timeline_is_the_whole_up_to_a_time(made: tuple[str, ssdlab.Resul
     assert part.full
     assert limit * 0.9 < part.slices == len(shown.slices) <= limit
     assert shown.cut(0, result.simulated_ns) == timeline.cut(0, part.to_ns)
+    for key, values in shown.levels.items():
+        assert values == [value for value in timeline.levels[key] if value[0] < part.to_ns]
 
 
 def test_windows_at_the_edges(made: tuple[str, ssdlab.Result, Timeline], tmp_path: Path) -> None:
@@ -568,6 +649,7 @@ GOOD: list[Event] = [
     {"name": "a", "cat": "c", "ph": "f", "id": 1, "pid": 1, "tid": 1, "ts": 1},
     {"name": "a", "cat": "c", "ph": "b", "id": 1, "pid": 1, "tid": 1, "ts": 1},
     {"name": "a", "cat": "c", "ph": "e", "id": 1, "pid": 1, "tid": 1, "ts": 2},
+    {"name": "n", "ph": "C", "pid": 1, "tid": 1, "ts": 2, "args": {"x": 1}},
 ]
 
 
@@ -587,6 +669,9 @@ GOOD: list[Event] = [
         (4, {"id": 2}, "it ends and has not begun"),
         (5, {"cat": "d"}, "it ends and has not begun"),
         (5, {"ph": "n"}, "something begins and does not end"),
+        (6, {"args": {}}, "a counter without a value"),
+        (6, {"args": {"x": "1"}}, "a counter's value is no number"),
+        (6, {"ts": -1}, "ts is negative"),
     ],
 )
 def test_the_rules_find_what_breaks_them(place: int, change: Mapping[str, Any], words: str) -> None:

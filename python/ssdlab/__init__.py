@@ -36,6 +36,7 @@ from ssdlab.errors import (
     TraceError,
     UsageError,
 )
+from ssdlab.loading import load
 from ssdlab.policies import EvictionPolicy, VictimPolicy
 from ssdlab.result import Comparison, Result, Section
 from ssdlab.study.api import run_study, studies, study_report
@@ -80,6 +81,7 @@ __all__ = [
     "compare",
     "config_keys",
     "config_schema",
+    "load",
     "precondition",
     "preset_text",
     "presets",

@@ -59,7 +59,7 @@ def run(
     verify: Verify = "off",
     victim: Victim | None = None,
     eviction: Eviction | None = None,
-    series: bool = False,
+    series: bool | None = None,
     log_requests: bool = False,
     timeline: Path_ | None = None,
     timeline_window: Window | None = None,
@@ -93,7 +93,8 @@ def run(
         victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
         eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of
             `cache.policy`, which must be `lru`.
-        series: record the run over time (`result.series`) and how response times are distributed (`result.histograms`).
+        series: record the run over time (`result.series`) and how response times are distributed (`result.histograms`); by default
+            where `out` is given, for figures made of it later.
         log_requests: keep a row for each request (`result.requests`).
         timeline: a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` says what it shows.
         timeline_window: show only this part of the run, `(start_us, end_us)`; `None` for its beginning or its end.
@@ -120,7 +121,7 @@ def run(
         config=config,
         state=state,
         verify=verify,
-        series=series,
+        series=out is not None if series is None else truth("series", series),
         victim=victim,
         eviction=eviction,
     )
@@ -152,7 +153,7 @@ def compare(
     verify: Verify = "off",
     victim: Victim | None = None,
     eviction: Eviction | None = None,
-    series: bool = False,
+    series: bool | None = None,
     log_requests: bool = False,
     timelines: bool = False,
     timeline_window: Window | None = None,
@@ -189,7 +190,7 @@ def compare(
         config=config,
         state=state,
         verify=verify,
-        series=series,
+        series=out is not None if series is None else truth("series", series),
         victim=victim,
         eviction=eviction,
     )
@@ -321,7 +322,9 @@ def trace_convert(
 
 def presets(kind: Kind) -> dict[str, str]:
     """The presets of a kind: a sentence for each name."""
-    return {name: description for name, description, _source in _core.presets(text("kind", kind))}
+    from ssdlab.notebook import Named  # noqa: PLC0415 (tables take longer to import than all else here)
+
+    return Named({name: description for name, description, _source in _core.presets(text("kind", kind))})
 
 
 def preset_text(kind: Kind, name: str) -> str:

@@ -412,6 +412,12 @@ class QueueingResult(Section):
 
         return tables.as_text(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
 
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ssdlab.checks import path as checked_path
-from ssdlab.errors import UsageError
+from ssdlab.errors import FileError, UsageError
 from ssdlab.paired import paired, paired_by_size
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ class Section(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"<{self._path or 'result'}: {json.dumps(_shortened(self._data))}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: names and values."""
+        from ssdlab.notebook import of_mapping  # noqa: PLC0415
+
+        return of_mapping(self._path, self._data)
+
     def to_dict(self) -> dict[str, Any]:
         """A plain copy: dictionaries, lists, numbers and texts."""
         return cast("dict[str, Any]", copy.deepcopy(self._data))
@@ -94,10 +100,17 @@ class Result(Section):
     """
 
     def __init__(
-        self, data: Mapping[str, Any], *, log: Path | None = None, keep: TemporaryDirectory[str] | None = None, title: str = ""
+        self,
+        data: Mapping[str, Any],
+        *,
+        log: Path | None = None,
+        keep: TemporaryDirectory[str] | None = None,
+        title: str = "",
+        source: Path | None = None,
     ) -> None:
         super().__init__(data)
         self._title = title
+        self._source = source  # the folder that it was read from
         self._log = log
         self._keep = keep  # the folder that holds the log lives as long as the result does
 
@@ -130,16 +143,20 @@ class Result(Section):
         if self._log is None:
             raise AttributeError("requests")
         # Imported here because it takes longer than many a run.
+        import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
 
-        return pq.read_table(self._log, memory_map=True)
+        try:
+            return pq.read_table(self._log, memory_map=True)
+        except (OSError, pa.ArrowException) as reason:
+            raise FileError(f"{self._log}: cannot read the log of requests: {reason}", None, str(self._log)) from reason
 
     @property
     def plot(self) -> Plots:
-        """The figures of the report, such as `result.plot.latency_cdf().save("cdf.pdf")`."""
+        """The figures of the report, such as `result.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
         from ssdlab.report.plots import Plots  # noqa: PLC0415
 
-        return Plots(_runs({self._label(): self}))
+        return Plots(_runs({self._label(): self}, source=self._source))
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the page about this run: one file, whole or not at all. Figures over time need a run with `series=True`."""
@@ -173,12 +190,21 @@ class Result(Section):
 
         return tables.as_text(tables.run_tables(self))
 
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.run_tables(self))
+
 
 class Comparison(Mapping[str, Result]):
     """The results of one workload under several schemes, by scheme."""
 
-    def __init__(self, runs: Mapping[str, Result]) -> None:
+    def __init__(self, runs: Mapping[str, Result], *, saved: Mapping[str, Any] | None = None, source: Path | None = None) -> None:
+        """Results by scheme. Of a saved comparison also what stood beside the runs, and the folder that it was read from."""
         self._runs = dict(runs)
+        self._saved = dict(saved or {})
+        self._source = source
 
     def __getitem__(self, scheme: str) -> Result:
         return self._runs[scheme]
@@ -198,12 +224,18 @@ class Comparison(Mapping[str, Result]):
 
         return tables.as_text(tables.comparison_tables(self))
 
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.comparison_tables(self))
+
     @property
     def plot(self) -> Plots:
-        """The figures of the report with all schemes, such as `comparison.plot.latency_cdf().save("cdf.pdf")`."""
+        """The figures of the report with all schemes, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
         from ssdlab.report.plots import Plots  # noqa: PLC0415
 
-        return Plots(_runs(self._runs))
+        return Plots(_runs(self._runs, source=self._source))
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the page about these runs: one file, whole or not at all. Figures over time need runs with `series=True`."""
@@ -219,18 +251,20 @@ class Comparison(Mapping[str, Result]):
 
         Empty where the runs kept no logs of their requests (`log_requests` or `paired`), or there is only one.
         """
-        if not all(result.request_log for result in self._runs.values()):
+        if "paired" in self._saved:
+            return {scheme: entry for scheme, entry in self._saved["paired"].items() if scheme != "against"}
+        if self._source is not None or not all(result.request_log for result in self._runs.values()):
             return {}
         runs = list(self._runs.items())
         return {scheme: paired(runs[0][1], result) for scheme, result in runs[1:]}
 
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `compare --json` prints it."""
-        runs = {"runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
+        runs = {**copy.deepcopy(self._saved), "runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
         return {**runs, "paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else runs
 
 
-def _runs(results: Mapping[str, Result], **more: Mapping[str, Any]) -> Runs:
+def _runs(results: Mapping[str, Result], **more: Any) -> Runs:
     from ssdlab.report.runs import Runs  # noqa: PLC0415 (which reads the files that this module's results are written to)
 
     if not results:

@@ -143,6 +143,7 @@ class _Whole:
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        self.widest = table
         for column in table.columns:
             column.no_wrap = True
 
@@ -159,6 +160,7 @@ class _Fitting:
 
     def __init__(self, *choices: RenderableType) -> None:
         self._choices = choices
+        self.widest = choices[0]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         unbounded = options.update(width=UNBOUNDED)

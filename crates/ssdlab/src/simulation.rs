@@ -19,7 +19,7 @@ use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, Ssd};
 use crate::stats::{Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, TimelineResult};
 use crate::storage::{Storage, drive_seed};
-use crate::timeline::{self, Output};
+use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, RequestSource};
 
@@ -416,6 +416,13 @@ impl Simulation {
             let outstanding = self.outstanding();
             if let Some(series) = &mut self.series {
                 series.hold(self.now, time, outstanding, &mut self.storage);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                let storage = &self.storage;
+                timeline.levels().hold(self.now, time, |each| {
+                    each(Level::Outstanding, outstanding);
+                    storage.levels(each);
+                });
             }
         }
         self.now = time;

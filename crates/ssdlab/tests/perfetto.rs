@@ -97,16 +97,29 @@ fn a_write_to_one_die_is_this_file() {
     ]
     .concat();
     let page = "\"args\":{\"request\":0,\"lpn\":5,\"ppn\":0,\"block\":0,\"pool\":0}}";
+    let level = |name: &str, pid: u32, tid: u32, at: &str, what: &str, value: u32| {
+        format!("{{\"name\":\"{name}\",\"ph\":\"C\",\"pid\":{pid},\"tid\":{tid},\"ts\":{at},\"args\":{{\"{what}\":{value}}}}},\n")
+    };
+    // The write takes one of eight free blocks. It never waits, so that the chip's queues have no track.
+    let levels = |at: &str, under_way: u32, free: u32| {
+        [
+            level("requests", 1, 1000, at, "outstanding", under_way),
+            level("free blocks", 2, 1001, at, "all pools", free),
+            level("fewest free blocks", 2, 1001, at, "of a pool", free),
+        ]
+        .concat()
+    };
+    let (before, during) = (levels("0", 0, 8), levels("1.0010000000000001", 1, 7));
     // From 1.001 us to 103.401 on the bus, then to 303.401 in the array. 1.001 and 303.401 us times 1000 are a little less than whole.
     let expected = format!(
-        "{{\"traceEvents\":[\n{names}\
+        "{{\"traceEvents\":[\n{names}{before}\
          {{\"name\":\"write request\",\"cat\":\"host\",\"ph\":\"X\",\"pid\":1,\"tid\":1000,\"ts\":1.0010000000000001,\"dur\":302.4,\"args\":\
          {{\"request\":0,\"offset\":20480,\"bytes\":4096,\"arrival_us\":1.0010000000000001,\"response_us\":302.4}}}},\n\
          {{\"name\":\"transfer in\",\"cat\":\"host\",\"ph\":\"X\",\"pid\":2,\"tid\":1001,\"ts\":1.0010000000000001,\"dur\":102.4,{page},\n\
          {{\"name\":\"transfer in\",\"cat\":\"host\",\"ph\":\"X\",\"pid\":3,\"tid\":1002,\"ts\":1.0010000000000001,\"dur\":102.4,{page},\n\
          {{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"s\",\"id\":0,\"pid\":1,\"tid\":1000,\"ts\":1.0010000000000001}},\n\
          {{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"t\",\"id\":0,\"pid\":2,\"tid\":1001,\"ts\":1.0010000000000001}},\n\
-         {{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":0,\"pid\":3,\"tid\":1002,\"ts\":1.0010000000000001}},\n\
+         {{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":0,\"pid\":3,\"tid\":1002,\"ts\":1.0010000000000001}},\n{during}\
          {{\"name\":\"program\",\"cat\":\"host\",\"ph\":\"X\",\"pid\":2,\"tid\":1001,\"ts\":103.401,\"dur\":200,{page}\n\
          ],\"otherData\":{{\"writer\":\"ssdlab {}\",\"slices\":4,\"from_us\":0,\"to_us\":303.401,\"full\":false}}}}\n",
         env!("CARGO_PKG_VERSION")
@@ -317,13 +330,16 @@ fn random_case(case: u64) -> Result<Tally, String> {
     let from = rng.below(end + 1);
     let to = from + 1 + rng.below(end + 1);
     let (_, part) = play_into(folder, &config, &requests, (from, to), DEFAULT_LIMIT)?;
-    if part.within(0, Ns::MAX) != file.within(from, to) {
+    if part.within(0, Ns::MAX) != file.within(from, to) || part.levels_within(from, to) != file.levels_within(from, to.min(end)) {
         return Err(format!("the window from {from} to {to} ns is not that part of the whole"));
     }
+    little(&part, to.min(end))?;
     let limit = 1 + rng.below(ran.result.timeline.as_ref().map_or(0, |timeline| timeline.slices) + 1);
     let (limited, part) = play_into(folder, &config, &requests, (from, Ns::MAX), limit)?;
     let reached = limited.result.timeline.as_ref().map_or((0, 0), |timeline| (timeline.from_ns, timeline.to_ns));
-    if reached.0 != from.min(end) || part.within(0, Ns::MAX) != file.within(from, reached.1) {
+    little(&part, reached.1)?;
+    let levels_differ = part.levels_within(from, reached.1) != file.levels_within(from, reached.1);
+    if reached.0 != from.min(end) || part.within(0, Ns::MAX) != file.within(from, reached.1) || levels_differ {
         return Err(format!("with at most {limit} slices from {from} ns on it is not the whole up to {} ns", reached.1));
     }
     let has = |what: &dyn Fn(&common::perfetto::Slice) -> bool| file.slices.iter().any(what);
@@ -366,7 +382,47 @@ fn adds_up(config: &Config, ran: &Ran, file: &File) -> Result<(), String> {
     if jobs < ran.result.gc.jobs {
         return Err(format!("{jobs} jobs, not {}", ran.result.gc.jobs));
     }
-    Ok(())
+    little(file, ran.result.simulated_ns)
+}
+
+/// Little's law: requests under way, summed over time, are the sum of the times that requests took.
+fn little(file: &File, end: Ns) -> Result<(), String> {
+    let under_way = file.level_ns("requests", "requests outstanding", end);
+    let took: Ns = file.slices.iter().filter(|slice| slice.process == "requests").map(|slice| slice.end - slice.start).sum();
+    if under_way == took { Ok(()) } else { Err(format!("{under_way} request-ns are under way, and requests took {took} ns")) }
+}
+
+/// Five reads of one die arrive at once: they wait for each other, in the chip's queue.
+#[test]
+fn what_waits_for_a_chip_is_a_level() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = one_die();
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    let requests: Vec<_> = (0..5).map(|page| request(1000, RequestKind::Read, page, 1)).collect();
+    let (_, file) = play_into(folder.path(), &config, &requests, WHOLE, DEFAULT_LIMIT).unwrap();
+    let read = READ_NS + TRANSFER_NS;
+    let level = |process: &str, name: &str| file.levels.get(&(process.to_string(), name.to_string())).cloned();
+    let waiting = [(0, 0), (1000, 4), (1000 + read, 3), (1000 + 2 * read, 2), (1000 + 3 * read, 1), (1000 + 4 * read, 0)];
+    assert_eq!(level("dies", "chip 0 reads waiting").unwrap(), waiting);
+    assert_eq!(level("dies", "chip 0 writes waiting"), None, "nothing was ever in it");
+    let under_way = [(0, 0), (1000, 5), (1000 + read, 4), (1000 + 2 * read, 3), (1000 + 3 * read, 2), (1000 + 4 * read, 1)];
+    assert_eq!(level("requests", "requests outstanding").unwrap(), under_way);
+    assert_eq!(level("requests", "cache dirty pages"), None);
+}
+
+/// A timeline may end early because of what changes without a slice, and then ends for all.
+#[test]
+fn levels_obey_window_and_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let writes: Vec<_> = (0..40).map(|page| request(1000 * page, RequestKind::Write, page % 12, 1)).collect();
+    let (_, whole) = play_into(folder.path(), &one_die(), &writes, WHOLE, DEFAULT_LIMIT).unwrap();
+    let (_, part) = play_into(folder.path(), &one_die(), &writes, (20_500, 30_500), DEFAULT_LIMIT).unwrap();
+    assert!(part.levels.values().flatten().all(|&(at, _)| (20_500..30_500).contains(&at)));
+    assert_eq!(part.levels_within(20_500, 30_500), whole.levels_within(20_500, 30_500));
+    let (ran, limited) = play_into(folder.path(), &one_die(), &writes, WHOLE, 3).unwrap();
+    let timeline = ran.result.timeline.unwrap();
+    assert!(timeline.full && limited.levels.values().flatten().all(|&(at, _)| at < timeline.to_ns));
+    assert_eq!(limited.levels_within(0, timeline.to_ns), whole.levels_within(0, timeline.to_ns));
 }
 
 #[test]

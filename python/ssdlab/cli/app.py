@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from ssdlab._core import version
-from ssdlab.cli import presets, queueing, runs, studies, sweeps, traces
+from ssdlab.cli import plots, presets, queueing, runs, studies, sweeps, traces
 from ssdlab.cli.output import INTERRUPTED, complain
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
@@ -51,6 +51,7 @@ app.command()(runs.run)
 app.command()(runs.compare)
 app.command()(sweeps.sweep)
 app.command()(runs.report)
+app.command()(plots.plot)
 app.command()(runs.precondition)
 app.command()(queueing.queueing)
 app.add_typer(traces.app, name="trace")

@@ -130,6 +130,11 @@ class Stack:
     width: float
     layers: Sequence[tuple[str, str, Sequence[float]]]
 
+    def joined(self, bins: int) -> Stack:
+        """With at most as many bins."""
+        each = -(-len(self.layers[0][2]) // bins)
+        return replace(self, width=self.width * each, layers=[(key, name, _means(shares, each)) for key, name, shares in self.layers])
+
 
 @dataclass(frozen=True)
 class Heat:
@@ -146,6 +151,16 @@ class Heat:
     most: float
     drives: int = 1
     """Of an array: how many drives share the things, one after the other."""
+
+    def joined(self, bins: int) -> Heat:
+        """With at most as many bins; colours reach as far as before."""
+        each = -(-len(self.rows[0]) // bins)
+        return replace(self, width=self.width * each, rows=[_means(row, each) for row in self.rows])
+
+
+def _means(shares: Sequence[float], each: int) -> Sequence[float]:
+    """Of neighbouring bins; what would come after the last is nothing."""
+    return shares if each == 1 else [sum(shares[at : at + each]) / each for at in range(0, len(shares), each)]
 
 
 Mark = Steps | Curve | Rule | Stack | Heat

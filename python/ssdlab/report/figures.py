@@ -27,7 +27,7 @@ from ssdlab.report.drawing import (
 )
 from ssdlab.report.runs import KINDS, Run, Runs
 
-__all__ = ["FIGURES", "GLANCE", "PARTS"]
+__all__ = ["FIGURES", "GLANCE", "PARTS", "nice"]
 
 PARTS = {
     "host_queue": "host queue",
@@ -111,7 +111,7 @@ def gc(runs: Runs) -> Figure | None:
     having = [run for run in runs.recorded if any(map(any, _chips(run)))]
     if not having:
         return None
-    most = _nice(max(max(map(max, _chips(run))) for run in having))
+    most = nice(max(max(map(max, _chips(run))) for run in having))
     moved = Axis("pages/s", "per_s", low=0.0, same="moved")
     plots = [
         Plot(
@@ -465,7 +465,7 @@ def _rules(runs: Sequence[Run]) -> list[Rule]:
     return rules
 
 
-def _nice(value: float) -> float:
+def nice(value: float) -> float:
     """The next share that is round."""
     if value <= 0:
         return 0.0

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ssdlab._core import write_file
-from ssdlab.errors import Error, UsageError
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES, GLANCE
 from ssdlab.report.frame import bar, framed, scroll, swatch
-from ssdlab.report.runs import Runs, command_of, load
+from ssdlab.report.runs import Runs, command_of, load, undamaged
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES
@@ -44,24 +43,19 @@ def write_again(folder: Path, path: Path) -> str:
         UsageError: there are none, or they are damaged or those of another version.
         FileError: a file cannot be read or written.
     """
-    try:
+    with undamaged(folder):
         text, about = _page_of(folder, path)
-    except Error:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
-        found = f"{type(reason).__name__}: {reason}"
-        raise UsageError(f"{folder}: the results here are damaged or those of another version, run it again ({found})") from reason
     write_file(path, text)
     return about
 
 
 def _page_of(folder: Path, path: Path) -> tuple[str, str]:
     """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
-    from ssdlab.report import sweeps  # noqa: PLC0415 (results of sweeps can be drawn on paper, which needs the report)
-    from ssdlab.sweeping.reading import is_sweep, read  # noqa: PLC0415
+    from ssdlab import loading  # noqa: PLC0415 (what it gives back can make its own report)
+    from ssdlab.report import sweeps  # noqa: PLC0415
 
-    if is_sweep(folder):
-        sweep = read(folder)
+    if loading.is_sweep(folder):
+        sweep = loading.load_sweep(folder)
         return sweeps.page(sweep, path.parent), f"{len(sweep):,} of {len(sweep.sweep):,} points"
     runs = load(folder)
     return page(runs), ", ".join(run.label for run in runs)

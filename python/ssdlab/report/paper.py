@@ -3,76 +3,62 @@
 from __future__ import annotations
 
 import io
-import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Sheet
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.textpath import TextPath
 
 from ssdlab.checks import path as checked_path
-from ssdlab.colours import COLOURS
 from ssdlab.errors import FileError, UsageError
-from ssdlab.report.drawing import (
-    OTHER_PART,
-    PART_COLOURS,
-    SHADES,
-    STATE_COLOURS,
-    Axis,
-    Bars,
-    Curve,
-    Figure,
-    Heat,
-    Mark,
-    Panel,
-    Plot,
-    Ranges,
-    Rule,
-    Stack,
-    Steps,
-)
+from ssdlab.report import ink
+from ssdlab.report.axes import ends_of, label_of, number, scale, widened, wrapped
+from ssdlab.report.drawing import PART_COLOURS, STATE_COLOURS, Axis, Bars, Figure, Heat, Mark, Panel, Plot, Ranges, Stack, Steps
+from ssdlab.report.figures import nice
+from ssdlab.report.look import Look
 from ssdlab.study.figures import STYLE
+from ssdlab.tables import duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis as MplAxis
-    from matplotlib.figure import SubFigure
+    from matplotlib.gridspec import SubplotSpec
 
-__all__ = ["Picture"]
+__all__ = ["FORMATS", "Picture", "in_a_row", "line_height"]
 
 COLUMN = 3.6
-"""Width of a plot, inches."""
+"""Width of a plot, inches, where the figure may be as wide as suits it."""
+NARROWEST = 2.6
+"""Plots stand beside each other where each is as wide, inches."""
 PANEL = 1.15
 """Height of a panel of height 1, inches."""
-ROW = 0.2
-"""Height of a bar, inches."""
-BINS = 160
-"""So many steps across a plot can be told apart."""
+LINES = 1.55
+"""Height of a line of text, of its letters."""
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300
-STEPS = [1, 2, 5, 10]
-"""Between ticks."""
-FEW_DECADES = 60.0
-"""Up to this factor from one end to the other, a logarithmic axis has ticks within decades."""
-DASHES: Sequence[Any] = ("-", (0, (5, 2.5)), (0, (2.5, 5)), (0, (6, 2, 2, 2)))
-DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+TICK = 4.6
+"""Across, a tick takes as much room as so many letters are high; up, as much as `TICK_UP`."""
+TICK_UP = 2.0
+BINS_PER_INCH = 40
+"""So many steps can be told apart."""
+FEWEST_BINS = 20
+ROOM = 1.0
+"""What labels and ticks take of the width of a plot, inches."""
 
 
 class Picture:
     """A figure of results. Notebooks show it; `save` writes it; `sheet` is matplotlib's own figure, for changes by hand."""
 
-    def __init__(self, figure: Figure, labels: Sequence[str]) -> None:
+    def __init__(self, figure: Figure, labels: Mapping[int, str], look: Look | None = None) -> None:
         self._figure = figure
         self._labels = labels
+        self._look = look or Look()
 
     @property
     def title(self) -> str:
@@ -87,11 +73,14 @@ class Picture:
     @cached_property
     def sheet(self) -> Sheet:
         """Matplotlib's figure."""
-        with mpl.rc_context(STYLE):
-            return _sheet(self._figure, self._labels)
+        with mpl.rc_context({**STYLE, "font.size": self._look.font, "hatch.linewidth": 0.5}):
+            return self._draw()
+
+    def _draw(self) -> Sheet:
+        return _Sheet(self._figure, self._labels, self._look).drawn()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as `.png`, `.svg` or `.pdf`, whole or not at all.
+        """Writes it as `.png`, `.svg` or `.pdf`, whole or not at all. Letters are TrueType in PDF, and text in SVG.
 
         Raises:
             UsageError: the name ends otherwise.
@@ -113,7 +102,7 @@ class Picture:
         """The same results give the same bytes: dates are left out."""
         metadata: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[format]
         content = io.BytesIO()
-        with mpl.rc_context(STYLE):
+        with mpl.rc_context({**STYLE, "hatch.linewidth": 0.5}):
             self.sheet.savefig(content, format=format, dpi=dpi, metadata=metadata)
         return content.getvalue()
 
@@ -124,91 +113,254 @@ class Picture:
         return self._rendered("png", 144)
 
     def __repr__(self) -> str:
-        return f"<Picture: {self.title}, of {', '.join(self._labels)}>"
+        return f"<Picture: {self.title}, of {', '.join(self._labels.values())}>"
 
 
-def _sheet(figure: Figure, labels: Sequence[str]) -> Sheet:
-    """Plots in two columns, below them one legend for all."""
-    columns = min(len(figure.plots), 2)
-    rows = [figure.plots[at : at + columns] for at in range(0, len(figure.plots), columns)]
-    heights = [max(map(_height, row)) for row in rows]
-    width = COLUMN * (columns if columns > 1 else 1.5)
-    legend = _legend(figure, labels)
-    per_line = max(1, int(width / 1.5))
-    lines = math.ceil(len(legend) / per_line)
-    sheet = Sheet(figsize=(width, sum(heights) + 0.2 * lines), layout="constrained")
-    FigureCanvasAgg(sheet)
-    grid = sheet.subfigures(len(rows), columns, height_ratios=heights, squeeze=False)
-    for row, places in zip(rows, grid, strict=True):
-        for plot, place in zip(row, places, strict=False):
-            _draw(place, plot)
-    _align(figure, sheet)
-    if legend:
-        sheet.legend(handles=legend, loc="outside lower center", ncols=min(per_line, len(legend)), fontsize=8)
-    return sheet
+@dataclass(frozen=True)
+class _Drawn:
+    """A panel on its axes, and the plot that it is of."""
+
+    axes: Axes
+    panel: Panel
+    plot: int
 
 
-def _align(figure: Figure, sheet: Sheet) -> None:
-    """Gives axes that are to reach equally far up the same end."""
-    panels = [panel for plot in figure.plots if isinstance(plot, Plot) for panel in plot.panels]
-    groups: dict[str, list[Axes]] = {}
-    drawn = [axes for part in sheet.subfigs for axes in part.axes]
-    for panel, axes in zip(panels, drawn, strict=False):
-        if panel.y.same is not None:
-            groups.setdefault(panel.y.same, []).append(axes)
-    for group in groups.values():
-        top = max(axes.get_ylim()[1] for axes in group)
-        for axes in group:
-            axes.set_ylim(top=top)
+def line_height(font: float) -> float:
+    """Inches from one line of text to the next."""
+    return font * LINES / 72
 
 
-def _height(plot: Plot | Bars | Ranges) -> float:
-    if isinstance(plot, Plot):
-        return sum(panel.height * PANEL + 0.2 for panel in plot.panels) + 0.6
-    if isinstance(plot, Ranges):
-        return len(plot.ranges) * ROW + 0.9
-    return sum(len(bars) * ROW + 0.15 for _, bars in plot.groups) + 0.9
+def text_width(text: str, font: float) -> float:
+    """Of a line of text, inches."""
+    return float(TextPath((0, 0), text, size=font).get_extents().width) / 72
 
 
-def _legend(figure: Figure, labels: Sequence[str]) -> list[Any]:
-    """The runs, where lines are theirs, and the parts."""
-    panels = [panel for plot in figure.plots if isinstance(plot, Plot) for panel in plot.panels]
-    marks = [[mark for mark in panel.marks if mark.run >= 0] for panel in panels]
-    overlaid = any(len({mark.run for mark in panel}) > 1 for panel in marks)
-    styles = {mark.run: _dash(mark.run, mark.run if isinstance(mark, Curve) else 0) for panel in marks for mark in panel}
-    lines = (
-        [Line2D([], [], color=_colour(run), linestyle=style, label=labels[run]) for run, style in sorted(styles.items())]
-        if overlaid
-        else []
-    )
-    return [*lines, *(Patch(color=colour, label=name) for name, colour in figure.legend)]
+def in_a_row(names: Sequence[str], width: float, font: float) -> int:
+    """How many entries of a legend fit beside each other; it is filled column by column."""
+    widths = [text_width(name, font) + font * 3.6 / 72 for name in names]
+    gap = 1.2 * font / 72
+    for columns in range(len(names), 1, -1):
+        rows = -(-len(names) // columns)
+        taken = [max(widths[at : at + rows]) + gap for at in range(0, len(names), rows)]
+        if sum(taken) <= width - 0.15:
+            return len(taken)
+    return 1
 
 
-def _draw(place: SubFigure, plot: Plot | Bars | Ranges) -> None:
-    if isinstance(plot, Plot):
-        _plot(place, plot)
-        return
-    panel = place.subplots()
-    panel.grid(visible=False, axis="y")
-    panel.grid(visible=True, axis="x")
-    panel.set_title(plot.title, fontsize=9, loc="left")
-    if isinstance(plot, Ranges):
-        _ranges(panel, plot)
-    else:
-        _bars(panel, plot)
+class _Sheet:
+    """A figure on its way to matplotlib: plots beside each other where there is room, a legend above, remarks below."""
+
+    def __init__(self, figure: Figure, labels: Mapping[int, str], look: Look) -> None:
+        self._labels, self._look = labels, look
+        count = len(figure.plots)
+        wanted = look.width
+        self._columns = min(count, 2) if wanted is None else 2 if count > 1 and wanted / 2 >= NARROWEST else 1
+        self._width = (COLUMN * (self._columns if self._columns > 1 else 1.5)) if wanted is None else wanted
+        self._across = max(self._width / self._columns - ROOM, 0.5)
+        self._figure = figure = _visible(figure, max(int(self._across * BINS_PER_INCH), FEWEST_BINS))
+        self._rows = [figure.plots[at : at + self._columns] for at in range(0, count, self._columns)]
+        self._drawn: list[_Drawn] = []
+
+    def drawn(self) -> Sheet:
+        """Matplotlib's figure."""
+        look, figure = self._look, self._figure
+        legend = list(self._legend())
+        columns = in_a_row([entry.get_label() for entry in legend], self._width, look.font)
+        notes = self._notes()
+        lines = -(-len(legend) // columns) + notes.count("\n") + bool(notes) + 1.3 * bool(look.title)
+        heights = [max(self._height(plot) for plot in row) for row in self._rows]
+        texts = lines * line_height(look.font)
+        height = look.height or sum(heights) + texts
+        sheet = Sheet(figsize=(self._width, height), layout=ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.035, hspace=0.02, wspace=0.03))
+        FigureCanvasAgg(sheet)
+        if look.title:
+            sheet.suptitle(figure.title, fontsize=look.font + 1, fontweight="bold")
+        self._fill(sheet, heights, (height - texts) / sum(heights))
+        if notes:
+            sheet.supxlabel(notes, fontsize=look.small, x=0.01, ha="left")
+        if legend:
+            look_of_legend: dict[str, Any] = {"fontsize": look.font, "columnspacing": 1.2, "handlelength": 2.6, "borderaxespad": 0.2}
+            sheet.legend(handles=legend, loc="outside upper center", ncols=columns, **look_of_legend)
+        return sheet
+
+    # ---- what it is made of ----
+
+    def _height(self, plot: Plot | Bars | Ranges) -> float:
+        """Of a plot with its texts, inches."""
+        line = line_height(self._look.font)
+        if isinstance(plot, Plot):
+            return sum(panel.height * PANEL for panel in plot.panels) + line * (3.2 if plot.title else 2.2)
+        row = line * 1.12
+        if isinstance(plot, Ranges):
+            return len(plot.ranges) * row + 3.2 * line
+        named = len(plot.groups) > 1
+        return sum((len(bars) + named) * row + 0.3 * row for _, bars in plot.groups) + 3.2 * line
+
+    def _legend(self) -> Iterator[Any]:
+        """The runs, where lines are theirs, and the parts."""
+        panels = [panel for plot in self._figure.plots if isinstance(plot, Plot) for panel in plot.panels]
+        of = [{mark.run for mark in panel.marks if mark.run >= 0} for panel in panels]
+        if any(len(runs) > 1 for runs in of):
+            yield from (ink.key_of_run(run, self._labels[run]) for run in self._labels if any(run in runs for runs in of))
+        keys = {shade: key for key, shade in (STATE_COLOURS if panels else PART_COLOURS).items()}
+        yield from (ink.key_of_part(keys.get(shade, ""), name, shade) for name, shade in self._figure.legend)
+
+    def _notes(self) -> str:
+        """What axes have no place for."""
+        told = [(plot.title, plot.note) for plot in self._figure.plots if isinstance(plot, Plot) and plot.note]
+        return "\n".join(wrapped(f"{title} that {note}" if title else note, self._width - 0.1, self._look.small) for title, note in told)
+
+    # ---- drawing ----
+
+    def _fill(self, sheet: Sheet, heights: Sequence[float], stretch: float) -> None:
+        """All panels of one column on one grid where that can be, so that their edges are aligned."""
+        outer = sheet.add_gridspec(len(self._rows), self._columns, height_ratios=heights)
+        shapes = [[[panel.height for panel in plot.panels] if isinstance(plot, Plot) else [] for plot in row] for row in self._rows]
+        if all(all(shape == row[0] != [] for shape in row) for row in shapes):
+            flat = sheet.add_gridspec(
+                sum(len(row[0]) for row in shapes), self._columns, height_ratios=[h for row in shapes for h in row[0]]
+            )
+            starts = [sum(len(row[0]) for row in shapes[:at]) for at in range(len(shapes))]
+            places = [
+                [[flat[start + at, column] for at in range(len(shape))] for column, shape in enumerate(row)]
+                for start, row in zip(starts, shapes, strict=True)
+            ]
+        else:
+            places = [[self._within(outer[at, column], plot) for column, plot in enumerate(row)] for at, row in enumerate(self._rows)]
+        number_of = 0
+        for row, there in zip(self._rows, places, strict=True):
+            for plot, cells in zip(row, there, strict=True):
+                if isinstance(plot, Plot):
+                    self._plot(sheet, plot, number_of, cells)
+                else:
+                    self._rest(sheet.add_subplot(cells[0]), plot)
+                number_of += 1
+        self._align()
+        for drawn in self._drawn:
+            self._name(drawn, stretch)
+
+    @staticmethod
+    def _within(cell: SubplotSpec, plot: Plot | Bars | Ranges) -> list[SubplotSpec]:
+        if not isinstance(plot, Plot):
+            return [cell]
+        grid = cell.subgridspec(len(plot.panels), 1, height_ratios=[panel.height for panel in plot.panels])
+        return [grid[at] for at in range(len(plot.panels))]
+
+    def _plot(self, sheet: Sheet, plot: Plot, index: int, cells: Sequence[SubplotSpec]) -> None:
+        first: Axes | None = None
+        for cell, panel in zip(cells, plot.panels, strict=True):
+            axes = sheet.add_subplot(cell, sharex=first)
+            if first is None and self._headed(plot.title):
+                axes.set_title(plot.title, fontsize=self._look.font, fontweight="bold", pad=3)
+            first = first or axes
+            self._drawn.append(_Drawn(axes, panel, index))
+            if panel.y.log:
+                axes.set_yscale("log")
+            if plot.x.log:
+                axes.set_xscale("log")
+            runs = {mark.run for mark in panel.marks}
+            for mark in panel.marks:
+                ink.draw(axes, mark, self._look, several=len(runs - {-1}) > 1)
+            axes.tick_params(labelsize=self._look.font, length=2.5, pad=2)
+            if panel is not plot.panels[-1]:
+                axes.tick_params(labelbottom=False)
+            self._reach(axes, panel, plot.x)
+
+    def _headed(self, title: str) -> bool:
+        return bool(title) and (self._look.title is not False or len(self._figure.plots) > 1)
+
+    def _reach(self, axes: Axes, panel: Panel, x: Axis) -> None:
+        """The least that axes show; what is drawn may go beyond."""
+        widths = [mark.width * _bins(mark) for mark in panel.marks if isinstance(mark, Steps | Stack | Heat)]
+        if not x.log:
+            axes.set_xlim(0, max(widths, default=axes.get_xlim()[1]))
+        if any(isinstance(mark, Heat) for mark in panel.marks):
+            axes.grid(visible=False)
+            return
+        low, high = axes.get_ylim()
+        if panel.y.low is not None:
+            low = min(low, panel.y.low) if panel.y.log else panel.y.low
+        if panel.y.high is not None:
+            high = panel.y.high * (1.2 if panel.y.log else 1.02)
+        axes.set_ylim(low, high if high > low else low + 1)
+        axes.grid(visible=True, axis="both", which="major", alpha=0.3, linewidth=0.5)
+
+    def _align(self) -> None:
+        """Panels of different plots that show the same have the same ends, up and across."""
+        up: dict[Any, list[_Drawn]] = {}
+        across: dict[Any, list[_Drawn]] = {}
+        for drawn in self._drawn:
+            y, x = drawn.panel.y, self._x(drawn)
+            up.setdefault(("same", y.same) if y.same else (drawn.panel.title, y.label, y.unit, y.log), []).append(drawn)
+            across.setdefault((x.label, x.unit, x.log), []).append(drawn)
+        for key, group in up.items():
+            if key[0] == "same" or len({drawn.plot for drawn in group}) == len(group):
+                ends = [drawn.axes.get_ylim() for drawn in group]
+                if not any(high < low for low, high in ends):  # of chips, the first is on top
+                    self._set(group, "y", min(low for low, _ in ends), max(high for _, high in ends))
+        for group in across.values():
+            ends = [drawn.axes.get_xlim() for drawn in group]
+            self._set(group, "x", min(low for low, _ in ends), max(high for _, high in ends))
+
+    def _set(self, group: Sequence[_Drawn], which: str, low: float, high: float) -> None:
+        for drawn in group:
+            axis = self._x(drawn) if which == "x" else drawn.panel.y
+            drawn.axes.set(**{f"{which}lim": widened(low, high) if axis.log else (low, high)})
+
+    def _x(self, drawn: _Drawn) -> Axis:
+        plot = self._figure.plots[drawn.plot]
+        assert isinstance(plot, Plot)
+        return plot.x
+
+    def _name(self, drawn: _Drawn, stretch: float) -> None:
+        """Ticks and labels, once it is known what all panels show."""
+        axes, panel, look = drawn.axes, drawn.panel, self._look
+        height = panel.height * PANEL * stretch
+        if any(isinstance(mark, Heat) for mark in panel.marks):
+            axes.set_ylabel("Chip", fontsize=look.font)
+        else:
+            unit = scale(axes.yaxis, panel.y, axes.set_yscale, ends_of(axes.yaxis), max(int(height * 72 / (look.font * TICK_UP)), 2))
+            axes.set_ylabel(wrapped(label_of(panel.title, panel.y, unit), height, look.font), fontsize=look.font)
+        x = self._x(drawn)
+        unit = scale(axes.xaxis, x, axes.set_xscale, ends_of(axes.xaxis), max(int(self._across * 72 / (look.font * TICK)), 2))
+        plot = self._figure.plots[drawn.plot]
+        last_row = drawn.plot >= len(self._figure.plots) - self._columns
+        alone = self._columns == 1 and not last_row and isinstance(self._figure.plots[drawn.plot + 1], Plot)
+        if isinstance(plot, Plot) and panel is plot.panels[-1] and not alone:
+            axes.set_xlabel(label_of("", x, unit), fontsize=look.font)
+
+    def _rest(self, axes: Axes, plot: Bars | Ranges) -> None:
+        """Bars lie, so that names have room."""
+        look = self._look
+        axes.grid(visible=False, axis="y")
+        axes.grid(visible=True, axis="x", alpha=0.3, linewidth=0.5)
+        axes.tick_params(labelsize=look.font, length=2.5, pad=2)
+        axes.tick_params(axis="y", length=0)
+        if isinstance(plot, Ranges):
+            high = ink.ranges(axes, plot)
+        else:
+            high = ink.bars(axes, plot, look, lambda value: _written(plot.axis, value))
+            behind = (text_width(_written(plot.axis, high), look.small) + 0.08) / self._across
+            axes.set_xlim(0, high / max(1 - behind, 0.4) or 1.0)
+        ticks = max(int(self._across * 72 / (look.font * TICK)), 2)
+        unit = scale(axes.xaxis, plot.axis, axes.set_xscale, (0.0, high or 1.0), ticks, integer=isinstance(plot, Ranges))
+        axes.set_xlabel(label_of(plot.title, plot.axis, unit).replace(" (erases)", ""), fontsize=look.font)
 
 
-def _plot(place: SubFigure, plot: Plot) -> None:
-    panels = place.subplots(len(plot.panels), 1, squeeze=False, sharex=True, height_ratios=[panel.height for panel in plot.panels])[:, 0]
-    place.suptitle(plot.title, fontsize=9, fontweight="bold")
-    for axes, panel in zip(panels, plot.panels, strict=True):
-        _panel(axes, panel, plot.x)
-    # A scale that is shared is set once, for all.
-    _scale(panels[-1].xaxis, plot.x, panels[-1].set_xscale, panels[-1].get_xlim()[1])
-    panels[-1].set_xlim(left=0 if not plot.x.log else None)
-    ends = [mark.width * _bins(mark) for panel in plot.panels for mark in panel.marks if isinstance(mark, Steps | Stack | Heat)]
-    if ends and not plot.x.log:
-        panels[-1].set_xlim(0, max(ends))
+def _visible(figure: Figure, bins: int) -> Figure:
+    """With no more bins than can be told apart; colours reach as far as what is left needs."""
+    joined = _each_mark(figure, lambda mark: mark.joined(bins) if isinstance(mark, Steps | Stack | Heat) else mark)
+    panels = [panel for plot in joined.plots if isinstance(plot, Plot) for panel in plot.panels]
+    heats = [mark for panel in panels for mark in panel.marks if isinstance(mark, Heat)]
+    most = nice(max((share for heat in heats for row in heat.rows for share in row), default=0.0))
+    return _each_mark(joined, lambda mark: replace(mark, most=most) if isinstance(mark, Heat) else mark)
+
+
+def _each_mark(figure: Figure, change: Callable[[Mark], Mark]) -> Figure:
+    def changed(plot: Plot) -> Plot:
+        return replace(plot, panels=[replace(panel, marks=[change(mark) for mark in panel.marks]) for panel in plot.panels])
+
+    return replace(figure, plots=[changed(plot) if isinstance(plot, Plot) else plot for plot in figure.plots])
 
 
 def _bins(mark: Steps | Stack | Heat) -> int:
@@ -221,152 +373,5 @@ def _bins(mark: Steps | Stack | Heat) -> int:
             return len(mark.rows[0])
 
 
-def _panel(axes: Axes, panel: Panel, x: Axis) -> None:
-    axes.set_title(panel.title, fontsize=8, loc="left")
-    if panel.y.log:
-        axes.set_yscale("log")
-    for mark in panel.marks:
-        _mark(axes, mark)
-    if any(isinstance(mark, Heat) for mark in panel.marks):
-        axes.tick_params(labelsize=8)
-        axes.set_ylabel("Chip", fontsize=8)
-        axes.grid(visible=False)
-        return
-    if panel.y.low is not None or panel.y.high is not None:
-        _reach(axes, panel.y)
-    axes.grid(visible=True, axis="x" if x.log else "y", alpha=0.3)
-    axes.grid(visible=True, axis="y", alpha=0.3)
-    _scale(axes.yaxis, panel.y, axes.set_yscale, axes.get_ylim()[1])
-
-
-def _reach(axes: Axes, y: Axis) -> None:
-    """The least that an axis shows; what is drawn may go beyond."""
-    low, high = axes.get_ylim()
-    if y.low is not None:
-        low = min(low, y.low) if y.log else y.low
-    if y.high is not None:
-        high = y.high * (1.2 if y.log else 1.02)
-    axes.set_ylim(low, high)
-
-
-def _mark(axes: Axes, mark: Mark) -> None:
-    match mark:
-        case Steps():
-            shown = mark.joined(BINS)
-            values = np.array([math.nan if value is None else value for value in shown.values], dtype=float)
-            edges = np.arange(len(values) + 1) * shown.width
-            axes.stairs(values, edges, baseline=None, color=_colour(mark.run), linestyle=_dash(mark.run), linewidth=0.8)
-        case Curve():
-            axes.step(mark.x, mark.y, where="post", color=_colour(mark.run), linestyle=_dash(mark.run, mark.run), linewidth=1.1)
-        case Rule():
-            colour = "black" if mark.run < 0 else _colour(mark.run)
-            axes.axhline(mark.value, color=colour, linestyle=(0, (4, 3)), linewidth=0.7, zorder=0.9)  # below what is drawn
-            place, side = (1, "right") if mark.name == "T_soft" else (0, "left")  # they may lie close to each other
-            axes.annotate(mark.name, (place, mark.value), xycoords=("axes fraction", "data"), ha=side, va="bottom", fontsize=7)
-        case Stack():
-            below = np.zeros(len(mark.layers[0][2]))
-            edges = np.arange(len(below) + 1) * mark.width
-            for key, _name, shares in mark.layers:
-                top = below + np.asarray(shares)
-                axes.stairs(top, edges, baseline=below, fill=True, color=STATE_COLOURS[key], linewidth=0)
-                below = top
-        case Heat():
-            _heat(axes, mark)
-
-
-def _heat(axes: Axes, heat: Heat) -> None:
-    shares = np.ma.masked_equal(np.asarray(heat.rows, dtype=float), 0.0)
-    colours = LinearSegmentedColormap.from_list("chips", list(SHADES["light"][1:]))
-    rows, bins = shares.shape
-    extent = (0.0, bins * heat.width, rows * heat.per_row - 0.5, -0.5)
-    image = axes.imshow(shares, cmap=colours, vmin=0, vmax=heat.most, extent=extent, aspect="auto", interpolation="nearest")
-    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True, steps=STEPS))
-    # Above the panel: beside it, it would make this panel narrower than the one below.
-    bar = axes.figure.colorbar(image, cax=axes.inset_axes((0.74, 1.05, 0.26, 0.06)), orientation="horizontal", ticks=[0, heat.most])
-    bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _percent(value)))
-    bar.ax.tick_params(labelsize=7, top=True, labeltop=True, bottom=False, labelbottom=False, pad=0, length=2)
-
-
-def _bars(panel: Axes, plot: Bars) -> None:
-    names, places, top = [], [], 0.0
-    longest = max(sum(bar.values) for _, bars in plot.groups for bar in bars)
-    for group, bars in plot.groups:
-        if group:
-            named: dict[str, Any] = {"xytext": (-4, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
-            panel.annotate(group, (0, top), xycoords=("axes fraction", "data"), fontsize=8, fontweight="bold", **named)
-        top += 1.0
-        for bar in bars:
-            left = 0.0
-            for (key, _name), value in zip(plot.parts, bar.values, strict=True):
-                colour = _colour(bar.run) if key == "run" else PART_COLOURS.get(key, OTHER_PART)
-                panel.barh(top, value, left=left, height=0.75, color=colour)
-                left += value
-            panel.annotate(
-                _text(plot.axis.unit, float(f"{left:.3g}")), (left, top), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7
-            )
-            names.append(bar.name)
-            places.append(top)
-            top += 1.0
-        top += 0.3
-    panel.set_yticks(places, names, fontsize=8)
-    panel.set_ylim(top - 0.5, -0.8)
-    panel.set_xlim(0, longest * 1.12 or 1.0)
-    _scale(panel.xaxis, plot.axis, panel.set_xscale, longest)
-
-
-def _ranges(panel: Axes, plot: Ranges) -> None:
-    for place, entry in enumerate(plot.ranges):
-        colour = _colour(entry.run)
-        low = max(entry.mean - entry.std, 0.0)
-        panel.barh(place, entry.mean + entry.std - low, left=low, height=0.4, color=colour, alpha=0.35)
-        panel.plot([entry.mean, entry.most], [place, place], color=colour, linewidth=0.9)
-        panel.plot([entry.mean], [place], "o", color=colour, markersize=4)
-        panel.plot([entry.most], [place], "|", color=colour, markersize=9, markeredgewidth=2)
-    panel.set_yticks(range(len(plot.ranges)), [entry.name for entry in plot.ranges], fontsize=8)
-    panel.set_ylim(len(plot.ranges) - 0.5, -0.5)
-    panel.set_xlim(left=0)
-    panel.set_xlabel(plot.axis.label.capitalize())
-
-
-def _scale(axis: MplAxis, description: Axis, set_scale: Callable[[str], object], high: float) -> None:
-    """Scale, ticks and name of an axis. Durations have one unit on a linear axis, each its own on a logarithmic one."""
-    label = description.label[:1].upper() + description.label[1:]
-    if description.log:
-        set_scale("log")
-        low, high = axis.get_view_interval()
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < FEW_DECADES else (1.0,), numticks=7))
-        axis.set_minor_formatter(NullFormatter())
-        axis.set_major_formatter(FuncFormatter(lambda value, _: _text(description.unit, value)))
-    elif description.unit == "ns":
-        size, unit = next((entry for entry in DURATIONS if high >= entry[0]), DURATIONS[-1])
-        label = f"{label} ({unit})"
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / size:g}"))
-        axis.set_major_locator(MaxNLocator(6, steps=STEPS))
-    else:
-        axis.set_major_locator(MaxNLocator(5, steps=STEPS))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: _text(description.unit, value)))
-    axis.set_tick_params(labelsize=8)
-    if axis is axis.axes.xaxis:
-        axis.set_label_text(label, fontsize=8)
-
-
-def _text(unit: str, value: float) -> str:
-    if unit == "share":
-        return _percent(value)
-    if unit == "ns":
-        size, name = next((entry for entry in DURATIONS if value >= entry[0] * 0.999), DURATIONS[-1])
-        return f"{value / size:g} {name}"
-    return f"{value:,g}" if abs(value) < 1e5 else f"{value / 1e3:,g} k"
-
-
-def _percent(value: float) -> str:
-    return f"{value * 100:.4g} %"
-
-
-def _colour(run: int) -> str:
-    return COLOURS[run % len(COLOURS)]
-
-
-def _dash(run: int, further: int = 0) -> Any:
-    """Where colours begin again, lines are broken; curves, which often lie on each other, differ in any case."""
-    return DASHES[(run // len(COLOURS) + further) % len(DASHES)]
+def _written(axis: Axis, value: float) -> str:
+    return duration(value).replace(" us", " µs") if axis.unit == "ns" else number(float(f"{value:.3g}"))

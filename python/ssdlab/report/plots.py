@@ -2,85 +2,175 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import UsageError
 from ssdlab.report.figures import FIGURES
-from ssdlab.report.runs import Runs
+from ssdlab.report.look import Kind, Length, Look, panels_of, reduced
+from ssdlab.report.runs import Runs, undamaged
+from ssdlab.study.expressions import nearest
 
 if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    from ssdlab.report.drawing import Figure
     from ssdlab.report.paper import Picture
 
-__all__ = ["Plots"]
+    class Options(TypedDict, total=False):
+        """What every figure takes; see `Plots`."""
+
+        width: Length | None
+        height: Length | None
+        font: float | None
+        title: bool | None
+        schemes: Sequence[str] | None
+        kind: Kind | None
+        panels: Sequence[int] | None
+
+
+__all__ = ["ABOUT", "Plots"]
 
 OVER_TIME = ("timeline", "gc", "free_blocks", "queues", "utilisation", "cache")
 """Figures that are drawn from what a run records only when asked to; so are distributions."""
+OTHERWISE = {
+    **dict.fromkeys(("latency_cdf", "latency_tail", "timeline"), "no requests were completed"),
+    **dict.fromkeys(("free_blocks", "queues", "utilisation"), "no time passed"),
+    "gc": "garbage collection did not run",
+    "wear": "no block was erased",
+    "cache": "the drive has no cache",
+    "slack": "no request had more than one page that ended at different times",
+    "breakdown": "no requests were completed",
+}
+"""Why there is nothing to draw, where it is not for want of series."""
 
 
 class Plots:
     """The figures of a result or comparison. Each has `save("x.pdf")` (or `.png`, `.svg`) and is shown by notebooks.
 
-    Those over time and the distributions need runs with `series=True`. A figure that there is nothing to draw for raises `UsageError`.
+    Those over time and the distributions need runs that recorded series: with `series=True` or `out=...`. A figure that there is nothing
+    to draw for raises `UsageError`. All of them take:
+
+    - `width`, `height`: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`;
+    - `font`: the size of letters in points, 8 by default;
+    - `title`: `True` writes the figure's heading above it, `False` also leaves out that of a part that is alone;
+    - `schemes`: only these of a comparison, in this order; colours and line styles stay those of the whole;
+    - `kind`: `"read"` or `"write"`, only what is of these requests;
+    - `panels`: only these parts, by number from 1 as `panels(...)` lists them.
     """
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
 
-    def latency_cdf(self) -> Picture:
+    def latency_cdf(self, **options: Unpack[Options]) -> Picture:
         """Which share of requests took at most how long, reads and writes."""
-        return self._picture("latency_cdf", "no requests were completed")
+        return self.picture("latency_cdf", **options)
 
-    def latency_tail(self) -> Picture:
+    def latency_tail(self, **options: Unpack[Options]) -> Picture:
         """Which share of requests took longer than how long, down to the slowest."""
-        return self._picture("latency_tail", "no requests were completed")
+        return self.picture("latency_tail", **options)
 
-    def timeline(self) -> Picture:
+    def timeline(self, **options: Unpack[Options]) -> Picture:
         """Mean and longest response times over time, and below them how many chips were collecting garbage."""
-        return self._picture("timeline", "no requests were completed")
+        return self.picture("timeline", **options)
 
-    def breakdown(self) -> Picture:
+    def breakdown(self, **options: Unpack[Options]) -> Picture:
         """What mean response times are made of."""
-        return self._picture("breakdown", "no requests were completed")
+        return self.picture("breakdown", **options)
 
-    def gc(self) -> Picture:
+    def gc(self, **options: Unpack[Options]) -> Picture:
         """When each chip was collecting garbage, and how many pages that moved."""
-        return self._picture("gc", "garbage collection did not run")
+        return self.picture("gc", **options)
 
-    def free_blocks(self) -> Picture:
+    def free_blocks(self, **options: Unpack[Options]) -> Picture:
         """Free blocks against T_soft and T_hard, and the states of the pools."""
-        return self._picture("free_blocks", "no time passed")
+        return self.picture("free_blocks", **options)
 
-    def queues(self) -> Picture:
+    def queues(self, **options: Unpack[Options]) -> Picture:
         """Requests under way, and requests completed in a second."""
-        return self._picture("queues", "no time passed")
+        return self.picture("queues", **options)
 
-    def utilisation(self) -> Picture:
+    def utilisation(self, **options: Unpack[Options]) -> Picture:
         """How busy dies and channels were."""
-        return self._picture("utilisation", "no time passed")
+        return self.picture("utilisation", **options)
 
-    def wear(self) -> Picture:
+    def wear(self, **options: Unpack[Options]) -> Picture:
         """How often blocks were erased."""
-        return self._picture("wear", "no block was erased")
+        return self.picture("wear", **options)
 
-    def cache(self) -> Picture:
+    def cache(self, **options: Unpack[Options]) -> Picture:
         """Hits of the cache and its dirty pages."""
-        return self._picture("cache", "the drive has no cache")
+        return self.picture("cache", **options)
 
-    def slack(self) -> Picture:
+    def slack(self, **options: Unpack[Options]) -> Picture:
         """How much earlier than their requests pages ended."""
-        return self._picture("slack", "no request had more than one page that ended at different times")
+        return self.picture("slack", **options)
 
     def __repr__(self) -> str:
         return f"<figures: {', '.join(FIGURES)}>"
 
-    def _picture(self, key: str, otherwise: str) -> Picture:
+    def available(self) -> list[str]:
+        """The names of the figures that there is something to draw for."""
+        return [name for name in FIGURES if self._figure(self._runs, name) is not None]
+
+    def panels(self, name: str) -> list[str]:
+        """What the parts of a figure show; the first is number 1."""
+        return panels_of(self._there(self._runs, name))
+
+    def picture(
+        self,
+        name: str,
+        *,
+        width: Length | None = None,
+        height: Length | None = None,
+        font: float | None = None,
+        title: bool | None = None,
+        schemes: Sequence[str] | None = None,
+        kind: Kind | None = None,
+        panels: Sequence[int] | None = None,
+    ) -> Picture:
+        """A figure by its name, or by a word of it such as `tail`; the options are those of all figures.
+
+        Raises:
+            UsageError: for a figure, scheme or part that there is not, and for a size that is none.
+        """
         # Matplotlib takes longer to import than many a run takes.
         from ssdlab.report.paper import Picture  # noqa: PLC0415
 
-        figure = FIGURES[key](self._runs)
+        look = Look.of(width, height, font, title)
+        runs = self._runs if schemes is None else self._runs.only(schemes)
+        figure = reduced(self._there(runs, name), kind=kind, panels=panels)
+        return Picture(figure, {run.index: run.label for run in runs}, look)
+
+    def _there(self, runs: Runs, name: str) -> Figure:
+        """A figure that there is something to draw for."""
+        name = _whole_name(name)
+        figure = self._figure(runs, name)
         if figure is None:
-            recorded = any(run.series is not None for run in self._runs)
-            needed = key in OVER_TIME or key.startswith("latency")
-            reason = "it needs runs with series=True" if needed and not recorded else otherwise
-            raise UsageError(f"plot.{key}: nothing to draw: {reason}")
-        return Picture(figure, [run.label for run in self._runs])
+            recorded = any(run.series is not None for run in runs)
+            needed = name in OVER_TIME or name.startswith("latency")
+            reason = "it needs runs with series=True, or saved ones (--out, out=)" if needed and not recorded else OTHERWISE[name]
+            raise UsageError(f"plot.{name}: nothing to draw: {reason}")
+        return figure
+
+    @staticmethod
+    def _figure(runs: Runs, name: str) -> Figure | None:
+        with undamaged(runs.source):
+            return FIGURES[name](runs)
+
+
+def _whole_name(name: str) -> str:
+    """Of a figure by its name, or by a word of it that no other has: `tail`."""
+    found = [known for known in FIGURES if name in (known, *known.split("_"))]
+    if name in FIGURES or len(found) == 1:
+        return name if name in FIGURES else found[0]
+    raise UsageError(f'no figure "{name}"{nearest(name, FIGURES)}: there are {", ".join(FIGURES)}')
+
+
+def _about(name: str) -> str:
+    function: Any = getattr(Plots, name)
+    return str(function.__doc__)
+
+
+ABOUT = {name: _about(name) for name in FIGURES}
+"""What each figure shows, in a sentence."""

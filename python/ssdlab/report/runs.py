@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
-from ssdlab.errors import FileError, UsageError
+from ssdlab.errors import Error, FileError, UsageError
+from ssdlab.study.expressions import nearest
 
-__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "words_of"]
+__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "saved_in", "title_of", "undamaged", "words_of"]
 
 KINDS = {"read": "Reads", "write": "Writes"}
 """Of requests, as figures call them."""
@@ -75,9 +77,11 @@ class Runs:
     failed: Mapping[str, str] = field(default_factory=dict)
     seeds: Mapping[str, Any] = field(default_factory=dict)
     """What several seeds say, as `comparison.json` has it: means and differences with their intervals."""
+    source: Path | None = None
+    """The folder or file that they were read from."""
 
     @classmethod
-    def of(cls, results: Mapping[str, Mapping[str, Any]], **more: Mapping[str, Any]) -> Runs:
+    def of(cls, results: Mapping[str, Mapping[str, Any]], **more: Any) -> Runs:
         """From results by label."""
         return cls(tuple(Run(label, index, data) for index, (label, data) in enumerate(results.items())), **more)
 
@@ -89,6 +93,20 @@ class Runs:
 
     def __getitem__(self, index: int) -> Run:
         return self.runs[index]
+
+    def only(self, labels: Sequence[str]) -> Runs:
+        """Some of them, in this order; each keeps its colour.
+
+        Raises:
+            UsageError: if there is none of such a name.
+        """
+        by_label = {run.label: run for run in self}
+        if isinstance(labels, str) or not labels:
+            raise UsageError(f"schemes = {labels!r}: expected a list of names (there are {', '.join(by_label)})")
+        for label in labels:
+            if label not in by_label:
+                raise UsageError(f'schemes: no "{label}"{nearest(str(label), by_label)} (there are {", ".join(by_label)})')
+        return replace(self, runs=tuple(by_label[label] for label in dict.fromkeys(labels)))
 
     @property
     def recorded(self) -> tuple[Run, ...]:
@@ -114,28 +132,53 @@ def load(folder: Path) -> Runs:
         UsageError: there are none, or a file is not one of theirs.
         FileError: a file cannot be read.
     """
-    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if file.exists()]
-    if found:
-        file = max(found, key=lambda file: file.stat().st_mtime_ns)  # a folder may have been used twice
-        return _comparison(file) if file.name == COMPARISON_FILE else _single(file)
-    raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here (`ssdlab run --out` and `compare --out` write them)")
+    file, data = saved_in(folder)
+    if file.name == COMPARISON_FILE:
+        more = {key: data.get(key, {}) for key in ("paired", "failed", "seeds")}
+        return Runs.of(data["runs"], **more, source=folder)
+    return Runs.of({scheme_of(data) or "run": data}, source=folder)
 
 
-def read_result(file: Path) -> dict[str, Any]:
-    """A result as it was written.
+def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The file that holds the results of a folder, and what is in it.
 
     Raises:
-        UsageError: it is none, or that of another version.
+        UsageError: there are none, or the file is not one of theirs.
         FileError: it cannot be read.
     """
+    found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if file.exists()]
+    if not found:
+        written = "`ssdlab run --out` and `compare --out` write them"
+        raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here ({written})")
+    file = max(found, key=lambda file: file.stat().st_mtime_ns)  # a folder may have been used twice
     data = _read(file)
-    _check(data, file)
-    return data
+    if file.name == RESULT_FILE:
+        _check(data, file)
+        return file, data
+    runs = data.get("runs")
+    if not isinstance(runs, dict) or not runs:
+        raise UsageError(f"{file}: not what `ssdlab compare` writes: it has no runs")
+    for run in runs.values():
+        _check(run, file)
+    return file, data
 
 
-def _single(file: Path) -> Runs:
-    data = read_result(file)
-    return Runs.of({scheme_of(data) or "run": data})
+@contextlib.contextmanager
+def undamaged(source: Path | None) -> Iterator[None]:
+    """What is read within comes from there: where something is missing or of another kind, that is said in a line.
+
+    Raises:
+        UsageError: if so. Of results that come from nowhere it is a defect, and stays what it was.
+    """
+    try:
+        yield
+    except Error:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as reason:
+        if source is None:
+            raise
+        found = f"{type(reason).__name__}: {reason}"
+        raise UsageError(f"{source}: the results here are damaged or those of another version, run it again ({found})") from reason
 
 
 def scheme_of(data: Mapping[str, Any]) -> str | None:
@@ -144,14 +187,19 @@ def scheme_of(data: Mapping[str, Any]) -> str | None:
     return words[words.index("--scheme") + 1] if "--scheme" in words else None
 
 
-def _comparison(file: Path) -> Runs:
-    data = _read(file)
-    runs = data.get("runs")
-    if not isinstance(runs, dict) or not runs:
-        raise UsageError(f"{file}: not what `ssdlab compare` writes: it has no runs")
-    for run in runs.values():
-        _check(run, file)
-    return Runs.of(runs, paired=data.get("paired", {}), failed=data.get("failed", {}), seeds=data.get("seeds", {}))
+def title_of(data: Mapping[str, Any]) -> str:
+    """What was simulated, in a line, where the command is known."""
+    words = words_of(data.get("command"))
+    if not words:
+        return ""
+    pairs = list(pairwise(words))
+    options = {option: value for option, value in pairs if option.startswith("--")}
+    settings = [value.partition("=") for option, value in pairs if option == "--set"]
+    trace = next((value for key, _, value in settings if key == "workload.trace"), options.get("--trace"))
+    parts = [f"Device {options.get('--device', 'default')}", f"scheme {options.get('--scheme', 'default')}"]
+    parts.append(f"workload {options.get('--workload', 'default')}" if trace is None else f"trace {trace}")
+    parts += [f"config {options['--config']}"] if "--config" in options else []
+    return ", ".join([*parts, *(f"{key} = {value}" for key, _, value in settings if key != "workload.trace")])
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -159,7 +207,7 @@ def _read(file: Path) -> dict[str, Any]:
         data = json.loads(file.read_text(encoding="utf-8"))
     except OSError as reason:
         raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
-    except ValueError as reason:
+    except (ValueError, RecursionError) as reason:
         raise UsageError(f"{file}: not JSON: {reason}") from reason
     if not isinstance(data, dict):
         raise UsageError(f"{file}: not a JSON object")

@@ -34,7 +34,9 @@ __all__ = ["MARKERS", "STYLE", "draw", "geometric", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # the same study gives the same file
-    "svg.fonttype": "none",
+    "svg.fonttype": "none",  # text stays text: it can be searched and edited
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+    "ps.fonttype": 42,
     "font.size": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
+from matplotlib.ticker import NullLocator
 
-from ssdlab.colours import COLOURS
 from ssdlab.errors import UsageError
+from ssdlab.report.axes import ends_of, label_of, round_ticks, scale
 from ssdlab.report.drawing import Figure
-from ssdlab.report.paper import Picture
+from ssdlab.report.ink import of_run
+from ssdlab.report.look import Look
+from ssdlab.report.paper import Picture, in_a_row, line_height
+from ssdlab.report.words import described, key_label
 from ssdlab.study.evaluation import Estimate
 from ssdlab.study.expressions import nearest
-from ssdlab.study.figures import MARKERS, STYLE, geometric
+from ssdlab.study.figures import geometric
 from ssdlab.sweeping.result import SweepPoint, SweepResult, figures_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["figure"]
 
 SEED = "seed"
-DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 SIZE = (5.4, 3.2)
 """Inches."""
 
@@ -39,55 +43,64 @@ class _Line:
 class _SweepPicture(Picture):
     """The figure of a sweep, drawn by itself: its axes are not those of a run."""
 
-    def __init__(self, y: str, x: str, values: Sequence[Any], lines: Sequence[_Line]) -> None:
+    def __init__(self, y: str, x: str, values: Sequence[Any], lines: Sequence[_Line], look: Look) -> None:
         seeds = any(estimate.half is not None for line in lines for estimate in line.estimates.values())
         about = "Means over seeds, with their 95 % confidence intervals." if seeds else "A point for each run."
-        super().__init__(Figure("sweep", f"{y} over {x}", about, ()), [line.label or y for line in lines])
-        self._x, self._y, self._values, self._lines = x, y, values, lines
+        labels = {index: line.label or y for index, line in enumerate(lines)}
+        self._x, self._y, self._values, self._lines = x, described(y), values, lines
+        super().__init__(Figure("sweep", f"{label_of('', self._y, '')} over {x}", about, ()), labels, look)
 
-    @cached_property
-    def sheet(self) -> Sheet:
-        """Matplotlib's figure."""
-        with mpl.rc_context(STYLE):
-            return self._drawn()
-
-    def _drawn(self) -> Sheet:
-        sheet = Sheet(figsize=SIZE, layout="constrained")
+    def _draw(self) -> Sheet:
+        look = self._look
+        width = look.width or SIZE[0]
+        columns = in_a_row([line.label for line in self._lines], width, look.font) if len(self._lines) > 1 else 0
+        legend = -(-len(self._lines) // columns) * line_height(look.font) if columns else 0.0
+        sheet = Sheet(figsize=(width, look.height or min(SIZE[1], width * 0.6) + legend), layout="constrained")
         FigureCanvasAgg(sheet)
         panel = sheet.subplots()
+        panel.tick_params(labelsize=look.font, length=2.5, pad=2)
         numbers = _are_numbers(self._values)
-        means = [estimate.mean for line in self._lines for estimate in line.estimates.values()]
-        size, unit = next((entry for entry in DURATIONS if max(means) >= entry[0]), DURATIONS[-1]) if _is_time(self._y) else (1.0, "")
         for index, line in enumerate(self._lines):
             values = [value for value in (sorted(self._values) if numbers else self._values) if value in line.estimates]
             panel.errorbar(
                 [value if numbers else self._values.index(value) for value in values],
-                [line.estimates[value].mean / size for value in values],
-                yerr=[(line.estimates[value].half or 0.0) / size for value in values],
+                [line.estimates[value].mean for value in values],
+                yerr=[line.estimates[value].half or 0.0 for value in values],
                 label=line.label,
-                color=COLOURS[index % len(COLOURS)],
-                marker=MARKERS[index % len(MARKERS)],
+                **{**of_run(index), **({} if numbers else {"linestyle": "none"})},
                 markersize=4,
-                linewidth=1.3 if numbers else 0.0,
                 elinewidth=1.0,
                 capsize=2,
             )
-        if not numbers:
-            panel.set_xticks(range(len(self._values)), [str(value) for value in self._values])
-            panel.set_xlim(-0.5, len(self._values) - 0.5)
-        elif geometric(self._values):
-            panel.set_xscale("log", base=2)
-            panel.set_xticks(self._values, [f"{value:g}" for value in self._values])
-        if min(means) >= 0:
+        self._across(panel, width, numbers=numbers)
+        if min(estimate.mean for line in self._lines for estimate in line.estimates.values()) >= 0:
             panel.set_ylim(bottom=0)
-        panel.set_xlabel(self._x)
-        panel.set_ylabel(f"{self._y} ({unit})" if unit else self._y)
-        if len(self._lines) > 1:
-            sheet.legend(loc="outside upper center", ncols=min(len(self._lines), 4))
+        unit = scale(panel.yaxis, self._y, panel.set_yscale, ends_of(panel.yaxis), 6)
+        panel.set_ylabel(label_of("", self._y, unit))
+        if look.title:
+            panel.set_title(self.title, fontsize=look.font + 1, fontweight="bold")
+        if columns:
+            sheet.legend(loc="outside upper center", ncols=columns, fontsize=look.font, columnspacing=1.2, handlelength=2.6)
         return sheet
 
+    def _across(self, panel: Axes, width: float, *, numbers: bool) -> None:
+        most = max(int((width - 0.8) * 72 / (self._look.font * 4.6)), 2)
+        if not numbers:
+            names = [str(value) for value in self._values]
+            long = sum(map(len, names)) > most * 7
+            panel.set_xticks(range(len(names)), names, rotation=30 if long else 0, ha="right" if long else "center")
+            panel.set_xlim(-0.5, len(names) - 0.5)
+        elif geometric(self._values):
+            panel.set_xscale("log", base=2)
+            every = -(-len(self._values) // most)
+            panel.set_xticks(self._values[::every], [f"{value:g}" for value in self._values[::every]])
+            panel.xaxis.set_minor_locator(NullLocator())
+        else:
+            round_ticks(panel.xaxis, most)
+        panel.set_xlabel(key_label(self._x))
 
-def figure(sweep: SweepResult, y: str, x: str | None, by: str | None, where: Mapping[str, Any]) -> Picture:
+
+def figure(sweep: SweepResult, y: str, x: str | None, by: str | None, where: Mapping[str, Any], look: Look) -> Picture:
     """What `SweepResult.plot` returns."""
     axes = sweep.axes
     for axis in (*([] if x is None else [x]), *([] if by is None else [by]), *where):
@@ -112,7 +125,7 @@ def figure(sweep: SweepResult, y: str, x: str | None, by: str | None, where: Map
         _Line(", ".join(_said(axis, value) for axis, value in zip(named, key, strict=True)), {v: Estimate.of(n) for v, n in of.items()})
         for key, of in lines.items()
     ]
-    return _SweepPicture(y, x, [_hashable(value) for value in axes[x]], drawn)
+    return _SweepPicture(y, x, [_hashable(value) for value in axes[x]], drawn, look)
 
 
 def _number(point: SweepPoint, name: str) -> float | None:
@@ -130,10 +143,6 @@ def _hashable(value: Any) -> Any:
 
 def _are_numbers(values: Sequence[Any]) -> bool:
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-
-
-def _is_time(name: str) -> bool:
-    return any(part.endswith("_ns") for part in name.split("."))
 
 
 def _said(axis: str, value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ssdlab._core import version
 from ssdlab.errors import Error
 from ssdlab.plans import value_text
+from ssdlab.report.look import Length, Look
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point, Sweep
 
@@ -101,7 +102,23 @@ class SweepResult(Sequence[SweepPoint]):
         pcsv.write_csv(self.table(), content)
         return content.getvalue()
 
-    def plot(self, y: str, x: str | None = None, *, by: str | None = None, where: Mapping[str, Any] | None = None) -> Picture:
+    def numbers(self) -> list[str]:
+        """The columns of the table that hold numbers, which `plot` can draw."""
+        found = {name: value for point in self.points for name, value in figures_of(point.result).items()}
+        return [name for name, value in found.items() if isinstance(value, int | float) and not isinstance(value, bool)]
+
+    def plot(
+        self,
+        y: str,
+        x: str | None = None,
+        *,
+        by: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        width: Length | None = None,
+        height: Length | None = None,
+        font: float | None = None,
+        title: bool | None = None,
+    ) -> Picture:
         """A figure over an axis, such as `sweep.plot("latency_ns.read.p99", "gc.soft").save("p99.png")`; notebooks show it.
 
         With an axis `seed` it is the mean over seeds, with its 95 % confidence interval.
@@ -112,6 +129,10 @@ class SweepResult(Sequence[SweepPoint]):
             by: the axis whose values are a line each; by default all combinations of the other axes are. Axes that are neither must have
                 one value.
             where: values of axes: only the points that have them are drawn.
+            width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`; so is `height`.
+            height: as `width`.
+            font: the size of letters in points, 8 by default.
+            title: whether what it shows is written above it.
 
         Raises:
             UsageError: if there is no such figure or axis, or nothing to draw.
@@ -119,7 +140,7 @@ class SweepResult(Sequence[SweepPoint]):
         # Matplotlib takes longer to import than many a run takes.
         from ssdlab.sweeping.figure import figure  # noqa: PLC0415
 
-        return figure(self, y, x, by, where or {})
+        return figure(self, y, x, by, where or {}, Look.of(width, height, font, title))
 
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `ssdlab sweep --json` prints it."""
@@ -141,6 +162,12 @@ class SweepResult(Sequence[SweepPoint]):
         from ssdlab import tables  # noqa: PLC0415
 
         return tables.as_text(tables.sweep_tables(self))
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from ssdlab import notebook, tables  # noqa: PLC0415
+
+        return notebook.of_tables(tables.sweep_tables(self))
 
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,6 +124,11 @@ impl Scheduler {
         self.accepted[chip.index()][kind as usize] -= 1;
     }
 
+    /// Reads and writes that the chip has accepted and not begun.
+    pub fn queued(&self, chip: ChipId) -> [u32; 2] {
+        self.accepted[chip.index()]
+    }
+
     /// A transaction accepted by the chip has completed.
     #[inline(always)]
     pub fn finished(&mut self, chip: ChipId) {

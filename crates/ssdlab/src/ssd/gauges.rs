@@ -24,6 +24,11 @@ impl Gauges {
         gauges
     }
 
+    /// Free blocks of all pools.
+    pub(super) fn free(&self) -> u64 {
+        self.free.value()
+    }
+
     /// A block has been taken from a pool that has so many left.
     pub(super) fn block_taken(&mut self, now: Ns, left: u32) {
         self.free.set(now, self.free.value() - 1);
@@ -66,7 +71,7 @@ impl Ssd {
         readings.gc_ns.extend(self.gauges.gc.iter().map(|level| level.sum_until(now)));
         readings.jobs += self.counters.jobs + self.jobs_on_die.iter().map(|&jobs| u64::from(jobs)).sum::<u64>();
         readings.pages_moved += self.counters.pages_moved;
-        readings.free_blocks += self.gauges.free.value();
+        readings.free_blocks += self.gauges.free();
         readings.free_block_ns += self.gauges.free.sum_until(now);
         for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {
             *sum += u128::from(ns);
@@ -78,7 +83,7 @@ impl Ssd {
 
     /// Recounts what is gauged.
     pub(super) fn check_gauges(&self) -> Result<(), String> {
-        let (gauged, counted) = (self.gauges.free.value(), self.ftl.blocks().free_total());
+        let (gauged, counted) = (self.gauges.free(), self.ftl.blocks().free_total());
         if gauged != counted {
             return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
         }

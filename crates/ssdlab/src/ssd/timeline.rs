@@ -6,8 +6,8 @@ use super::Ssd;
 use crate::flash::OpKind;
 use crate::gc::{Move, Step};
 use crate::sched::NONE;
-use crate::timeline::{Budget, NOWHERE, Origin, Recorder, Shape};
-use crate::units::{Ns, PoolId, Ppn};
+use crate::timeline::{Budget, Level, NOWHERE, Origin, Recorder, Shape};
+use crate::units::{ChipId, Ns, PoolId, Ppn};
 
 const NO_PAGE: Ppn = Ppn(NOWHERE);
 
@@ -29,6 +29,17 @@ impl Ssd {
     /// What was recorded.
     pub fn take_timeline(&mut self) -> Option<Box<Recorder>> {
         self.flash.timeline.take()
+    }
+
+    /// Names the levels of this drive, whose number is `drive`, as they are now.
+    pub fn levels(&self, drive: u32, each: &mut dyn FnMut(Level, u64)) {
+        for chip in 0..self.geometry().chips {
+            let [reads, writes] = self.sched.queued(ChipId(chip));
+            each(Level::Reads { drive, chip }, reads.into());
+            each(Level::Writes { drive, chip }, writes.into());
+        }
+        each(Level::Free { drive }, self.gauges.free());
+        each(Level::Fewest { drive }, self.fewest_free_blocks().into());
     }
 
     /// A host operation is about to begin on the pages of these transactions.

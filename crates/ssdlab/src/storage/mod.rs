@@ -34,7 +34,7 @@ use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, CacheStats, Completion};
-use crate::timeline::{Budget, Recorder};
+use crate::timeline::{Budget, Level, Recorder};
 use crate::units::Ns;
 use front::Front;
 use watched::Watched;
@@ -125,6 +125,14 @@ impl Storage {
     /// What was recorded of each drive.
     pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
         self.drives_mut().into_iter().filter_map(Ssd::take_timeline).collect()
+    }
+
+    /// Names the levels of caches and drives as they are now, for a timeline.
+    pub fn levels(&self, each: &mut dyn FnMut(Level, u64)) {
+        if let Some(cache) = self.cache_stats() {
+            each(Level::Dirty, cache.dirty_pages);
+        }
+        self.drives().into_iter().zip(0..).for_each(|(drive, number)| drive.levels(number, each));
     }
 
     /// Asks a victim policy of the user's own. For before [`Storage::begin`].

@@ -102,6 +102,12 @@ impl Gate {
         true
     }
 
+    /// Recording ends now, for all.
+    pub fn stop(&mut self, now: Ns) {
+        self.budget.stop(now);
+        self.ended = Some(now);
+    }
+
     /// The part of a slice that lies in the window. `None`: nothing of it, and it was not taken after all.
     pub fn clip(&self, start: Ns, end: Ns) -> Option<(Ns, Ns)> {
         let (start, end) = (start.max(self.budget.from), end.min(self.budget.to));

@@ -1,14 +1,17 @@
 //! The JSON trace-event format ("Trace Event Format", Google, 2016), as Perfetto and chrome://tracing read it.
 //!
-//! All slices are complete events (`X`), which never overlap on their thread; arrows are flow events (`s`, `t`, `f`), instants `i`, names `M`.
+//! All slices are complete events (`X`), which never overlap on their thread; arrows are flow events (`s`, `t`, `f`), instants `i`,
+//! levels counter events (`C`), names `M`.
 //! Viewers find a flow's slice by time and thread, hence the order: by time, and at one instant slices before flows before instants.
-//! Perfetto looks up the names of threads by `tid` alone, so these differ between processes, and from every `pid`.
+//! Perfetto looks up the names of threads by `tid` alone, so these differ between processes, and from every `pid`. It finds the
+//! process of a counter by a `tid`, too: any of its threads.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 use std::io::{self, Write};
 
+use super::levels::{Level, Levels, Value};
 use super::origin::{Cause, NOBODY, Origin};
 use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice, Track};
 use super::requests::{Asked, Requests};
@@ -64,6 +67,7 @@ enum Event {
     /// It reaches a slice.
     Flow(Phase, u64, u32),
     Mark(u32),
+    Level(u32),
 }
 
 impl Event {
@@ -74,6 +78,7 @@ impl Event {
             Event::Flow(Phase::Step, ..) => 2,
             Event::Flow(Phase::Finish, ..) => 3,
             Event::Mark(_) => 4,
+            Event::Level(_) => 5,
         }
     }
 }
@@ -96,7 +101,12 @@ struct Drive<'a> {
 }
 
 /// Writes the whole file.
-pub(super) fn write(out: &mut impl Write, requests: &Requests, recorders: &[Box<Recorder>], reach: Reach) -> io::Result<()> {
+pub(super) fn write(
+    out: &mut impl Write,
+    (requests, levels): (&Requests, &Levels),
+    recorders: &[Box<Recorder>],
+    reach: Reach,
+) -> io::Result<()> {
     let pids = recorders.len() as u32 * PIDS_OF_A_DRIVE;
     let mut names = Names { next: TIDS * (pids / TIDS + 1), several: recorders.len() > 1, lines: Vec::new() };
     let host = Host::new(requests, &mut names);
@@ -114,6 +124,9 @@ pub(super) fn write(out: &mut impl Write, requests: &Requests, recorders: &[Box<
     for (drive, number) in drives.iter().zip(0..) {
         drive.events(&host, &mut flows, |at, event| events.push((at, number, event)));
     }
+    let used = levels.used();
+    let values = (0..).zip(&levels.values).filter(|(_, value)| used[value.of as usize]);
+    events.extend(values.map(|(number, value)| (value.at, 0, Event::Level(number))));
     // Stable: of one drive, slices of one instant stay in the order of their tracks.
     events.sort_by_key(|&(at, _, event)| (at, event.rank()));
     for (at, drive, event) in events {
@@ -121,6 +134,7 @@ pub(super) fn write(out: &mut impl Write, requests: &Requests, recorders: &[Box<
         match event {
             Event::Request(number) => host.write(out, number)?,
             Event::Start(id, number) => write_flow(out, at, "s\"", id, (REQUESTS, host.lanes[number as usize]))?,
+            Event::Level(number) => write_level(out, levels, levels.values[number as usize], &host, &drives)?,
             _ => drives[drive as usize].write(out, at, event)?,
         }
         separator = ",\n";
@@ -221,6 +235,8 @@ fn lanes(requests: &[Asked]) -> (Vec<u32>, u32) {
 /// What the host asked, on its way into the file.
 struct Host<'a> {
     requests: &'a Requests,
+    /// The `tid` of the first lane.
+    first: u32,
     /// By request: the `tid` of its lane.
     lanes: Vec<u32>,
     /// By the number of a request: its place.
@@ -232,9 +248,10 @@ impl<'a> Host<'a> {
         names.process(REQUESTS, "requests");
         let (of, lanes) = lanes(&requests.asked);
         let first = names.next;
-        (1..=lanes).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
+        // Levels are shown with a thread of their process, so that one is always there.
+        (1..=lanes.max(1)).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
         let places = (0..).zip(&requests.asked).map(|(place, asked)| (asked.index, place)).collect();
-        Host { requests, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
+        Host { requests, first, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
     }
 
     /// When a request comes into the window, and its place, if it is there.
@@ -360,7 +377,7 @@ impl<'a> Drive<'a> {
                     Us(at)
                 )
             }
-            Event::Request(_) | Event::Start(..) => unreachable!("the host's"),
+            Event::Request(_) | Event::Start(..) | Event::Level(_) => unreachable!("the host's"),
         }
     }
 
@@ -443,6 +460,21 @@ fn write_head(out: &mut impl Write, name: &str, cat: &str, (pid, tid): (u32, u32
 /// A step of an arrow. `phase`: its letter and what goes with that.
 fn write_flow(out: &mut impl Write, at: Ns, phase: &str, id: u64, (pid, tid): (u32, u32)) -> io::Result<()> {
     write!(out, "{{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"{phase},\"id\":{id},\"pid\":{pid},\"tid\":{tid},\"ts\":{}}}", Us(at))
+}
+
+/// A level from a time on. Perfetto calls its track by the name and the argument together.
+fn write_level(out: &mut impl Write, levels: &Levels, Value { at, of, value }: Value, host: &Host, drives: &[Drive]) -> io::Result<()> {
+    let of_host = (REQUESTS, host.first);
+    let of_drive = |drive: u32| (drives[drive as usize].pid + DIES, drives[drive as usize].tids.dies[0]);
+    let ((pid, tid), name, what) = match levels.levels[of as usize].0 {
+        Level::Outstanding => (of_host, "requests".to_string(), "outstanding"),
+        Level::Dirty => (of_host, "cache".to_string(), "dirty pages"),
+        Level::Reads { drive, chip } => (of_drive(drive), format!("chip {chip} reads"), "waiting"),
+        Level::Writes { drive, chip } => (of_drive(drive), format!("chip {chip} writes"), "waiting"),
+        Level::Free { drive } => (of_drive(drive), "free blocks".to_string(), "all pools"),
+        Level::Fewest { drive } => (of_drive(drive), "fewest free blocks".to_string(), "of a pool"),
+    };
+    write!(out, "{{\"name\":\"{name}\",\"ph\":\"C\",\"pid\":{pid},\"tid\":{tid},\"ts\":{},\"args\":{{\"{what}\":{value}}}}}", Us(at))
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! A timeline of a run for the Perfetto viewer and chrome://tracing: what every die, bus and GC job did, when, and for which request.
 //!
 //! A [`Recorder`] watches one drive and keeps slices, clipped to a window of time and bounded in number; [`Requests`] keeps those of the host.
-//! All that share a [`Budget`] stop together. An [`Origin`] says whose a request to a drive is. An [`Output`] is the file: the JSON
+//! All that share a [`Budget`] stop together. [`Levels`] keeps how many of something there were. An [`Origin`] says whose a request to a drive is. An [`Output`] is the file: the JSON
 //! trace-event format, written at the end of the run.
 
 mod budget;
 mod json;
+mod levels;
 mod origin;
 mod recorder;
 mod requests;
 
 pub use budget::Budget;
+pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};
 pub use recorder::{NOWHERE, Recorder, Shape};
 pub use requests::Requests;
@@ -82,6 +84,7 @@ pub struct Output {
     compressed: bool,
     budget: Arc<Budget>,
     requests: Requests,
+    levels: Levels,
 }
 
 impl Output {
@@ -92,7 +95,13 @@ impl Output {
     pub fn create(wanted: &Wanted) -> Result<Self> {
         let compressed = wanted.path.extension().is_some_and(|ending| ending == "gz");
         let budget = Arc::new(Budget::new(wanted.from, wanted.to, wanted.limit));
-        Ok(Output { file: WholeFile::create(&wanted.path)?, compressed, requests: Requests::new(&budget), budget })
+        Ok(Output {
+            file: WholeFile::create(&wanted.path)?,
+            compressed,
+            requests: Requests::new(&budget),
+            levels: Levels::new(&budget, wanted.limit),
+            budget,
+        })
     }
 
     /// What the drives' recorders are to share.
@@ -106,13 +115,19 @@ impl Output {
         &mut self.requests
     }
 
+    /// Where levels are recorded.
+    #[inline]
+    pub fn levels(&mut self) -> &mut Levels {
+        &mut self.levels
+    }
+
     /// Writes what the drives' recorders have at the end of the run. It is in its place only after [`Output::commit`].
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Interrupted`] once the caller asked to stop.
     pub fn write(&mut self, mut recorders: Vec<Box<Recorder>>, end: Ns, caller: &Caller) -> Result<Reach> {
         let reached = recorders.iter_mut().map(|recorder| recorder.finish(end)).min();
-        let to = self.requests.finish(end).min(reached.unwrap_or(end));
+        let to = self.requests.finish(end).min(self.levels.finish(end)).min(reached.unwrap_or(end));
         let from = self.budget.from.min(end);
         let reach = Reach {
             slices: self.requests.count() + recorders.iter().map(|recorder| recorder.count()).sum::<u64>(),
@@ -120,13 +135,14 @@ impl Output {
             to: to.max(from),
             full: self.budget.is_full(),
         };
+        let host = (&self.requests, &self.levels);
         let target = self.file.path().to_path_buf();
         let mut file = Cancellable { file: &mut self.file, caller };
         let written = if self.compressed {
             let mut encoder = GzEncoder::new(file, Compression::default());
-            json::write(&mut encoder, &self.requests, &recorders, reach).and_then(|()| encoder.finish().map(drop))
+            json::write(&mut encoder, host, &recorders, reach).and_then(|()| encoder.finish().map(drop))
         } else {
-            json::write(&mut file, &self.requests, &recorders, reach)
+            json::write(&mut file, host, &recorders, reach)
         };
         caller.check()?;
         written.map_err(|error| Error::io("write", &target, error))?;

@@ -26,6 +26,8 @@ pub struct File {
     pub marks: Vec<(String, String, u64)>,
     /// By number: phase, thread, time of each step.
     pub flows: BTreeMap<u64, Vec<(char, String, u64)>>,
+    /// By process and name with argument: from when on a level has which value.
+    pub levels: BTreeMap<(String, String), Vec<(u64, u64)>>,
     /// What stands beside the events.
     pub other: Value,
 }
@@ -84,6 +86,14 @@ impl File {
                 return Err(format!("after {last} ns: {event}"));
             }
             last = at;
+            if phase == "C" {
+                let args = event["args"].as_object().filter(|args| args.len() == 1).ok_or_else(|| format!("not one value: {event}"))?;
+                for (what, value) in args {
+                    let value = value.as_u64().ok_or_else(|| format!("no level: {event}"))?;
+                    file.levels.entry((process.clone(), format!("{name} {what}"))).or_default().push((at, value));
+                }
+                continue;
+            }
             text(event, "cat")?;
             match phase {
                 "X" => {
@@ -161,6 +171,27 @@ impl File {
         let known = |args: &str| args.split(",\"response_us\"").next().unwrap_or_default().trim_end_matches('}').to_string();
         let request = |slice: Slice| Slice { thread: "any".into(), args: known(&slice.args), ..slice };
         cut.map(|slice| if slice.process == "requests" { request(slice) } else { slice }).collect()
+    }
+
+    /// The levels within a window that are ever above 0 there: that at its beginning, and every other that follows.
+    pub fn levels_within(&self, from: u64, to: u64) -> BTreeMap<(String, String), Vec<(u64, u64)>> {
+        let mut within = BTreeMap::new();
+        for (key, values) in &self.levels {
+            let begun = values.partition_point(|&(at, _)| at <= from).checked_sub(1).map_or(0, |place| values[place].1);
+            let later = values.iter().copied().filter(|&(at, _)| from < at && at < to);
+            let values: Vec<_> = std::iter::once((from, begun)).chain(later).collect();
+            if from < to && values.iter().any(|&(_, value)| value > 0) {
+                within.insert(key.clone(), values);
+            }
+        }
+        within
+    }
+
+    /// The sum of a level over time up to `to`.
+    pub fn level_ns(&self, process: &str, name: &str, to: u64) -> u64 {
+        let Some(values) = self.levels.get(&(process.to_string(), name.to_string())) else { return 0 };
+        let ends = values.iter().skip(1).map(|&(at, _)| at).chain([to]);
+        values.iter().zip(ends).map(|(&(at, value), end)| (end - at) * value).sum()
     }
 
     /// Start, end, name of the slices of a thread.

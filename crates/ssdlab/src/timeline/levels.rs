@@ -1,0 +1,126 @@
+//! How many of something there are over time: requests under way, operations that wait, free blocks, dirty pages.
+//!
+//! Levels are looked at once for each instant, when all that happens at it has happened: between two instants nothing changes.
+
+use std::sync::Arc;
+
+use super::Ns;
+use super::budget::{Budget, Gate};
+
+/// So many values are kept for each slice that a timeline may have: levels end what slices have not ended.
+const VALUES_PER_SLICE: u64 = 4;
+
+/// What is counted. Drives and chips have their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Requests of the host that have arrived and are not complete.
+    Outstanding,
+    /// Dirty pages in all caches.
+    Dirty,
+    /// Reads in the queue of a chip.
+    Reads { drive: u32, chip: u32 },
+    /// Writes in the queue of a chip.
+    Writes { drive: u32, chip: u32 },
+    /// Free blocks of all pools of a drive.
+    Free { drive: u32 },
+    /// Free blocks of the pool of a drive that has the fewest.
+    Fewest { drive: u32 },
+}
+
+/// A level from a time on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub at: Ns,
+    /// Which level, by its place.
+    pub of: u32,
+    pub value: u64,
+}
+
+/// Levels over time.
+#[derive(Debug)]
+pub struct Levels {
+    gate: Gate,
+    from: Ns,
+    most: u64,
+    /// What is counted, with its value now.
+    pub(super) levels: Vec<(Level, u64)>,
+    /// Values by time; of one time by place. The first of each level is that at the beginning of the window.
+    pub(super) values: Vec<Value>,
+}
+
+impl Levels {
+    pub(super) fn new(budget: &Arc<Budget>, limit: u64) -> Self {
+        let most = limit.saturating_mul(VALUES_PER_SLICE);
+        Levels { gate: Gate::new(budget), from: budget.from, most, levels: Vec::new(), values: Vec::new() }
+    }
+
+    /// From `now` to `until` the levels are what `each` names, always the same ones in the same order.
+    #[cold]
+    pub fn hold(&mut self, now: Ns, until: Ns, each: impl FnOnce(&mut dyn FnMut(Level, u64))) {
+        let at = now.max(self.from);
+        if until <= self.from || !self.gate.is_open(at) {
+            return;
+        }
+        let (levels, values, mut of) = (&mut self.levels, &mut self.values, 0);
+        each(&mut |level, value| {
+            match levels.get_mut(of as usize) {
+                Some((_, before)) if *before == value => {}
+                known => {
+                    match known {
+                        Some((_, before)) => *before = value,
+                        None => levels.push((level, value)),
+                    }
+                    values.push(Value { at, of, value });
+                }
+            }
+            of += 1;
+        });
+        if self.values.len() as u64 > self.most {
+            self.gate.stop(at);
+        }
+    }
+
+    /// The run ends, unless recording has ended before. Returns when it did.
+    pub(super) fn finish(&mut self, end: Ns) -> Ns {
+        let end = self.gate.finish(end);
+        self.values.retain(|value| value.at < end);
+        end
+    }
+
+    /// Which levels are ever above 0, by place.
+    pub(super) fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.levels.len()];
+        self.values.iter().filter(|value| value.value > 0).for_each(|value| used[value.of as usize] = true);
+        used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(levels: &mut Levels, spans: &[(Ns, Ns, u64)]) -> Vec<(Ns, u64)> {
+        for &(now, until, value) in spans {
+            levels.hold(now, until, |each| each(Level::Outstanding, value));
+        }
+        levels.values.iter().map(|value| (value.at, value.value)).collect()
+    }
+
+    #[test]
+    fn levels_begin_with_the_window_and_are_kept_where_they_change() {
+        let mut levels = Levels::new(&Arc::new(Budget::new(100, 400, 10)), 10);
+        let spans = [(0, 50, 7), (50, 150, 2), (150, 200, 2), (200, 300, 0), (300, 500, 5), (500, 600, 1)];
+        assert_eq!(held(&mut levels, &spans), [(100, 2), (200, 0), (300, 5)]);
+        assert_eq!((levels.finish(600), levels.used()), (400, vec![true]));
+    }
+
+    #[test]
+    fn too_many_values_end_the_recording_of_all() {
+        let budget = Arc::new(Budget::new(0, 1000, 1));
+        let mut levels = Levels::new(&budget, 1);
+        let spans: Vec<_> = (0..9).map(|at| (at, at + 1, at)).collect();
+        held(&mut levels, &spans);
+        assert_eq!((levels.finish(9), budget.is_full()), (4, true));
+        assert_eq!(levels.values.len() as u64, VALUES_PER_SLICE);
+    }
+}

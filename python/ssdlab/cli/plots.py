@@ -1,0 +1,113 @@
+"""`ssdlab plot`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ssdlab.errors import UsageError
+from ssdlab.loading import load
+from ssdlab.report.plots import ABOUT, Plots
+from ssdlab.sweeping.result import SweepResult
+
+__all__ = ["plot"]
+
+
+class OfKind(StrEnum):
+    """Requests that a figure may be reduced to."""
+
+    read = "read"
+    write = "write"
+
+
+def plot(
+    folder: Annotated[Path, typer.Argument(help="What `run --out`, `compare --out` or `sweep --out` wrote.", metavar="DIR")],
+    figure: Annotated[
+        str | None, typer.Argument(help="A figure, or a column of a sweep's table. Left out: say which there are.", metavar="[FIGURE]")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file: .pdf, .svg or .png.", metavar="FILE")] = None,
+    width: Annotated[str | None, typer.Option(help="Width, such as 3.4in, 86mm, 8.6cm or 245pt.", metavar="LENGTH")] = None,
+    height: Annotated[str | None, typer.Option(help="Height (default: what suits the figure).", metavar="LENGTH")] = None,
+    font: Annotated[float | None, typer.Option(help="Size of the letters in points (default: 8).", metavar="PT")] = None,
+    title: Annotated[
+        bool | None, typer.Option("--title/--no-title", help="Write the figure's heading above it, or leave out all that can be.")
+    ] = None,
+    schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
+    kind: Annotated[OfKind | None, typer.Option(help="Only what is of reads, or of writes.")] = None,
+    panels: Annotated[str | None, typer.Option(help="Only these parts of the figure, by number.", metavar="N[,N...]")] = None,
+    over: Annotated[str | None, typer.Option(help="Of a sweep: the axis across (default: the last one but seed).", metavar="AXIS")] = None,
+    by: Annotated[str | None, typer.Option(help="Of a sweep: the axis whose values are a line each.", metavar="AXIS")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Of a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
+    ] = None,
+) -> None:
+    """Draw a figure of saved results for a paper, without running again."""
+    results = load(folder)
+    size: dict[str, Any] = {"width": width, "height": height, "font": font, "title": title}
+    of_runs = {"schemes": schemes, "kind": kind, "panels": panels}
+    of_sweeps = {"over": over, "by": by, "where": where or None}
+    is_sweep = isinstance(results, SweepResult)
+    _refuse(of_runs if is_sweep else of_sweeps, f"{folder} has {'a sweep' if is_sweep else 'no sweep'}")
+    if figure is None:
+        _refuse({**size, **of_runs, **of_sweeps, "out": out}, "name a FIGURE as well")
+        lines = _columns(results) if isinstance(results, SweepResult) else _listed(results.plot)
+        typer.echo("\n".join(lines))
+        return
+    if isinstance(results, SweepResult):
+        picture = results.plot(figure, over, by=by, where=_where(results, where or []), **size)
+    else:
+        chosen: dict[str, Any] = {"schemes": schemes.split(",") if schemes else None, "kind": kind and kind.value}
+        chosen["panels"] = _numbers(panels)
+        picture = results.plot.picture(figure, **size, **chosen)
+    if out is None:
+        raise UsageError(f"{figure}: -o FILE is missing, such as -o {figure}.pdf")
+    picture.save(out)
+    across, up = picture.sheet.get_size_inches()
+    typer.echo(f"{out}: {picture.title}, {across:.2f} x {up:.2f} in")
+
+
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    given = [f"--{name}" for name, value in options.items() if value is not None]
+    if given:
+        raise UsageError(f"{', '.join(given)}: {reason}")
+
+
+def _listed(plots: Plots) -> list[str]:
+    lines = []
+    for name in plots.available():
+        lines.append(f"{name:13} {ABOUT[name]}")
+        parts = plots.panels(name)
+        lines += [f"{'':13} {number} {part}" for number, part in enumerate(parts, 1) if len(parts) > 1]
+    return lines
+
+
+def _columns(sweep: SweepResult) -> list[str]:
+    axes = [f"{name}: {', '.join(map(str, values))}" for name, values in sweep.axes.items()]
+    return ["Axes (--over, --by, --where):", *axes, "Columns:", *sweep.numbers()]
+
+
+def _numbers(text: str | None) -> Sequence[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as reason:
+        raise UsageError(f'--panels "{text}": expected numbers such as 1,3 (`ssdlab plot DIR` lists them)') from reason
+
+
+def _where(sweep: SweepResult, pairs: Sequence[str]) -> dict[str, Any]:
+    """Values as the axes have them: 0.1 is a number there."""
+    chosen = {}
+    for pair in pairs:
+        axis, equals, text = pair.partition("=")
+        if not equals:
+            raise UsageError(f'--where "{pair}": expected AXIS=VALUE, such as seed=1')
+        known = {str(value): value for value in sweep.axes.get(axis, [])}
+        if axis in sweep.axes and text not in known:
+            raise UsageError(f'--where "{pair}": {axis} has {", ".join(known)}')
+        chosen[axis] = known.get(text, text)
+    return chosen

@@ -1,0 +1,93 @@
+"""Results in notebooks: the tables of the command line as HTML. It sets no colours, so that it suits light and dark ground alike."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ssdlab.tables import as_text
+
+__all__ = ["Named", "of_mapping", "of_tables"]
+
+LISTED = 8
+"""Entries of a list that are shown."""
+CELL = ' style="text-align: {}; vertical-align: top; white-space: {}"'
+LEFT, RIGHT, LONG = CELL.format("left", "pre"), CELL.format("right", "pre"), CELL.format("left", "normal")
+
+
+class Named(dict[str, str]):
+    """A sentence for each name. A dictionary that notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        return of_mapping("", self)
+
+
+def of_tables(items: Iterable[RenderableType]) -> str:
+    """Tables and lines as HTML; whatever stands in them is text."""
+    parts: list[str] = []
+    for item in (piece for whole in items for piece in _pieces(whole)):
+        if isinstance(item, Table):
+            parts.append(_table(item))
+        elif isinstance(item, Text | str):
+            text = item.plain if isinstance(item, Text) else item
+            bold = isinstance(item, Text) and "bold" in str(item.style)
+            parts += [f"<p>{f'<b>{html.escape(text)}</b>' if bold else html.escape(text)}</p>"] if text.strip() else []
+        else:
+            parts.append(f"<pre>{html.escape(as_text([item]))}</pre>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def of_mapping(title: str, values: Mapping[str, Any]) -> str:
+    """Names and values, nested ones by their path."""
+    rows = "".join(
+        f"<tr><th{LEFT}>{html.escape(name)}</th><td{LONG}>{html.escape(_shown(value))}</td></tr>" for name, value in _leaves(values)
+    )
+    heading = f"<p><b>{html.escape(title)}</b></p>" if title else ""
+    return f"<div>{heading}<table><tbody>{rows}</tbody></table></div>"
+
+
+def _pieces(item: RenderableType) -> Iterator[RenderableType]:
+    """What a rendering is made of; of several of one table the widest, since a notebook scrolls."""
+    if isinstance(item, Group):
+        for part in item.renderables:
+            yield from _pieces(part)
+    elif hasattr(item, "widest"):
+        yield from _pieces(item.widest)
+    else:
+        yield item
+
+
+def _table(table: Table) -> str:
+    columns = [(_plain(column.header), RIGHT if column.justify == "right" else LEFT, list(column.cells)) for column in table.columns]
+    heads = "".join(f"<th{style}>{header}</th>" for header, style, _ in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td{style}>{_plain(cells[row])}</td>" for _, style, cells in columns) + "</tr>" for row in range(table.row_count)
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _plain(cell: RenderableType) -> str:
+    return html.escape(cell.plain if isinstance(cell, Text) else str(cell))
+
+
+def _leaves(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        place = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, place)
+        else:
+            yield place, value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        more = len(value) - LISTED
+        return ", ".join([*map(_shown, value[:LISTED]), *([f"... {more:,} more"] if more > 0 else [])])
+    if isinstance(value, bool):
+        return str(value).lower()  # as the configuration writes it
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,134 @@
+"""How large a figure is on paper, what of it is drawn, and in which letters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ssdlab.checks import whole
+from ssdlab.errors import UsageError
+from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
+from ssdlab.report.runs import KINDS
+
+__all__ = ["Kind", "Length", "Look", "inches", "panels_of", "reduced"]
+
+Kind = Literal["read", "write"]
+Length = str | float
+"""Inches as a number, or a text with a unit: `"3.4in"`, `"86mm"`."""
+
+UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Inches; points are those of TeX, which tells widths of columns in them."""
+SIZES = (0.5, 100.0)
+"""Inches that a figure may have."""
+LETTERS = (4.0, 40.0)
+"""Points that letters may have."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a figure is drawn. Sizes are inches; `None`: as large as suits it."""
+
+    width: float | None = None
+    height: float | None = None
+    font: float = 8.0
+    """Points."""
+    title: bool | None = None
+    """The figure's heading above it. `None`: only those of its parts; false: these only where there are several."""
+
+    @classmethod
+    def of(cls, width: Length | None, height: Length | None, font: float | None, title: bool | None) -> Look:
+        """From what a caller says.
+
+        Raises:
+            UsageError: for what is no length, or none for a figure.
+        """
+        if title is not None and not isinstance(title, bool):
+            raise UsageError(f"title = {title!r}: expected True or False")
+        if font is not None and not (_is_number(font) and LETTERS[0] <= font <= LETTERS[1]):
+            raise UsageError(f"font = {font!r}: expected points, {LETTERS[0]:g} to {LETTERS[1]:g}")
+        size = {name: inches(name, value) for name, value in (("width", width), ("height", height)) if value is not None}
+        return cls(**size, **({} if font is None else {"font": float(font)}), title=title)
+
+    @property
+    def small(self) -> float:
+        """The size of remarks: readable in print."""
+        return min(self.font, max(self.font - 1, 7.0))
+
+
+def inches(name: str, value: object) -> float:
+    """A length in inches."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", value) if isinstance(value, str) else None
+    unit = 1.0 if not found else UNITS.get(found[2] or "in", math.nan)
+    length = float(found[1]) * unit if found else value if _is_number(value) else math.nan
+    if not isinstance(length, int | float) or not SIZES[0] <= length <= SIZES[1]:
+        raise UsageError(f"{name} = {value!r}: expected {SIZES[0]:g} to {SIZES[1]:g} inches, such as 3.4in, 86mm, 8.6cm or 245pt")
+    return float(length)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def panels_of(figure: Figure) -> list[str]:
+    """What its parts show, in the order in which they are numbered, from 1."""
+    found: list[str] = []
+    for plot in figure.plots:
+        if isinstance(plot, Plot):
+            found += [": ".join(filter(None, (plot.title, panel.title[:1].lower() + panel.title[1:]))) for panel in plot.panels]
+        elif isinstance(plot, Bars):
+            found += [": ".join(filter(None, (plot.title, name.lower()))) for name, _ in plot.groups]
+        else:
+            found.append(plot.title)
+    return found
+
+
+def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] | None = None) -> Figure:
+    """A figure without what is not wanted.
+
+    Args:
+        figure: the whole.
+        kind: only what is of reads, or of writes.
+        panels: only these parts, numbered as `panels_of` has them; they stay in the figure's order.
+
+    Raises:
+        UsageError: for parts that it does not have.
+    """
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"kind = {kind!r}: expected {' or '.join(KINDS)}")
+    there = panels_of(figure)
+    wanted = set(range(1, len(there) + 1)) if panels is None else {whole("panels", number, least=1) for number in panels}
+    if not wanted or max(wanted) > len(there):
+        raise UsageError(f"panels = {sorted(wanted)}: {figure.key} has {len(there)} ({_numbered(there)})")
+    numbers = iter(range(1, len(there) + 1))
+    plots = [plot for plot in (_reduced(plot, [next(numbers) in wanted for _ in _parts(plot)], kind) for plot in figure.plots) if plot]
+    if not plots:
+        of_kinds = any(name in words for words in there for name in KINDS.values())
+        why = "there are none in it" if of_kinds else "it does not tell reads from writes"
+        raise UsageError(f"kind = {kind!r}: nothing of {figure.key} is of {KINDS[kind].lower() if kind else 'that'}: {why}")
+    return replace(figure, plots=plots)
+
+
+def _numbered(names: Sequence[str]) -> str:
+    return ", ".join(f"{number} {name}" for number, name in enumerate(names, 1))
+
+
+def _parts(plot: Plot | Bars | Ranges) -> Sequence[object]:
+    if isinstance(plot, Plot):
+        return plot.panels
+    return plot.groups if isinstance(plot, Bars) else [plot]
+
+
+def _reduced(plot: Plot | Bars | Ranges, wanted: Sequence[bool], kind: Kind | None) -> Plot | Bars | Ranges | None:
+    name = None if kind is None else KINDS[kind]
+    if isinstance(plot, Plot):
+        panels = [
+            panel for panel, here in zip(plot.panels, wanted, strict=True) if here and (name is None or name in (plot.title, panel.title))
+        ]
+        return replace(plot, panels=panels) if panels else None
+    if isinstance(plot, Bars):
+        groups = [group for group, here in zip(plot.groups, wanted, strict=True) if here and (name is None or group[0] == name)]
+        return replace(plot, groups=groups) if groups else None
+    return plot if wanted[0] and name is None else None
