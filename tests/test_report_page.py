@@ -276,7 +276,7 @@ def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ss
 
 def test_a_sweep_without_a_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
-    with pytest.raises(ssdlab.UsageError, match="a sweep of which no point has a result"):
+    with pytest.raises(ssdlab.UsageError, match="a sweep without results"):
         report.write_again(tmp_path, tmp_path / "report.html")
 
 

@@ -4,7 +4,6 @@
 |---|---|
 | `definition` | a sweep as data: its axes and points, checked |
 | `running` | the runs, resumed where some are there already, and the files that they come to |
-| `reading` | its results, read again from its folder |
 | `result` | what came of a sweep: points, a table, a figure |
 | `remote` | runs as tasks of Ray, on several machines |
 | `api` | `ssdlab.sweep` |
