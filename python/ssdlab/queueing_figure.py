@@ -48,9 +48,9 @@ def draw(runs: Mapping[str, QueueingResult], folder: Path) -> None:
             _queue(panels[1][column], arrivals, arrivals + _seconds(requests["wait_ns"]), end)
             copies = run.copies
             _queue(panels[2][column], _seconds(copies["entered_ns"]), _seconds(copies["start_ns"]), end)
-            panels[2][column].set_xlabel("time, s")
+            panels[2][column].set_xlabel("Time (s)")
             panels[2][column].set_xlim(0, end or 1.0)
-        for row, label in enumerate(("wait, ms", "requests waiting", "copies waiting")):
+        for row, label in enumerate(("Wait (ms)", "Requests waiting", "Copies waiting")):
             panels[row][0].set_ylabel(label)
         drawing.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=2, markerscale=3)
         save(drawing, folder)
