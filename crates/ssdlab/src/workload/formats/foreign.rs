@@ -49,10 +49,10 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     if all(lines, is_arc) {
         let make = format!("awk 'BEGIN{{print \"{HEADER}\"}}{{print NR*1000 \",R,\" $1*512 \",\" $2*512}}'");
         return Some(format!(
-            "a trace of the ARC paper, blocks in order without times and types; as reads each a millisecond after the one before: {make}"
+            "a trace of the ARC paper, blocks of 512 bytes in order without times and types; as reads each a millisecond after the one before: {make}"
         ));
     }
-    if all(lines, |line| fields(line, b';') >= 4 && !line.contains(&b'.')) || all(lines, |line| fields(line, b';') >= 4) {
+    if all(lines, |line| fields(line, b';') >= 4) {
         let change = if lines.iter().any(|line| line.contains(&b',')) { "sed 's/,/./g; s/;/,/g'" } else { "sed 's/;/,/g'" };
         return Some(format!("columns separated by semicolons; expected commas (and decimal points): {change}"));
     }
@@ -120,7 +120,7 @@ fn is_utf16(sample: &[u8]) -> bool {
 /// and each object's next access is behind its own.
 fn is_oracle_general(sample: &[u8], is_all: bool) -> bool {
     const BYTES: usize = 24;
-    if sample.len() < 2 * BYTES || !sample.contains(&0) || (is_all && sample.len() % BYTES != 0) {
+    if sample.len() < 2 * BYTES || !sample.contains(&0) || (is_all && !sample.len().is_multiple_of(BYTES)) {
         return false;
     }
     let mut before = 0;
@@ -133,9 +133,11 @@ fn is_oracle_general(sample: &[u8], is_all: bool) -> bool {
     })
 }
 
-/// `ms, value, direction, bytes[, offset[, priority[, ...]]]` (fio's documentation, "Log File Formats"): the direction is 0 to 3.
+/// `ms, value, direction, bytes[, offset[, priority[, ...]]]` (fio's documentation, "Log File Formats"): the direction is 0 to 3. fio writes
+/// a space behind each comma; without, the numbers may be anything.
 fn is_fio_log(line: &[u8]) -> bool {
-    if !(4..=7).contains(&fields(line, b',')) {
+    let commas = fields(line, b',') - 1;
+    if !(3..=6).contains(&commas) || line.windows(2).filter(|pair| pair == b", ").count() != commas {
         return false;
     }
     let mut columns = Columns::new(line, b',');
@@ -230,7 +232,13 @@ mod tests {
 
     #[test]
     fn ones_own_csv_is_told_the_header_that_it_needs() {
-        for text in ["time,op,offset,size\n0,R,0,512\n", "0,read,0,512\n1,write,0,512\n", "0.5,1,2,3,4,5,6,7,8\n", "id,ts,kind,lba\n"] {
+        for text in [
+            "1000,8,0,4096\n2000,16,1,4096\n",
+            "time,op,offset,size\n0,R,0,512\n",
+            "0,read,0,512\n1,write,0,512\n",
+            "0.5,1,2,3,4,5,6,7,8\n",
+            "id,ts,kind,lba\n",
+        ] {
             assert!(message(text.as_bytes()).contains(HEADER), "{text}");
         }
         assert!(message(b"0,1;R;0;512\n0,2;W;0;512\n").contains("sed 's/,/./g; s/;/,/g'"));

@@ -250,6 +250,9 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
         return Err(Error::Trace(format!("{shown}: {what}")));
     }
     let lines = sample_lines(sample, is_all);
+    if lines.is_empty() && is_all {
+        return Err(Error::Trace(format!("{shown}: the file is empty: no line holds anything")));
+    }
     let mut fitting = fitting(&lines);
     drop_by_plausible_time(&mut fitting, &lines);
     // A name decides between fitting formats, and stands alone where the first lines are damaged.
@@ -629,6 +632,7 @@ Throughput (R/W): 0KiB/s / 0KiB/s";
     fn what_is_no_trace_gets_one_clear_message() {
         let message = |name: &str, bytes: &[u8]| recognise(Path::new(name), bytes, true).err().unwrap().to_string();
         assert!(message("x", b"").contains("empty"));
+        assert!(message("x", b"\n \r\n\n").contains("empty"));
         assert!(message("x", b"Total price\nplease close it\nCPU0 x\n").contains("known formats"));
         assert!(message("x", b"hello\nworld\n").contains("known formats"));
         assert!(message("x", b"a\0b").contains("binary"));

@@ -30,7 +30,7 @@ struct Vscsi {
 const VERSION_1: Vscsi = Vscsi { version: 1, bytes: 32, command: 12, length: 4 };
 /// Command, version, serial number, length, elements, address, time, response time.
 const VERSION_2: Vscsi = Vscsi { version: 2, bytes: 40, command: 0, length: 8 };
-/// Address and time follow the first 16 bytes in both versions, and so does padding to 64 bits: none.
+/// Address and time lie at the same places in both versions.
 const ADDRESS: usize = 16;
 const TIME: usize = 24;
 
