@@ -234,7 +234,7 @@ CONTEXTS: Mapping[str, Context] = {
         base={**CUBE, "gc.priority": "fifo", "gc.trigger": "invalid-share", "gc.invalid_share": 0.4, "ftl.frontier": "shared"},
         trace=large,
     ),
-    "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}),
+    "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}, trace=scattered),
     "gc.suspend": Context(
         ([], ["read"], ["program"], ["erase"], ["read", "program", "erase"]),
         base={**PREEMPTIBLE, "device.suspend_ns": 1000},

@@ -237,12 +237,16 @@ fn found(defect: Planted, verify: Verify) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    for (defect, says) in
-        [(Planted::KeepsStaleCopies, "holds version"), (Planted::ForgetsHardThreshold, "T_hard"), (Planted::KeepsExclusion, "no progress")]
-    {
+    let defects: [(Planted, &[&str]); 3] = [
+        // The page is read back wrong, or its block is seen before to have another number of valid pages.
+        (Planted::KeepsStaleCopies, &["holds version", "is listed under"]),
+        (Planted::ForgetsHardThreshold, &["T_hard"]),
+        (Planted::KeepsExclusion, &["no progress"]),
+    ];
+    for (defect, says) in defects {
         let failure = found(defect, Verify::Every);
         println!("{defect:?}: case {} {}", failure.case, failure.reason);
-        assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+        assert!(says.iter().any(|says| failure.reason.contains(says)), "{defect:?}: {failure:?}");
     }
 }
 

@@ -608,7 +608,7 @@ pub enum Scope {
 pub enum Priority {
     /// The GC operation.
     Gc,
-    /// The one that became ready first.
+    /// The one that became ready first; a host operation counts from its admission to the chip's queue.
     Fifo,
     /// The host operation.
     Host,

@@ -50,10 +50,13 @@ pub struct Transaction {
     pub bytes: (u32, u32),
     /// The physical page read or programmed.
     pub ppn: Ppn,
-    /// When it began to wait, and the serial number of that moment.
+    /// When it was admitted to its chip's queue, and the serial number of that moment: its age among host operations, and beside GC's.
     pub ready: (Ns, u64),
-    /// Its place in the order of its station: that serial number, or one it has changed with those it passed.
+    /// Its place in the order of its station: that serial number, or, where slack gives the order, one it has changed with those it passed.
     pub rank: u64,
+    /// By kind of line: the operation that was last in its line when it was admitted, or [`NONE`]. An operation that enters a line later, after
+    /// older operations on its page or after its read, looks for its place from there.
+    pub behind_in_line: [u32; 2],
     /// Up to when its time is accounted for.
     pub mark: Ns,
     /// Where its time went.

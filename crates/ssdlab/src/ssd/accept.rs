@@ -113,13 +113,29 @@ impl Ssd {
         self.requests.get(place).pending += 1;
         let mut transaction = self.new_transaction(place, arrival, kind, lpn, bytes, chip);
         transaction.account(Part::HostQueue, now);
+        transaction.ready = (now, self.next_serial());
         let index = self.transactions.insert(transaction);
         if self.sched.slack.is_none() {
+            if chain.is_some() || bytes != (0, self.geometry().page_bytes) {
+                self.note_place(index);
+            }
             self.enchain(now, lpn, index, chain);
         } else {
             self.enchain_and_estimate(now, lpn, index, chain);
         }
         true
+    }
+
+    /// Notes who is last in the lines that an operation may enter later than it is admitted.
+    fn note_place(&mut self, index: u32) {
+        let Transaction { kind, lpn, chip, .. } = self.transactions[index];
+        let geometry = self.ftl.geometry();
+        let home = geometry.home(lpn).0;
+        let write = kind == TransactionKind::Write;
+        let read_from = self.ftl.lookup(lpn).map_or(home, |ppn| geometry.pool_of_page(ppn));
+        let write_line = if self.sched.is_dynamic() { self.sched.chip_line(ChipId(chip)) } else { self.sched.line(home, LineKind::Write) };
+        let read_line = self.sched.line(read_from, LineKind::Read);
+        self.transactions[index].behind_in_line = [self.sched.tail(read_line), if write { self.sched.tail(write_line) } else { NONE }];
     }
 
     fn new_transaction(
@@ -148,6 +164,7 @@ impl Ssd {
             ppn: Ppn(0),
             ready: (0, 0),
             rank: 0,
+            behind_in_line: [NONE; 2],
             mark: arrival,
             parts: Parts::default(),
             domain: 0,
@@ -279,7 +296,6 @@ impl Ssd {
                 if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
                     self.transactions[index].kind = TransactionKind::ReadForWrite;
                     self.counters.rmw_reads += 1;
-                    self.note_page_to_be_read(index, true);
                 }
                 self.line_up(now, index);
             }
@@ -287,14 +303,15 @@ impl Ssd {
         }
     }
 
-    /// Puts an active transaction into the line where it waits for its die.
+    /// Puts an active transaction into the line where it waits for its die, in the place of its age.
     pub(super) fn line_up(&mut self, now: Ns, index: u32) {
-        let serial = self.next_serial();
+        // Where slack gives the order it comes from the end of its station's queue to its place, and changes ranks with those it passes.
+        let rank = if self.sched.slack.is_some() { self.next_serial() } else { self.transactions[index].ready.1 };
         let Transaction { kind, lpn, chip, .. } = self.transactions[index];
         let write = kind == TransactionKind::Write;
         if write && self.sched.is_dynamic() {
             let domain = self.domain_of_chip(chip);
-            self.start_waiting(now, index, serial, domain);
+            self.start_waiting(now, index, rank, domain);
             let first = DieId(self.geometry().dies_of_chip(ChipId(chip)).start);
             self.sched.push_on_chip(&mut self.transactions, ChipId(chip), first, index);
             for die in self.geometry().dies_of_chip(ChipId(chip)) {
@@ -307,7 +324,7 @@ impl Ssd {
         let pool = place.map_or_else(|| geometry.home(lpn).0, |ppn| geometry.pool_of_page(ppn));
         let die = geometry.die_of_pool(pool);
         self.transactions[index].pool = pool;
-        self.start_waiting(now, index, serial, self.domain_of_pool(pool));
+        self.start_waiting(now, index, rank, self.domain_of_pool(pool));
         if self.try_join(now, index) {
             return;
         }
@@ -319,11 +336,10 @@ impl Ssd {
         }
     }
 
-    fn start_waiting(&mut self, now: Ns, index: u32, serial: u64, domain: u32) {
+    fn start_waiting(&mut self, now: Ns, index: u32, rank: u64, domain: u32) {
         let clock = self.clocks.read(domain, now);
         let transaction = &mut self.transactions[index];
-        transaction.ready = (now, serial);
-        transaction.rank = serial;
+        transaction.rank = rank;
         transaction.domain = domain;
         transaction.clock = clock;
     }
