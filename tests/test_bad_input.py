@@ -632,8 +632,9 @@ def test_a_drive_that_does_not_fit_into_memory(tmp_path: Path, command: str) -> 
         lambda: ssdlab.Simulator(set=SMALL).submit(ssdlab.Request(op="read", offset=-1, length=4096)),
         lambda: ssdlab.Simulator(set=SMALL).submit(ssdlab.Request(op="read", offset=0, length=2**64)),
         lambda: ssdlab.Simulator(set=SMALL).run_until(-1),
+        lambda: ssdlab.Simulator(set=SMALL).run_until(2**63),
     ],
-    ids=["seed", "requests", "jobs", "unit_bytes", "bad_lines", "offset", "length", "until"],
+    ids=["seed", "requests", "jobs", "unit_bytes", "bad_lines", "offset", "length", "until", "too late"],
 )
 def test_numbers_that_the_core_cannot_hold(call: Callable[[], Any]) -> None:
     with pytest.raises(ssdlab.UsageError):

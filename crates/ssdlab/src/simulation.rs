@@ -116,8 +116,10 @@ impl Control {
 const CUSTOM: &str = "custom";
 /// How many steps of the clock pass between looks at [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
-/// The last instant at which a request may arrive: what follows it must not overflow.
-const LAST_ARRIVAL: Ns = Ns::MAX / 2;
+/// The last instant at which a request may arrive, ns: 285 years.
+const LAST_ARRIVAL: Ns = 9_000_000_000_000_000_000;
+/// The last instant at which anything may happen, ns: times fit 63 bits, as those who read logs and results expect, and sums of two 64.
+const LAST_INSTANT: Ns = Ns::MAX / 2;
 /// Rounds at one instant, without a request taken in or completed, after which the clock is held to be stuck there.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 
@@ -242,7 +244,7 @@ impl Simulation {
     /// Returns its serial number, by which its completion is known.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a request in the past, after 2^63 ns, beyond the exported range, or of no length.
+    /// [`Error::Usage`] for a request in the past, after 9 x 10^18 ns, beyond the exported range, or of no length.
     pub fn submit(&mut self, request: Request) -> Result<u64> {
         let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
         if request.arrival_ns < earliest {
@@ -254,7 +256,8 @@ impl Simulation {
         }
         if request.arrival_ns > LAST_ARRIVAL {
             return Err(Error::Usage(format!(
-                "a request is submitted for {} ns; at most {LAST_ARRIVAL} ns (292 years) can be simulated",
+                "a request arrives at {} ns; expected at most {LAST_ARRIVAL} ns (285 years): check the unit of the times, or raise \
+                 workload.time_scale",
                 request.arrival_ns
             )));
         }
@@ -278,8 +281,11 @@ impl Simulation {
     /// Simulates up to and including the time `until`.
     ///
     /// # Errors
-    /// What the request log or verify mode meets; [`Error::Policy`].
+    /// [`Error::Usage`] for a time after 2^63 ns; what the request log or verify mode meets; [`Error::Policy`].
     pub fn run_until(&mut self, until: Ns) -> Result<()> {
+        if until > LAST_INSTANT {
+            return Err(Error::Usage(format!("the time {until} ns: expected at most {LAST_INSTANT} ns (292 years)")));
+        }
         self.begin()?;
         while self.next_time().is_some_and(|time| time <= until) {
             self.step()?;
@@ -386,6 +392,14 @@ impl Simulation {
     fn step(&mut self) -> Result<()> {
         let time = self.next_time().expect("the caller knows that something is due");
         assert!(time >= self.now, "time goes back");
+        if time > LAST_INSTANT {
+            return Err(Error::Simulation(format!(
+                "{} requests are still under way at {} ns, and what they wait for ends after {LAST_INSTANT} ns (292 years), which cannot be \
+                 simulated: lower the load, or the times of the device",
+                self.outstanding(),
+                self.now
+            )));
+        }
         // A request taken in or completed is progress also where no time passes.
         let progress = self.submitted - self.arrivals.len() as u64 + self.completed;
         let stands = time == self.now && progress == self.progress;
@@ -634,7 +648,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         jobs: counters.jobs,
         pages_moved: counters.pages_moved,
         stale_moves: counters.stale_moves,
-        job_ns_sum: u128::from(counters.job_ns),
+        job_ns_sum: counters.job_ns,
         job_ns_max: counters.job_ns_max,
         merged: [counters.merged_reads, counters.merged_writes],
         pipelined: [counters.pipelined_reads, counters.pipelined_writes],
@@ -645,8 +659,8 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         cache: None,
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
-        gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),
-        chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
+        gc_active_pool_ns: ssd.gc_active_ns(end),
+        chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end)).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
         counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
         array: None,

@@ -1,5 +1,6 @@
 //! Requests under way.
 
+use crate::distribution::Wide;
 use crate::request::Request;
 use crate::stats::Parts;
 use crate::units::{Lpn, Ns};
@@ -33,7 +34,7 @@ pub struct Ends {
     /// The sum of their times since arrival, ns, and of the squares of these.
     pub sum: u128,
     /// See `sum`.
-    pub squares: u128,
+    pub squares: Wide,
     /// Chips that they were on; counted where slack is.
     pub chips: u32,
     /// A page has passed others; one was served in a pause or paused.
@@ -48,7 +49,7 @@ impl Ends {
     pub fn add(&mut self, ns: Ns) {
         self.pages += 1;
         self.sum += u128::from(ns);
-        self.squares += u128::from(ns) * u128::from(ns);
+        self.squares.add_square(ns);
     }
 }
 

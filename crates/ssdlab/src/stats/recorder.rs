@@ -20,8 +20,8 @@ pub struct Recorder {
     random_reads: Class,
     writes: Class,
     requests: RequestCounts,
-    bytes_read: u64,
-    bytes_written: u64,
+    bytes_read: u128,
+    bytes_written: u128,
     digest: OrderedDigest,
     log: Option<RequestLog>,
 }
@@ -32,9 +32,9 @@ pub struct RequestStats {
     /// Requests by kind.
     pub requests: RequestCounts,
     /// Bytes asked for by reads.
-    pub bytes_read: u64,
+    pub bytes_read: u128,
     /// Bytes asked for by writes.
-    pub bytes_written: u64,
+    pub bytes_written: u128,
     /// Response times by class.
     pub latency_ns: Latencies,
     /// Mean parts of the response times by class.
@@ -76,12 +76,12 @@ impl Recorder {
         let class = match completion.kind {
             RequestKind::Read => {
                 self.requests.read += 1;
-                self.bytes_read += completion.length;
+                self.bytes_read += u128::from(completion.length);
                 Some(if completion.sequential { &mut self.sequential_reads } else { &mut self.random_reads })
             }
             RequestKind::Write => {
                 self.requests.write += 1;
-                self.bytes_written += completion.length;
+                self.bytes_written += u128::from(completion.length);
                 Some(&mut self.writes)
             }
             RequestKind::Trim => {
@@ -243,7 +243,7 @@ mod tests {
                 prop_assert!((parts.gc * 3.0 - latency.mean).abs() <= 3.0);
             }
             prop_assert_eq!(stats.requests.trim, completions.iter().filter(|c| c.kind == RequestKind::Trim).count() as u64);
-            prop_assert_eq!(stats.bytes_written, 4096 * stats.requests.write);
+            prop_assert_eq!(stats.bytes_written, u128::from(4096 * stats.requests.write));
         }
 
         #[test]
