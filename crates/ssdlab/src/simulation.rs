@@ -120,6 +120,8 @@ const STEPS_PER_LOOK: u64 = 4096;
 const LAST_ARRIVAL: Ns = 9_000_000_000_000_000_000;
 /// The last instant at which anything may happen, ns: times fit 63 bits, as those who read logs and results expect, and sums of two 64.
 const LAST_INSTANT: Ns = Ns::MAX / 2;
+/// Room is made for requests of so many pages at once.
+const PAGES_AT_ONCE: usize = 1024;
 /// Rounds at one instant, without a request taken in or completed, after which the clock is held to be stuck there.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 
@@ -146,6 +148,10 @@ pub struct Simulation {
     rounds_at_now: u32,
     /// Requests taken in and requests completed, before the last step.
     progress: u64,
+    /// Pages for which room is left, of what was made last.
+    room: usize,
+    /// When a request last found none outstanding, and how many had arrived until then.
+    busy_since: (Ns, u64),
 }
 
 impl Simulation {
@@ -201,6 +207,8 @@ impl Simulation {
             begun: false,
             rounds_at_now: 0,
             progress: 0,
+            room: 0,
+            busy_since: (0, 0),
         })
     }
 
@@ -244,7 +252,8 @@ impl Simulation {
     /// Returns its serial number, by which its completion is known.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a request in the past, after 9 x 10^18 ns, beyond the exported range, or of no length.
+    /// [`Error::Usage`] for a request in the past, after 9 x 10^18 ns, beyond the exported range, or of no length; [`Error::Simulation`] if
+    /// memory does not suffice.
     pub fn submit(&mut self, request: Request) -> Result<u64> {
         let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
         if request.arrival_ns < earliest {
@@ -273,6 +282,8 @@ impl Simulation {
         if request.length == 0 && request.kind != RequestKind::Flush {
             return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));
         }
+        let waiting = self.submitted - self.completed;
+        memory::make_room(&mut self.arrivals, 1).map_err(|exhausted| self.overloaded(waiting, &exhausted.to_string()))?;
         self.arrivals.push_back(request);
         self.submitted += 1;
         Ok(self.submitted - 1)
@@ -411,6 +422,7 @@ impl Simulation {
         self.pass_until(time);
         self.storage.handle_events(time);
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
+            self.take_in()?;
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
             if let Some(timeline) = &mut self.timeline {
@@ -421,6 +433,52 @@ impl Simulation {
         self.storage.dispatch(time);
         self.policy_could_choose()?;
         self.collect_completions()
+    }
+
+    /// The next request arrives: there is a place for it.
+    #[inline]
+    fn take_in(&mut self) -> Result<()> {
+        let outstanding = self.outstanding();
+        if outstanding == 0 {
+            self.busy_since = (self.now, self.completed);
+        } else if outstanding >= self.most_outstanding() {
+            return Err(self.overloaded(outstanding, "that is as many as workload.max_outstanding allows"));
+        }
+        // At least one, for requests of no page, and one more where the first page is not begun at its start.
+        let pages = (self.arrivals[0].length / u64::from(self.plan.config.device.page_bytes)) as usize + 2;
+        if self.room < pages {
+            self.room = pages + PAGES_AT_ONCE;
+            self.storage.make_room(self.room).map_err(|exhausted| self.overloaded(outstanding, &exhausted.to_string()))?;
+        }
+        self.room -= pages;
+        Ok(())
+    }
+
+    /// The most requests that may be outstanding. A closed loop has as many as it says.
+    fn most_outstanding(&self) -> u64 {
+        let workload = &self.plan.config.workload;
+        if workload.queue_depth > 0 { u64::MAX } else { workload.max_outstanding.into() }
+    }
+
+    /// Requests come faster than the drive completes them, until so many are outstanding and `limit` is reached.
+    #[cold]
+    fn overloaded(&self, outstanding: u64, limit: &str) -> Error {
+        let (since, completed) = self.busy_since;
+        let arrived = outstanding + self.completed - completed;
+        let seconds = |ns: Ns| ns as f64 / 1e9;
+        let rate = |count: u64| count as f64 / seconds(self.now - since);
+        let rates = if self.now > since {
+            format!("arrived at {:.0} a second and completed at {:.0} a second", rate(arrived), rate(self.completed - completed))
+        } else {
+            "arrived at one instant".to_string()
+        };
+        Error::Simulation(format!(
+            "the drive is overloaded: at {:.3} s {outstanding} requests are outstanding; since {:.3} s, when there were none, requests {rates}; \
+             {limit}. Slow them down (workload.time_scale below 1, workload.interarrival_us), run fewer, simulate a drive with more chips, \
+             issue the next only when one completes (workload.queue_depth), or raise workload.max_outstanding where memory is there",
+            seconds(self.now),
+            seconds(since),
+        ))
     }
 
     /// The clock goes on to `time`. Nothing changes until then.
@@ -474,6 +532,11 @@ impl Simulation {
                     Some(request) if depth > 0 => self.submit(Request { arrival_ns: self.now, ..request }).map(drop)?,
                     Some(request) => self.submit(request).map(drop)?,
                     None => exhausted = true,
+                }
+                // Of those that come at one instant all must be known; that may be too many.
+                let at_one_instant = self.arrivals.len() as u64 - u64::from(!self.arrivals.is_empty());
+                if at_one_instant > self.most_outstanding() {
+                    return Err(self.overloaded(at_one_instant, "that is more than workload.max_outstanding allows"));
                 }
             }
             if self.completed < self.submitted {

@@ -12,6 +12,7 @@ use super::{LineKind, NONE, Transactions};
 use crate::config::{Allocation, Config};
 use crate::flash::Timing;
 use crate::geometry::Geometry;
+use crate::memory::{self, Exhausted};
 use crate::units::{ChipId, DieId, Ns, PoolId};
 
 /// A queue of a station.
@@ -222,6 +223,16 @@ impl Slack {
     /// Writes admitted to a station that are not in its queue yet, behind older operations on their page or behind their own read.
     pub fn coming(&self, station: u32) -> u64 {
         u64::from(self.coming[station as usize])
+    }
+
+    /// Sees to it that so many operations and requests can be under way without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, operations: usize, requests: usize) -> Result<(), Exhausted> {
+        let (more_operations, more_requests) = (operations - self.entries.len(), requests - self.latest.len());
+        memory::make_room(&mut self.entries, more_operations)?;
+        memory::make_room(&mut self.latest, more_requests)
     }
 
     /// A request arrives.

@@ -2,6 +2,7 @@
 
 use crate::distribution::Wide;
 use crate::request::Request;
+use crate::slab::Slab;
 use crate::stats::Parts;
 use crate::units::{Lpn, Ns};
 
@@ -70,45 +71,4 @@ impl Active {
 }
 
 /// The slab of requests.
-#[derive(Clone, Debug, Default)]
-pub struct Requests {
-    slots: Vec<Active>,
-    free: Vec<u32>,
-}
-
-impl Requests {
-    /// Stores a request and returns its place.
-    pub fn insert(&mut self, active: Active) -> u32 {
-        match self.free.pop() {
-            Some(place) => {
-                self.slots[place as usize] = active;
-                place
-            }
-            None => {
-                self.slots.push(active);
-                self.slots.len() as u32 - 1
-            }
-        }
-    }
-
-    /// The request at a place.
-    #[inline(always)]
-    pub fn get(&mut self, place: u32) -> &mut Active {
-        &mut self.slots[place as usize]
-    }
-
-    /// The request at a place, to look at.
-    pub fn look(&self, place: u32) -> &Active {
-        &self.slots[place as usize]
-    }
-
-    /// Frees a place.
-    pub fn remove(&mut self, place: u32) {
-        self.free.push(place);
-    }
-
-    /// Requests under way.
-    pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-}
+pub type Requests = Slab<Active>;

@@ -30,7 +30,7 @@ impl Ssd {
         let Some(slack) = &self.sched.slack else { return Vec::new() };
         let of = |index: u32| {
             let transaction = &self.transactions[index];
-            let request = self.requests.look(transaction.request).index;
+            let request = self.requests[transaction.request].index;
             Estimate { request, lpn: transaction.lpn, end: slack.end(index), slack: slack.left(&self.transactions, index) }
         };
         let mut estimates: Vec<_> = self.pages_under_way().map(of).collect();
@@ -59,7 +59,7 @@ impl Ssd {
     pub(super) fn enchain_and_estimate(&mut self, now: Ns, lpn: Lpn, index: u32, chain: Option<(u32, u32)>) {
         let Transaction { chip, request, .. } = self.transactions[index];
         let channel = self.channel_of_chip(chip);
-        let active = self.requests.get(request);
+        let active = &mut self.requests[request];
         let slack = self.sched.slack.as_mut().expect("the caller has looked");
         active.ends.chips += u32::from(slack.new_operation(index, active.index, chip));
         self.enchain(now, lpn, index, chain);
@@ -178,7 +178,7 @@ impl Ssd {
     /// A page operation ends.
     #[inline]
     pub(super) fn note_page_end(&mut self, now: Ns, index: u32) {
-        let active = self.requests.get(self.transactions[index].request);
+        let active = &mut self.requests[self.transactions[index].request];
         // The only page of a request has no slack, and need not be added up.
         if active.pending > 1 || active.ends.pages > 0 {
             active.ends.add(now - active.request.arrival_ns);

@@ -49,7 +49,7 @@ impl RequestLog {
 
     /// Takes one completion, in any order, each index once.
     pub(super) fn take(&mut self, completion: &Completion) -> Result<()> {
-        self.order.insert(completion.index, *completion);
+        self.order.insert(completion.index, *completion)?;
         while let Some(next) = self.order.pop() {
             self.rows.push(&next);
             if self.rows.len() == ROWS_AT_ONCE {

@@ -66,7 +66,7 @@ impl Recorder {
     /// class of response times, not even `all`: most are answered at once and would hide the drive behind zeros.
     ///
     /// # Errors
-    /// [`Error::Io`] if the log cannot be written.
+    /// [`Error::Io`] if the log cannot be written; [`Error::Simulation`] if memory does not suffice to put completions in order.
     ///
     /// # Panics
     /// If the request completed before, ended before it arrived, or its parts do not add up to its response time.
@@ -96,7 +96,7 @@ impl Recorder {
         if let Some(class) = class {
             class.record(response_ns, &completion.parts);
         }
-        self.digest.take(completion.index, response_ns);
+        self.digest.take(completion.index, response_ns)?;
         match &mut self.log {
             Some(log) => log.take(completion),
             None => Ok(()),
@@ -163,11 +163,12 @@ impl OrderedDigest {
     }
 
     #[inline]
-    fn take(&mut self, index: u64, response_ns: Ns) {
-        self.order.insert(index, response_ns);
+    fn take(&mut self, index: u64, response_ns: Ns) -> Result<()> {
+        self.order.insert(index, response_ns)?;
         while let Some(response_ns) = self.order.pop() {
             self.digest.take(response_ns);
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<String> {
