@@ -630,6 +630,32 @@ def test_a_drive_that_does_not_fit_into_memory(tmp_path: Path, command: str) -> 
     assert files_below(tmp_path) == {}
 
 
+OVERLOAD = ["run", *DRIVE_OPTIONS, *settings(workload__interarrival_us=0.1), "--out", "out"]
+
+
+def test_an_overload_ends_with_a_line_that_says_what_happens_and_what_to_set(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    message = ssdlab_command(*OVERLOAD, "--requests", 100_000_000, *settings(workload__max_outstanding=200_000)).failed(1)
+    for word in (
+        "overloaded",
+        "200000 requests are outstanding",
+        "a second and completed at",
+        "workload.max_outstanding",
+        "workload.queue_depth",
+    ):
+        assert word in message
+    assert files_below(tmp_path) == {}, "no part of a result is left"
+
+
+def test_an_overload_that_memory_does_not_hold_is_no_abort(tmp_path: Path) -> None:
+    """Requests that wait are half a kilobyte each; there are three gigabytes of address space."""
+    done = limited([*OVERLOAD, "--requests", 100_000_000, *settings(workload__max_outstanding=10**9)], tmp_path, 3 << 30)
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    assert done.stderr.count("\n") == 1, done.stderr
+    for word in ("error: the drive is overloaded", "more of memory", "a second and completed at"):
+        assert word in done.stderr
+    assert files_below(tmp_path) == {}
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -641,8 +667,9 @@ def test_a_drive_that_does_not_fit_into_memory(tmp_path: Path, command: str) -> 
         lambda: ssdlab.Simulator(set=SMALL).submit(ssdlab.Request(op="read", offset=-1, length=4096)),
         lambda: ssdlab.Simulator(set=SMALL).submit(ssdlab.Request(op="read", offset=0, length=2**64)),
         lambda: ssdlab.Simulator(set=SMALL).run_until(-1),
+        lambda: ssdlab.Simulator(set=SMALL).run_until(2**63),
     ],
-    ids=["seed", "requests", "jobs", "unit_bytes", "bad_lines", "offset", "length", "until"],
+    ids=["seed", "requests", "jobs", "unit_bytes", "bad_lines", "offset", "length", "until", "too late"],
 )
 def test_numbers_that_the_core_cannot_hold(call: Callable[[], Any]) -> None:
     with pytest.raises(ssdlab.UsageError):

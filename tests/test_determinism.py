@@ -63,6 +63,11 @@ def closed_loop(_: Path) -> ssdlab.Result:
     return ssdlab.run(set={**SMALL, "workload.queue_depth": 4}, scheme="rwp", requests=5000)
 
 
+def one_at_a_time(_: Path) -> ssdlab.Result:
+    """Nothing waits for an older operation on its page."""
+    return ssdlab.run(set={**SMALL, "workload.queue_depth": 1}, scheme="rwp", requests=5000)
+
+
 def open_loop_with_trims(folder: Path) -> ssdlab.Result:
     (folder / "trims.csv").write_text(TRIMS)
     return ssdlab.run(trace=folder / "trims.csv", set=DRIVE, scheme="npgc")
@@ -72,12 +77,13 @@ def shipped_trace(_: Path) -> ssdlab.Result:
     return ssdlab.run(device="demo-4g", scheme="npgc", trace=f"{TRACE}.csv.zst", prefill=f"{TRACE}.prefill.csv", requests=5000)
 
 
-RUNS = {run.__name__: run for run in (closed_loop, open_loop_with_trims, shipped_trace)}
+RUNS = {run.__name__: run for run in (closed_loop, one_at_a_time, open_loop_with_trims, shipped_trace)}
 
 GOLDEN = {
-    "closed_loop": "6b52e4c3a574d543c4e4e844ee9b5f5b640b33306d9301bb2d8ce36495694155",
-    "open_loop_with_trims": "880d315550c2e8732a85d50dcecc012bdbcadeac002e562c0b64b472830d8abe",
-    "shipped_trace": "03a440a3d1a0f82a6bb183461797d308c3601fa7d408609fea90c339d6759b25",
+    "closed_loop": "3a198b82810d1b459be568e3f2cbeb328a1ad0f08d0c0f15521ddf258c0b4e6c",
+    "one_at_a_time": "37e1dc18e27b86be923cd8a089d97bdb28bdd3a724c36e365e905625adca45f6",
+    "open_loop_with_trims": "5d8f5bc9d9bf7a2b3e7fd07d68e789785c78d1e9190de1681b2f8c3afe01dcd5",
+    "shipped_trace": "22ef13c8c77e196c624a4a3aeac68725d85a0f356c7e64ee2e1c25e55b5a0513",
 }
 
 

@@ -234,7 +234,7 @@ CONTEXTS: Mapping[str, Context] = {
         base={**CUBE, "gc.priority": "fifo", "gc.trigger": "invalid-share", "gc.invalid_share": 0.4, "ftl.frontier": "shared"},
         trace=large,
     ),
-    "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}),
+    "gc.priority": Context(("gc", "fifo", "host"), base={**DRIVE, "gc.scope": "none"}, trace=scattered),
     "gc.suspend": Context(
         ([], ["read"], ["program"], ["erase"], ["read", "program", "erase"]),
         base={**PREEMPTIBLE, "device.suspend_ns": 1000},
@@ -295,6 +295,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.align_kb": generated(0.5, 4.0, 8.0),
     "workload.flows": generated([], [{"read_share": 1.0}], [{"read_share": 1.0}, {"request_kb": 8}]),
     "workload.queue_depth": generated(0, 1, 4),
+    "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),
     "workload.format": Context(
         tuple(choice["name"] for choice in KEYS["workload.format"]["choices"]),

@@ -19,14 +19,14 @@ from conftest import DRIVE, ROOT, SMALL
 
 PARTS = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram"]
 COLUMNS = {
-    "index": pa.uint64(),
+    "index": pa.int64(),
     "kind": pa.dictionary(pa.uint8(), pa.string()),
     "sequential": pa.bool_(),
-    "offset_bytes": pa.uint64(),
-    "size_bytes": pa.uint64(),
-    "arrival_ns": pa.uint64(),
-    "response_ns": pa.uint64(),
-    **{f"{part}_ns": pa.uint64() for part in PARTS},
+    "offset_bytes": pa.int64(),
+    "size_bytes": pa.int64(),
+    "arrival_ns": pa.int64(),
+    "response_ns": pa.int64(),
+    **{f"{part}_ns": pa.int64() for part in PARTS},
     "warm_up": pa.bool_(),
 }
 RANKS = {"p50": 5000, "p90": 9000, "p95": 9500, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
@@ -104,6 +104,15 @@ def test_columns_have_their_units_in_their_names_and_are_what_the_page_says(resu
 def test_the_same_table_in_polars_and_pandas_without_a_file(generated: ssdlab.Result) -> None:
     table = generated.requests
     assert pl.from_arrow(table)["response_ns"].to_list() == table.to_pandas()["response_ns"].tolist() == table["response_ns"].to_pylist()
+
+
+def test_the_difference_of_two_columns_in_polars_is_negative_where_it_is(replayed: ssdlab.Result) -> None:
+    """With unsigned columns it was 1.9e18."""
+    frame = pl.read_parquet(replayed.request_log).select(pl.col("response_ns") - pl.col("arrival_ns"))
+    found = frame.to_series().to_list()
+    table = pq.read_table(replayed.request_log).to_pydict()
+    assert found == [response - arrival for response, arrival in zip(table["response_ns"], table["arrival_ns"], strict=True)]
+    assert min(found) < 0
 
 
 def chosen(columns: Columns, of: str) -> list[int]:

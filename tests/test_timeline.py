@@ -99,14 +99,15 @@ class Timeline:
         return sum(piece.end - piece.start for piece in self.slices if (piece.process, piece.thread) == (process, thread))
 
     def busy(self, config: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-        """By chip, averaged over its dies and rounded down, and by channel, of all drives: in what time they were busy."""
+        """In what time chips (the mean of dies that work side by side, rounded down, else all) and channels of all drives were busy."""
         device, array = config["device"], config["array"]
         dies, chips = device["dies_per_chip"], device["channels"] * device["chips_per_channel"]
+        side_by_side = dies if device["die_interleave"] else 1
         by_chip: list[int] = []
         by_channel: list[int] = []
         for of in [""] if array["level"] == "none" else [f"drive {drive}: " for drive in range(array["drives"])]:
             by_die = [self.union(f"{of}dies", [f"die {die}", f"die {die}, second operation"]) for die in range(chips * dies)]
-            by_chip += [sum(by_die[chip * dies : (chip + 1) * dies]) // dies for chip in range(chips)]
+            by_chip += [sum(by_die[chip * dies : (chip + 1) * dies]) // side_by_side for chip in range(chips)]
             by_channel += [self.total(f"{of}channels", f"channel {channel}") for channel in range(device["channels"])]
         return by_chip, by_channel
 

@@ -393,7 +393,8 @@ class QueueingResult(Section):
                 return pa.DictionaryArray.from_arrays(np.frombuffer(data, np.int8), ["read", "write"])
             if name == "overlapped":
                 return pa.array(np.frombuffer(data, np.bool_))
-            return pa.Array.from_buffers(pa.uint64(), len(data) // 8, [None, pa.py_buffer(data)])
+            # Signed, so that differences may be negative: times and counts are below 2^63.
+            return pa.Array.from_buffers(pa.int64(), len(data) // 8, [None, pa.py_buffer(data)])
 
         columns = self._series[name]
         return pa.table({"op" if name == "is_write" else name: column(name, data) for name, data in columns.items()})

@@ -84,6 +84,7 @@ fn write(request: u32) -> Transaction {
         ppn: Ppn(0),
         ready: (0, u64::from(request)),
         rank: u64::from(request),
+        behind_in_line: [NONE; 2],
         mark: 0,
         parts: Parts::default(),
         domain: 0,

@@ -651,7 +651,7 @@ fn states(panel: &Panel, origin: u64, intervals: &[Interval]) -> Vec<(u64, u64, 
         let now = simulation.ssd().state_ns(origin + moment);
         if let Some((start, then)) = before.replace((moment, now)) {
             let state = (0..4).max_by_key(|&s| now[s] - then[s]).expect("four states");
-            assert_eq!(now[state] - then[state], moment - start, "one state between {start} and {moment}");
+            assert_eq!(now[state] - then[state], u128::from(moment - start), "one state between {start} and {moment}");
             match known.last_mut() {
                 Some(last) if last.2 == state => last.1 = moment,
                 _ => known.push((start, moment, state)),

@@ -1,14 +1,21 @@
-//! Whether the arrays of a drive fit into the machine's memory. A drive that does not fit is refused with a message: the operating system
-//! would end the whole process without one.
+//! Whether the arrays of a drive, and what piles up in it, fit into the machine's memory. What does not fit is refused with a message: the
+//! operating system would end the whole process without one.
 //!
-//! The estimate is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
+//! The estimate of a drive is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
 //! and what a workload touches later cannot be known.
+
+use std::collections::{TryReserveError, VecDeque};
+use std::path::Path;
 
 use crate::config::{ArrayLevel, Capacity, Config, Padding, PreconditionKind};
 use crate::error::{Error, Result};
 
 /// Arrays below this fit anywhere; asking the system is not worth its time.
 const SMALL_BYTES: u64 = 64 << 20;
+/// What piles up is given room for so many bytes at once, at most: room that is not used yet could be promised twice.
+const STEP_BYTES: usize = 256 << 20;
+/// Left to the rest of the process.
+const SPARE_BYTES: u64 = 64 << 20;
 /// Bytes a block takes: state, counts, wear, the links of two lists, age.
 const BLOCK_BYTES: u64 = 1 + 2 + 2 + 4 + 8 + 8 + 8;
 /// Bytes a pool takes in the least: frontiers, list heads, the collector's and the scheduler's lines.
@@ -126,6 +133,84 @@ pub fn check(config: &Config, verified: bool) -> Result<()> {
     Needs::of(config, verified)?.check(available_bytes())
 }
 
+/// The system has no memory for what piles up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    /// Bytes that were asked for.
+    pub bytes: u64,
+    /// Bytes that are available; `None`: the system refuses that many, whatever there is.
+    pub available: Option<u64>,
+}
+
+impl std::fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.available {
+            Some(available) => write!(f, "{} more of memory are needed, and {} are available", gib(self.bytes), gib(available)),
+            None => write!(f, "the system does not grant {} more of memory", gib(self.bytes)),
+        }
+    }
+}
+
+/// What grows at its end.
+pub trait Grows {
+    /// Bytes of one thing.
+    const BYTES: usize;
+    /// Things in it, and how many it has room for.
+    fn extent(&self) -> (usize, usize);
+    /// Room for so many more.
+    ///
+    /// # Errors
+    /// When the allocator does not grant it.
+    fn reserve_exactly(&mut self, more: usize) -> std::result::Result<(), TryReserveError>;
+}
+
+impl<T> Grows for Vec<T> {
+    const BYTES: usize = size_of::<T>();
+
+    fn extent(&self) -> (usize, usize) {
+        (self.len(), self.capacity())
+    }
+
+    fn reserve_exactly(&mut self, more: usize) -> std::result::Result<(), TryReserveError> {
+        self.try_reserve_exact(more)
+    }
+}
+
+impl<T> Grows for VecDeque<T> {
+    const BYTES: usize = size_of::<T>();
+
+    fn extent(&self) -> (usize, usize) {
+        (self.len(), self.capacity())
+    }
+
+    fn reserve_exactly(&mut self, more: usize) -> std::result::Result<(), TryReserveError> {
+        self.try_reserve_exact(more)
+    }
+}
+
+/// Sees to it that a list can take so many more things without growing. It grows as lists do, but never by more than memory has.
+///
+/// # Errors
+/// [`Exhausted`].
+#[inline]
+pub fn make_room(list: &mut impl Grows, more: usize) -> std::result::Result<(), Exhausted> {
+    let (len, capacity) = list.extent();
+    if capacity - len >= more { Ok(()) } else { grow(list, more) }
+}
+
+#[cold]
+fn grow<L: Grows>(list: &mut L, more: usize) -> std::result::Result<(), Exhausted> {
+    let more = more.max(list.extent().0.min(STEP_BYTES / L::BYTES.max(1)));
+    let bytes = more as u64 * L::BYTES as u64;
+    // Asking the system is not worth its time for less.
+    if bytes > SPARE_BYTES / 4
+        && let Some(available) = available_bytes().filter(|&available| available < bytes + SPARE_BYTES)
+    {
+        return Err(Exhausted { bytes, available: Some(available) });
+    }
+    list.reserve_exactly(more).map_err(|_| Exhausted { bytes, available: None })
+}
+
 fn gib(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
@@ -133,9 +218,33 @@ fn gib(bytes: u64) -> String {
 /// Memory that could be had without pushing anything out, bytes: what Linux says, and what the control group leaves. `None` elsewhere.
 fn available_bytes() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| in_meminfo(&text));
-    let number = |name: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
-    let group = number("memory.max").map(|max| max.saturating_sub(number("memory.current").unwrap_or(0)));
-    machine.into_iter().chain(group).min()
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    machine.into_iter().chain(left_in_groups(Path::new("/sys/fs/cgroup"), &groups)).min()
+}
+
+/// What the control groups of a process leave, those of groups that they are in included. `groups`: a line `0::PATH` (version 2) or
+/// `N:memory:PATH` (version 1). In a container the root is the container's own.
+fn left_in_groups(root: &Path, groups: &str) -> Option<u64> {
+    let left = |folder: &Path, names: [&str; 2]| {
+        let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+        let [limit, used] = names.map(|name| text(name)?.trim().parse::<u64>().ok());
+        // Files that have been read are among it, and make room.
+        let stat = text("memory.stat").unwrap_or_default();
+        let cached = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok());
+        Some(limit?.saturating_sub(used.unwrap_or(0).saturating_sub(cached.unwrap_or(0))))
+    };
+    let of_line = |line: &str| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let (folder, names) = match controllers {
+            "" => (root.to_path_buf(), ["memory.max", "memory.current"]),
+            "memory" => (root.join("memory"), ["memory.limit_in_bytes", "memory.usage_in_bytes"]),
+            _ => return None,
+        };
+        let within = Path::new(path.trim_start_matches('/'));
+        within.ancestors().filter_map(|path| left(&folder.join(path), names)).min()
+    };
+    groups.lines().filter_map(of_line).min()
 }
 
 /// Available memory and free swap.
@@ -165,6 +274,33 @@ mod tests {
         assert_eq!(total(&config, true) - without[1], small + 8 * 8 * pages + 4 * 8);
         config.cache.bytes = 1 << 40;
         assert_eq!(total(&config, false) - without[0], (4 + ENTRY_BYTES + 8) * pages);
+    }
+
+    #[test]
+    fn the_tightest_of_nested_control_groups_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let group = |path: &str, files: &[(&str, &str)]| {
+            let folder = root.path().join(path);
+            std::fs::create_dir_all(&folder).unwrap();
+            files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+        };
+        group("", &[("memory.current", "5000\n")]);
+        group("a", &[("memory.max", "1000\n"), ("memory.current", "700\n"), ("memory.stat", "anon 1\ninactive_file 200\n")]);
+        group("a/b", &[("memory.max", "max\n"), ("memory.current", "600\n")]);
+        assert_eq!(left_in_groups(root.path(), "0::/a/b\n"), Some(500));
+        assert_eq!(left_in_groups(root.path(), "0::/\n"), None);
+        group("memory/c", &[("memory.limit_in_bytes", "300\n"), ("memory.usage_in_bytes", "100\n")]);
+        assert_eq!(left_in_groups(root.path(), "5:cpu:/c\n3:memory:/c\n0::/a/b\n"), Some(200));
+    }
+
+    #[test]
+    fn what_piles_up_beyond_memory_is_an_error_and_no_abort() {
+        let mut list: Vec<u64> = vec![7];
+        let exhausted = make_room(&mut list, 1 << 50).unwrap_err();
+        assert_eq!((exhausted.bytes, list.as_slice()), (1 << 53, [7].as_slice()));
+        assert!(exhausted.to_string().contains("8388608.0 GiB more of memory"), "{exhausted}");
+        assert_eq!(make_room(&mut list, 10), Ok(()));
+        assert!(list.capacity() >= 11);
     }
 
     fn many_small_blocks() -> Config {

@@ -145,8 +145,12 @@ impl Control {
 const CUSTOM: &str = "custom";
 /// How many steps of the clock pass between looks at [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
-/// The last instant at which a request may arrive: what follows it must not overflow.
-const LAST_ARRIVAL: Ns = Ns::MAX / 2;
+/// The last instant at which a request may arrive, ns: 285 years.
+const LAST_ARRIVAL: Ns = 9_000_000_000_000_000_000;
+/// The last instant at which anything may happen, ns: times fit 63 bits, as those who read logs and results expect, and sums of two 64.
+const LAST_INSTANT: Ns = Ns::MAX / 2;
+/// Room is made for requests of so many pages at once.
+const PAGES_AT_ONCE: usize = 1024;
 /// Rounds at one instant, without a request taken in or completed, after which the clock is held to be stuck there.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 
@@ -200,6 +204,10 @@ pub struct Simulation {
     rounds_at_now: u32,
     /// Requests taken in and requests completed, before the last step.
     progress: u64,
+    /// Pages for which room is left, of what was made last.
+    room: usize,
+    /// When a request last found none outstanding, and how many had arrived until then.
+    busy_since: (Ns, u64),
 }
 
 impl Simulation {
@@ -263,6 +271,8 @@ impl Simulation {
             begun: false,
             rounds_at_now: 0,
             progress: 0,
+            room: 0,
+            busy_since: (0, 0),
         })
     }
 
@@ -306,7 +316,8 @@ impl Simulation {
     /// Returns its serial number, by which its completion is known.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a request in the past, after 2^63 ns, beyond the exported range, or of no length.
+    /// [`Error::Usage`] for a request in the past, after 9 x 10^18 ns, beyond the exported range, or of no length; [`Error::Simulation`] if
+    /// memory does not suffice.
     pub fn submit(&mut self, request: Request) -> Result<u64> {
         let earliest = self.arrivals.back().map_or(self.now, |last| last.arrival_ns);
         if request.arrival_ns < earliest {
@@ -318,7 +329,8 @@ impl Simulation {
         }
         if request.arrival_ns > LAST_ARRIVAL {
             return Err(Error::Usage(format!(
-                "a request is submitted for {} ns; at most {LAST_ARRIVAL} ns (292 years) can be simulated",
+                "a request arrives at {} ns; expected at most {LAST_ARRIVAL} ns (285 years): check the unit of the times, or raise \
+                 workload.time_scale",
                 request.arrival_ns
             )));
         }
@@ -334,6 +346,8 @@ impl Simulation {
         if request.length == 0 && request.kind != RequestKind::Flush {
             return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));
         }
+        let waiting = self.submitted - self.completed;
+        memory::make_room(&mut self.arrivals, 1).map_err(|exhausted| self.overloaded(waiting, &exhausted.to_string()))?;
         self.arrivals.push_back(request);
         self.submitted += 1;
         Ok(self.submitted - 1)
@@ -342,8 +356,11 @@ impl Simulation {
     /// Simulates up to and including the time `until`.
     ///
     /// # Errors
-    /// What the request log or verify mode meets; [`Error::Policy`].
+    /// [`Error::Usage`] for a time after 2^63 ns; what the request log or verify mode meets; [`Error::Policy`].
     pub fn run_until(&mut self, until: Ns) -> Result<()> {
+        if until > LAST_INSTANT {
+            return Err(Error::Usage(format!("the time {until} ns: expected at most {LAST_INSTANT} ns (292 years)")));
+        }
         self.begin()?;
         while self.next_time().is_some_and(|time| time <= until) {
             self.step()?;
@@ -486,6 +503,14 @@ impl Simulation {
     fn step(&mut self) -> Result<()> {
         let time = self.next_time().expect("the caller knows that something is due");
         assert!(time >= self.now, "time goes back");
+        if time > LAST_INSTANT {
+            return Err(Error::Simulation(format!(
+                "{} requests are still under way at {} ns, and what they wait for ends after {LAST_INSTANT} ns (292 years), which cannot be \
+                 simulated: lower the load, or the times of the device",
+                self.outstanding(),
+                self.now
+            )));
+        }
         // A request taken in or completed is progress also where no time passes.
         let progress = self.submitted - self.arrivals.len() as u64 + self.completed;
         let stands = time == self.now && progress == self.progress;
@@ -497,6 +522,7 @@ impl Simulation {
         self.pass_until(time);
         self.storage.handle_events(time);
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
+            self.take_in()?;
             let request = self.arrivals.pop_front().expect("just seen");
             let index = self.submitted - self.arrivals.len() as u64 - 1;
             if index == self.warming_up.requests {
@@ -510,6 +536,52 @@ impl Simulation {
         self.storage.dispatch(time);
         self.policy_could_choose()?;
         self.collect_completions()
+    }
+
+    /// The next request arrives: there is a place for it.
+    #[inline]
+    fn take_in(&mut self) -> Result<()> {
+        let outstanding = self.outstanding();
+        if outstanding == 0 {
+            self.busy_since = (self.now, self.completed);
+        } else if outstanding >= self.most_outstanding() {
+            return Err(self.overloaded(outstanding, "that is as many as workload.max_outstanding allows"));
+        }
+        // At least one, for requests of no page, and one more where the first page is not begun at its start.
+        let pages = (self.arrivals[0].length / u64::from(self.plan.config.device.page_bytes)) as usize + 2;
+        if self.room < pages {
+            self.room = pages + PAGES_AT_ONCE;
+            self.storage.make_room(self.room).map_err(|exhausted| self.overloaded(outstanding, &exhausted.to_string()))?;
+        }
+        self.room -= pages;
+        Ok(())
+    }
+
+    /// The most requests that may be outstanding. A closed loop has as many as it says.
+    fn most_outstanding(&self) -> u64 {
+        let workload = &self.plan.config.workload;
+        if workload.queue_depth > 0 { u64::MAX } else { workload.max_outstanding.into() }
+    }
+
+    /// Requests come faster than the drive completes them, until so many are outstanding and `limit` is reached.
+    #[cold]
+    fn overloaded(&self, outstanding: u64, limit: &str) -> Error {
+        let (since, completed) = self.busy_since;
+        let arrived = outstanding + self.completed - completed;
+        let seconds = |ns: Ns| ns as f64 / 1e9;
+        let rate = |count: u64| count as f64 / seconds(self.now - since);
+        let rates = if self.now > since {
+            format!("arrived at {:.0} a second and completed at {:.0} a second", rate(arrived), rate(self.completed - completed))
+        } else {
+            "arrived at one instant".to_string()
+        };
+        Error::Simulation(format!(
+            "the drive is overloaded: at {:.3} s {outstanding} requests are outstanding; since {:.3} s, when there were none, requests {rates}; \
+             {limit}. Slow them down (workload.time_scale below 1, workload.interarrival_us), run fewer, simulate a drive with more chips, \
+             issue the next only when one completes (workload.queue_depth), or raise workload.max_outstanding where memory is there",
+            seconds(self.now),
+            seconds(since),
+        ))
     }
 
     /// The clock goes on to `time`. Nothing changes until then.
@@ -573,6 +645,11 @@ impl Simulation {
                     Some(request) if depth > 0 => self.submit(Request { arrival_ns: self.now, ..request }).map(drop)?,
                     Some(request) => self.submit(request).map(drop)?,
                     None => exhausted = true,
+                }
+                // Of those that come at one instant all must be known; that may be too many.
+                let at_one_instant = self.arrivals.len() as u64 - u64::from(!self.arrivals.is_empty());
+                if at_one_instant > self.most_outstanding() {
+                    return Err(self.overloaded(at_one_instant, "that is more than workload.max_outstanding allows"));
                 }
             }
             if self.completed < self.submitted {
@@ -747,7 +824,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         jobs: counters.jobs,
         pages_moved: counters.pages_moved,
         stale_moves: counters.stale_moves,
-        job_ns_sum: u128::from(counters.job_ns),
+        job_ns_sum: counters.job_ns,
         job_ns_max: counters.job_ns_max,
         merged: [counters.merged_reads, counters.merged_writes],
         pipelined: [counters.pipelined_reads, counters.pipelined_writes],
@@ -758,8 +835,8 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         cache: None,
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
-        gc_active_pool_ns: u128::from(ssd.gc_active_ns(end)),
-        chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end) / u64::from(geometry.dies_per_chip.get())).collect(),
+        gc_active_pool_ns: ssd.gc_active_ns(end),
+        chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end)).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
         counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
         array: None,

@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::memory::{self, Exhausted};
+
 /// A slab.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
@@ -16,6 +18,21 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// Sees to it that so many more can be stored, and any taken out, without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, more: usize) -> Result<(), Exhausted> {
+        memory::make_room(&mut self.slots, more.saturating_sub(self.free.len()))?;
+        let all_free = self.slots.capacity() - self.free.len();
+        memory::make_room(&mut self.free, all_free)
+    }
+
+    /// How many it has room for.
+    pub fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
     /// Stores a thing and returns its index.
     #[inline]
     pub fn insert(&mut self, thing: T) -> u32 {

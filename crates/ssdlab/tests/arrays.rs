@@ -12,6 +12,7 @@ use common::pages::{PAGE, READ, WRITE, read, write};
 use common::{one_die, plan, random_config, random_requests, simulation};
 use ssdlab::cache::{Groups, Homes};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
+use ssdlab::memory::Exhausted;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -104,6 +105,10 @@ impl Fake {
 
 impl Store for Fake {
     fn begin(&mut self) {}
+
+    fn make_room(&mut self, _pages: usize) -> Result<(), Exhausted> {
+        Ok(())
+    }
 
     fn accept(&mut self, now: u64, index: u64, request: Request) {
         self.take(now, index, request, false);

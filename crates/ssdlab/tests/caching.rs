@@ -522,16 +522,16 @@ fn pages_of_a_group_that_follow_each_other_are_destaged_together() {
         .below(&[puts(0, 20_000, 6)])
         .counts(&[("lookups", 8), ("evictions", 6), ("destages", 6), ("dirty_pages", 2)])
         .play();
-    // Page 1 is held in part: three requests. First page 0 is written, to 322,400, then page 1 is read, to 449,800, then page 2 is written,
-    // to 752,200, as the program of page 1 began to wait later; to 1,054,600.
+    // Page 1 is held in part: three requests. First page 0 is written, to 322,400, then page 1 is read, to 449,800, and written, to 752,200, as
+    // its write is older than that of page 2; this is written to 1,054,600.
     Case::new("a part in between", policy(1, 4, CachePolicy::Fab))
         .request(write(0, 0), 1_000, dram(&NONE))
         .request(sectors(write(0, 1), 2, 3), 1_000, dram(&NONE))
         .request(write(0, 2), 1_000, dram(&NONE))
         .request(write(10_000, 4), 11_000, dram(&NONE))
         .request(write(20_000, 8), 323_400, dram(&PUT))
-        .request(write(30_000, 9), 1_055_600, queue(1_024_600, &dram(&NONE)))
-        .request(write(40_000, 10), 753_200, queue(712_200, &dram(&NONE)))
+        .request(write(30_000, 9), 753_200, queue(722_200, &dram(&NONE)))
+        .request(write(40_000, 10), 1_055_600, queue(1_014_600, &dram(&NONE)))
         .below(&[put(0, 20_000), fetch(0, 322_400), put(0, 449_800), put(0, 752_200)])
         .counts(&[("lookups", 7), ("evictions", 3), ("destages", 3), ("dirty_pages", 4)])
         .play();

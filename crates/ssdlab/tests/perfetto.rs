@@ -24,7 +24,7 @@ use timeline::{ERASE_NS, ORIGIN, PAGE, PROGRAM_NS, READ_NS, SUSPEND_NS, TRANSFER
 const CASES: u64 = 400;
 const WHOLE: (Ns, Ns) = (0, Ns::MAX);
 
-/// How long the chips of a drive were busy (summed over dies), and its channels.
+/// How long the chips of a drive were busy, and its channels.
 #[derive(Debug, PartialEq, Eq)]
 struct Busy {
     chips: Vec<Ns>,
@@ -370,8 +370,11 @@ fn adds_up(config: &Config, ran: &Ran, file: &File) -> Result<(), String> {
         let channel = |channel| file.sum_ns(&process("channels"), &format!("channel {channel}"));
         let die = |die: u32| file.union_ns(&process("dies"), &[format!("die {die}"), format!("die {die}, second operation")]);
         let dies = config.device.dies_per_chip;
+        // The mean of dies that work side by side; all of those that take turns.
+        let side_by_side = if config.device.die_interleave { Ns::from(dies) } else { 1 };
+        let chip = |chip: u32| (chip * dies..(chip + 1) * dies).map(die).sum::<Ns>() / side_by_side;
         let found = Busy {
-            chips: (0..expected.chips.len() as u32).map(|chip| (chip * dies..(chip + 1) * dies).map(die).sum()).collect(),
+            chips: (0..expected.chips.len() as u32).map(chip).collect(),
             channels: (0..expected.channels.len()).map(channel).collect(),
         };
         if found != *expected {

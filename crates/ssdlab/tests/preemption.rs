@@ -1275,7 +1275,7 @@ fn longest_alone(scheme: &str, transfer_ps_per_byte: u64, requests: u32) -> [u64
         *longest = taken.max(*longest);
     }
     // S1 all the time: enough free blocks, and jobs at work for a good part of it.
-    let [_, s1, s2, s3] = simulation.ssd().state_ns(simulation.now());
+    let [_, s1, s2, s3] = simulation.ssd().state_ns(simulation.now()).map(|ns| ns as u64);
     assert_eq!((s2, s3), (0, 0), "{scheme}");
     assert!(s1 > simulation.now() / 4, "{scheme}: jobs were at work for {s1} of {} ns", simulation.now());
     longest

@@ -461,14 +461,16 @@ fn estimate_of_pages_that_do_not_simply_wait() {
         Case::new("a partial write of a page without data is a write", single(|c| c.ftl.precondition.kind = PreconditionKind::None))
             .ends(partial_writes(0, 0, 1), L_W)
             .estimated(0, L_W),
-        // 6 waits in the queue, the second write of 5 does not yet.
+        // 6 waits in the queue; the second write of 5 does not yet, but will stand before 7 and 8, which come later.
         Case::new("a page behind an older operation: as at its queue's end", single(|_| ()))
             .given(write(0, 5))
             .given(write(0, 6))
-            .given(write(10_000, 5))
+            .ends(write(10_000, 5), 3 * L_W)
             .estimated(5, L_W + L_W + L_W)
-            .given(write(20_000, 7))
-            .estimated(7, L_W + L_W + L_W),
+            .ends(write(20_000, 7), 4 * L_W)
+            .estimated(7, L_W + L_W + L_W + L_W)
+            .ends(write(30_000, 8), 5 * L_W)
+            .estimated(8, L_W + 4 * L_W),
         Case::new("a read behind a read of its page", single(|_| ()))
             .given(read(0, 5))
             .given(read(0, 6))

@@ -92,7 +92,7 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         None => {}
     }
     let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
-    let states: u64 = ssd.state_ns(simulation.now()).iter().sum();
+    let states = ssd.state_ns(simulation.now()).iter().sum::<u128>() as u64;
     if states != simulation.now() * u64::from(ssd.ftl().geometry().pools.count.get()) {
         return Err(format!("the times in the states add up to {states} ns, not to the pools' {} ns each", simulation.now()));
     }
@@ -100,9 +100,9 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         return Err(format!("{erased} erases on blocks: {counters:?}"));
     }
     let (now, geometry) = (simulation.now(), ssd.ftl().geometry());
-    let chips = (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, now) / u64::from(geometry.dies_per_chip.get()));
+    let chips = (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, now));
     let buses = (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), now));
-    match chips.chain(buses).chain([ssd.gc_active_ns(now) / u64::from(geometry.pools.count.get())]).find(|&busy| busy > now) {
+    match chips.chain(buses).chain([ssd.gc_active_ns(now) as u64 / u64::from(geometry.pools.count.get())]).find(|&busy| busy > now) {
         Some(busy) => Err(format!("busy for {busy} of {now} ns")),
         None => Ok(()),
     }
@@ -172,8 +172,8 @@ fn fired(result: RunResult) -> Tally {
         ("pipelined_writes", gc.pipelined.write),
         ("preemptions", gc.preemptions),
         ("suspensions", gc.suspensions),
-        ("s2_ns", gc.state_ns.s2),
-        ("s3_ns", gc.state_ns.s3),
+        ("s2_ns", gc.state_ns.s2 as u64),
+        ("s3_ns", gc.state_ns.s3 as u64),
     ];
     let cache = result.cache.map(|cache| {
         [
@@ -237,12 +237,16 @@ fn found(defect: Planted, verify: Verify) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    for (defect, says) in
-        [(Planted::KeepsStaleCopies, "holds version"), (Planted::ForgetsHardThreshold, "T_hard"), (Planted::KeepsExclusion, "no progress")]
-    {
+    let defects: [(Planted, &[&str]); 3] = [
+        // The page is read back wrong, or its block is seen before to have another number of valid pages.
+        (Planted::KeepsStaleCopies, &["holds version", "is listed under"]),
+        (Planted::ForgetsHardThreshold, &["T_hard"]),
+        (Planted::KeepsExclusion, &["no progress"]),
+    ];
+    for (defect, says) in defects {
         let failure = found(defect, Verify::Every);
         println!("{defect:?}: case {} {}", failure.case, failure.reason);
-        assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+        assert!(says.iter().any(|says| failure.reason.contains(says)), "{defect:?}: {failure:?}");
     }
 }
 

@@ -378,3 +378,24 @@ fn a_job_of_30_percent_valid_pages_on_the_ae2022_drive() {
         assert_eq!(simulation.ssd().counters().jobs, 1);
     }
 }
+
+/// A chip that does one thing at a time is busy while any of its dies is, not half as long.
+#[test]
+fn a_chip_whose_dies_take_turns_is_busy_for_the_time_of_all_of_them() {
+    // Side by side the last read waits on its die for the bus: it holds it for 25,000 + 2 x 102,400.
+    for (interleave, busy, end) in [(false, 3 * 127_400, 1_254_800), (true, (127_400 + 127_400 + 229_800) / 2, 1_229_800)] {
+        let config = changed(filled(one_die()), |c| {
+            c.device.dies_per_chip = 2;
+            c.device.die_interleave = interleave;
+        });
+        let mut simulation = simulation(&config);
+        // Pages 0 and 1 lie on dies 0 and 1. The first read is alone.
+        for request in [read(0, 0), read(1_000_000, 0), read(1_000_000, 1)] {
+            simulation.submit(request).unwrap();
+        }
+        let result = simulation.finish().unwrap();
+        assert_eq!(result.simulated_ns, end);
+        let share = result.utilisation.unwrap().chips[0];
+        assert_eq!(share, f64::from(busy) / end as f64, "die_interleave = {interleave}");
+    }
+}

@@ -611,7 +611,7 @@ pub enum Scope {
 pub enum Priority {
     /// The GC operation.
     Gc,
-    /// The one that became ready first.
+    /// The one that became ready first; a host operation counts from its admission to the chip's queue.
     Fifo,
     /// The host operation.
     Host,
@@ -744,6 +744,10 @@ pub struct Workload {
     /// Requests outstanding at once; the next is issued when one completes, arrival times are ignored. 0: open loop by arrival times.
     #[schemars(range(min = 0, max = 65536))]
     pub queue_depth: u32,
+    /// Open loop: the most requests that may be outstanding at once. A run that would have more ends with an error: the drive is overloaded.
+    /// Each takes some 0.5 KB of memory, and as much again for each further page.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub max_outstanding: u32,
     /// Trace: the file to replay. Absent: generate.
     pub trace: Option<String>,
     /// Trace: its format. Absent: by content, and by name where several formats fit.
@@ -796,6 +800,7 @@ impl Default for Workload {
             align_kb: 4.0,
             flows: Vec::new(),
             queue_depth: 0,
+            max_outstanding: 10_000_000,
             trace: None,
             format: None,
             unit_bytes: None,

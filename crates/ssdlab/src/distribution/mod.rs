@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 pub use digest::Digest;
-pub use sums::Sums;
+pub use sums::{Sums, Wide};
 
 use crate::units::Ns;
 

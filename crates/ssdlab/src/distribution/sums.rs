@@ -11,10 +11,63 @@ pub struct Sums {
     pub max: u64,
     /// Their sum.
     pub sum: u128,
-    /// The sum of squares, `squares_high * 2^128 + squares_low`: a few thousand hour-long waits are more than 128 bits hold
-    /// once they are multiplied by the count.
-    squares_low: u128,
-    squares_high: u64,
+    /// The sum of squares: a few thousand hour-long waits are more than 128 bits hold once they are multiplied by the count.
+    squares: Wide,
+}
+
+/// A whole number below 2^256, for sums of squares of times: `high * 2^128 + low`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wide {
+    high: u128,
+    low: u128,
+}
+
+impl Wide {
+    /// Nothing.
+    pub const ZERO: Wide = Wide { high: 0, low: 0 };
+
+    /// The product of two numbers.
+    pub fn product(a: u128, b: u128) -> Self {
+        let (high, low) = wide_product(a, b);
+        Wide { high, low }
+    }
+
+    /// Adds the square of a value.
+    #[inline]
+    pub fn add_square(&mut self, value: u64) {
+        let (low, carry) = self.low.overflowing_add(u128::from(value) * u128::from(value));
+        *self = Wide { high: self.high + u128::from(carry), low };
+    }
+
+    /// Times a number, which must stay below 2^256.
+    fn times(self, factor: u128) -> Self {
+        let product = Wide::product(factor, self.low);
+        Wide { high: product.high + factor * self.high, ..product }
+    }
+
+    /// As the nearest real (to within one part in 2^52).
+    pub fn to_f64(self) -> f64 {
+        wide_to_f64(self.high, self.low)
+    }
+}
+
+impl std::ops::Add for Wide {
+    type Output = Wide;
+
+    fn add(self, other: Wide) -> Wide {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        Wide { high: self.high + other.high + u128::from(carry), low }
+    }
+}
+
+impl std::ops::Sub for Wide {
+    type Output = Wide;
+
+    /// The difference, which must not be negative.
+    fn sub(self, other: Wide) -> Wide {
+        let (low, borrow) = self.low.overflowing_sub(other.low);
+        Wide { high: self.high - other.high - u128::from(borrow), low }
+    }
 }
 
 impl Default for Sums {
@@ -26,7 +79,7 @@ impl Default for Sums {
 impl Sums {
     /// Without values.
     pub const fn new() -> Self {
-        Sums { count: 0, min: u64::MAX, max: 0, sum: 0, squares_low: 0, squares_high: 0 }
+        Sums { count: 0, min: u64::MAX, max: 0, sum: 0, squares: Wide::ZERO }
     }
 
     /// Takes one value.
@@ -36,21 +89,17 @@ impl Sums {
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.sum += u128::from(value);
-        let (low, carry) = self.squares_low.overflowing_add(u128::from(value) * u128::from(value));
-        self.squares_low = low;
-        self.squares_high += u64::from(carry);
+        self.squares.add_square(value);
     }
 
     /// The sums of the values of both.
     pub fn merged(&self, other: &Sums) -> Sums {
-        let (squares_low, carry) = self.squares_low.overflowing_add(other.squares_low);
         Sums {
             count: self.count + other.count,
             min: self.min.min(other.min),
             max: self.max.max(other.max),
             sum: self.sum + other.sum,
-            squares_low,
-            squares_high: self.squares_high + other.squares_high + u64::from(carry),
+            squares: self.squares + other.squares,
         }
     }
 
@@ -65,12 +114,8 @@ impl Sums {
             return None;
         }
         let count = u128::from(self.count);
-        let (high, low) = wide_product(count, self.squares_low);
-        let (sum_high, sum_low) = wide_product(self.sum, self.sum);
         // By Cauchy-Schwarz the difference is not negative.
-        let (low, borrow) = low.overflowing_sub(sum_low);
-        let high = high + count * u128::from(self.squares_high) - sum_high - u128::from(borrow);
-        Some(wide_to_f64(high, low) / (count * count) as f64)
+        Some((self.squares.times(count) - Wide::product(self.sum, self.sum)).to_f64() / (count * count) as f64)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The order in which host transactions (a request's parts of one page each) wait for the flash.
 //!
-//! Each pool has a line of reads and a line of writes, in the order in which they began to wait, or in that which slack allows; with dynamic
-//! allocation, writes wait by chip. A die chooses among the heads of its lines.
+//! Each pool has a line of reads and a line of writes, in the order in which they were admitted, or in that which slack allows; with dynamic
+//! allocation, writes wait by chip. A die chooses among the heads of its lines. An operation that waits for older ones on its page, and the
+//! program of a partial write, enter their line later: in the place of their age.
 
 mod estimate;
 mod feedback;
@@ -164,7 +165,7 @@ impl Scheduler {
         self.waiting[die.index()] > 0 || self.dynamic && self.waiting_on_chip[chip.index()] > 0
     }
 
-    /// Appends a transaction to a line of a die, or puts it before those that have slack for it.
+    /// Puts a transaction into a line of a die: in the place of its age, and before those that have slack for it.
     #[inline(always)]
     pub fn push(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, kind: LineKind, index: u32) {
         self.insert(transactions, die, line, kind, index);
@@ -182,11 +183,59 @@ impl Scheduler {
     fn insert(&mut self, transactions: &mut Transactions, die: DieId, line: LineId, kind: LineKind, index: u32) {
         let before = match &mut self.slack {
             Some(slack) => slack.enter(transactions, die, kind, index),
-            None => NONE,
+            None => self.first_younger(transactions, line, kind, index),
         };
         match before {
             NONE => self.append(transactions, line, index),
             before => self.put_before(transactions, line, before, index),
+        }
+    }
+
+    /// The first operation in a line that was admitted after one that enters it, or [`NONE`].
+    #[inline(always)]
+    fn first_younger(&self, transactions: &Transactions, line: LineId, kind: LineKind, index: u32) -> u32 {
+        let tail = self.tail(line);
+        if tail == NONE || transactions[tail].rank < transactions[index].rank {
+            return NONE;
+        }
+        self.find_first_younger(transactions, line, kind, index)
+    }
+
+    /// The same where there is one. Who was last in the line at its admission mostly still is next to its place, or has gone with all
+    /// before it, so that the place is near the front: hence neither a walk over all who came meanwhile, nor one over all who came before.
+    #[cold]
+    fn find_first_younger(&self, transactions: &Transactions, line: LineId, kind: LineKind, index: u32) -> u32 {
+        let rank = transactions[index].rank;
+        let older = |other: u32| transactions[other].rank < rank;
+        let known = transactions[index].behind_in_line[kind as usize];
+        // By now another operation may be at that index: any in this line that is older will do.
+        if known != NONE && transactions[known].in_line && self.line_of(&transactions[known]) == line && older(known) {
+            let mut next = transactions[known].next;
+            while older(next) {
+                next = transactions[next].next;
+            }
+            return next;
+        }
+        let (mut front, mut back) = (self.head(line), self.tail(line));
+        loop {
+            if !older(front) {
+                return front;
+            }
+            front = transactions[front].next;
+            let previous = transactions[back].previous;
+            if older(previous) {
+                return back;
+            }
+            back = previous;
+        }
+    }
+
+    /// The line in which a waiting transaction stands.
+    fn line_of(&self, transaction: &Transaction) -> LineId {
+        match transaction.kind {
+            TransactionKind::Write if self.dynamic => self.chip_line(ChipId(transaction.chip)),
+            TransactionKind::Write => self.line(transaction.pool, LineKind::Write),
+            _ => self.line(transaction.pool, LineKind::Read),
         }
     }
 
@@ -258,6 +307,12 @@ impl Scheduler {
         self.lines[line.0 as usize].head
     }
 
+    /// The transaction at the end of a line, or [`NONE`].
+    #[inline(always)]
+    pub fn tail(&self, line: LineId) -> u32 {
+        self.lines[line.0 as usize].tail
+    }
+
     /// True if candidate `a` goes before candidate `b` on this chip.
     #[inline(always)]
     pub fn goes_before(&self, a: (LineKind, u64), b: (LineKind, u64), chip: ChipId) -> bool {
@@ -265,6 +320,23 @@ impl Scheduler {
             return (a.0 == LineKind::Read) != self.writes_first(chip);
         }
         a.1 < b.1
+    }
+
+    /// Recounts the lines: each is in the order of ranks.
+    ///
+    /// # Errors
+    /// The first contradiction found.
+    pub fn check(&self, transactions: &Transactions) -> Result<(), String> {
+        for (number, line) in self.lines.iter().enumerate() {
+            let (mut previous, mut index) = (NONE, line.head);
+            while index != NONE {
+                if previous != NONE && transactions[previous].rank >= transactions[index].rank {
+                    return Err(format!("operation {index} stands behind {previous} in line {number}, but ranks before it"));
+                }
+                (previous, index) = (index, transactions[index].next);
+            }
+        }
+        Ok(())
     }
 
     /// Transactions waiting in all lines, for the watchdog's report.

@@ -12,6 +12,7 @@ use super::{LineKind, NONE, Transactions};
 use crate::config::{Allocation, Config};
 use crate::flash::Timing;
 use crate::geometry::Geometry;
+use crate::memory::{self, Exhausted};
 use crate::units::{ChipId, DieId, Ns, PoolId};
 
 /// A queue of a station.
@@ -44,6 +45,17 @@ struct Entry {
     paused: bool,
 }
 
+/// How far an operation has come from the end of its station's queue.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    /// The one behind which it stands, or [`NONE`] at the front.
+    after: u32,
+    /// The last of its own line that it has gone before, or [`NONE`].
+    before_in_line: u32,
+    /// Operations ahead of it.
+    ahead: Before,
+}
+
 const NOBODY: Before = Before { own: 0, beside: 0, elsewhere: 0 };
 const EMPTY: Entry =
     Entry { previous: NONE, next: NONE, queue: NONE, ahead: NOBODY, end: 0, correction: 0, taken: 0, passed: false, paused: false };
@@ -66,7 +78,7 @@ pub struct Slack {
     queues: Vec<Queue>,
     /// Two for each pool: its operations in these queues, but writes that have no pool yet.
     of_pool: Vec<u32>,
-    /// By station: partial writes of which the page is still to be read.
+    /// By station: writes that are not in its queue yet, behind older operations on their page or behind their own read.
     coming: Vec<u32>,
     /// By transaction.
     entries: Vec<Entry>,
@@ -201,16 +213,26 @@ impl Slack {
         }
     }
 
-    /// A partial write of a die is to read its page first, or has read it.
-    pub fn reads_first(&mut self, die: DieId, begins: bool) {
+    /// A write of a die has been admitted that is not in its queue yet, or one of these enters it.
+    pub fn write_to_come(&mut self, die: DieId, comes: bool) {
         let station = self.station(die, LineKind::Write);
         let coming = &mut self.coming[station as usize];
-        *coming = if begins { *coming + 1 } else { *coming - 1 };
+        *coming = if comes { *coming + 1 } else { *coming - 1 };
     }
 
-    /// Partial writes for a station of which the page is still to be read.
+    /// Writes admitted to a station that are not in its queue yet, behind older operations on their page or behind their own read.
     pub fn coming(&self, station: u32) -> u64 {
         u64::from(self.coming[station as usize])
+    }
+
+    /// Sees to it that so many operations and requests can be under way without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, operations: usize, requests: usize) -> Result<(), Exhausted> {
+        let (more_operations, more_requests) = (operations - self.entries.len(), requests - self.latest.len());
+        memory::make_room(&mut self.entries, more_operations)?;
+        memory::make_room(&mut self.latest, more_requests)
     }
 
     /// A request arrives.
@@ -288,16 +310,21 @@ impl Slack {
         self.entries[index as usize].taken += ns;
     }
 
-    /// An operation begins to wait on a die. It passes those that have slack for it, and is put in order. Returns the one in its own line
-    /// before which it stands, or [`NONE`].
+    /// An operation begins to wait on a die. It takes the place of its age, passes those that have slack for it, and is put in order. Returns
+    /// the one in its own line before which it stands, or [`NONE`].
     pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: LineKind, index: u32) -> u32 {
         let station = self.station(die, kind);
         let queue = queue_of(station, kind);
         let pool = transactions[index].pool;
-        let mut ahead = self.before(station, pool, kind);
         let tail = self.queues[queue].tail;
-        let (after, before_in_line, passed) =
-            if self.bypass[kind as usize] { self.pass(transactions, kind, tail, index, &mut ahead) } else { (tail, NONE, 0) };
+        let mut walk = Walk { after: tail, before_in_line: NONE, ahead: self.before(station, pool, kind) };
+        // It has waited for older operations on its page, or for its read: it is older than who came meanwhile.
+        let age = transactions[index].ready.1;
+        while walk.after != NONE && transactions[walk.after].ready.1 > age {
+            self.step_past(transactions, kind, index, &mut walk);
+        }
+        let passed = if self.bypass[kind as usize] { self.pass(transactions, kind, index, &mut walk) } else { 0 };
+        let Walk { after, before_in_line, ahead } = walk;
         let next = if after == tail { NONE } else { self.behind(queue, after) };
         let entry = &mut self.entries[index as usize];
         *entry = Entry { previous: after, next, queue: queue as u32, ahead, passed: entry.passed || passed > 0, ..*entry };
@@ -330,28 +357,38 @@ impl Slack {
         kind == LineKind::Write && self.dynamic
     }
 
-    /// Passes operations from the end of a queue on, which are then no longer ahead. Returns the one behind which the newcomer stands, the last passed
-    /// one of its own line, and how many were passed. With each the two change ranks, so that ranks stay in the queue's order.
-    fn pass(&mut self, transactions: &mut Transactions, kind: LineKind, tail: u32, index: u32, ahead: &mut Before) -> (u32, u32, u32) {
+    /// Passes operations that have slack for it. Returns how many.
+    fn pass(&mut self, transactions: &mut Transactions, kind: LineKind, index: u32, walk: &mut Walk) -> u32 {
         let latency = self.estimator.latencies().host[kind as usize];
-        let (request, pool) = (transactions[index].request, transactions[index].pool);
-        let one_line = self.has_no_pool(kind);
-        let (mut after, mut before_in_line, mut passed) = (tail, NONE, 0);
-        while after != NONE && transactions[after].request != request && self.left(transactions, after) >= latency {
+        let request = transactions[index].request;
+        let mut passed = 0;
+        while let after = walk.after
+            && after != NONE
+            && transactions[after].request != request
+            && self.left(transactions, after) >= latency
+        {
             self.take(after, latency);
-            let rank = transactions[after].rank;
-            transactions[after].rank = std::mem::replace(&mut transactions[index].rank, rank);
-            let seen = if one_line { Before { elsewhere: 1, ..NOBODY } } else { self.seen(pool, transactions[after].pool) };
-            ahead.own -= seen.own;
-            ahead.beside -= seen.beside;
-            ahead.elsewhere -= seen.elsewhere;
-            if one_line || seen.own > 0 {
-                before_in_line = after;
-            }
-            after = self.entries[after as usize].previous;
+            self.step_past(transactions, kind, index, walk);
             passed += 1;
         }
-        (after, before_in_line, passed)
+        passed
+    }
+
+    /// Goes on before the operation that stood next ahead. The two change ranks, so that ranks stay in the queue's order.
+    fn step_past(&self, transactions: &mut Transactions, kind: LineKind, index: u32, walk: &mut Walk) {
+        let after = walk.after;
+        let rank = transactions[after].rank;
+        transactions[after].rank = std::mem::replace(&mut transactions[index].rank, rank);
+        let one_line = self.has_no_pool(kind);
+        let (pool, other) = (transactions[index].pool, transactions[after].pool);
+        let seen = if one_line { Before { elsewhere: 1, ..NOBODY } } else { self.seen(pool, other) };
+        walk.ahead.own -= seen.own;
+        walk.ahead.beside -= seen.beside;
+        walk.ahead.elsewhere -= seen.elsewhere;
+        if one_line || seen.own > 0 {
+            walk.before_in_line = after;
+        }
+        walk.after = self.entries[after as usize].previous;
     }
 
     /// An operation waits no longer.

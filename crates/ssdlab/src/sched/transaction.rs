@@ -1,7 +1,6 @@
 //! Page transactions: what elyasi2017 calls sub-requests. They live in a slab and are named by index.
 
-use std::ops::{Index, IndexMut};
-
+use crate::slab::Slab;
 use crate::stats::{Part, Parts};
 use crate::units::{Lpn, Ns, PoolId, Ppn};
 
@@ -50,10 +49,13 @@ pub struct Transaction {
     pub bytes: (u32, u32),
     /// The physical page read or programmed.
     pub ppn: Ppn,
-    /// When it began to wait, and the serial number of that moment.
+    /// When it was admitted to its chip's queue, and the serial number of that moment: its age among host operations, and beside GC's.
     pub ready: (Ns, u64),
-    /// Its place in the order of its station: that serial number, or one it has changed with those it passed.
+    /// Its place in the order of its station: that serial number, or, where slack gives the order, one it has changed with those it passed.
     pub rank: u64,
+    /// By kind of line: the operation that was last in its line when it was admitted, or [`NONE`]. An operation that enters a line later, after
+    /// older operations on its page or after its read, looks for its place from there.
+    pub behind_in_line: [u32; 2],
     /// Up to when its time is accounted for.
     pub mark: Ns,
     /// Where its time went.
@@ -103,57 +105,4 @@ impl Transaction {
 }
 
 /// The slab of transactions.
-#[derive(Clone, Debug, Default)]
-pub struct Transactions {
-    slots: Vec<Transaction>,
-    free: Vec<u32>,
-}
-
-impl Transactions {
-    /// Stores a transaction and returns its index.
-    #[inline]
-    pub fn insert(&mut self, transaction: Transaction) -> u32 {
-        match self.free.pop() {
-            Some(index) => {
-                self.slots[index as usize] = transaction;
-                index
-            }
-            None => {
-                self.slots.push(transaction);
-                self.slots.len() as u32 - 1
-            }
-        }
-    }
-
-    /// Frees a transaction's place.
-    #[inline]
-    pub fn remove(&mut self, index: u32) {
-        self.free.push(index);
-    }
-
-    /// Transactions alive.
-    pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    /// None is alive.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl Index<u32> for Transactions {
-    type Output = Transaction;
-
-    #[inline(always)]
-    fn index(&self, index: u32) -> &Transaction {
-        &self.slots[index as usize]
-    }
-}
-
-impl IndexMut<u32> for Transactions {
-    #[inline(always)]
-    fn index_mut(&mut self, index: u32) -> &mut Transaction {
-        &mut self.slots[index as usize]
-    }
-}
+pub type Transactions = Slab<Transaction>;

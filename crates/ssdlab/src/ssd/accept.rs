@@ -4,6 +4,7 @@
 use super::Ssd;
 use super::requests::{Active, Ends};
 use crate::config::UnmappedRead;
+use crate::memory::{self, Exhausted};
 use crate::request::{Request, RequestKind};
 use crate::sched::{LineKind, NONE, SCATTERED, TRIMMED, Transaction, TransactionKind};
 use crate::stats::{Completion, Part, Parts};
@@ -20,6 +21,20 @@ impl Ssd {
     pub fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
         assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().page_bytes));
         self.accept_as(now, index, request, true);
+    }
+
+    /// Sees to it that requests for so many pages, or so many requests without a page, can be accepted without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
+        self.requests.make_room(pages)?;
+        self.transactions.make_room(pages)?;
+        memory::make_room(&mut self.host_queue, pages)?;
+        match &mut self.sched.slack {
+            Some(slack) => slack.make_room(self.transactions.capacity(), self.requests.capacity()),
+            None => Ok(()),
+        }
     }
 
     fn accept_as(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
@@ -50,7 +65,7 @@ impl Ssd {
             RequestKind::Flush => self.page_done(now, place, None),
             // A trim needs no place in a chip's queue, but must not pass a request that waits for one: it may be to the same page.
             RequestKind::Read | RequestKind::Write | RequestKind::Trim => {
-                let first = self.requests.get(place).pages(self.ftl.geometry().page_bytes).0;
+                let first = self.requests[place].pages(self.ftl.geometry().page_bytes).0;
                 self.host_queue.push_back((place, first));
                 if self.host_queue.len() == 1 {
                     self.advance_host_queue(now);
@@ -83,7 +98,7 @@ impl Ssd {
     /// Admits the pages of a request from `from` on. Returns the first for which there is no place.
     fn admit_pages(&mut self, now: Ns, place: u32, from: u32) -> Option<u32> {
         let page_bytes = self.geometry().page_bytes;
-        let active = *self.requests.get(place);
+        let active = self.requests[place];
         if active.request.kind == RequestKind::Trim {
             self.accept_trim(now, place);
             return None;
@@ -110,16 +125,32 @@ impl Ssd {
             return false;
         }
         self.sched.accept(chip, line);
-        self.requests.get(place).pending += 1;
+        self.requests[place].pending += 1;
         let mut transaction = self.new_transaction(place, arrival, kind, lpn, bytes, chip);
         transaction.account(Part::HostQueue, now);
+        transaction.ready = (now, self.next_serial());
         let index = self.transactions.insert(transaction);
         if self.sched.slack.is_none() {
+            if chain.is_some() || bytes != (0, self.geometry().page_bytes) {
+                self.note_place(index);
+            }
             self.enchain(now, lpn, index, chain);
         } else {
             self.enchain_and_estimate(now, lpn, index, chain);
         }
         true
+    }
+
+    /// Notes who is last in the lines that an operation may enter later than it is admitted.
+    fn note_place(&mut self, index: u32) {
+        let Transaction { kind, lpn, chip, .. } = self.transactions[index];
+        let geometry = self.ftl.geometry();
+        let home = geometry.home(lpn).0;
+        let write = kind == TransactionKind::Write;
+        let read_from = self.ftl.lookup(lpn).map_or(home, |ppn| geometry.pool_of_page(ppn));
+        let write_line = if self.sched.is_dynamic() { self.sched.chip_line(ChipId(chip)) } else { self.sched.line(home, LineKind::Write) };
+        let read_line = self.sched.line(read_from, LineKind::Read);
+        self.transactions[index].behind_in_line = [self.sched.tail(read_line), if write { self.sched.tail(write_line) } else { NONE }];
     }
 
     fn new_transaction(
@@ -139,7 +170,7 @@ impl Ssd {
             kind,
             active: false,
             in_line: false,
-            high_priority: kind == TransactionKind::Write && self.requests.get(place).request.high_priority,
+            high_priority: kind == TransactionKind::Write && self.requests[place].request.high_priority,
             lpn,
             request: place,
             pool: PoolId(0),
@@ -148,6 +179,7 @@ impl Ssd {
             ppn: Ppn(0),
             ready: (0, 0),
             rank: 0,
+            behind_in_line: [NONE; 2],
             mark: arrival,
             parts: Parts::default(),
             domain: 0,
@@ -191,7 +223,7 @@ impl Ssd {
     fn page_answered(&mut self, now: Ns, place: u32, arrival: Ns) {
         let mut parts = Parts::default();
         parts.add(Part::HostQueue, now - arrival);
-        let active = self.requests.get(place);
+        let active = &mut self.requests[place];
         active.parts = parts;
         active.last = (now, Lpn(0));
         active.ends.add(now - arrival);
@@ -279,7 +311,6 @@ impl Ssd {
                 if partial && !self.skip_partial_read && self.ftl.lookup(lpn).is_some() {
                     self.transactions[index].kind = TransactionKind::ReadForWrite;
                     self.counters.rmw_reads += 1;
-                    self.note_page_to_be_read(index, true);
                 }
                 self.line_up(now, index);
             }
@@ -287,14 +318,15 @@ impl Ssd {
         }
     }
 
-    /// Puts an active transaction into the line where it waits for its die.
+    /// Puts an active transaction into the line where it waits for its die, in the place of its age.
     pub(super) fn line_up(&mut self, now: Ns, index: u32) {
-        let serial = self.next_serial();
+        // Where slack gives the order it comes from the end of its station's queue to its place, and changes ranks with those it passes.
+        let rank = if self.sched.slack.is_some() { self.next_serial() } else { self.transactions[index].ready.1 };
         let Transaction { kind, lpn, chip, .. } = self.transactions[index];
         let write = kind == TransactionKind::Write;
         if write && self.sched.is_dynamic() {
             let domain = self.domain_of_chip(chip);
-            self.start_waiting(now, index, serial, domain);
+            self.start_waiting(now, index, rank, domain);
             let first = DieId(self.geometry().dies_of_chip(ChipId(chip)).start);
             self.sched.push_on_chip(&mut self.transactions, ChipId(chip), first, index);
             for die in self.geometry().dies_of_chip(ChipId(chip)) {
@@ -307,7 +339,7 @@ impl Ssd {
         let pool = place.map_or_else(|| geometry.home(lpn).0, |ppn| geometry.pool_of_page(ppn));
         let die = geometry.die_of_pool(pool);
         self.transactions[index].pool = pool;
-        self.start_waiting(now, index, serial, self.domain_of_pool(pool));
+        self.start_waiting(now, index, rank, self.domain_of_pool(pool));
         if self.try_join(now, index) {
             return;
         }
@@ -319,18 +351,17 @@ impl Ssd {
         }
     }
 
-    fn start_waiting(&mut self, now: Ns, index: u32, serial: u64, domain: u32) {
+    fn start_waiting(&mut self, now: Ns, index: u32, rank: u64, domain: u32) {
         let clock = self.clocks.read(domain, now);
         let transaction = &mut self.transactions[index];
-        transaction.ready = (now, serial);
-        transaction.rank = serial;
+        transaction.rank = rank;
         transaction.domain = domain;
         transaction.clock = clock;
     }
 
     /// Unmaps the pages that lie wholly inside a trim; where operations are under way that it must not pass, it waits behind them.
     fn accept_trim(&mut self, now: Ns, place: u32) {
-        let Request { offset, length, arrival_ns, .. } = self.requests.get(place).request;
+        let Request { offset, length, arrival_ns, .. } = self.requests[place].request;
         // Of the pages that are unmapped at once, if there are any.
         self.page_answered(now, place, arrival_ns);
         let page_bytes = u64::from(self.geometry().page_bytes);
@@ -342,7 +373,7 @@ impl Ssd {
                 // Trimmed already, as soon as what is older has ended: one more changes nothing, and rows of them would pile up.
                 Some((_, youngest)) if self.transactions[youngest].kind == TransactionKind::Trim => {}
                 chain => {
-                    self.requests.get(place).pending += 1;
+                    self.requests[place].pending += 1;
                     let mut transaction =
                         self.new_transaction(place, arrival_ns, TransactionKind::Trim, Lpn(lpn), (0, page_bytes as u32), ChipId(0));
                     transaction.account(Part::HostQueue, now);
@@ -371,7 +402,7 @@ impl Ssd {
 
     /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
     pub(super) fn page_done(&mut self, now: Ns, place: u32, parts: Option<(Lpn, Parts)>) {
-        let active = self.requests.get(place);
+        let active = &mut self.requests[place];
         active.pending -= 1;
         // Among pages that end at one instant the highest counts, so that the parts do not depend on the order of simultaneous events.
         if let Some((lpn, parts)) = parts
@@ -386,7 +417,7 @@ impl Ssd {
         let Active { request, index, sequential, parts, ends, .. } = *active;
         self.requests.remove(place);
         self.note_request_end(now, place, &request, ends);
-        if self.idle.is_some() && self.requests.len() == 0 {
+        if self.idle.is_some() && self.requests.is_empty() {
             self.idle_from(now);
         }
         self.completions.push(Completion::of(&request, index, sequential, now, parts));

@@ -149,7 +149,7 @@ impl Ssd {
         self.note_job_end(now, pool);
         let ns = now - job.started_ns;
         self.counters.jobs += 1;
-        self.counters.job_ns += ns;
+        self.counters.job_ns += u128::from(ns);
         self.counters.job_ns_max = self.counters.job_ns_max.max(ns);
         if let Some(gate) = self.gc.gate(self.ftl.geometry(), pool) {
             self.counters.gates += u64::from(self.somebody_goes_first(pool, gate));

@@ -177,8 +177,8 @@ impl Ssd {
 
     pub(super) fn host_page_read(&mut self, now: Ns, index: u32) {
         if self.transactions[index].kind == TransactionKind::ReadForWrite {
-            self.note_page_to_be_read(index, false);
             self.transactions[index].kind = TransactionKind::Write;
+            self.note_write_to_come(index, false);
             self.line_up(now, index);
         } else {
             self.finish_transaction(now, index);
@@ -281,7 +281,13 @@ impl Ssd {
             return;
         }
         if self.transactions[front].kind != TransactionKind::Read {
-            return self.activate(now, front);
+            let write = self.transactions[front].kind == TransactionKind::Write;
+            self.activate(now, front);
+            // Unless it has its page to read first.
+            if write && self.transactions[front].kind == TransactionKind::Write {
+                self.note_write_to_come(front, false);
+            }
+            return;
         }
         let mut index = front;
         while index != NONE && self.transactions[index].kind == TransactionKind::Read {

@@ -74,7 +74,7 @@ impl Ssd {
         readings.free_blocks += self.gauges.free();
         readings.free_block_ns += self.gauges.free.sum_until(now);
         for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {
-            *sum += u128::from(ns);
+            *sum += ns;
         }
         readings.bus_ns += self.flash.buses_busy_ns(now);
         readings.die_ns += (0..geometry.dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();

@@ -98,7 +98,7 @@ impl Ssd {
         if idle.armed == now {
             idle.armed = Ns::MAX;
         }
-        if self.requests.len() > 0 || idle.now {
+        if !self.requests.is_empty() || idle.now {
             return;
         }
         idle.due = now >= idle.deadline();
@@ -109,7 +109,7 @@ impl Ssd {
 
     /// All that happens at this instant has happened: if no request came, the drive is idle, and pools begin or go on to collect.
     pub(super) fn begin_idle_time(&mut self, now: Ns) {
-        let under_way = self.requests.len() > 0;
+        let under_way = !self.requests.is_empty();
         let Some(idle) = &mut self.idle else { return };
         idle.due = false;
         if under_way || now < idle.deadline() {

@@ -78,8 +78,8 @@ pub struct Counters {
     pub erases: u64,
     /// Collections finished.
     pub jobs: u64,
-    /// Sum and maximum of their durations, start to end of erase, ns.
-    pub job_ns: Ns,
+    /// Sum and maximum of their durations, start to end of erase, ns. Jobs of many pools go on side by side: the sum may exceed 64 bits.
+    pub job_ns: u128,
     /// See `job_ns`.
     pub job_ns_max: Ns,
     /// Reads before partial writes.
@@ -507,10 +507,12 @@ impl Ssd {
         self.clocks.hold(self.domain_of_chip(chip.0), holder, now);
     }
 
-    /// Time the operations on a chip's dies took until `now`, ns: at most the time passed times its dies.
+    /// Time in which a chip was busy until `now`, ns. Where its dies work side by side: the mean of theirs, rounded down; where it does one
+    /// operation at a time, all of theirs.
     pub fn chip_busy_ns(&self, chip: u32, now: Ns) -> Ns {
         let dies = self.geometry().dies_per_chip.get();
-        (chip * dies..(chip + 1) * dies).map(|die| self.flash.die_busy_ns(DieId(die), now)).sum()
+        let all = (chip * dies..(chip + 1) * dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
+        (if self.interleave { all / u128::from(dies) } else { all }) as Ns
     }
 
     /// The run begins with a warm-up: slack is only recorded of requests that arrive after [`Ssd::end_warm_up`].
@@ -531,10 +533,10 @@ impl Ssd {
     }
 
     /// Sum over pools of the time until `now` in which a job was active, ns.
-    pub fn gc_active_ns(&self, now: Ns) -> Ns {
+    pub fn gc_active_ns(&self, now: Ns) -> u128 {
         let pools = self.geometry().pools.count.get();
-        let running: Ns = (0..pools).filter_map(|pool| self.gc.job(PoolId(pool))).map(|job| now - job.started_ns).sum();
-        self.counters.job_ns + running
+        let running = (0..pools).filter_map(|pool| self.gc.job(PoolId(pool))).map(|job| u128::from(now - job.started_ns));
+        self.counters.job_ns + running.sum::<u128>()
     }
 
     /// Collections whose victim the greedy policy chose because the configured one named a block that could not be collected, or none.

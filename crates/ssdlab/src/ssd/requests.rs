@@ -1,6 +1,8 @@
 //! Requests under way.
 
+use crate::distribution::Wide;
 use crate::request::Request;
+use crate::slab::Slab;
 use crate::stats::Parts;
 use crate::units::{Lpn, Ns};
 
@@ -33,7 +35,7 @@ pub struct Ends {
     /// The sum of their times since arrival, ns, and of the squares of these.
     pub sum: u128,
     /// See `sum`.
-    pub squares: u128,
+    pub squares: Wide,
     /// Chips that they were on; counted where slack is.
     pub chips: u32,
     /// A page has passed others; one was served in a pause or paused.
@@ -50,7 +52,7 @@ impl Ends {
     pub fn add(&mut self, ns: Ns) {
         self.pages += 1;
         self.sum += u128::from(ns);
-        self.squares += u128::from(ns) * u128::from(ns);
+        self.squares.add_square(ns);
     }
 }
 
@@ -71,45 +73,4 @@ impl Active {
 }
 
 /// The slab of requests.
-#[derive(Clone, Debug, Default)]
-pub struct Requests {
-    slots: Vec<Active>,
-    free: Vec<u32>,
-}
-
-impl Requests {
-    /// Stores a request and returns its place.
-    pub fn insert(&mut self, active: Active) -> u32 {
-        match self.free.pop() {
-            Some(place) => {
-                self.slots[place as usize] = active;
-                place
-            }
-            None => {
-                self.slots.push(active);
-                self.slots.len() as u32 - 1
-            }
-        }
-    }
-
-    /// The request at a place.
-    #[inline(always)]
-    pub fn get(&mut self, place: u32) -> &mut Active {
-        &mut self.slots[place as usize]
-    }
-
-    /// The request at a place, to look at.
-    pub fn look(&self, place: u32) -> &Active {
-        &self.slots[place as usize]
-    }
-
-    /// Frees a place.
-    pub fn remove(&mut self, place: u32) {
-        self.free.push(place);
-    }
-
-    /// Requests under way.
-    pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-}
+pub type Requests = Slab<Active>;

@@ -30,7 +30,7 @@ impl Ssd {
         let Some(slack) = &self.sched.slack else { return Vec::new() };
         let of = |index: u32| {
             let transaction = &self.transactions[index];
-            let request = self.requests.look(transaction.request).index;
+            let request = self.requests[transaction.request].index;
             Estimate { request, lpn: transaction.lpn, end: slack.end(index), slack: slack.left(&self.transactions, index) }
         };
         let mut estimates: Vec<_> = self.pages_under_way().map(of).collect();
@@ -59,10 +59,14 @@ impl Ssd {
     pub(super) fn enchain_and_estimate(&mut self, now: Ns, lpn: Lpn, index: u32, chain: Option<(u32, u32)>) {
         let Transaction { chip, request, .. } = self.transactions[index];
         let channel = self.channel_of_chip(chip);
-        let active = self.requests.get(request);
+        let active = &mut self.requests[request];
         let slack = self.sched.slack.as_mut().expect("the caller has looked");
         active.ends.chips += u32::from(slack.new_operation(index, active.index, chip));
         self.enchain(now, lpn, index, chain);
+        let Transaction { kind, active, .. } = self.transactions[index];
+        if kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active {
+            self.note_write_to_come(index, true);
+        }
         let (kind, response, alone) = self.response(now, index);
         let response = response.max(self.after_older(now, index, chain, alone));
         let slack = self.sched.slack.as_mut().expect("as before");
@@ -95,7 +99,10 @@ impl Ssd {
         let kind = if transaction.kind == TransactionKind::Write && !reads_first { LineKind::Write } else { LineKind::Read };
         let (die, pool) = self.place_of(index, kind);
         let station = slack.station(die, kind);
-        let own = slack.ahead(index).unwrap_or_else(|| slack.before(station, pool, kind));
+        let mut own = slack.ahead(index).unwrap_or_else(|| slack.before(station, pool, kind));
+        if kind == LineKind::Write {
+            own.elsewhere += slack.coming(station) - u64::from(!transaction.active);
+        }
         let ahead = Ahead {
             waiting: match kind {
                 LineKind::Read => [own, Before::default()],
@@ -117,18 +124,19 @@ impl Ssd {
         let (die, pool) = self.place_of(index, LineKind::Write);
         let station = slack.station(die, LineKind::Write);
         let mut writes = slack.before(station, pool, LineKind::Write);
-        writes.elsewhere += slack.coming(station) - u64::from(transaction.active);
+        // Itself apart.
+        writes.elsewhere += slack.coming(station) - 1;
         let queue = reads + slack.estimator.queue_of(station, LineKind::Write, writes) / slack.width(station);
         (LineKind::Write, response + queue + latencies[1], alone + latencies[1])
     }
 
-    /// A partial write is to read its page first, or has read it.
-    pub(super) fn note_page_to_be_read(&mut self, index: u32, begins: bool) {
+    /// A write that has been admitted is not in its queue yet, or is about to be: older operations on its page come first, or its read.
+    pub(super) fn note_write_to_come(&mut self, index: u32, comes: bool) {
         if self.sched.slack.is_none() {
             return;
         }
         let die = self.place_of(index, LineKind::Write).0;
-        self.sched.slack.as_mut().expect("just seen").reads_first(die, begins);
+        self.sched.slack.as_mut().expect("just seen").write_to_come(die, comes);
     }
 
     /// The estimated time from now to the end of an operation that waits for older ones on its page, were these all that it waits for.
@@ -172,7 +180,7 @@ impl Ssd {
     /// A page operation ends.
     #[inline]
     pub(super) fn note_page_end(&mut self, now: Ns, index: u32) {
-        let active = self.requests.get(self.transactions[index].request);
+        let active = &mut self.requests[self.transactions[index].request];
         // The only page of a request has no slack, and need not be added up.
         if active.pending > 1 || active.ends.pages > 0 {
             active.ends.add(now - active.request.arrival_ns);

@@ -32,7 +32,8 @@ pub(super) struct States {
     excludes: bool,
     /// By pool: its state, and since when.
     now: Vec<(u8, Ns)>,
-    total: [Ns; 4],
+    /// Time in each, summed over pools: more than 64 bits, since there may be many pools.
+    total: [u128; 4],
     /// By pool: collection is wanted and there are fewer than T_hard free blocks.
     short: Vec<bool>,
     /// By pool: the high-priority write for which it is in S3.
@@ -101,7 +102,7 @@ impl Ssd {
         let state = self.state_of(pool);
         let (before, since) = self.states.now[pool.index()];
         if state != before {
-            self.states.total[before as usize] += now - since;
+            self.states.total[before as usize] += u128::from(now - since);
             self.states.now[pool.index()] = (state, now);
         }
         if self.states.hard == 0 {
@@ -175,10 +176,10 @@ impl Ssd {
     }
 
     /// Time in S0 to S3 until `now`, summed over pools, ns.
-    pub fn state_ns(&self, now: Ns) -> [Ns; 4] {
+    pub fn state_ns(&self, now: Ns) -> [u128; 4] {
         let mut total = self.states.total;
         for &(state, since) in &self.states.now {
-            total[state as usize] += now - since;
+            total[state as usize] += u128::from(now - since);
         }
         total
     }

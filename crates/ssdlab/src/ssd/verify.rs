@@ -113,6 +113,7 @@ impl Verifier {
 /// Recounts the translation layer and compares every logical page's data with what was written last.
 pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
     ssd.ftl.check()?;
+    ssd.sched.check(&ssd.transactions)?;
     ssd.check_slack()?;
     ssd.check_gauges()?;
     let Some(verifier) = &ssd.verifier else { return Ok(()) };

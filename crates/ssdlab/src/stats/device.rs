@@ -75,12 +75,12 @@ pub struct DeviceStats {
     /// GC operations suspended in the array.
     pub suspensions: u64,
     /// Time in the states S0 to S3, summed over pools, ns.
-    pub state_ns: [Ns; 4],
+    pub state_ns: [u128; 4],
     /// The fewest free blocks that any pool had.
     pub free_blocks_min: u32,
     /// Time with a job active, summed over pools, ns.
     pub gc_active_pool_ns: u128,
-    /// By chip: time in which its dies held an operation, averaged over its dies (rounded down), ns.
+    /// By chip: time in which it was busy, ns. Where its dies work side by side, averaged over them (rounded down).
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,

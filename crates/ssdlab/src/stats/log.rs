@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, RecordBatch, StringArray, UInt8Array, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt8Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -50,7 +50,7 @@ impl RequestLog {
 
     /// Takes one completion, in any order, each index once, with whether it arrived in the warm-up.
     pub(super) fn take(&mut self, completion: &Completion, in_warm_up: bool) -> Result<()> {
-        self.order.insert(completion.index, (*completion, in_warm_up));
+        self.order.insert(completion.index, (*completion, in_warm_up))?;
         while let Some((next, in_warm_up)) = self.order.pop() {
             self.rows.push(&next);
             self.rows.warm_up.push(in_warm_up);
@@ -75,18 +75,18 @@ impl RequestLog {
     }
 }
 
-/// The columns: name and, as metadata, nothing; units are in the names. `warm_up`: the request arrived in the warm-up, so that no statistic
-/// counts it.
+/// The columns: name and, as metadata, nothing; units are in the names. Whole numbers are signed, so that the difference of two columns is what
+/// one expects. `warm_up`: the request arrived in the warm-up, so that no statistic counts it.
 fn schema() -> SchemaRef {
     let kind = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
     let mut fields = vec![
-        Field::new("index", DataType::UInt64, false),
+        Field::new("index", DataType::Int64, false),
         Field::new("kind", kind, false),
         Field::new("sequential", DataType::Boolean, false),
     ];
     let numbers = ["offset_bytes", "size_bytes", "arrival_ns", "response_ns"].map(String::from);
     let parts = Part::NAMES.map(|part| format!("{part}_ns"));
-    fields.extend(numbers.into_iter().chain(parts).map(|name| Field::new(name, DataType::UInt64, false)));
+    fields.extend(numbers.into_iter().chain(parts).map(|name| Field::new(name, DataType::Int64, false)));
     fields.push(Field::new("warm_up", DataType::Boolean, false));
     Arc::new(Schema::new(fields))
 }
@@ -156,7 +156,9 @@ impl Rows {
     }
 
     fn into_batch(self, schema: &SchemaRef) -> RecordBatch {
-        let numbers = |values: Vec<u64>| Arc::new(UInt64Array::from(values)) as ArrayRef;
+        // Times, addresses and the number of requests are all below 2^63: the simulator refuses what is not.
+        let signed = |value: u64| i64::try_from(value).expect("a figure of a request has 63 bits");
+        let numbers = |values: Vec<u64>| Arc::new(values.into_iter().map(signed).collect::<Int64Array>()) as ArrayRef;
         let names = Arc::new(StringArray::from(KINDS.to_vec()));
         let kind = DictionaryArray::new(UInt8Array::from(self.kind), names);
         let mut columns: Vec<ArrayRef> = vec![numbers(self.index), Arc::new(kind), Arc::new(BooleanArray::from(self.sequential))];
@@ -181,7 +183,7 @@ mod tests {
     use std::fs::{self, File};
 
     use arrow_array::cast::AsArray;
-    use arrow_array::types::{UInt8Type, UInt64Type};
+    use arrow_array::types::{Int64Type, UInt8Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::super::{Parts, Recorder};
@@ -206,7 +208,7 @@ mod tests {
 
     /// Row `row` of `batch` as a completion.
     fn row(batch: &RecordBatch, row: usize) -> Completion {
-        let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<UInt64Type>().value(row);
+        let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().value(row).cast_unsigned();
         let kinds = batch.column_by_name("kind").unwrap().as_dictionary::<UInt8Type>();
         let kind = kinds.values().as_string::<i32>().value(usize::from(kinds.keys().value(row)));
         let parts = Parts(Part::NAMES.map(|name| number(&format!("{name}_ns"))));

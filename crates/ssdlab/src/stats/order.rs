@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::error::{Error, Result};
+use crate::memory::{self, Exhausted};
+
 /// Holds what comes early until everything before it has come. Its length is the distance from the oldest request that
 /// is not yet completed to the newest that is.
 #[derive(Debug)]
@@ -17,17 +20,29 @@ impl<T> InOrder<T> {
         InOrder { next: 0, waiting: VecDeque::new() }
     }
 
-    /// Takes the item of `index` in. Panics if there was one already: a request completes once.
+    /// Takes the item of `index` in. Panics if there was one already: a request completes once. An error if memory does not suffice.
     #[inline]
-    pub(super) fn insert(&mut self, index: u64, item: T) {
+    pub(super) fn insert(&mut self, index: u64, item: T) -> Result<()> {
         let Some(ahead) = index.checked_sub(self.next) else { panic!("request {index} completed twice") };
         let ahead = usize::try_from(ahead).expect("a request index fits the address space");
         if ahead >= self.waiting.len() {
+            let more = ahead + 1 - self.waiting.len();
+            memory::make_room(&mut self.waiting, more).map_err(|exhausted| self.too_long(exhausted))?;
             self.waiting.resize_with(ahead + 1, || None);
         }
         let slot = &mut self.waiting[ahead];
         assert!(slot.is_none(), "request {index} completed twice");
         *slot = Some(item);
+        Ok(())
+    }
+
+    #[cold]
+    fn too_long(&self, exhausted: Exhausted) -> Error {
+        let (next, count) = (self.next, self.waiting.len());
+        Error::Simulation(format!(
+            "request {next} is still under way while {count} later ones have completed or wait, and their response times are kept until it \
+             ends: {exhausted}"
+        ))
     }
 
     /// The next item in order, if it has come.
@@ -52,10 +67,10 @@ mod tests {
     #[test]
     fn items_come_out_in_order_as_soon_as_they_can() {
         let mut order = InOrder::new();
-        order.insert(2, 'c');
-        order.insert(0, 'a');
+        order.insert(2, 'c').unwrap();
+        order.insert(0, 'a').unwrap();
         assert_eq!((order.pop(), order.pop(), order.gap()), (Some('a'), None, Some(1)));
-        order.insert(1, 'b');
+        order.insert(1, 'b').unwrap();
         assert_eq!((order.pop(), order.pop(), order.pop(), order.gap()), (Some('b'), Some('c'), None, None));
     }
 
@@ -63,16 +78,16 @@ mod tests {
     #[should_panic(expected = "request 0 completed twice")]
     fn a_second_item_of_one_index_is_a_defect() {
         let mut order = InOrder::new();
-        order.insert(0, ());
+        order.insert(0, ()).unwrap();
         order.pop();
-        order.insert(0, ());
+        order.insert(0, ()).unwrap();
     }
 
     #[test]
     #[should_panic(expected = "request 1 completed twice")]
     fn a_second_item_of_a_waiting_index_is_a_defect() {
         let mut order = InOrder::new();
-        order.insert(1, ());
-        order.insert(1, ());
+        order.insert(1, ()).unwrap();
+        order.insert(1, ()).unwrap();
     }
 }

@@ -20,8 +20,8 @@ pub struct Recorder {
     random_reads: Class,
     writes: Class,
     requests: RequestCounts,
-    bytes_read: u64,
-    bytes_written: u64,
+    bytes_read: u128,
+    bytes_written: u128,
     /// The index of the first request that is measured: those before belong to the warm-up.
     first: u64,
     /// Requests of the warm-up that have completed.
@@ -38,9 +38,9 @@ pub struct RequestStats {
     /// Requests of the warm-up, which no statistic but the digest counts.
     pub left_out: u64,
     /// Bytes asked for by reads.
-    pub bytes_read: u64,
+    pub bytes_read: u128,
     /// Bytes asked for by writes.
-    pub bytes_written: u64,
+    pub bytes_written: u128,
     /// Response times by class.
     pub latency_ns: Latencies,
     /// Mean parts of the response times by class.
@@ -80,18 +80,19 @@ impl Recorder {
         self.first = first;
     }
 
-    /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and enter the digest and the log, but no
-    /// class of response times, not even `all`: most are answered at once and would hide the drive behind zeros.
+    /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and
+    /// enter the digest and the log, but no class of response times, not even `all`: most are answered at once and would hide the drive
+    /// behind zeros.
     ///
     /// # Errors
-    /// [`Error::Io`] if the log cannot be written.
+    /// [`Error::Io`] if the log cannot be written; [`Error::Simulation`] if memory does not suffice to put completions in order.
     ///
     /// # Panics
     /// If the request completed before, ended before it arrived, or its parts do not add up to its response time.
     #[inline]
     pub fn record(&mut self, completion: &Completion) -> Result<()> {
         let response_ns = response_time(completion);
-        self.digest.take(completion.index, response_ns);
+        self.digest.take(completion.index, response_ns)?;
         let in_warm_up = completion.index < self.first;
         if let Some(log) = &mut self.log {
             log.take(completion, in_warm_up)?;
@@ -103,12 +104,12 @@ impl Recorder {
         let class = match completion.kind {
             RequestKind::Read => {
                 self.requests.read += 1;
-                self.bytes_read += completion.length;
+                self.bytes_read += u128::from(completion.length);
                 Some(if completion.sequential { &mut self.sequential_reads } else { &mut self.random_reads })
             }
             RequestKind::Write => {
                 self.requests.write += 1;
-                self.bytes_written += completion.length;
+                self.bytes_written += u128::from(completion.length);
                 Some(&mut self.writes)
             }
             RequestKind::Trim => {
@@ -187,11 +188,12 @@ impl OrderedDigest {
     }
 
     #[inline]
-    fn take(&mut self, index: u64, response_ns: Ns) {
-        self.order.insert(index, response_ns);
+    fn take(&mut self, index: u64, response_ns: Ns) -> Result<()> {
+        self.order.insert(index, response_ns)?;
         while let Some(response_ns) = self.order.pop() {
             self.digest.take(response_ns);
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<String> {
@@ -267,7 +269,7 @@ mod tests {
                 prop_assert!((parts.gc * 3.0 - latency.mean).abs() <= 3.0);
             }
             prop_assert_eq!(stats.requests.trim, completions.iter().filter(|c| c.kind == RequestKind::Trim).count() as u64);
-            prop_assert_eq!(stats.bytes_written, 4096 * stats.requests.write);
+            prop_assert_eq!(stats.bytes_written, u128::from(4096 * stats.requests.write));
         }
 
         #[test]

@@ -350,21 +350,51 @@ impl Shared {
     }
 }
 
-/// Time in the states of lee2013 Fig. 7, summed over pools: together the simulated time times the pools.
+/// Time in the states of lee2013 Fig. 7, summed over pools: together the simulated time times the pools. Exact below 2^63 ns; above, which
+/// thousands of pools reach in days, the nearest number with 53 bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateTimes {
     /// S0: no collection is wanted.
-    #[schemars(extend("unit" = "ns"))]
-    pub s0: Ns,
+    #[serde(with = "summed_ns")]
+    #[schemars(with = "Ns", extend("unit" = "ns"))]
+    pub s0: u128,
     /// S1: it is wanted or under way, and all host operations are allowed.
-    #[schemars(extend("unit" = "ns"))]
-    pub s1: Ns,
+    #[serde(with = "summed_ns")]
+    #[schemars(with = "Ns", extend("unit" = "ns"))]
+    pub s1: u128,
     /// S2: the same with fewer than T_hard free blocks, where host writes wait.
-    #[schemars(extend("unit" = "ns"))]
-    pub s2: Ns,
+    #[serde(with = "summed_ns")]
+    #[schemars(with = "Ns", extend("unit" = "ns"))]
+    pub s2: u128,
     /// S3: collection runs to completion.
-    #[schemars(extend("unit" = "ns"))]
-    pub s3: Ns,
+    #[serde(with = "summed_ns")]
+    #[schemars(with = "Ns", extend("unit" = "ns"))]
+    pub s3: u128,
+}
+
+/// A time summed over many things: whole as long as readers of JSON take it for an integer (63 bits), else the nearest real.
+mod summed_ns {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(ns: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        match i64::try_from(*ns) {
+            Ok(ns) => serializer.serialize_i64(ns),
+            Err(_) => serializer.serialize_f64(*ns as f64),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Number {
+            Whole(u64),
+            Real(f64),
+        }
+        Ok(match Number::deserialize(deserializer)? {
+            Number::Whole(ns) => ns.into(),
+            Number::Real(ns) => ns as u128,
+        })
+    }
 }
 
 /// How long GC jobs took.
@@ -424,7 +454,7 @@ pub struct FlashResult {
 /// Share of the simulated time in which each resource was busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// By chip: share of the time in which its dies held an operation, averaged over its dies.
+    /// By chip: share of the time in which it was busy. Where its dies work side by side: in which they held an operation, averaged over them.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<f64>,
     /// By channel: share of the time in which its bus was transferring.
@@ -520,8 +550,8 @@ impl RunResult {
         }
         let served = requests.requests.read + requests.requests.write;
         let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
-        let per_second = |amount: u64| ratio(u128::from(amount) * 1_000_000_000, measured_ns.into());
-        let megabytes_per_second = |bytes: u64| per_second(bytes).map(|bytes| bytes / 1e6);
+        let per_second = |amount: u128| ratio(amount * 1_000_000_000, measured_ns.into());
+        let megabytes_per_second = |bytes: u128| per_second(bytes).map(|bytes| bytes / 1e6);
         let bandwidth = megabytes_per_second(requests.bytes_read).zip(megabytes_per_second(requests.bytes_written));
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
@@ -535,7 +565,7 @@ impl RunResult {
             latency_ns: requests.latency_ns,
             percentile_error: PERCENTILE_ERROR,
             breakdown_ns: requests.breakdown_ns,
-            iops: per_second(served),
+            iops: per_second(served.into()),
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
             slack: device.slack.result(),

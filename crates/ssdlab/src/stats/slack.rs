@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::distribution::Wide;
 use crate::units::Ns;
 
 /// Sums over completed requests.
@@ -11,7 +12,7 @@ pub struct SlackStats {
     /// By kind (reads, writes): pages, their slack and its square, ns.
     pages: [u64; 2],
     sum: [u128; 2],
-    squares: [u128; 2],
+    squares: [Wide; 2],
     /// By kind: requests with an estimate, those of which a page passed others, those served in a pause or paused.
     requests: [u64; 2],
     passed: [u64; 2],
@@ -40,7 +41,7 @@ impl SlackStats {
         SlackStats {
             pages: each(self.pages, other.pages),
             sum: sums(self.sum, other.sum),
-            squares: sums(self.squares, other.squares),
+            squares: [0, 1].map(|kind| self.squares[kind] + other.squares[kind]),
             requests: each(self.requests, other.requests),
             passed: each(self.passed, other.passed),
             paused: each(self.paused, other.paused),
@@ -64,12 +65,13 @@ impl SlackStats {
 
     /// A request of a kind has ended after `response`; its pages had, at times whose sum and sum of squares are given, ns.
     #[inline]
-    pub fn pages_ended(&mut self, kind: usize, pages: u32, sum: u128, squares: u128, response: Ns) {
+    pub fn pages_ended(&mut self, kind: usize, pages: u32, sum: u128, squares: Wide, response: Ns) {
         let (count, response) = (u128::from(pages), u128::from(response));
         self.pages[kind] += u64::from(pages);
         self.sum[kind] += count * response - sum;
         // The squares of (response - end) over all pages, multiplied out. By Cauchy-Schwarz nothing falls below 0.
-        self.squares[kind] += count * response * response + squares - 2 * response * sum;
+        let squares = Wide::product(count, response * response) + squares - Wide::product(2 * response, sum);
+        self.squares[kind] = self.squares[kind] + squares;
     }
 
     /// A request comes; so many operations wait for each chip.
@@ -94,12 +96,12 @@ impl SlackStats {
     }
 
     /// The statistics; what is not defined is absent.
-    pub(super) fn result(&self) -> SlackResult {
+    pub fn result(&self) -> SlackResult {
         let of = |kind: usize| {
             let count = self.pages[kind] as f64;
             (self.pages[kind] > 0).then(|| {
                 let mean = self.sum[kind] as f64 / count;
-                let variance = (self.squares[kind] as f64 / count - mean * mean).max(0.0);
+                let variance = (self.squares[kind].to_f64() / count - mean * mean).max(0.0);
                 Slack { mean_ns: mean, std_ns: variance.sqrt() }
             })
         };

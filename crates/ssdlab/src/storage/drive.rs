@@ -2,6 +2,7 @@
 
 use super::Store;
 use crate::cache::{Groups, Homes};
+use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::ssd::Ssd;
 use crate::stats::Completion;
@@ -11,6 +12,10 @@ use crate::units::{ChipId, Lpn, Ns};
 impl Store for Ssd {
     fn begin(&mut self) {
         Ssd::begin(self);
+    }
+
+    fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
+        Ssd::make_room(self, pages)
     }
 
     #[inline]

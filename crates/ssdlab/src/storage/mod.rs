@@ -30,6 +30,7 @@ use crate::config::{ArrayLevel, CachePlace, Config};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
+use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::Ssd;
@@ -208,6 +209,14 @@ impl Storage {
     /// See [`Store::begin`].
     pub fn begin(&mut self) {
         each!(self, store => store.begin());
+    }
+
+    /// See [`Store::make_room`].
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+        each!(self, store => store.make_room(pages))
     }
 
     /// See [`Store::accept`].

@@ -1,6 +1,7 @@
 //! The one interface that a drive, an array of drives and a cache have in common, so that each can stand on each.
 
 use crate::cache::Homes;
+use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::stats::Completion;
 use crate::timeline::Origin;
@@ -14,6 +15,11 @@ use crate::units::Ns;
 pub trait Store: Homes {
     /// Begins at time 0.
     fn begin(&mut self);
+    /// Sees to it that requests for so many pages can be accepted without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`]: nothing has changed, but the requests might end the process.
+    fn make_room(&mut self, pages: usize) -> Result<(), Exhausted>;
     /// Takes in a request that arrives now, inside the exported range. `index` is for its completion.
     fn accept(&mut self, now: Ns, index: u64, request: Request);
     /// The same for a write of sectors of one page that do not follow each other; `request` is the page. What is not written is kept.

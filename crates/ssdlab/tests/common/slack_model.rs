@@ -199,13 +199,15 @@ impl Model {
         let residual = self.residual(chip, now);
         let (reads, writes) = (self.chips[chip].reads.len() as u64, self.chips[chip].writes.len() as u64);
         let Op { read, partial, .. } = self.ops[op];
+        // Partial writes before it that are not in the queue of writes yet: there they will stand in the place of their age.
+        let coming = to_read(self) + u64::from(running);
         if partial {
-            let to_write = writes + to_read(self) + u64::from(running);
+            let to_write = writes + coming;
             residual + (ahead + 1) * self.read_ns + (reads - 1 - ahead) * self.read_ns + to_write * self.write_ns + self.write_ns
         } else if read {
             residual + ahead * self.read_ns + self.read_ns
         } else {
-            residual + reads * self.read_ns + ahead * self.write_ns + self.write_ns
+            residual + reads * self.read_ns + (ahead + coming) * self.write_ns + self.write_ns
         }
     }
 
@@ -216,7 +218,8 @@ impl Model {
         let (bypass, count) = if read { (self.read_bypass, 0) } else { (self.write_bypass, 1) };
         let chip = &mut self.chips[chip];
         let queue = if read { &mut chip.reads } else { &mut chip.writes };
-        let mut place = queue.len();
+        // Operations are numbered by age.
+        let mut place = queue.iter().rposition(|&other| other < op).map_or(0, |other| other + 1);
         while bypass && place > 0 {
             let other = &mut self.ops[queue[place - 1]];
             match other.slack {

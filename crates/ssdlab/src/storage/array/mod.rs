@@ -26,6 +26,7 @@ use super::Store;
 use crate::cache::{Groups, Homes};
 use crate::config::{ArrayLevel, Config};
 use crate::error::{Error, Result};
+use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::slab::Slab;
 use crate::stats::{ArrayResult, Completion, Parts};
@@ -235,6 +236,14 @@ impl<D: Store> Store for Array<D> {
     }
 
     #[inline]
+    fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+        self.requests.make_room(pages)?;
+        // An update reads before it writes, on all drives together; each page of it may be a request to a drive.
+        self.pieces.make_room(2 * pages)?;
+        self.turns.make_room(pages)?;
+        self.drives.iter_mut().try_for_each(|drive| drive.make_room(2 * pages))
+    }
+
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
         self.accept_as(now, index, request, false);
     }

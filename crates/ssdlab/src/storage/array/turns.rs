@@ -6,6 +6,7 @@
 use super::layout::Layout;
 use super::update::Update;
 use crate::lists::NONE;
+use crate::memory::Exhausted;
 use crate::slab::Slab;
 use crate::stats::Parts;
 use crate::units::Ns;
@@ -84,6 +85,15 @@ impl Turns {
     pub fn new(layout: &Layout) -> Self {
         let of = |count: u32| vec![0; if layout.parity { count as usize } else { 0 }];
         Turns { queues_of: of(layout.rows), changes: of(layout.exported_pages()), ..Turns::default() }
+    }
+
+    /// Sees to it that so many more turns can be asked for without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, more: usize) -> Result<(), Exhausted> {
+        self.queues.make_room(more)?;
+        self.turns.make_room(more)
     }
 
     /// The turn at a place.

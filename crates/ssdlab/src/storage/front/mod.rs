@@ -25,6 +25,7 @@ use crate::cache::{Cache, CustomEviction, Extent, Groups, Homes, Leaves, SECTOR_
 use crate::config::Cache as Config;
 use crate::error::{Error, Result};
 use crate::lists::NONE;
+use crate::memory::{self, Exhausted};
 use crate::request::Request;
 use crate::slab::Slab;
 use crate::stats::{CacheStats, Completion, Parts};
@@ -285,6 +286,15 @@ impl<B: Store> Store for Front<B> {
     fn begin(&mut self) {
         self.below.begin();
         self.settle(0);
+    }
+
+    fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+        self.requests.make_room(pages)?;
+        // A page may be fetched, and another destaged for it.
+        self.ops.make_room(2 * pages)?;
+        self.waiters.make_room(2 * pages)?;
+        memory::make_room(&mut self.accesses, pages)?;
+        self.below.make_room(2 * pages)
     }
 
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
