@@ -29,6 +29,17 @@ def done(ended: Ended) -> Ended:
 
 def test_the_table_has_a_column_for_each_priority(ssdlab_command: Ssdlab) -> None:
     text = done(ssdlab_command(*SHORT)).out
+    assert "too high (section 5.2.2)" in text
+    for priority in ("rwp", "cep"):  # below each other in 80 columns
+        assert ["formula", priority, "simulated", "difference"] in [line.split() for line in text.splitlines()]
+    assert all(len(line) <= 80 for line in text.splitlines() if "simulated" in line and "requests/s" not in line)
+    experiment = queueing.Experiment(requests=20_000)
+    runs = {priority: experiment.run(priority) for priority in ("rwp", "cep")}
+    screen = Console(file=io.StringIO(), width=160)
+    for item in tables.queueing_tables(runs, experiment.formulas()):
+        screen.print(item)
+    assert isinstance(screen.file, io.StringIO)
+    text = screen.file.getvalue()
     heading = next(line for line in text.splitlines() if "simulated" in line)
     assert heading.split() == ["formula", "rwp", "simulated", "difference", "formula", "cep", "simulated", "difference"]
     row = next(line for line in text.splitlines() if line.startswith("mean wait "))
@@ -175,7 +186,8 @@ def test_wrong_usage_is_one_line(ssdlab_command: Ssdlab, tmp_path: Path, argumen
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "file").write_text("")
     before = sorted(tmp_path.rglob("*"))
-    line = ssdlab_command("queueing", "--requests", 1000, *arguments).failed(1 if "cannot write" in words[0] else 2)
+    few = [] if "--requests" in arguments else ["--requests", 1000]
+    line = ssdlab_command("queueing", *few, *arguments).failed(1 if "cannot write" in words[0] else 2)
     for word in words:
         assert word in line, line
     assert sorted(tmp_path.rglob("*")) == before

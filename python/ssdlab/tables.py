@@ -735,7 +735,8 @@ def _queueing_table(runs: Mapping[str, Section], formulas: Mapping[str, float], 
         cells = [cell for priority, run in runs.items() for cell in _queueing_cells(row, priority, run, formulas)]
         if any(cell != "-" for cell in cells) and not (saturated and not row.place):
             table.add_row(row.label, *cells)
-    return _titled("Single-die queueing model", table)
+    # Whole: the columns of a priority belong together, and all priorities stand below each other where they are too wide.
+    return _titled("Single-die queueing model", table, _Whole(_narrow(table)))
 
 
 def _too_high(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> list[RenderableType]:
