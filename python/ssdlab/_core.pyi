@@ -12,6 +12,7 @@ __all__ = [
     "Plan",
     "Simulator",
     "Traffic",
+    "abandon_files",
     "build_config",
     "fit_blocks",
     "keys",
@@ -144,6 +145,7 @@ class Traffic:
     @property
     def rates_per_ms(self) -> tuple[float, float] | None: ...
 
+def abandon_files() -> None: ...
 def build_config(
     *,
     device: str | None = None,
