@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ssdlab import _core
-from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, execute, prepare_folder, write_json
+from ssdlab.batch import COMPARISON_FILE, TIMELINE_FILE, Job, Log, execute, write_json
 from ssdlab.checks import check_paths, check_texts, mapping, path, positive, text, texts, truth, whole
 from ssdlab.errors import UsageError
+from ssdlab.folders import ResultFolder
 from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
@@ -124,10 +125,15 @@ def run(
         victim=victim,
         eviction=eviction,
     )
-    folder = None if out is None else Path(path("out", out))
+    folder = ResultFolder(None if out is None else Path(path("out", out)), "run")
     log: Log = "kept" if truth("log_requests", log_requests) else None
     wanted = timeline_of(timeline, timeline_window, timeline_limit)
-    batch = execute([Job.prepare("run", setup, scheme, folder=folder, log=log, timeline=wanted)])
+    job = Job.prepare("run", setup, scheme, folder=folder.stage, log=log, timeline=wanted)
+    with folder:
+        batch = execute([job], out=folder)
+        if batch.interrupt is None:
+            folder.commit()
+    batch.settle()
     batch.raise_failure()
     return cast("Result", batch.finished["run"])
 
@@ -193,12 +199,17 @@ def compare(
         victim=victim,
         eviction=eviction,
     )
-    folder = None if out is None else Path(path("out", out))
+    folder = ResultFolder(None if out is None else Path(path("out", out)), "comparison")
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
-    batch = execute(comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired), workers=jobs)
-    comparison = Comparison(batch.finished)
-    if folder is not None and comparison:
-        write_json(folder / COMPARISON_FILE, comparison.to_dict())
+    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=log_requests, timeline=wanted, paired=paired)
+    with folder:
+        batch = execute(runs, workers=jobs, out=folder)
+        comparison = Comparison(batch.finished)
+        if folder.stage is not None and comparison:
+            write_json(folder.stage / COMPARISON_FILE, comparison.to_dict())
+        if comparison or batch.interrupt is None:
+            folder.commit()
+    batch.settle()
     batch.raise_failure()
     return comparison
 
@@ -228,10 +239,7 @@ def comparison_jobs(
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
-    jobs = [job(scheme) for scheme in schemes]
-    if folder is not None:
-        prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
-    return jobs
+    return [job(scheme) for scheme in schemes]
 
 
 def precondition(

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ssdlab.checks import path as checked_path
+from ssdlab.checksums import sealed
 from ssdlab.errors import UsageError
+from ssdlab.folders import final
 from ssdlab.paired import paired, paired_by_size
 
 if TYPE_CHECKING:
@@ -155,6 +157,14 @@ class Result(Section):
     def pair_with(self, base: Result) -> None:
         """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size."""
         self._data = {**self._data, "paired": {**paired(base, self), "by_size": paired_by_size(base, self)}}
+
+    def seal(self) -> None:
+        """Adds the entry `checksum`, by which a change of the file is seen."""
+        self._data = sealed(self._data)
+
+    def settle_log(self) -> None:
+        """The log is where it belongs now."""
+        self._log = self._log and final(self._log)
 
     def drop_log(self) -> None:
         """Removes the log if it is a temporary one."""

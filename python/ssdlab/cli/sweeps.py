@@ -50,9 +50,10 @@ def sweep(
     if json_:
         print_json(result.to_dict())
     elif not quiet:
+        changed = [f"{prepared.changed:,} results were not as ssdlab wrote them: these points were run again"] if prepared.changed else []
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}"] if result else []
-        print_tables([*tables.sweep_tables(result), *there, *files])
+        print_tables([*tables.sweep_tables(result), *there, *changed, *files])
     _end(result, file, out)
 
 

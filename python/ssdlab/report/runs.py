@@ -11,8 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
+from ssdlab.checksums import CHECKSUM, is_sealed
 from ssdlab.errors import FileError, UsageError
+from ssdlab.folders import COMPARISON_FILE, RESULT_FILE, settle
 
 __all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load"]
 
@@ -42,6 +43,11 @@ class Run:
         for part in place.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
         return found
+
+    @property
+    def changed(self) -> bool:
+        """Whether it says something else than when it was written."""
+        return CHECKSUM in self.data and not is_sealed(self.data)
 
     @property
     def series(self) -> Mapping[str, Any] | None:
@@ -95,6 +101,7 @@ def load(folder: Path) -> Runs:
         UsageError: there are none, or a file is not one of theirs.
         FileError: a file cannot be read.
     """
+    settle(folder)
     found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if file.exists()]
     if found:
         file = max(found, key=lambda file: file.stat().st_mtime_ns)  # a folder may have been used twice

@@ -11,7 +11,7 @@ from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.errors import FileError, UsageError
-from ssdlab.study.running import STUDY_FILE
+from ssdlab.folders import STUDY_FILE, settle
 from ssdlab.tables import significant, study_cells
 
 __all__ = ["collect", "write"]
@@ -46,6 +46,8 @@ nav li { margin: .1rem 0 } .muted { color: #666 }
 def collect(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     """The results of the studies that were run into `folder`, each with the folder that it lies in."""
     found = []
+    for study_folder in folder.glob("*/*/"):
+        settle(study_folder)
     for file in sorted(folder.glob(f"*/*/{STUDY_FILE}")):
         try:
             study = json.loads(file.read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from ssdlab._core import version
+from ssdlab.checksums import CHECKSUM
 from ssdlab.errors import Error
 from ssdlab.plans import value_text
 from ssdlab.result import Result
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepPoint", "SweepResult", "figures_of"]
 
-NO_FIGURES = ("config", "sweep")
-"""What a result says of what was asked for."""
+NO_FIGURES = ("config", "sweep", CHECKSUM)
+"""What a result says of what was asked for, and of itself."""
 LARGEST_SIGNED = 2**63 - 1
 
 
