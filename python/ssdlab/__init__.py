@@ -7,49 +7,78 @@ r.latency.read.p99, r.gc.write_amplification
 """
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from ssdlab._core import Candidates, Completion, EvictionCandidates, version
-from ssdlab.api import (
-    Request,
-    Simulator,
-    compare,
-    config_keys,
-    config_schema,
-    precondition,
-    preset_text,
-    presets,
-    run,
-    trace_convert,
-    trace_info,
-)
-from ssdlab.caching import CacheReplay, replay_cache
-from ssdlab.errors import (
-    ConfigError,
-    Error,
-    FileError,
-    InternalError,
-    Interrupted,
-    PolicyError,
-    SimulationError,
-    StoppedError,
-    TraceError,
-    UsageError,
-)
-from ssdlab.policies import EvictionPolicy, VictimPolicy
-from ssdlab.result import Comparison, Result, Section
-from ssdlab.study.api import run_study, studies, study_report
-from ssdlab.sweeping.api import sweep
-from ssdlab.sweeping.result import SweepPoint, SweepResult
+if TYPE_CHECKING:
+    from ssdlab._core import Candidates, Completion, EvictionCandidates
+    from ssdlab.api import (
+        Request,
+        Simulator,
+        compare,
+        config_keys,
+        config_schema,
+        precondition,
+        preset_text,
+        presets,
+        run,
+        trace_convert,
+        trace_info,
+    )
+    from ssdlab.caching import CacheReplay, replay_cache
+    from ssdlab.errors import (
+        ConfigError,
+        Error,
+        FileError,
+        InternalError,
+        Interrupted,
+        PolicyError,
+        SimulationError,
+        StoppedError,
+        TraceError,
+        UsageError,
+    )
+    from ssdlab.policies import EvictionPolicy, VictimPolicy
+    from ssdlab.result import Comparison, Result, Section
+    from ssdlab.study.api import run_study, studies, study_report
+    from ssdlab.sweeping.api import sweep
+    from ssdlab.sweeping.result import SweepPoint, SweepResult
 
-__version__ = version()
+    __version__: str
+
+_HOMES = {
+    "_core": "Candidates Completion EvictionCandidates",
+    "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
+    "caching": "CacheReplay replay_cache",
+    "errors": "ConfigError Error FileError InternalError Interrupted PolicyError SimulationError StoppedError TraceError UsageError",
+    "policies": "EvictionPolicy VictimPolicy",
+    "result": "Comparison Result Section",
+    "study.api": "run_study studies study_report",
+    "sweeping.api": "sweep",
+    "sweeping.result": "SweepPoint SweepResult",
+}
+"""By module, the names above that it has."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`ssdlab.queueing`, imported when it is first asked for: NumPy takes longer than many a run."""
-    if name == "queueing":
-        return import_module("ssdlab.queueing")
-    raise AttributeError(f"module 'ssdlab' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:
+    """A name of the package, whose module is imported when it is first asked for: all together take longer than many a run."""
+    if name == "__version__":
+        value: Any = import_module("ssdlab._core").version()
+    elif name in _HOME:
+        value = getattr(import_module(f"ssdlab.{_HOME[name]}"), name)
+    else:
+        try:
+            value = import_module(f"ssdlab.{name}")
+        except ModuleNotFoundError as absent:
+            if absent.name != f"ssdlab.{name}":
+                raise
+            raise AttributeError(f"module 'ssdlab' has no attribute '{name}'") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
