@@ -125,3 +125,18 @@ def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tupl
     assert len(err.splitlines()) == 1
     assert "had finished" in err
     return out, list(folder.glob("runs/*/result.json"))
+
+
+@contextlib.contextmanager
+def at_work(arguments: Sequence[str], folder: Path, until: Path, **env: str) -> Iterator[subprocess.Popen[str]]:
+    """A command, from when on a file or folder is there; killed afterwards if it still runs."""
+    command = [sys.executable, "-m", "ssdlab", *arguments]
+    process = subprocess.Popen(command, cwd=folder, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while not until.exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()

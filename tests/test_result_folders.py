@@ -7,14 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import ssdlab
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab
+from conftest import SMALL, SMALL_OPTIONS, Ssdlab, at_work
 from ssdlab import folders
 from ssdlab.folders import MANIFEST, STAGE, ResultFolder, settle
 
@@ -45,21 +43,6 @@ def there(folder: Path) -> dict[str, bytes]:
 def done(command: Ssdlab, *arguments: object) -> None:
     ended = command(*arguments)
     assert ended.code == 0, ended.err
-
-
-@contextmanager
-def at_work(arguments: Sequence[str], folder: Path, until: Path) -> Iterator[subprocess.Popen[str]]:
-    """A command that runs until it is told to stop, from when on a file or folder is there."""
-    command = [sys.executable, "-m", "ssdlab", *arguments]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        while not until.exists():
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.02)
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 # ---- One set at a time -------------------------------------------------------------------------------------------------------

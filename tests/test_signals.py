@@ -12,14 +12,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import ssdlab
-from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS
+from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, at_work
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 FOREVER = str(10**12)
@@ -30,26 +30,11 @@ class Holder:
     def find_spec(self, name, path=None, target=None):
         if name == os.environ["HOLD"]:
             open("held", "w").close()
-            time.sleep(10**6)
+            while True:  # a signal that comes just before a long sleep would not end it
+                time.sleep(0.01)
 sys.meta_path.insert(0, Holder())
 """
 """A `sitecustomize` that holds the command where it reads in a module."""
-
-
-@contextmanager
-def started(arguments: Sequence[str], folder: Path, until: Path, **env: str) -> Iterator[subprocess.Popen[str]]:
-    """A command, from when on a file is there."""
-    command = [sys.executable, "-m", "ssdlab", *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(command, cwd=folder, text=True, env={**os.environ, **env}, **pipes)
-    try:
-        while not until.exists():
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.02)
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def files(folder: Path) -> list[str]:
@@ -61,7 +46,7 @@ def files(folder: Path) -> list[str]:
 def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, number: int, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(HELD)
     queueing = ["queueing", "--requests", "1000", "--out", "out"]
-    with started(queueing, tmp_path, tmp_path / "held", HOLD=module, PYTHONPATH=str(tmp_path)) as process:
+    with at_work(queueing, tmp_path, tmp_path / "held", HOLD=module, PYTHONPATH=str(tmp_path)) as process:
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
@@ -132,7 +117,7 @@ def test_a_signal_leaves_no_partial_file(number: int, tmp_path: Path) -> None:
         ["compare", *SMALL_OPTIONS, "--requests", FOREVER, "--paired", *schemes, "--out", "out"],
     ]
     for arguments, until, line in zip(runs, ["out", "out/rwp"], ["", ": 0 of 2 runs had finished, their results are kept"], strict=True):
-        with started(arguments, tmp_path, tmp_path / until, TMPDIR=str(tmp_path / "tmp")) as process:
+        with at_work(arguments, tmp_path, tmp_path / until, TMPDIR=str(tmp_path / "tmp")) as process:
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (CODES[number], "", f"error: interrupted{line}\n")
@@ -143,7 +128,7 @@ def test_a_signal_leaves_no_partial_file(number: int, tmp_path: Path) -> None:
 def test_a_signal_keeps_the_points_that_had_finished(number: int, tmp_path: Path) -> None:
     keys = "".join(f'"{key}" = {value}\n' for key, value in SMALL.items())
     (tmp_path / "s.toml").write_text(f"[set]\n{keys}[grid]\nrequests = [50, {FOREVER}]\n")
-    with started(["sweep", "s.toml", "--out", "out", "--jobs", "2"], tmp_path, tmp_path / "out/requests=50/result.json") as process:
+    with at_work(["sweep", "s.toml", "--out", "out", "--jobs", "2"], tmp_path, tmp_path / "out/requests=50/result.json") as process:
         process.send_signal(number)
         err = process.communicate(timeout=60)[1]
     assert process.returncode == CODES[number], err

@@ -6,10 +6,14 @@ r = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", re
 r.latency.read.p99, r.gc.write_amplification
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # that of `typing`, which takes as long to import as all that the command needs to take over Ctrl-C
 if TYPE_CHECKING:
+    from typing import Any
+
     from ssdlab._core import Candidates, Completion, EvictionCandidates
     from ssdlab.api import (
         Request,

@@ -11,9 +11,12 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
-from types import FrameType
-from typing import Never
+
+TYPE_CHECKING = False  # that of `typing`, which takes a while to import
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Never
 
 __all__ = ["code", "ended", "listening", "ready"]
 

@@ -50,7 +50,12 @@ def sweep(
     if json_:
         print_json(result.to_dict())
     elif not quiet:
-        changed = [f"{prepared.changed:,} results were not as ssdlab wrote them: these points were run again"] if prepared.changed else []
+        was = (
+            "result was not as ssdlab wrote it: its point was"
+            if prepared.changed == 1
+            else "results were not as ssdlab wrote them: their points were"
+        )
+        changed = [f"{prepared.changed:,} {was} run again"] if prepared.changed else []
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}"] if result else []
         print_tables([*tables.sweep_tables(result), *there, *changed, *files])
