@@ -179,3 +179,18 @@ def silent(page: Page) -> Iterator[None]:
     assert page.complaints == []
     assert {url.partition(":")[0] for url in page.requests} <= {"file", "data"}
     assert {url for url in page.requests if url.startswith("file:") and not url.endswith(".html")} == set()
+
+
+@contextlib.contextmanager
+def at_work(arguments: Sequence[str], folder: Path, until: Path, **env: str) -> Iterator[subprocess.Popen[str]]:
+    """A command, from when on a file or folder is there; killed afterwards if it still runs."""
+    command = [sys.executable, "-m", "ssdlab", *arguments]
+    process = subprocess.Popen(command, cwd=folder, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while not until.exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()

@@ -96,7 +96,7 @@ def test_results_in_a_folder(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     out = done(ssdlab_command(*command)).out
     assert out.splitlines()[-1] == "results: results/q"
     folder = tmp_path / "results" / "q"
-    assert {path.name for path in folder.iterdir()} == FILES | {"rwp", "cep"}
+    assert {path.name for path in folder.iterdir()} == FILES | {"rwp", "cep", ".ssdlab.json"}
     for priority in ("rwp", "cep"):
         assert {path.name for path in (folder / priority).iterdir()} == SERIES
     report = json.loads((folder / "queueing.json").read_text())
@@ -110,7 +110,7 @@ def test_results_in_a_folder(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     done(ssdlab_command(*command))
     assert {path.name: path.read_bytes() for path in folder.rglob("*.*") if path.suffix != ".json"} == before
     done(ssdlab_command(*command, "--priority", "fifo"))
-    assert not list((folder / "rwp").iterdir())
+    assert not (folder / "rwp").exists()
 
 
 def test_a_run_without_collections_has_a_figure(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

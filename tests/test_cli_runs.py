@@ -118,6 +118,7 @@ def test_out_holds_the_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     printed = ssdlab_command(*COMPARE, "--requests", 2000, "--json", "--log-requests", "--out", "deep/results").json()
     folder = tmp_path / "deep" / "results"
     assert sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()) == [
+        ".ssdlab.json",
         "comparison.json",
         "npgc/requests.parquet",
         "npgc/result.json",

@@ -521,6 +521,18 @@ def test_a_damaged_command_is_refused(results: dict[str, dict[str, Any]], ssdlab
         assert "damaged or those of another version" in ended.err
 
 
+def test_the_page_of_a_result_that_was_edited_says_so(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    for name, command in (("result.json", ["run"]), ("comparison.json", ["compare", "--scheme", "npgc"])):
+        assert ssdlab_command(*command, *SMALL_OPTIONS, "--requests", 50, "--out", "out").code == 0
+        assert ssdlab_command("report", "out").err == ""
+        file = tmp_path / "out" / name
+        file.write_text(file.read_text().replace('"iops": ', '"iops": 1'))
+        done = ssdlab_command("report", "out")
+        assert done.code == 0
+        assert done.err.startswith("warning: out: the result of ")
+        assert "was changed after ssdlab wrote it" in done.err
+
+
 def test_an_old_report_does_not_stay(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").write_text("old")

@@ -24,6 +24,7 @@ import ssdlab
 from conftest import DRIVE, PATIENCE_S, SMALL, Ssdlab, until
 from ssdlab import tables
 from ssdlab.plans import value_text
+from ssdlab.sweeping import running
 from ssdlab.sweeping.definition import LONGEST_NAME, define, load
 from ssdlab.sweeping.running import prepare, run
 
@@ -196,6 +197,7 @@ def test_the_folder_holds_a_table_and_each_result(ssdlab_command: Ssdlab, file: 
         assert not [name for name in row if name.startswith(("config", "sweep", "utilisation"))]
     assert load(out / "sweep.toml").axes == load(file).axes
     assert sorted(path.name for path in out.iterdir() if path.is_file()) == [
+        ".ssdlab.json",
         *("means.csv", "means.parquet"),  # over the seeds
         *("report.html", "results.csv", "results.parquet", "sweep.toml"),
     ]
@@ -458,6 +460,48 @@ def test_a_result_that_cannot_be_read_is_run_again(tmp_path: Path) -> None:
     (result[2].folder / "result.json").write_text('{"version": "0.1')
     shutil.rmtree(result[5].folder)
     assert digests(sweep(GRID, out=tmp_path, resume=True)) == digests(result)
+
+
+def test_a_point_whose_figures_were_edited_is_run_again(ssdlab_command: Ssdlab, file: Path, tmp_path: Path) -> None:
+    assert ssdlab_command("sweep", file, "--out", "out", "--quiet").code == 0
+    points = sorted((tmp_path / "out").glob("*/result.json"))
+    before = changed(tmp_path / "out")
+    figures = [json.loads(point.read_text()) for point in points]
+    # A figure changed, another deleted, one of another version of the program without a checksum.
+    edited = [{**figures[0], "latency_ns": {**figures[0]["latency_ns"], "all": figures[1]["latency_ns"]["all"]}}]
+    edited += [{key: value for key, value in figures[1].items() if key != "gc"}]
+    edited += [{key: value for key, value in figures[2].items() if key != "checksum"}]
+    for point, content in zip(points, edited, strict=False):
+        point.write_text(json.dumps(content))
+    points[3].write_text(json.dumps(figures[3], indent=4))  # laid out anew, it says the same
+    table = pq.read_table(tmp_path / "out/results.parquet")
+    done = ssdlab_command("sweep", file, "--out", "out", "--resume")
+    assert done.code == 0, done.err
+    assert f"{len(points) - 3} of {len(points)} points were there already" in done.out
+    assert "3 results were not as ssdlab wrote them: their points were run again" in done.out
+    speed = ("wall_s", "prepare_s", "requests_per_s")
+    again = [json.loads(point.read_text()) for point in points]
+    assert [{k: v for k, v in run.items() if k not in speed} for run in again] == [
+        {k: v for k, v in run.items() if k not in speed} for run in figures
+    ]
+    assert pq.read_table(tmp_path / "out/results.parquet")["latency_ns.all.mean"] == table["latency_ns.all.mean"]
+    after = changed(tmp_path / "out")
+    assert {path: after[path] for path in points[4:]} == {path: before[path] for path in points[4:]}
+
+
+def test_the_tables_stay_until_new_ones_take_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    sweep(GRID, out=out)
+    before = [(out / name).read_bytes() for name in ("results.parquet", "results.csv")]
+    execute = running.execute
+
+    def looked(*arguments: Any, **more: Any) -> Any:
+        ended = execute(*arguments, **more)
+        assert [(out / name).read_bytes() for name in ("results.parquet", "results.csv")] == before
+        return ended
+
+    monkeypatch.setattr(running, "execute", looked)
+    assert len(sweep({**GRID, "seed": [1, 2, 3]}, out=out, resume=True)) == pq.read_table(out / "results.parquet").num_rows == 12
 
 
 @pytest.mark.parametrize(

@@ -6,54 +6,92 @@ r = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", re
 r.latency.read.p99, r.gc.write_amplification
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from types import ModuleType
 
-from ssdlab._core import Candidates, Completion, EvictionCandidates, version
-from ssdlab.api import (
-    Request,
-    Simulator,
-    compare,
-    config_keys,
-    config_schema,
-    precondition,
-    preset_text,
-    presets,
-    run,
-    trace_convert,
-    trace_info,
-)
-from ssdlab.caching import CacheReplay, replay_cache
-from ssdlab.errors import (
-    ConfigError,
-    Error,
-    FileError,
-    IdleKeyWarning,
-    InternalError,
-    Interrupted,
-    PolicyError,
-    SimulationError,
-    StoppedError,
-    TraceError,
-    UsageError,
-)
-from ssdlab.loading import load
-from ssdlab.policies import EvictionPolicy, VictimPolicy
-from ssdlab.result import Comparison, Result, Section
-from ssdlab.seeds import SeedRuns
-from ssdlab.study.api import run_study, studies, study_report
-from ssdlab.sweeping.api import sweep
-from ssdlab.sweeping.result import SweepMean, SweepPoint, SweepResult
-from ssdlab.uncertainty import Estimate, batch_means
+TYPE_CHECKING = False  # that of `typing`, which takes as long to import as all that the command needs to take over Ctrl-C
+if TYPE_CHECKING:
+    from typing import Any
 
-__version__ = version()
+    from ssdlab._core import Candidates, Completion, EvictionCandidates
+    from ssdlab.api import (
+        Request,
+        Simulator,
+        compare,
+        config_keys,
+        config_schema,
+        precondition,
+        preset_text,
+        presets,
+        run,
+        trace_convert,
+        trace_info,
+    )
+    from ssdlab.caching import CacheReplay, replay_cache
+    from ssdlab.errors import (
+        ConfigError,
+        Error,
+        FileError,
+        IdleKeyWarning,
+        InternalError,
+        Interrupted,
+        PolicyError,
+        SimulationError,
+        StoppedError,
+        TraceError,
+        UsageError,
+    )
+    from ssdlab.loading import load
+    from ssdlab.policies import EvictionPolicy, VictimPolicy
+    from ssdlab.result import Comparison, Result, Section
+    from ssdlab.seeds import SeedRuns
+    from ssdlab.study.api import run_study, studies, study_report
+    from ssdlab.sweeping.api import sweep
+    from ssdlab.sweeping.result import SweepMean, SweepPoint, SweepResult
+    from ssdlab.uncertainty import Estimate, batch_means
+
+    __version__: str
+
+_HOMES = {
+    "_core": "Candidates Completion EvictionCandidates",
+    "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
+    "caching": "CacheReplay replay_cache",
+    "errors": (
+        "ConfigError Error FileError IdleKeyWarning InternalError Interrupted PolicyError SimulationError StoppedError TraceError UsageError"
+    ),
+    "loading": "load",
+    "policies": "EvictionPolicy VictimPolicy",
+    "result": "Comparison Result Section",
+    "seeds": "SeedRuns",
+    "study.api": "run_study studies study_report",
+    "sweeping.api": "sweep",
+    "sweeping.result": "SweepMean SweepPoint SweepResult",
+    "uncertainty": "Estimate batch_means",
+}
+"""By module, the names above that it has."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`ssdlab.queueing`, imported when it is first asked for: NumPy takes longer than many a run."""
-    if name == "queueing":
-        return import_module("ssdlab.queueing")
-    raise AttributeError(f"module 'ssdlab' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:
+    """A name of the package, whose module is imported when it is first asked for: all together take longer than many a run."""
+    if name == "__version__":
+        value: Any = import_module("ssdlab._core").version()
+    elif name in _HOME:
+        value = getattr(import_module(f"ssdlab.{_HOME[name]}"), name)
+    else:
+        try:
+            value = import_module(f"ssdlab.{name}")
+        except ModuleNotFoundError as absent:
+            if absent.name != f"ssdlab.{name}":
+                raise
+            raise AttributeError(f"module 'ssdlab' has no attribute '{name}'") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

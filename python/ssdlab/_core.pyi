@@ -13,6 +13,7 @@ __all__ = [
     "Simulator",
     "StandIn",
     "Traffic",
+    "abandon_files",
     "amount",
     "build_config",
     "fit_blocks",
@@ -148,6 +149,7 @@ class Traffic:
     @property
     def rates_per_ms(self) -> tuple[float, float] | None: ...
 
+def abandon_files() -> None: ...
 def build_config(
     *,
     device: str | None = None,

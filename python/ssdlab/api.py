@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ssdlab import _core
-from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Job, Log, execute, prepare_folder, write_json
+from ssdlab.batch import COMPARISON_FILE, TIMELINE_FILE, Job, Log, execute, write_json
 from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import Error, UsageError
+from ssdlab.folders import ResultFolder
 from ssdlab.inputs import named
 from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.policies import Eviction, Victim
@@ -135,12 +136,16 @@ def run(
         victim=victim,
         eviction=eviction,
     )
-    folder = None if out is None else Path(checked_path("out", out))
+    folder = ResultFolder(None if out is None else Path(checked_path("out", out)), "run")
     log: Log = "kept" if truth("log_requests", log_requests) else None
     wanted = timeline_of(timeline, timeline_window, timeline_limit)
-    job = Job.prepare("run", setup, scheme, folder=folder, log=log, timeline=wanted)
+    job = Job.prepare("run", setup, scheme, folder=folder.stage, log=log, timeline=wanted)
     warn_of_idle_keys([job.idle])
-    batch = execute([job])
+    with folder:
+        batch = execute([job], out=folder)
+        if batch.interrupt is None:
+            folder.commit()
+    batch.settle()
     batch.raise_failure()
     return cast("Result", batch.finished["run"])
 
@@ -213,16 +218,20 @@ def compare(
         victim=victim,
         eviction=eviction,
     )
-    folder = None if out is None else Path(checked_path("out", out))
+    folder = ResultFolder(None if out is None else Path(checked_path("out", out)), "comparison")
     wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
     schemes = texts("schemes", schemes)
     several = seeds_from(seed, seeds)
-    runs = comparison_jobs(setup, schemes, folder, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
+    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
     warn_of_idle_keys([job.idle for job in runs])
-    batch = execute(runs, workers=jobs)
-    comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
-    if folder is not None and comparison:
-        write_json(folder / COMPARISON_FILE, comparison.to_dict())
+    with folder:
+        batch = execute(runs, workers=jobs, out=folder)
+        comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
+        if folder.stage is not None and comparison:
+            write_json(folder.stage / COMPARISON_FILE, comparison.to_dict())
+        if comparison or batch.interrupt is None:
+            folder.commit()
+    batch.settle()
     batch.raise_failure()
     return comparison
 
@@ -267,10 +276,7 @@ def comparison_jobs(
         kept: Log = "kept" if log_requests else None
         return Job.prepare(label_of(scheme, seed, seeds), replace(setup, seed=seed, series=False), scheme, folder=place, log=kept)
 
-    jobs = [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
-    if folder is not None:
-        prepare_folder(folder, [COMPARISON_FILE, REPORT_FILE])
-    return jobs
+    return [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
 
 
 def precondition(

@@ -13,15 +13,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ssdlab import _core, queueing
+from ssdlab import _core
 from ssdlab.checks import whole
-from ssdlab.errors import Error, FileError, Interrupted, StoppedError, UsageError
+from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
+from ssdlab.folders import (
+    COMPARISON_FILE,
+    LOG_FILE,
+    REPORT_FILE,
+    RESULT_FILE,
+    TIMELINE_FILE,
+    ResultFolder,
+    final,
+    make_folder,
+    replaced_with,
+    write_json,
+)
 from ssdlab.inputs import Held
-from ssdlab.json_text import json_text
 from ssdlab.plans import Setup, Timeline
 from ssdlab.result import Result
+
+if TYPE_CHECKING:
+    from ssdlab import queueing
 
 __all__ = [
     "COMPARISON_FILE",
@@ -36,41 +50,19 @@ __all__ = [
     "Pairs",
     "Progress",
     "QueueingJob",
+    "check_apart",
     "execute",
-    "prepare_folder",
     "write_json",
 ]
 
-RESULT_FILE = "result.json"
-COMPARISON_FILE = "comparison.json"
-LOG_FILE = "requests.parquet"
-REPORT_FILE = "report.html"
-TIMELINE_FILE = "timeline.json.gz"
-"""Of each scheme of a comparison."""
 WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE)
-"""What is written to the folder of a run, or taken out of it."""
+"""What is written to the folder of a run."""
 
 Log = Literal["kept", "temporary"] | None
 """Whether a run logs its requests, and for how long."""
 
 Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
 """Called with a tuple for each run, as `_core.pyi` describes it."""
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Writes `value`, whole or not at all."""
-    _core.write_file(path, json_text(value) + "\n")
-
-
-def prepare_folder(folder: Path, stale: Iterable[str]) -> None:
-    """Makes the folder, and takes out what an earlier run left there, which would pass for a result of this one."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in stale:
-            (folder / name).unlink(missing_ok=True)
-    except OSError as reason:
-        message = f"{folder}: cannot write: {reason.strerror}"
-        raise FileError(message, reason.errno, os.fspath(folder)) from reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +117,8 @@ class Job:
         file = place / LOG_FILE if log and place is not None else None
         plan = setup.plan(scheme, file, timeline)  # first, as it checks what the rest is made of
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
-        written = [] if folder is None else [folder / name for name in WRITTEN]
-        _check_apart(setup.inputs(plan.config), written, timeline and timeline.file)
+        written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
+        check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file))
         return cls(
             label=label,
             plan=plan,
@@ -143,6 +135,8 @@ class Job:
     def result(self, text: str) -> Result:
         """The result that the core returned as `text`."""
         data = {**json.loads(text), **self.entries}
+        if "timeline" in data:
+            data["timeline"]["file"] = os.fspath(final(Path(data["timeline"]["file"])))
         return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 
@@ -182,6 +176,12 @@ class Batch:
     failed: dict[str, Error] = field(default_factory=dict)
     interrupt: BaseException | None = None
 
+    def settle(self) -> None:
+        """The results are in their folder now: their logs are found there."""
+        for result in self.finished.values():
+            if isinstance(result, Result):
+                result.settle_log()
+
     def raise_failure(self) -> None:
         """Raises what went wrong, if anything did, with the finished results attached."""
         if isinstance(self.interrupt, KeyboardInterrupt):
@@ -193,11 +193,15 @@ class Batch:
                 raise error
 
 
-def execute(jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Progress | None = None) -> Batch:
-    """Runs the jobs, at most `workers` at once (as many as there are processors). Does not raise what the runs raise."""
+def execute(
+    jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Progress | None = None, out: ResultFolder | None = None
+) -> Batch:
+    """Runs the jobs, at most `workers` at once (as many as there are processors), into `out`. Does not raise what the runs raise."""
+    if out is not None:
+        out.claim(job.folder / name for job in jobs if job.folder is not None for name in WRITTEN)
     for job in jobs:
         if job.folder is not None:
-            prepare_folder(job.folder, WRITTEN)
+            make_folder(job.folder)
     batch = Batch()
     workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     told = _Told(len(jobs), progress)
@@ -339,12 +343,14 @@ def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, tol
 
 def _keep(batch: Batch, job: AnyJob, result: Result | queueing.QueueingResult) -> None:
     if job.folder is not None:
+        if isinstance(result, Result):
+            result.seal()
         write_json(job.folder / RESULT_FILE, result.to_dict())
     batch.finished[job.label] = result
 
 
-def _check_apart(inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None) -> None:
-    """Refuses to write over what a run reads, and one of its files over another."""
+def check_apart(inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None = None) -> None:
+    """Refuses to write over what a run reads, or to take it out with earlier results, and to write one of its files over another."""
     places = set(map(_place, written))
     if timeline is not None and timeline.name != TIMELINE_FILE and _place(timeline) in places:
         raise UsageError(f"{timeline}: the results go there: choose another name for the timeline")

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ssdlab.checks import path as checked_path
+from ssdlab.checksums import CHECKSUM, sealed
 from ssdlab.errors import FileError, UsageError
+from ssdlab.folders import final
 from ssdlab.paired import paired, paired_by_size
 
 if TYPE_CHECKING:
@@ -174,6 +176,14 @@ class Result(Section):
         """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size."""
         self._data = {**self._data, "paired": {**paired(base, self), "by_size": paired_by_size(base, self)}}
 
+    def seal(self) -> None:
+        """Adds the entry `checksum`, by which a change of the file is seen."""
+        self._data = sealed(self._data)
+
+    def settle_log(self) -> None:
+        """The log is where it belongs now."""
+        self._log = self._log and final(self._log)
+
     def drop_log(self) -> None:
         """Removes the log if it is a temporary one."""
         if self._keep is not None:
@@ -287,8 +297,8 @@ class Comparison(Mapping[str, Result]):
         return {**runs, **seeds, **paired}
 
 
-NO_FIGURES = ("config", "sweep")
-"""What a result says of what was asked for."""
+NO_FIGURES = ("config", "sweep", CHECKSUM)
+"""What a result says of what was asked for, and of itself."""
 ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "warm_up", "workload")
 """Numbers that say what was asked for, what the input was, or how fast this machine is: none of what was simulated."""
 

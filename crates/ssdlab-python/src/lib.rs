@@ -39,14 +39,17 @@ mod _core {
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
-    use tools::{amount, keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file};
+    use tools::{
+        abandon_files, amount, keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file,
+    };
 
     #[pymodule_export]
     use policies::{PyCandidates, PyEvictionCandidates};
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::keep_panics_quiet();
+        module.py().import("atexit")?.call_method1("register", (module.getattr("abandon_files")?,))?;
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use ssdlab::config::presets::{self as core_presets, Kind};
 use ssdlab::config::schema::{self as core_schema, Choice, KeyInfo};
 use ssdlab::config::{TimeOrder, TraceFormat};
 use ssdlab::error::Error;
-use ssdlab::files::write_whole;
+use ssdlab::files::{abandon, write_whole};
 use ssdlab::workload::{self, ConvertOptions};
 
 use crate::door;
@@ -179,4 +179,11 @@ pub fn write_file(path: PathBuf, content: Content) -> PyResult<()> {
         Content::Bytes(bytes) => bytes,
     };
     Ok(guarded(|| write_whole(&path, bytes))?)
+}
+
+/// Removes the files that worker threads have begun, and lets them begin no more: called when the interpreter ends, which does not wait
+/// for threads that were asked to stop.
+#[pyfunction]
+pub fn abandon_files() {
+    abandon();
 }

@@ -1,6 +1,6 @@
 """The command `ssdlab` as a whole: its parts, how it ends, and what it says when something goes wrong.
 
-Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 130 interrupted (Ctrl-C).
+Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 130 interrupted (Ctrl-C), 143 and 129 ended by SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdlab._core import version
+from ssdlab import signals
+from ssdlab._core import abandon_files, version
 from ssdlab.cli import plots, presets, queueing, runs, studies, sweeps, traces
 from ssdlab.cli.command import MOST_COLUMNS, Command, Group
 from ssdlab.cli.output import INTERRUPTED, complain
@@ -87,6 +88,9 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as reason:
         code = _lost_output(reason)
+    if signals.ended():
+        abandon_files()  # of threads that are not waited for
+        code = code and signals.code()
     sys.exit(code)
 
 
@@ -101,16 +105,24 @@ def _run() -> int:
     except OSError as reason:
         return _lost_output(reason)
     except Exception as error:
-        if hasattr(error, "format_message"):
-            return _wrong_usage(error)
-        if os.environ.get("SSDLAB_TRACEBACK"):
+        if os.environ.get("SSDLAB_TRACEBACK") and not hasattr(error, "format_message"):
             raise
-        complain(
-            f"internal error, please report it with the command that led to it: {type(error).__name__}: {error} "
-            "(SSDLAB_TRACEBACK=1 shows where)"
-        )
-        return 1
+        return _failure(error)
     return code if isinstance(code, int) else 0
+
+
+def _failure(error: Exception) -> int:
+    """What no command expected."""
+    if hasattr(error, "format_message"):
+        return _wrong_usage(error)
+    if signals.ended():  # while a module was read in, which then says that it is broken
+        complain("interrupted")
+        return INTERRUPTED
+    complain(
+        f"internal error, please report it with the command that led to it: {type(error).__name__}: {error} "
+        "(SSDLAB_TRACEBACK=1 shows where)"
+    )
+    return 1
 
 
 def _wrong_usage(error: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdlab import tables
-from ssdlab.batch import prepare_folder, write_json
+from ssdlab._core import write_file
+from ssdlab.batch import check_apart
 from ssdlab.checks import whole
 from ssdlab.cli import options as o
-from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
 from ssdlab.errors import FileError, UsageError
+from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
 from ssdlab.plans import DEFAULT_SEED
 from ssdlab.progress import RunProgress
 
@@ -28,11 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["queueing"]
 
-RESULT_FILE = "queueing.json"
-FIGURES = ("figure.svg", "figure.png")
 SERIES = ("requests", "collections", "copies")
-STALE = (RESULT_FILE, *FIGURES, *(f"{priority}/{name}.parquet" for priority in ("rwp", "cep", "fifo") for name in SERIES))
-"""What an earlier call may have left, which would pass for a result of this one."""
 MOST_DIGITS = 18
 """Of a gap: no number of nanoseconds in use is as long."""
 OPTIONS = {
@@ -172,29 +171,39 @@ def queueing(
     with _named_as_options():
         _ = experiment.traffic, experiment.valid_pages  # what is wrong with the arguments is no matter of the formulas
     formulas = {} if show is Show.simulation else _formulas(experiment)
-    if out is not None:
-        prepare_folder(out, STALE)
     runs: dict[str, QueueingResult] = {}
     interrupt: KeyboardInterrupt | None = None
-    try:
-        for name in () if show is Show.formulas else names:
-            with _named_as_options():
-                runs[name] = _run(experiment, name, out=out, quiet=quiet)
-    except KeyboardInterrupt as asked:
-        interrupt = asked
-    if interrupt is not None and not runs:
-        raise interrupt
-    _show(formulas, runs, out=out, as_json=json_, quiet=quiet)
+    folder = ResultFolder(out, "queueing")
+    check_apart([file for file in (trace, gaps, config) if file is not None], replaced_with(folder.stage))
+    with folder:
+        try:
+            for name in () if show is Show.formulas else names:
+                with _named_as_options():
+                    runs[name] = _run(experiment, name, out=out, quiet=quiet)
+        except KeyboardInterrupt as asked:
+            interrupt = asked
+        if interrupt is not None and not runs:
+            raise interrupt
+        report = _report(formulas, runs)
+        if folder.stage is not None:
+            _write(folder.stage, report, runs)
+            folder.commit()
+    _show(report, formulas, runs, out=out, as_json=json_, quiet=quiet)
     if interrupt is not None:
         complain(f"interrupted: {len(runs)} of {len(names)} runs had finished, their results are kept")
-        raise typer.Exit(130) from interrupt
+        raise typer.Exit(INTERRUPTED) from interrupt
 
 
-def _show(formulas: Mapping[str, float], runs: Mapping[str, QueueingResult], *, out: Path | None, as_json: bool, quiet: bool) -> None:
-    """Writes and prints what there is."""
-    report = _report(formulas, runs)
-    if out is not None:
-        _write(out, report, runs)
+def _show(
+    report: Mapping[str, Any],
+    formulas: Mapping[str, float],
+    runs: Mapping[str, QueueingResult],
+    *,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Prints what there is."""
     if as_json:
         print_json(report)
     elif not quiet:
@@ -277,38 +286,20 @@ def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
 
 
 def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
-    """All results or none."""
-    try:
-        _write_all(folder, report, runs)
-    except BaseException:  # also Ctrl-C
-        for name in STALE:
-            with contextlib.suppress(OSError):
-                (folder / name).unlink(missing_ok=True)
-        for empty in (*(folder / priority for priority in Priority), folder):
-            with contextlib.suppress(OSError):
-                empty.rmdir()
-        raise
-
-
-def _write_all(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
     for priority, run in runs.items():
-        prepare_folder(folder / priority, [])
+        make_folder(folder / priority)
         for name in SERIES:
             _write_table(getattr(run, name), folder / priority / f"{name}.parquet")
     if runs:
         from ssdlab.queueing_figure import draw  # noqa: PLC0415
 
         draw(runs, folder)
-    write_json(folder / RESULT_FILE, report)
+    write_json(folder / QUEUEING_FILE, report)
 
 
 def _write_table(table: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    part = path.with_name(f".{path.name}.part")
-    try:
-        pq.write_table(table, part, compression="zstd")
-        part.replace(path)
-    except OSError as reason:
-        part.unlink(missing_ok=True)
-        raise FileError(f"{path}: cannot write: {reason.strerror or reason}", reason.errno, str(path)) from reason
+    content = io.BytesIO()
+    pq.write_table(table, content, compression="zstd")
+    write_file(path, content.getvalue())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +14,9 @@ from ssdlab import report as reports
 from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, execute, write_json
 from ssdlab.cli import options as o
-from ssdlab.cli.output import complain, print_json, print_tables, warn
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
 from ssdlab.errors import StoppedError, UsageError
+from ssdlab.folders import ResultFolder, held
 from ssdlab.plans import DEFAULT_SEED, Setup, idle_warnings, timeline_of
 from ssdlab.progress import RunProgress
 from ssdlab.result import Comparison, Result
@@ -74,12 +76,18 @@ def run(
     )
     _check_log(log_requests, out)
     wanted = timeline_of(timeline, o.parse_window(timeline_window), timeline_limit)
-    job = Job.prepare("run", setup, scheme, folder=out, log="kept" if log_requests else None, timeline=wanted)
-    batch = _execute([job], None, quiet)
+    folder = ResultFolder(out, "run")
+    job = Job.prepare("run", setup, scheme, folder=folder.stage, log="kept" if log_requests else None, timeline=wanted)
+    with folder:
+        batch = _execute([job], None, quiet, folder)
+        try:
+            if batch.finished and folder.stage is not None:
+                batch.finished["run"].report(folder.stage / REPORT_FILE)
+        finally:  # no page is worth the run
+            if batch.interrupt is None:
+                folder.commit()
     batch.raise_failure()
     result = batch.finished["run"]
-    if out is not None:
-        result.report(out / REPORT_FILE)
     if json_:
         print_json(result.to_dict())
     elif not quiet:
@@ -142,10 +150,17 @@ def compare(
     _check_log(log_requests, out)
     wanted = timeline_of(TIMELINE_FILE if timelines else None, o.parse_window(timeline_window), timeline_limit)
     several = seeds_from(seed, seeds)
-    runs = comparison_jobs(setup, schemes, out, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
-    batch = _execute(runs, jobs, quiet)
-    comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
-    _show_comparison(batch, comparison, out, as_json=json_, quiet=quiet)
+    folder = ResultFolder(out, "comparison")
+    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
+    with folder:
+        batch = _execute(runs, jobs, quiet, folder)
+        comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
+        try:
+            report = _comparison_report(batch, comparison, folder.stage)
+        finally:
+            if batch.finished or batch.interrupt is None:
+                folder.commit()
+    _show_comparison(comparison, report, out, as_json=json_, quiet=quiet)
     _end_comparison(batch)
     _check_gc(batch, expect_gc)
 
@@ -156,7 +171,11 @@ def report(
 ) -> None:
     """Make the page about a run, a comparison or a sweep again, from its saved results."""
     page = out or folder / REPORT_FILE
-    typer.echo(f"{page}: {reports.write_again(folder, page)}")
+    with held(folder) if out is None else contextlib.nullcontext():
+        written = reports.write_again(folder, page)
+    for label in written.changed:
+        warn(f"{folder}: the result of {label} was changed after ssdlab wrote it; the page shows it as it is now")
+    typer.echo(f"{page}: {written.about}")
 
 
 def precondition(
@@ -182,24 +201,27 @@ def precondition(
         print_tables([tables.report_table(report, "Precondition"), f"state: {out}"])
 
 
-def _execute(jobs: list[Job], workers: int | None, quiet: bool) -> Batch:
+def _execute(jobs: list[Job], workers: int | None, quiet: bool, out: ResultFolder) -> Batch:
     for line in idle_warnings([job.idle for job in jobs]):
         warn(line)
     with RunProgress([job.label for job in jobs], quiet=quiet) as progress:
-        return execute(jobs, workers=workers, progress=progress.callback)
+        return execute(jobs, workers=workers, progress=progress.callback, out=out)
 
 
-def _show_comparison(batch: Batch, comparison: Comparison, out: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """Prints and writes what there is, be it only a part of what was asked for."""
+def _comparison_report(batch: Batch, comparison: Comparison, folder: Path | None) -> dict[str, Any]:
+    """What there is, be it only a part of what was asked for; written to the folder, if there is one."""
     report = comparison.to_dict()
     if batch.failed:
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}
-    if out is not None and comparison:
-        write_json(out / COMPARISON_FILE, report)
-        page = reports.Runs.of(
-            report["runs"], paired=report.get("paired", {}), failed=report.get("failed", {}), seeds=report.get("seeds", {})
-        )
-        reports.write(page, out / REPORT_FILE)
+    if folder is not None and comparison:
+        write_json(folder / COMPARISON_FILE, report)
+        more = {key: report.get(key, {}) for key in ("paired", "failed", "seeds")}
+        reports.write(reports.Runs.of(report["runs"], **more), folder / REPORT_FILE)
+    return report
+
+
+def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Prints what there is."""
     if as_json:
         print_json(report)
     elif comparison and not quiet:
@@ -214,7 +236,7 @@ def _end_comparison(batch: Batch) -> None:
     if isinstance(batch.interrupt, KeyboardInterrupt):
         asked = len(batch.finished) + len(batch.failed)
         complain(f"interrupted: {len(batch.finished)} of {asked} runs had finished, their results are kept")
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
     if batch.interrupt is not None:
         raise batch.interrupt
     failed = {scheme: error for scheme, error in batch.failed.items() if not isinstance(error, StoppedError)}

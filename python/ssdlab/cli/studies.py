@@ -10,7 +10,7 @@ import typer
 from ssdlab import tables
 from ssdlab.cli import options as o
 from ssdlab.cli.command import Command, Group
-from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
 from ssdlab.errors import Interrupted
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
@@ -64,7 +64,7 @@ def run(
         if json_:
             runs = {label: result.get("digest") for label, result in interrupt.finished.items()}
             print_json({**_as_json(results), "interrupted": {"study": prepared[len(results)].study.name, "runs": runs}})
-        raise typer.Exit(130) from interrupt
+        raise typer.Exit(INTERRUPTED) from interrupt
     if json_:
         print_json(_as_json(results))
     failed = [error for result in results for error in result.failed.values()]

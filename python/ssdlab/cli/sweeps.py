@@ -59,10 +59,16 @@ def sweep(
     if json_:
         print_json(result.to_dict())
     elif not quiet:
+        was = (
+            "result was not as ssdlab wrote it: its point was"
+            if prepared.changed == 1
+            else "results were not as ssdlab wrote them: their points were"
+        )
+        changed = [f"{prepared.changed:,} {was} run again"] if prepared.changed else []
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}", f"report: {out / REPORT_FILE} (opens in a browser)"] if result else []
         files += [f"means over seeds: {out / MEANS_PARQUET}, {out / MEANS_CSV}"] if result.means else []
-        print_tables([*tables.sweep_tables(result), *there, *files])
+        print_tables([*tables.sweep_tables(result), *there, *changed, *files])
     _end(result, file, out)
 
 

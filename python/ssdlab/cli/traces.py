@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdlab import api, recording, tables
+from ssdlab import api, tables
 from ssdlab.cli import options as o
 from ssdlab.cli.command import Command, Group
-from ssdlab.cli.output import complain, print_json, print_tables, warn
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
 from ssdlab.errors import Error, UsageError
 from ssdlab.progress import CountProgress
 
@@ -132,6 +132,9 @@ def record(
     quiet: o.Quiet = False,
 ) -> None:
     """Run a command and record the requests that it makes a device carry out (Linux, as root)."""
+    # Imported here because PyArrow takes longer than many a run.
+    from ssdlab import recording  # noqa: PLC0415
+
     recording.check_target(out)
     recording.check_command(command)
     recording.check_system()
@@ -152,7 +155,7 @@ def record(
         print_tables([*tables_, "Next:", f"  ssdlab run --trace {shlex.quote(str(out))} --fit trace"])
     if recorded.interrupted:
         complain("interrupted; the trace holds what was recorded until then")
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _shown(report: Mapping[str, Any]) -> dict[str, Any]:

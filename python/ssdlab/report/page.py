@@ -6,8 +6,10 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ssdlab._core import write_file
+from ssdlab.checksums import is_changed
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
@@ -36,29 +38,38 @@ def write(runs: Runs, path: Path) -> None:
     write_file(path, page(runs))
 
 
-def write_again(folder: Path, path: Path) -> str:
-    """Writes the page about the results in a folder, and returns what it is about.
+class Written(NamedTuple):
+    """What a page was made about."""
+
+    about: str
+    changed: list[str]
+    """The runs whose results are not as ssdlab wrote them."""
+
+
+def write_again(folder: Path, path: Path) -> Written:
+    """Writes the page about the results in a folder.
 
     Raises:
         UsageError: there are none, or they are damaged or those of another version.
         FileError: a file cannot be read or written.
     """
     with undamaged(folder):
-        text, about = _page_of(folder, path)
+        text, written = _page_of(folder, path)
     write_file(path, text)
-    return about
+    return written
 
 
-def _page_of(folder: Path, path: Path) -> tuple[str, str]:
+def _page_of(folder: Path, path: Path) -> tuple[str, Written]:
     """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
     from ssdlab.loading import is_sweep, load_sweep  # noqa: PLC0415 (results can be drawn on paper, which needs the report)
     from ssdlab.report import sweeps  # noqa: PLC0415
 
     if is_sweep(folder):
         sweep = load_sweep(folder)
-        return sweeps.page(sweep, path.parent), f"{len(sweep):,} of {len(sweep.sweep):,} points"
+        changed = [Path(point.folder or "").name for point in sweep if is_changed(point.result.to_dict())]
+        return sweeps.page(sweep, path.parent), Written(f"{len(sweep):,} of {len(sweep.sweep):,} points", changed)
     runs = load(folder)
-    return page(runs), ", ".join(run.label for run in runs)
+    return page(runs), Written(", ".join(run.label for run in runs), [run.label for run in runs if is_changed(run.data)])
 
 
 def page(runs: Runs) -> str:

@@ -16,8 +16,9 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import TextPath
 
+from ssdlab._core import write_file
 from ssdlab.checks import path as checked_path
-from ssdlab.errors import FileError, UsageError
+from ssdlab.errors import UsageError
 from ssdlab.report import ink
 from ssdlab.report.axes import ends_of, label_of, number, scale, widened, wrapped
 from ssdlab.report.drawing import PART_COLOURS, STATE_COLOURS, Axis, Bars, Figure, Heat, Mark, Panel, Plot, Ranges, Stack, Steps
@@ -89,14 +90,7 @@ class Picture:
         target = Path(checked_path("path", path))
         if target.suffix not in FORMATS:
             raise UsageError(f"{target}: a figure is written as .png, .svg or .pdf")
-        content = self._rendered(target.suffix[1:])
-        part = target.with_name(f".{target.name}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(target)
-        except OSError as reason:
-            part.unlink(missing_ok=True)
-            raise FileError(f"{target}: cannot write: {reason.strerror}", reason.errno, str(target)) from reason
+        write_file(target, self._rendered(target.suffix[1:]))
 
     def _rendered(self, format: str, dpi: int = DPI) -> bytes:
         """The same results give the same bytes: dates are left out."""

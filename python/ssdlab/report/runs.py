@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ssdlab.batch import COMPARISON_FILE, RESULT_FILE
 from ssdlab.errors import Error, UsageError
+from ssdlab.folders import COMPARISON_FILE, RESULT_FILE, settle
 from ssdlab.json_text import read_json
 from ssdlab.study.expressions import nearest
 
@@ -146,6 +146,7 @@ def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
         UsageError: there are none, or the file is not one of theirs.
         FileError: it cannot be read.
     """
+    settle(folder)
     # pathlib raises for a name that is too long
     found = [file for file in (folder / COMPARISON_FILE, folder / RESULT_FILE) if os.path.exists(file)]  # noqa: PTH110
     if not found:

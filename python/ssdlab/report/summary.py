@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ssdlab.checksums import CHECKSUM
 from ssdlab.report.changes import as_good, change, number_of, seeded
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import duration, number
@@ -37,7 +38,7 @@ UNITS = {
 }
 """Ends of names, and the units that they stand for."""
 MINUS = "\N{MINUS SIGN}"
-UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys")
+UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", CHECKSUM)
 """Parts of a result that stand elsewhere, or are figures."""
 
 

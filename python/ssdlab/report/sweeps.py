@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ssdlab._core import write_file
-from ssdlab.batch import RESULT_FILE
 from ssdlab.colours import COLOURS
+from ssdlab.folders import RESULT_FILE, final
 from ssdlab.plans import value_text
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
@@ -46,7 +46,7 @@ HELP = (
 
 def write(sweep: SweepResult, path: Path) -> None:
     """Writes the page, whole or not at all."""
-    write_file(path, page(sweep, path.parent))
+    write_file(path, page(sweep, final(path).parent))
 
 
 def page(sweep: SweepResult, folder: Path) -> str:

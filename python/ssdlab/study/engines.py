@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ssdlab import queueing
 from ssdlab.batch import AnyJob, Job, Log, QueueingJob
 from ssdlab.errors import ConfigError
 from ssdlab.plans import Setup, value_text
@@ -41,6 +40,9 @@ def job(
         fields.pop("workload", None)
     fields |= {"seed": seed, "set": tuple((key, value_text(value)) for key, value in setup["set"].items())}
     if setup["engine"] == QUEUEING:
+        # Imported here because NumPy takes longer than many a run.
+        from ssdlab import queueing  # noqa: PLC0415
+
         _check_known(setup)
         return QueueingJob.prepare(label, queueing.Experiment(**fields, **setup[QUEUEING]), scheme, folder=folder, series=series)
     if setup[QUEUEING]:

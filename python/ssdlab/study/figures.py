@@ -19,7 +19,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
-from ssdlab.errors import FileError
 from ssdlab.study.definition import Axis, Figure
 from ssdlab.study.expressions import Reference
 from ssdlab.study.running import StudyResult
@@ -66,16 +65,9 @@ def save(drawing: Drawing, folder: Path) -> None:
     svg = io.StringIO()
     drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
     write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
-    _write_png(drawing, folder / "figure.png")
-
-
-def _write_png(drawing: Drawing, path: Path) -> None:
-    try:
-        part = path.with_name(f".{path.name}.part")
-        drawing.savefig(part, format="png", dpi=150)
-        part.replace(path)
-    except OSError as reason:
-        raise FileError(f"{path}: cannot write: {reason.strerror}", reason.errno, str(path)) from reason
+    png = io.BytesIO()
+    drawing.savefig(png, format="png", dpi=150)
+    write_file(folder / "figure.png", png.getvalue())
 
 
 def _drawing(result: StudyResult, figure: Figure) -> Drawing:

@@ -10,8 +10,8 @@ from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.errors import FileError, UsageError
+from ssdlab.folders import STUDY_FILE, settle
 from ssdlab.json_text import read_json
-from ssdlab.study.running import STUDY_FILE
 from ssdlab.tables import significant, study_cells
 
 __all__ = ["collect", "write"]
@@ -47,6 +47,8 @@ def collect(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     """The results of the studies that were run into `folder`, each with the folder that it lies in."""
     found = []
     try:
+        for study_folder in folder.glob("*/*/"):
+            settle(study_folder)
         files = sorted(folder.glob(f"*/*/{STUDY_FILE}"))
     except OSError as reason:
         raise FileError(f"{folder}: cannot read: {reason.strerror}", reason.errno, str(folder)) from reason

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import version
-from ssdlab.batch import LOG_FILE, RESULT_FILE, AnyJob, Batch, Progress, execute, prepare_folder, write_json
+from ssdlab.batch import AnyJob, Batch, Progress, execute, write_json
 from ssdlab.errors import ConfigError, Error, TraceError
+from ssdlab.folders import STUDY_FILE, ResultFolder
 from ssdlab.result import Section
 from ssdlab.study import engines
 from ssdlab.study.definition import Point, Study
@@ -21,7 +21,6 @@ from ssdlab.uncertainty import Estimate
 
 __all__ = ["STUDY_FILE", "StudyResult", "prepare", "run"]
 
-STUDY_FILE = "study.json"
 RUNS = "runs"
 
 
@@ -88,10 +87,15 @@ class Prepared:
 
     study: Study
     quick: bool
-    folder: Path | None
+    out: ResultFolder
     jobs: dict[RunKey, AnyJob]
     engines: dict[tuple[str, ...], str]
     skipped: dict[tuple[str, ...], str]
+
+    @property
+    def folder(self) -> Path | None:
+        """The study's own."""
+        return self.out.folder
 
 
 def prepare(study: Study, *, quick: bool = False, out: Path | None = None, traces: Path | None = None) -> Prepared:
@@ -110,6 +114,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
     if quick:
         study = study.shortened()
     folder = None if out is None else out / study.name
+    into = ResultFolder(folder, "study")
     files = _Files(study, traces)
     # The figure shows single runs, those of the first seed; without a folder there is no figure.
     shown = set() if folder is None else {shown for _, shown in study.pictures()}
@@ -127,7 +132,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         kinds[labels] = setup["engine"]
         for scheme, seed in itertools.product(study.schemes, study.seeds):
             label, base = (", ".join([name, *labels, f"seed {seed}"]) for name in (scheme, study.paired or scheme))
-            place = None if folder is None else folder / RUNS / _run_folder(scheme, labels, seed)
+            place = None if into.runs is None else into.runs / RUNS / _run_folder(scheme, labels, seed)
             series = labels in shown and seed == study.seeds[0]
             try:
                 paired = None if study.paired is None else base
@@ -136,7 +141,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
                 raise type(error)(f"{study.name}: {label}: {error}") from error
     if not jobs:
         raise TraceError(f"{study.name}: {next(iter(skipped.values()))}")
-    return Prepared(study, quick, folder, jobs, kinds, skipped)
+    return Prepared(study, quick, into, jobs, kinds, skipped)
 
 
 def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:
@@ -147,25 +152,28 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
     Raises:
         ssdlab.Interrupted: Ctrl-C. The results of finished runs are in the study's folder.
     """
-    study, folder = prepared.study, prepared.folder
-    if folder is not None:
-        prepare_folder(folder, [STUDY_FILE, *FIGURE_FILES])
-        _clear_runs(folder / RUNS)
-    batch = execute(list(prepared.jobs.values()), workers=workers, progress=progress)
-    if batch.interrupt is not None:
-        batch.raise_failure()
-    result = _result(prepared, batch)
-    if folder is not None:
-        write_json(folder / STUDY_FILE, result.to_dict())  # first: no figure is worth the runs
-        if study.figure is not None:
-            # Imported here because it takes longer than many a study.
-            from ssdlab.study.figures import draw  # noqa: PLC0415
-
-            draw(result, folder)
+    with prepared.out as out:
+        batch = execute(list(prepared.jobs.values()), workers=workers, progress=progress, out=out)
+        if batch.interrupt is not None:
+            if batch.finished:
+                out.commit()
+            batch.raise_failure()
+        result = _result(prepared, batch)
+        try:
+            if out.stage is not None:
+                _write(result, out.stage)
+        finally:
+            out.commit()
     return result
 
 
-FIGURE_FILES = ("figure.svg", "figure.png")
+def _write(result: StudyResult, folder: Path) -> None:
+    write_json(folder / STUDY_FILE, result.to_dict())  # first: no figure is worth the runs
+    if result.study.figure is not None:
+        # Imported here because it takes longer than many a study.
+        from ssdlab.study.figures import draw  # noqa: PLC0415
+
+        draw(result, folder)
 
 
 def _result(prepared: Prepared, batch: Batch) -> StudyResult:
@@ -213,15 +221,6 @@ def _check_folders(study: Study) -> None:
 
 def _run_folder(scheme: str, labels: Sequence[str], seed: int) -> str:
     return "_".join(re.sub(r"[^\w.+-]+", "-", part) for part in (scheme, *labels, f"seed{seed}"))
-
-
-def _clear_runs(folder: Path) -> None:
-    """Takes out the results of an earlier run of the study, which may have had other points."""
-    for file in folder.glob(f"*/{RESULT_FILE}"):
-        file.unlink()
-        file.with_name(LOG_FILE).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            file.parent.rmdir()
 
 
 def _estimate_dict(estimate: Estimate) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import batch, errors
-from ssdlab.batch import RESULT_FILE, Batch, Progress, prepare_folder, write_json
+from ssdlab.batch import Batch, Progress, write_json
 from ssdlab.errors import Error, UsageError
+from ssdlab.folders import make_folder
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.running import Task, difference
@@ -135,8 +136,9 @@ def _settle(ended: Batch, task: Task, outcome: dict[str, Any] | tuple[str, str])
         return
     result = Result(outcome, title=task.job.title)
     if task.job.folder is not None:
-        prepare_folder(task.job.folder, [])
-        write_json(task.job.folder / RESULT_FILE, outcome)
+        make_folder(task.job.folder)
+        result.seal()
+        write_json(task.file, result.to_dict())
     ended.finished[name] = result
 
 

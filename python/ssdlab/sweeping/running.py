@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ssdlab import _core
-from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Job, Progress, execute, prepare_folder
+from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Job, Progress, execute
 from ssdlab.checks import shown, whole
+from ssdlab.checksums import is_sealed
 from ssdlab.errors import Error, FileError, StoppedError, UsageError
+from ssdlab.folders import SWEEP_TABLES, ResultFolder
 from ssdlab.inputs import place
 from ssdlab.json_text import read_json
 from ssdlab.plans import Setup, requests_of, value_text, warm_up_of
@@ -26,7 +28,7 @@ from ssdlab.sweeping.result import SweepPoint, SweepResult
 __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "Task", "difference", "prepare", "run"]
 
 DEFINITION_FILE = "sweep.toml"
-TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = ("results.parquet", "results.csv", "means.parquet", "means.csv")
+TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = (*SWEEP_TABLES, "means.parquet", "means.csv")
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")
 ENTRY = "sweep"
@@ -62,14 +64,19 @@ class Task:
         asked = {"version": _core.version(), "seed": setup.seed, "config": config, ENTRY: _without_absent(entry)}
         return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}), asked)
 
+    @property
+    def file(self) -> Path:
+        """Where its result is, or will be."""
+        assert self.job.folder is not None
+        return self.job.folder / RESULT_FILE
+
     def there(self) -> Result | None:
-        """Its result, if it is in its folder already; one that cannot be read is none.
+        """Its result, if it is in its folder already; one that was cut off or changed since it was written is none.
 
         Raises:
             UsageError: if the result there is of something else.
         """
-        assert self.job.folder is not None
-        file = self.job.folder / RESULT_FILE
+        file = self.file
         try:
             data = read_json(file)
         except FileError as reason:
@@ -81,7 +88,7 @@ class Task:
         other = difference(self.asked, data)
         if other is not None:
             raise UsageError(f"{file} is the result of something else ({other}): delete it, or choose another folder")
-        return Result(data, title=self.job.title)
+        return Result(data, title=self.job.title) if is_sealed(data) else None
 
 
 @dataclass(frozen=True)
@@ -91,8 +98,10 @@ class Prepared:
     sweep: Sweep
     tasks: tuple[Task, ...]
     done: Mapping[str, Result]
-    folder: Path | None
+    out: ResultFolder
     source: Path | None
+    changed: int = 0
+    """How many results are there, but not as they were written, so that they are made again."""
 
     @property
     def idle(self) -> list[Mapping[str, str]]:
@@ -120,6 +129,7 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
     """
     if resume and out is None:
         raise UsageError("resume = True: expected out as well, the folder that has results")
+    into = ResultFolder(out, "sweep")
     tasks: list[Task] = []
     wrong: list[tuple[Point, Error]] = []
     for point in sweep.points():
@@ -133,9 +143,10 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
         raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
     if out is not None and not resume:
         _refuse_results(out)
-    found = {task.point.folder: task.there() for task in tasks} if resume else {}
-    done = {name: result for name, result in found.items() if result is not None}
-    return Prepared(sweep, tuple(tasks), done, out, source)
+    found = [(task, task.there()) for task in tasks] if resume else []
+    done = {task.point.folder: result for task, result in found if result is not None}
+    changed = sum(result is None and task.file.exists() for task, result in found)
+    return Prepared(sweep, tuple(tasks), done, into, source, changed)
 
 
 def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, progress: Progress | None = None) -> SweepResult:
@@ -151,33 +162,38 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
         raise UsageError(f'{passing[0]} can be read only once, and only here: engine = "ray" needs a file')
     if engine not in ENGINES:
         raise UsageError(f"engine = {shown(engine)}: expected {' or '.join(ENGINES)}")
-    folder = prepared.folder
-    if folder is not None:
-        prepare_folder(folder, (*TABLE_FILES, REPORT_FILE))
-        definition = folder / DEFINITION_FILE
-        if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
-            _core.write_file(definition, prepared.sweep.to_toml())
-    batch = _execute(prepared.left, engine, workers, progress)
-    if batch.interrupt is not None and not isinstance(batch.interrupt, KeyboardInterrupt):
-        raise batch.interrupt
-    result = _result(prepared, batch)
-    if folder is not None and result:
-        _core.write_file(folder / PARQUET, result.to_parquet())
-        _core.write_file(folder / CSV, result.to_csv())
-        if result.means:
-            _core.write_file(folder / MEANS_PARQUET, result.to_parquet(means=True))
-            _core.write_file(folder / MEANS_CSV, result.to_csv(means=True))
-        from ssdlab.report import sweeps  # noqa: PLC0415 (which draws what this module makes)
-
-        sweeps.write(result, folder / REPORT_FILE)
+    with prepared.out as out:
+        if out.folder is not None:
+            definition = out.folder / DEFINITION_FILE
+            if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
+                _core.write_file(definition, prepared.sweep.to_toml())
+        batch = _execute(prepared.left, engine, workers, progress, out)
+        if batch.interrupt is not None and not isinstance(batch.interrupt, KeyboardInterrupt):
+            raise batch.interrupt
+        result = _result(prepared, batch)
+        if out.stage is not None and result:
+            _write(result, out.stage)
+            out.commit()
     return result
 
 
-def _execute(tasks: tuple[Task, ...], engine: str, workers: int | None, progress: Progress | None) -> Batch:
+def _write(result: SweepResult, folder: Path) -> None:
+    """Writes the tables and the page."""
+    from ssdlab.report import sweeps  # noqa: PLC0415 (which draws what this module makes)
+
+    _core.write_file(folder / PARQUET, result.to_parquet())
+    _core.write_file(folder / CSV, result.to_csv())
+    if result.means:
+        _core.write_file(folder / MEANS_PARQUET, result.to_parquet(means=True))
+        _core.write_file(folder / MEANS_CSV, result.to_csv(means=True))
+    sweeps.write(result, folder / REPORT_FILE)
+
+
+def _execute(tasks: tuple[Task, ...], engine: str, workers: int | None, progress: Progress | None, out: ResultFolder) -> Batch:
     if not tasks:
         return Batch()
     if engine == LOCAL:
-        return execute([task.job for task in tasks], workers=workers, progress=progress)
+        return execute([task.job for task in tasks], workers=workers, progress=progress, out=out)
     from ssdlab.sweeping import remote  # noqa: PLC0415 (Ray need not be installed)
 
     return remote.execute(tasks, workers=workers, progress=progress)
@@ -198,7 +214,7 @@ def _result(prepared: Prepared, batch: Batch) -> SweepResult:
         ],
         failed=failed,
         left=[task.point for task in prepared.tasks if task.point.folder not in known],
-        folder=prepared.folder,
+        folder=prepared.out.folder,
         interrupt=batch.interrupt,
     )
 

@@ -1,0 +1,169 @@
+"""Ctrl-C, SIGTERM and SIGHUP, at any time: one line, the exit code that shells know, nothing half written, what is finished kept.
+
+Signals are sent at points that the test holds the command at: while a module is being read in, while a trace is waited for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import ssdlab
+from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, at_work
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+FOREVER = str(10**12)
+HEADER = b"timestamp_us,op,offset_bytes,size_bytes\n"
+HELD = """
+import os, sys, time
+class Holder:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["HOLD"]:
+            open("held", "w").close()
+            while True:  # a signal that comes just before a long sleep would not end it
+                time.sleep(0.01)
+sys.meta_path.insert(0, Holder())
+"""
+"""A `sitecustomize` that holds the command where it reads in a module."""
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("module", ["ssdlab._core", "rich", "typer", "ssdlab.api", "ssdlab.cli.app", "numpy", "pyarrow.parquet"])
+def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, number: int, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HELD)
+    queueing = ["queueing", "--requests", "1000", "--out", "out"]
+    with at_work(queueing, tmp_path, tmp_path / "held", HOLD=module, PYTHONPATH=str(tmp_path)) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
+    assert [name for name in files(tmp_path) if "__pycache__" not in name] == ["held", "sitecustomize.py"]
+
+
+@pytest.fixture
+def broken_off(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """A trace of which no more comes once this is called: whoever reads it waits, and sees no wish to stop."""
+    pipe = tmp_path / "trace.csv"
+    os.mkfifo(pipe)
+    over = threading.Event()
+    descriptor = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+
+    def feed() -> None:
+        body = b"0,R,0,4096\n" * 5000
+        data = HEADER + body
+        while not over.wait(0.002):
+            with suppress(BlockingIOError):
+                data = data[os.write(descriptor, data) :] or body
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+
+    def end() -> None:
+        over.set()
+        feeder.join()
+
+    yield end
+    end()
+    os.close(descriptor)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "until"),
+    [
+        (["run", *DRIVE_OPTIONS, "--log-requests", "--timeline", "t.json", "--out", "out"], ".t.json*.partial"),
+        (["trace", "convert", "trace.csv", "o.csv", "--format", "csv"], ".o.csv*.partial"),
+        (["trace", "convert", "trace.csv", "o.parquet", "--format", "csv"], ".o.parquet*.partial"),
+    ],
+    ids=["run", "csv", "parquet"],
+)
+def test_a_thread_that_never_sees_the_wish_to_stop_leaves_no_partial_file(
+    arguments: list[str], until: str, broken_off: Callable[[], None], tmp_path: Path
+) -> None:
+    """Two Ctrl-C one after the other, of which the second does not wait."""
+    if arguments[0] == "run":
+        arguments = [*arguments, "--trace", "trace.csv", "--format", "csv"]
+    process = subprocess.Popen([sys.executable, "-m", "ssdlab", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob(until)):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    broken_off()
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    assert process.communicate()[1] == "error: interrupted\n"
+    assert process.returncode == 130
+    assert files(tmp_path) == ["trace.csv"]
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_leaves_no_partial_file(number: int, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    schemes = ["--scheme", "npgc", "--scheme", "rwp", "--jobs", "2"]
+    runs = [
+        ["run", *SMALL_OPTIONS, "--requests", FOREVER, "--log-requests", "--timeline", "t.json", "--out", "out"],
+        ["compare", *SMALL_OPTIONS, "--requests", FOREVER, "--paired", *schemes, "--out", "out"],
+    ]
+    for arguments, until, line in zip(runs, ["out", "out/rwp"], ["", ": 0 of 2 runs had finished, their results are kept"], strict=True):
+        with at_work(arguments, tmp_path, tmp_path / until, TMPDIR=str(tmp_path / "tmp")) as process:
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (CODES[number], "", f"error: interrupted{line}\n")
+        assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_keeps_the_points_that_had_finished(number: int, tmp_path: Path) -> None:
+    keys = "".join(f'"{key}" = {value}\n' for key, value in SMALL.items())
+    (tmp_path / "s.toml").write_text(f"[set]\n{keys}[grid]\nrequests = [50, {FOREVER}]\n")
+    with at_work(["sweep", "s.toml", "--out", "out", "--jobs", "2"], tmp_path, tmp_path / "out/requests=50/result.json") as process:
+        process.send_signal(number)
+        err = process.communicate(timeout=60)[1]
+    assert process.returncode == CODES[number], err
+    assert "1 of 2 points are done" in err
+    expected = [".ssdlab.json", "requests=50/result.json", "results.csv", "results.parquet", "sweep.toml"]
+    assert files(tmp_path / "out") == expected
+
+
+def test_a_command_that_is_told_to_ignore_hang_ups_does(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\nfrom ssdlab.__main__ import main\n"
+        f"sys.argv = ['ssdlab', 'run', *{SMALL_OPTIONS!r}, '--requests', '50', '--json']\n"
+        "from ssdlab import batch\nexecute = batch._core.run_many\n"
+        "def hung_up(*a, **k):\n    os.kill(os.getpid(), signal.SIGHUP)\n    return execute(*a, **k)\n"
+        "class Core:\n    def __getattr__(self, name): return hung_up if name == 'run_many' else getattr(ssdlab_core, name)\n"
+        "ssdlab_core = batch._core\nbatch._core = Core()\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["requests"]
+
+
+def test_the_python_api_leaves_the_signals_of_its_host_alone() -> None:
+    before = {number: signal.getsignal(number) for number in CODES}
+    ssdlab.run(set=SMALL, requests=50)
+    ssdlab.compare(schemes=["npgc"], set=SMALL, requests=50)
+    assert {number: signal.getsignal(number) for number in CODES} == before
+    code = "import signal, ssdlab; ssdlab.run; import ssdlab.__main__, ssdlab.cli; print(signal.getsignal(signal.SIGTERM).name)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "SIG_DFL\n"
+
+
+def test_the_version_is_said_without_reading_in_all_modules() -> None:
+    code = (
+        "import sys; sys.argv = ['ssdlab', '--version']\nfrom ssdlab.__main__ import main\nmain()\n"
+        "print(sorted({'numpy', 'pyarrow', 'typer', 'rich', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"ssdlab {ssdlab.__version__}\n[]\n"
