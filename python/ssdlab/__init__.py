@@ -58,7 +58,8 @@ _HOMES = {
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
     "caching": "CacheReplay replay_cache",
     "errors": (
-        "ConfigError Error FileError IdleKeyWarning InternalError Interrupted PolicyError SimulationError StoppedError TraceError UsageError"
+        "ConfigError Error FileError IdleKeyWarning InternalError Interrupted "
+        "PolicyError SimulationError StoppedError TraceError UsageError"
     ),
     "loading": "load",
     "policies": "EvictionPolicy VictimPolicy",

@@ -12,6 +12,7 @@ from ssdlab.checks import path
 from ssdlab.errors import UsageError
 from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
 from ssdlab.result import Comparison, Result
+from ssdlab.seeds import SeedRuns
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.definition import load as load_definition
 from ssdlab.sweeping.result import SweepPoint, SweepResult
@@ -44,8 +45,22 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         if file.name == RESULT_FILE:
             return _result(data, place)
         runs = {scheme: _result(run, place / scheme) for scheme, run in data["runs"].items()}
+        saved = {key: entry for key, entry in data.items() if key != "runs"}
         title = title_of(next(iter(data["runs"].values())), compared=True)
-        return Comparison(runs, title=title, saved={key: entry for key, entry in data.items() if key != "runs"}, source=place)
+        return Comparison(runs, _seed_runs(runs, saved.get("seeds"), place), title=title, saved=saved, source=place)
+
+
+def _seed_runs(runs: Mapping[str, Result], saved: Mapping[str, Any] | None, folder: Path) -> SeedRuns | None:
+    """The runs under all seeds: those of the first, and each other's from its own folder."""
+    if saved is None:
+        return None
+    first, *others = saved["seeds"]
+    found: dict[str, dict[int, Result]] = {}
+    for scheme, result in runs.items():
+        places = {seed: folder / scheme / f"seed-{seed}" for seed in others}
+        there = {seed: place for seed, place in places.items() if (place / RESULT_FILE).is_file()}
+        found[scheme] = {first: result, **{seed: _result(read_result(place / RESULT_FILE), place) for seed, place in there.items()}}
+    return SeedRuns((first, *others), found)
 
 
 def _result(data: Mapping[str, Any], folder: Path) -> Result:
