@@ -98,7 +98,7 @@ def test_requests_at_the_instant_at_which_a_warm_up_ends_are_measured(tmp_path: 
 @pytest.mark.parametrize(
     ("warm_up", "says"),
     [
-        ("10%", 'warm_up = "10%": expected a number of requests, such as 20000, or a time, such as 17s or 500ms'),
+        ("10%", 'warm_up = "10%": expected a number of requests, such as 20k, or a time, such as 17s or 500ms'),
         ("17 days", "expected a number of requests"),
         ("-1s", "expected a number of requests"),
         ("", "expected a number of requests"),

@@ -97,15 +97,18 @@ def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
         return None
     length = LENGTH.fullmatch(value.strip()) if isinstance(value, str) else None
     if length is not None and length["unit"]:
-        amount, unit = round(Fraction(length["number"]) * NS_OF[length["unit"]]), "ns"
+        long, unit = round(Fraction(length["number"]) * NS_OF[length["unit"]]), "ns"
     else:
         try:
-            amount, unit = whole("warm_up", int(value) if isinstance(value, str) else value), "requests"
-        except ValueError as reason:
+            number = amount("warm_up", value, in_bytes=False) if isinstance(value, str) else value
+            long, unit = whole("warm_up", number), "requests"
+        except UsageError as reason:
+            if not isinstance(value, str):
+                raise
             units = ", ".join(NS_OF)
-            message = f'warm_up = "{value}": expected a number of requests, such as 20000, or a time, such as 17s or 500ms (units: {units})'
-            raise UsageError(message) from reason
-    return (whole("warm_up", amount), unit) if amount else None
+            wanted = f"expected a number of requests, such as 20k, or a time, such as 17s or 500ms (units: {units})"
+            raise UsageError(f'warm_up = "{value}": {wanted}') from reason
+    return (whole("warm_up", long), unit) if long else None
 
 
 BLOCKS_KEY = "device.blocks_per_plane"

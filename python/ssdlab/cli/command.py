@@ -16,8 +16,8 @@ MOST_COLUMNS = 100
 """Help is no wider on a wide terminal: longer lines are hard to read."""
 
 GROUPS = {
-    "What is simulated": ("device", "scheme", "workload", "config", "set", "state", "fit", "requests", "seed"),
-    "Traces": ("trace", "format", "unit-bytes", "scale-time", "skip-bad-lines", "prefill"),
+    "What is simulated": ("device", "scheme", "workload", "config", "set", "state", "fit", "requests", "warm-up", "seed", "seeds"),
+    "Traces": ("trace", "format", "unit-bytes", "volume", "scale-time", "skip-bad-lines", "prefill"),
     "Checks": ("verify", "expect-gc"),
     "Results": ("out", "json", "log-requests", "paired"),
     "Timelines": ("timeline", "timelines", "timeline-window", "timeline-limit"),

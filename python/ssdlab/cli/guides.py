@@ -35,6 +35,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             (
                 "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --workload lee2013-synthetic --requests 20k",
                 "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --trace trace.csv --out results/both",
+                "ssdlab compare --scheme npgc --scheme pgc --workload lee2013-synthetic --requests 20k --warm-up 2k --seeds 3",
             ),
             "Give it two schemes or more (--scheme NAME, once for each), and a workload (--workload NAME) or a trace (--trace FILE).",
         ),
@@ -44,6 +45,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             '    workload = "lee2013-synthetic"\n    [grid]\n    scheme = ["npgc", "pgc"]',
         ),
         "report": Guide(("ssdlab report results/both", "ssdlab report results/both --out both.html")),
+        "plot": Guide(("ssdlab plot results/both", "ssdlab plot results/both latency_tail --out tail.pdf --width 3.4in")),
         "precondition": Guide(
             (
                 "ssdlab precondition --device lee2013 --out warm.state",

@@ -243,7 +243,8 @@ def command_of(runs: Runs) -> str | None:
         return None
     schemes = [word for words in commands for word in words[place : place + 2]]
     paired = ["--paired"] if runs.paired else []
-    return shlex.join(["ssdlab", "compare", *before, *schemes, *after, *paired])
+    seeds = ["--seeds", str(len(runs.seeds["seeds"]))] if runs.seeds else []
+    return shlex.join(["ssdlab", "compare", *before, *schemes, *after, *seeds, *paired])
 
 
 def words_of(command: object) -> list[str]:
