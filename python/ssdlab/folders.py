@@ -280,7 +280,8 @@ class ResultFolder:
 
     def _look(self, folder: Path) -> _Set:
         group = REPLACEABLE if self.kind in REPLACEABLE else (self.kind,)
-        found = _Set.found(folder, group)
+        with _said("write", folder):  # such as a name that is too long
+            found = _Set.found(folder, group)
         if found.kind is not None and found.kind not in group:
             raise UsageError(f"{folder} holds {CALLED[found.kind]}, which {CALLED[self.kind]} must not replace: choose another folder")
         return found

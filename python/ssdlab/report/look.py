@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ssdlab.checks import whole
+from ssdlab.checks import shown, whole
 from ssdlab.errors import UsageError
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.runs import KINDS
@@ -46,9 +46,9 @@ class Look:
             UsageError: for what is no length, or none for a figure.
         """
         if title is not None and not isinstance(title, bool):
-            raise UsageError(f"title = {title!r}: expected True or False")
+            raise UsageError(f"title = {shown(title)}: expected True or False")
         if font is not None and not (_is_number(font) and LETTERS[0] <= font <= LETTERS[1]):
-            raise UsageError(f"font = {font!r}: expected points, {LETTERS[0]:g} to {LETTERS[1]:g}")
+            raise UsageError(f"font = {shown(font)}: expected points, {LETTERS[0]:g} to {LETTERS[1]:g}")
         size = {name: inches(name, value) for name, value in (("width", width), ("height", height)) if value is not None}
         return cls(**size, **({} if font is None else {"font": float(font)}), title=title)
 
@@ -64,7 +64,7 @@ def inches(name: str, value: object) -> float:
     unit = 1.0 if not found else UNITS.get(found[2] or "in", math.nan)
     length = float(found[1]) * unit if found else value if _is_number(value) else math.nan
     if not isinstance(length, int | float) or not SIZES[0] <= length <= SIZES[1]:
-        raise UsageError(f"{name} = {value!r}: expected {SIZES[0]:g} to {SIZES[1]:g} inches, such as 3.4in, 86mm, 8.6cm or 245pt")
+        raise UsageError(f"{name} = {shown(value)}: expected {SIZES[0]:g} to {SIZES[1]:g} inches, such as 3.4in, 86mm, 8.6cm or 245pt")
     return float(length)
 
 
@@ -97,7 +97,7 @@ def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] |
         UsageError: for parts that it does not have.
     """
     if kind is not None and kind not in KINDS:
-        raise UsageError(f"kind = {kind!r}: expected {' or '.join(KINDS)}")
+        raise UsageError(f"kind = {shown(kind)}: expected {' or '.join(KINDS)}")
     there = panels_of(figure)
     wanted = set(range(1, len(there) + 1)) if panels is None else {whole("panels", number, least=1) for number in panels}
     if not wanted or max(wanted) > len(there):
@@ -107,7 +107,7 @@ def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] |
     if not plots:
         of_kinds = any(name in words for words in there for name in KINDS.values())
         why = "there are none in it" if of_kinds else "it does not tell reads from writes"
-        raise UsageError(f"kind = {kind!r}: nothing of {figure.key} is of {KINDS[kind].lower() if kind else 'that'}: {why}")
+        raise UsageError(f"kind = {shown(kind)}: nothing of {figure.key} is of {KINDS[kind].lower() if kind else 'that'}: {why}")
     return replace(figure, plots=plots)
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ssdlab.checks import shown
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import COMPARISON_FILE, RESULT_FILE, settle
 from ssdlab.json_text import read_json
@@ -102,7 +103,7 @@ class Runs:
         """
         by_label = {run.label: run for run in self}
         if isinstance(labels, str) or not labels:
-            raise UsageError(f"schemes = {labels!r}: expected a list of names (there are {', '.join(by_label)})")
+            raise UsageError(f"schemes = {shown(labels)}: expected a list of names (there are {', '.join(by_label)})")
         for label in labels:
             if label not in by_label:
                 raise UsageError(f'schemes: no "{label}"{nearest(str(label), by_label)} (there are {", ".join(by_label)})')
