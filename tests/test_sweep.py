@@ -225,15 +225,15 @@ def test_the_terminal_shows_points_and_figures(ssdlab_command: Ssdlab, file: Pat
     done = ssdlab_command("sweep", file, "--out", "out")
     lines = done.out.splitlines()
     assert "\x1b" not in done.out
-    start = next(index for index, line in enumerate(lines) if line.startswith("──"))
-    heading = " ".join(lines[1:start])  # may take several lines
-    for word in ("scheme", "gc.soft", "time_scale", "mean", "p99", "p99.9", "write", "amplification", "GC", "jobs", "throughput"):
-        assert word in heading
-    assert len([line for line in lines if line.startswith(("npgc", "pgc"))]) == 8
+    # The axes do not fit beside the figures: a line of its own names each point, above its figures.
+    heading = " ".join(lines[1 : lines.index(next(line for line in lines if line.startswith("──")))])
+    assert all(word in heading for word in ("mean", "p99", "p99.9", "write", "amplification", "GC", "jobs", "throughput"))
+    points = [index for index, line in enumerate(lines) if line.startswith("scheme = ")]
+    assert len(points) == 8
+    assert lines[points[0]] == "scheme = npgc, gc.soft = 0.1, time_scale = 1"
     result = single(combinations()[0])
-    assert all(
-        word in lines[start + 1] for word in (tables.duration(result.latency.all.p99), f"{result.gc.jobs:,}", f"{result.iops:,.0f} IOPS")
-    )
+    words = (tables.duration(result.latency.all.p99), f"{result.gc.jobs:,}", f"{result.iops:,.0f} IOPS")
+    assert all(word in lines[points[0] + 1] for word in words)
     assert "results: out/results.parquet, out/results.csv" in lines
 
 
