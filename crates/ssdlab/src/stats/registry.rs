@@ -77,7 +77,7 @@ mod tests {
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
         let groups: [(&str, &[&str], &str); 31] = [
-            ("", &[""], "version config seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
+            ("", &[""], "version config idle_keys seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
             ("requests.", &[""], "read write trim flush"),
             (
                 "latency_ns.",
