@@ -31,7 +31,7 @@ pub struct RunResult {
     /// Keys of schemes, of the file or set by hand that have no effect in this configuration. Keys of the device and the workload are not
     /// listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("unit" = "list of key and needs"))]
+    #[schemars(extend("unit" = "key and needs"))]
     pub idle_keys: Vec<IdleKey>,
     /// The seed of all random streams.
     #[schemars(extend("unit" = "number"))]
