@@ -279,6 +279,7 @@ class ResultFolder:
         self._old = _Set(self.kind, files)
 
     def _look(self, folder: Path) -> _Set:
+        _check_above(folder)
         group = REPLACEABLE if self.kind in REPLACEABLE else (self.kind,)
         with _said("write", folder):  # such as a name that is too long
             found = _Set.found(folder, group)
@@ -316,6 +317,20 @@ def _check_room(folder: Path, names: Iterable[str]) -> None:
         if wrong:
             found, wanted = ("folder", "file") if wrong[0].is_dir() else ("file", "folder")
             raise UsageError(f"{wrong[0]} is a {found}, and a {wanted} of the results has that name: choose another folder")
+
+
+def _check_above(folder: Path) -> None:
+    """Raises an error if the folder belongs to the results of a folder above it, which would then be of two commands."""
+    inside = folder.absolute()
+    for above in list(inside.parents)[:DEEPEST]:
+        name = inside.relative_to(above).as_posix()
+        listed = _Set.listed(above)
+        if listed.kind is not None and any(file.startswith(f"{name}/") for file in listed.files):
+            raise UsageError(f"{folder} is a part of {CALLED[listed.kind]} in {above}: choose another folder")
+
+
+DEEPEST = 3
+"""So many folders below its own lies a file of a set at the most: `npgc/seed-2/result.json`."""
 
 
 def _finish(folder: Path) -> None:

@@ -96,6 +96,8 @@ def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
     if value is None:
         return None
     length = LENGTH.fullmatch(value.strip()) if isinstance(value, str) else None
+    if isinstance(value, str) and re.fullmatch(r"[\d.]+\s*m", value.strip()):
+        raise UsageError(f'warm_up = "{value}": write min for minutes, or M for millions of requests')
     if length is not None and length["unit"]:
         long, unit = round(Fraction(length["number"]) * NS_OF[length["unit"]]), "ns"
     else:
@@ -167,9 +169,14 @@ def _quoted(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+def needed_bytes(config: _core.Config, fit: str | int) -> int:
+    """What a fitted device must export at least: the extent of the trace, or so many bytes."""
+    return _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
+
+
 def fitted_blocks(config: _core.Config, fit: str | int) -> int:
     """The fewest blocks a plane with which the configured device works and exports at least `fit` bytes, or the extent of its trace."""
-    wanted = _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
+    wanted = needed_bytes(config, fit)
     blocks = _core.fit_blocks(config, wanted)
     if blocks is None:
         remedy = "set more device.channels, chips or dies, or leave out fit and set workload.range"
@@ -344,6 +351,7 @@ class Setup:
             "to": self.fit,
             "blocks_per_plane_before": _tree(before)["device"]["blocks_per_plane"],
             "blocks_per_plane": _tree(after)["device"]["blocks_per_plane"],
+            "needed_bytes": needed_bytes(before, self.fit),
             "exported_bytes": after.exported_bytes,
         }
 

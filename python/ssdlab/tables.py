@@ -343,7 +343,15 @@ def _fit_remark(result: Result) -> list[RenderableType]:
     if not fit:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
-    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+    lines = [f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported"]
+    if fit.get("needed_bytes", fit["exported_bytes"]) * MUCH_LARGER < fit["exported_bytes"]:
+        needed = number(fit["needed_bytes"])
+        lines.append(f"Only {needed} bytes are needed, but with fewer blocks this drive could not collect: the rest stays cold")
+    return [Text(line) for line in lines]
+
+
+MUCH_LARGER = 1.5
+"""A drive that exports so many times what is needed is said to."""
 
 
 def _warm_up_remark(result: Result) -> list[RenderableType]:
@@ -533,12 +541,22 @@ def _hit_ratio(result: Result) -> str:
 
 
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
-    """What `ssdlab compare` prints: a row for each scheme, and where requests were logged, how they fared one by one."""
+    """What `ssdlab compare` prints: a row for each scheme, where requests were logged how they fared one by one, and what else to know."""
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     changes = [change_table(comparison)] if len(comparison) > 1 else []
     tables = [comparison_table(comparison), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
     paired = [paired_table(next(iter(comparison)), comparison.paired)] if comparison.paired else []
-    return [*title, *tables, *paired, *_identities(comparison)]
+    first = [line for result in list(comparison.values())[:1] for line in remarks(result)]
+    timelines = [line for scheme, result in comparison.items() for line in timeline_remark(result, f" of {scheme}")]
+    others = [*_no_collection(comparison), *first, *idle_remarks(comparison), *timelines]
+    return [*title, *tables, *paired, *_identities(comparison), *others]
+
+
+def _no_collection(comparison: Comparison) -> list[RenderableType]:
+    """Where no scheme collected, their differences say nothing about collection."""
+    if any(result.get("gc", {}).get("jobs") for result in comparison.values()):
+        return []
+    return [Text("Garbage collection did not run under any scheme: write more, or precondition the device", style="yellow")]
 
 
 SEED_COLUMNS = {
@@ -604,6 +622,8 @@ def _change_over_seeds(estimate: Estimate | None) -> str:
     """A relative difference in percent with its half width; a tie is said."""
     if estimate is None:
         return "-"
+    if not any(estimate.values):
+        return "same"
     half = "" if estimate.half is None else f" ± {estimate.half:.1%}"
     shown = f"{estimate.mean:+z.1%}{half}"
     return f"tie ({shown})" if estimate.is_tie else shown

@@ -36,6 +36,7 @@ const ADDED: &str = "
 | `fit.to` | text or bytes | What the device was fitted to (`--fit`): `trace`, or so many bytes. Absent without it, like all of `fit`. |
 | `fit.blocks_per_plane_before` | count | Blocks a plane before. |
 | `fit.blocks_per_plane` | count | Blocks a plane after. |
+| `fit.needed_bytes` | bytes | What it must export at least. |
 | `fit.exported_bytes` | bytes | What the fitted device exports. |
 ";
 

@@ -91,6 +91,8 @@ class Command(_Guided, TyperCommand):
         parameter = next((one for one in self.params if option in one.opts), None)
         if parameter is None or getattr(parameter, "is_flag", False):
             return f"{words}: a word that belongs to no option"
+        if parameter.metavar == "KEY=VALUE" and "=" not in value:
+            return f"{words}: a second word behind {option} {value}: write {option} {value}={surplus[0]}"
         if parameter.multiple:
             repeated = " ".join(f"{option} {word}" for word in (value, *surplus))
             return f"{words}: a second value behind {option}: repeat {option} for each: {repeated}"

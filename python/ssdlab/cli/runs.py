@@ -225,10 +225,7 @@ def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path |
     if as_json:
         print_json(report)
     elif comparison and not quiet:
-        remarks = [line for result in list(comparison.values())[:1] for line in tables.remarks(result)]
-        remarks += tables.idle_remarks(comparison)
-        remarks += [line for scheme, result in comparison.items() for line in tables.timeline_remark(result, f" of {scheme}")]
-        print_tables([*tables.comparison_tables(comparison), *remarks, *_where(out)])
+        print_tables([*tables.comparison_tables(comparison), *_where(out)])
 
 
 def _end_comparison(batch: Batch) -> None:
