@@ -55,7 +55,7 @@ def compared() -> ssdlab.Comparison:
 def test_a_run_is_shown_as_its_tables(compared: ssdlab.Comparison) -> None:
     page = Page(compared["pgc"]._repr_html_())
     printed = str(compared["pgc"])
-    (reads,) = [row for row in page.rows if row[0] == "reads" and len(row) == 9]
+    (reads,) = [row for row in page.rows if row[0] == "reads" and len(row) == 8]
     (line,) = [line for line in printed.splitlines() if line.split()[:1] == ["reads"] and str(reads[1]) in line][:1]
     assert line.split() == " ".join(reads).split()
     for words in ("Response times", "Garbage collection: ", "Digest: ", "scheme pgc"):
@@ -69,7 +69,7 @@ def test_a_comparison_has_a_row_for_each_scheme(compared: ssdlab.Comparison) -> 
 
 
 def test_a_sweep_has_a_row_for_each_point() -> None:
-    sweep = ssdlab.sweep({"scheme": ["npgc", "pgc"], "seed": [1, 2]}, set=SMALL, requests=100)
+    sweep = ssdlab.sweep({"scheme": ["npgc", "pgc"], "time_scale": [1, 2]}, set=SMALL, requests=100)
     page = Page(sweep._repr_html_())
     assert [row[:2] for row in page.rows[1:]] == [["npgc", "1"], ["npgc", "2"], ["pgc", "1"], ["pgc", "2"]]
 

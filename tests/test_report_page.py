@@ -267,7 +267,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssdlab.SweepResult,
 def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
     _, folder = swept
     first = (folder / "report.html").read_text()
-    assert report.write_again(folder, folder / "report.html") == "36 of 36 points"
+    assert report.write_again(folder, folder / "report.html").about == "36 of 36 points"
     assert (folder / "report.html").read_text() == first
     assert "http" not in first.replace("http-equiv", "")
     report.write_again(folder, tmp_path / "elsewhere.html")
@@ -276,7 +276,7 @@ def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ss
 
 def test_a_sweep_without_a_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
-    with pytest.raises(ssdlab.UsageError, match="a sweep without results"):
+    with pytest.raises(ssdlab.UsageError, match="a sweep of which no point has a result"):
         report.write_again(tmp_path, tmp_path / "report.html")
 
 
@@ -378,7 +378,7 @@ def test_a_sweep_of_one_seed_and_one_axis_draws(page: Page, tmp_path: Path) -> N
 def test_results_beside_a_file_of_a_sweep_are_not_taken_for_a_sweep(results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
     (tmp_path / "result.json").write_text(json.dumps(results["pgc"]))
-    assert report.write_again(tmp_path, tmp_path / "report.html") == "pgc"
+    assert report.write_again(tmp_path, tmp_path / "report.html").about == "pgc"
 
 
 def test_the_end_of_a_warm_up_is_marked(results: dict[str, dict[str, Any]], page: Page, tmp_path: Path) -> None:

@@ -299,5 +299,5 @@ def test_results_of_before_have_a_report(tmp_path: Path) -> None:
         run.pop("warm_up", None)
     compared.pop("seeds", None)
     (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text(compared))
-    assert report.write_again(tmp_path, tmp_path / "report.html") == "npgc, pgc"
+    assert report.write_again(tmp_path, tmp_path / "report.html").about == "npgc, pgc"
     assert load(tmp_path).seeds == {}

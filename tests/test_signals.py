@@ -133,7 +133,7 @@ def test_a_signal_keeps_the_points_that_had_finished(number: int, tmp_path: Path
         err = process.communicate(timeout=60)[1]
     assert process.returncode == CODES[number], err
     assert "1 of 2 points are done" in err
-    expected = [".ssdlab.json", "requests=50/result.json", "results.csv", "results.parquet", "sweep.toml"]
+    expected = [".ssdlab.json", "report.html", "requests=50/result.json", "results.csv", "results.parquet", "sweep.toml"]
     assert files(tmp_path / "out") == expected
 
 

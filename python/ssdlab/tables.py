@@ -509,7 +509,7 @@ def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
         ]
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
-        captions.append(", ".join(f"{axis} = {value}" for axis, value in point.values.items()))
+        captions.append(_named(point.values))
     counts = f"{len(sweep):,} of {len(sweep.sweep):,} points"
     more = [Text(f"... and {len(sweep) - POINTS_SHOWN:,} more points")] if len(sweep) > POINTS_SHOWN else []
     shown = [_titled(f"Response times at {counts}", table, _Captioned(captions, apart))] if sweep else []
@@ -524,15 +524,24 @@ def _sweep_means(sweep: SweepResult) -> list[RenderableType]:
     """A row for each of the first points, over its seeds."""
     asked = len(sweep.axes[SEED])
     fewer = any(len(point.seeds) < asked for point in sweep.means)
-    table = _table([*sweep.means[0].values, *([SEED] if fewer else []), *SEED_COLUMNS.values()])
+    columns = [*([SEED] if fewer else []), *SEED_COLUMNS.values()]
+    table, apart = _table([*sweep.means[0].values, *columns]), _table(columns)
+    captions = []
     for point in sweep.means[:POINTS_SHOWN]:
         seeds = [f"{len(point.seeds)} of {asked}"] if fewer else []
-        cells = (_interval(place, point.estimates.get(place)) for place in SEED_COLUMNS)
-        table.add_row(*(str(value) for value in point.values.values()), *seeds, *cells)
+        cells = [*seeds, *(_interval(place, point.estimates.get(place)) for place in SEED_COLUMNS)]
+        table.add_row(*(str(value) for value in point.values.values()), *cells)
+        apart.add_row(*cells)
+        captions.append(_named(point.values))
     counts = f"{len(sweep):,} of {len(sweep.sweep):,} runs"
     title = f"Response times at {len(sweep.means):,} points: mean over {asked} seeds ± 95 % interval ({counts})"
     more = len(sweep.means) - POINTS_SHOWN
-    return [_titled(title, table), *([Text(f"... and {more:,} more points")] if more > 0 else [])]
+    return [_titled(title, table, _Captioned(captions, apart)), *([Text(f"... and {more:,} more points")] if more > 0 else [])]
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    """A point of a sweep in words."""
+    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
 
 
 def _hit_ratio(result: Result) -> str:
