@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +60,80 @@ def test_runs_that_do_not_differ_are_not_called_a_tie(ssdlab_command: Ssdlab) ->
     changes = done.out.split("Change against npgc")[1]
     row = next(line for line in changes.splitlines() if line.startswith("rwp"))
     assert row.split()[1:] == ["same", "same", "same", "same"]
+
+
+def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -> None:
+    """Both may be far from the first, whose size the interval was then measured in."""
+    from ssdlab.report.changes import apart  # noqa: PLC0415
+    from ssdlab.report.runs import Runs  # noqa: PLC0415
+    from ssdlab.uncertainty import relative_differences  # noqa: PLC0415
+
+    schemes, place = ["npgc", "pgc", "rwp"], "latency_ns.all.mean"
+    compared = ssdlab.compare(schemes=schemes, set=SMALL, requests=800, seeds=3)
+    data = compared.to_dict()
+    runs = Runs.of(data["runs"], seeds=data["seeds"])
+    assert compared.seeds is not None
+    values = {scheme: [{place: result.latency.all.mean} for result in compared.seeds.runs[scheme].values()] for scheme in schemes}
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        found = apart(runs, runs[one], runs[other], place)
+        wanted = relative_differences(values[schemes[one]], values[schemes[other]])[place]
+        assert found is not None
+        assert (found.relative, found.half) == (wanted.mean, wanted.half)
+
+
+INTERRUPTED_PAGE = """
+import sys
+from ssdlab.cli import app, runs
+write = runs.write_json
+def interrupted(path, value):
+    if {often}:
+        raise KeyboardInterrupt
+    write(path, value)
+runs.write_json = interrupted
+sys.argv = ["ssdlab", *{words!r}]
+app.main()
+"""
+
+
+def test_ctrl_c_while_a_comparison_is_written_leaves_the_one_before_whole(tmp_path: Path) -> None:
+    ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=50, out=tmp_path / "both")
+    before = (tmp_path / "both/comparison.json").read_bytes()
+    words = ["compare", "--scheme", "npgc", "--scheme", "pgc", "--scheme", "rwp", *SMALL_OPTIONS, *map(str, FEW), "--out", "both"]
+    script = INTERRUPTED_PAGE.format(often="True", words=words)
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert "interrupted" in done.stderr
+    assert (tmp_path / "both/comparison.json").read_bytes() == before
+    assert list(ssdlab.load(tmp_path / "both")) == ["npgc", "pgc"]
+
+
+def test_seeds_without_the_first_are_left_out_and_the_base_is_one_that_is_there() -> None:
+    from ssdlab.seeds import collected, label_of  # noqa: PLC0415
+
+    seeds = (1, 2)
+    finished = {
+        label_of(scheme, seed, seeds): ssdlab.run(scheme=scheme, set=SMALL, requests=20, seed=seed)
+        for scheme, seed in (("npgc", 2), ("pgc", 1), ("pgc", 2))
+    }
+    comparison = collected(finished, ["npgc", "pgc"], seeds)
+    assert list(comparison) == ["pgc"]
+    assert comparison.seeds is not None
+    assert comparison.seeds.against == "pgc"
+    json.dumps(comparison.to_dict())
+
+
+def test_one_panel_and_other_slips_are_told_in_a_line(tmp_path: Path) -> None:
+    result = ssdlab.run(set=SMALL, requests=20, series=True)
+    for slip in ({"panels": 1}, {"kind": ["read"]}, {"schemes": 5}):
+        with pytest.raises(ssdlab.UsageError, match=next(iter(slip))):
+            result.plot.latency_tail(**slip)  # type: ignore[arg-type]
+    for values, batches in ((None, 20), ("text" * 100, 20), ([1.0] * 100, "5"), ([1.0] * 100, 2.5)):
+        with pytest.raises(ssdlab.UsageError):
+            ssdlab.batch_means(values, batches)  # type: ignore[arg-type]
+    for name in ("\ud800", ""):
+        with pytest.raises(ssdlab.UsageError, match="out = "):
+            ssdlab.run(set=SMALL, requests=20, out=name)
+    with pytest.raises(ssdlab.Error):
+        ssdlab.load("x" * 100_000)
+    with pytest.raises(ssdlab.UsageError, match="fit = "):
+        ssdlab.run(set=SMALL, requests=20, fit=[1, 2])  # type: ignore[arg-type]

@@ -260,7 +260,7 @@ def test_json_and_quiet(ssdlab_command: Ssdlab, file: Path) -> None:
 def test_from_python(tmp_path: Path) -> None:
     result = sweep(GRID, out=tmp_path / "out")
     assert len(result) == len(list(result)) == 8
-    assert "Response times at 4 points: mean over 2 seeds" in str(result)
+    assert "Response times: mean over 2 seeds" in str(result)
     assert "8 of 8 runs" in str(result)
     assert repr(result) == "<SweepResult: 8 of 8 points over scheme, gc.soft, seed>"
     assert result.to_dict()["points"][0]["values"] == combinations()[0]

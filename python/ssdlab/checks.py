@@ -96,6 +96,12 @@ def path(name: str, value: object) -> str | os.PathLike[str]:
         raise _wrong(name, value, "a path")
     if "\0" in place:
         raise _wrong(name, value, "a path without NUL characters")
+    try:
+        os.fsencode(place)
+    except UnicodeEncodeError:
+        raise _wrong(name, value, "a path that the system can encode") from None
+    if name == "out" and not place:
+        raise _wrong(name, value, "the name of a folder; . is the current one")
     return cast("str | os.PathLike[str]", value)
 
 

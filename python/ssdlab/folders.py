@@ -43,6 +43,7 @@ __all__ = [
     "held",
     "make_folder",
     "replaced_with",
+    "said",
     "settle",
     "write_json",
 ]
@@ -105,7 +106,7 @@ def make_folder(folder: Path) -> None:
     Raises:
         FileError: it cannot be made.
     """
-    with _said("write", folder):
+    with said("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -272,7 +273,7 @@ class ResultFolder:
         if files:
             _Set(self.kind, files, self._old.files).write(self.folder)
         else:
-            with _said("write", self.folder):
+            with said("write", self.folder):
                 _remove(self.folder, self._old.files)
                 (self.folder / MANIFEST).unlink(missing_ok=True)
         _finish(self.folder)
@@ -281,7 +282,7 @@ class ResultFolder:
     def _look(self, folder: Path) -> _Set:
         _check_above(folder)
         group = REPLACEABLE if self.kind in REPLACEABLE else (self.kind,)
-        with _said("write", folder):  # such as a name that is too long
+        with said("write", folder):  # such as a name that is too long
             found = _Set.found(folder, group)
         if found.kind is not None and found.kind not in group:
             raise UsageError(f"{folder} holds {CALLED[found.kind]}, which {CALLED[self.kind]} must not replace: choose another folder")
@@ -336,7 +337,7 @@ DEEPEST = 3
 def _finish(folder: Path) -> None:
     """Does what is left to do of a replacement that the manifest tells of; done twice it is done."""
     new, stage = _Set.listed(folder), folder / STAGE
-    with _said("write", folder):
+    with said("write", folder):
         if new.replaces is not None:
             # A new file that is no longer in the hidden folder has its place already.
             staged = {name for name in new.files if (stage / name).is_file()}
@@ -450,7 +451,7 @@ def _holder(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def _said(what: str, folder: Path) -> Iterator[None]:
+def said(what: str, folder: Path) -> Iterator[None]:
     """An error of the system as one of ours, which names the folder."""
     try:
         yield

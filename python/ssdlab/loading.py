@@ -10,6 +10,7 @@ from typing import Any
 from ssdlab.batch import COMPARISON_FILE, LOG_FILE, RESULT_FILE
 from ssdlab.checks import path
 from ssdlab.errors import UsageError
+from ssdlab.folders import said
 from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
 from ssdlab.result import Comparison, Result
 from ssdlab.seeds import SeedRuns
@@ -38,7 +39,7 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         FileError: a file cannot be read.
     """
     place = Path(path("folder", folder))
-    with undamaged(place):
+    with undamaged(place), said("read", place):
         if is_sweep(place):
             return load_sweep(place)
         file, data = saved_in(place)

@@ -165,7 +165,9 @@ def _refuse_commas(scheme: str | None) -> None:
 def _quoted(value: object) -> str:
     """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL."""
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise UsageError(f"{shown(value)} is no configuration value: it is no valid UTF-8")
+        raise UsageError(
+            f"{shown(value)} is no configuration value: it is no valid UTF-8 (a file of such a name can be given as -, standard input)"
+        )
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -285,6 +287,8 @@ class Setup:
         check_texts(texts)
         check_numbers({"unit_bytes": self.unit_bytes, "time_scale": self.time_scale, "bad_lines": self.bad_lines})
         text("verify", self.verify)
+        if self.fit is not None and not isinstance(self.fit, str):
+            whole("fit", self.fit, least=1)
         check_paths({name: getattr(self, name) for name in INPUTS})
         for name in INPUTS:
             object.__setattr__(self, name, named(getattr(self, name)))  # frozen for everybody else

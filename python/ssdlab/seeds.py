@@ -37,7 +37,9 @@ def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Seq
     if len(seeds) == 1:
         return Comparison(finished, title=title)
     runs = {scheme: {seed: finished[label] for seed in seeds if (label := label_of(scheme, seed, seeds)) in finished} for scheme in schemes}
-    first = {scheme: of[seeds[0]] for scheme, of in runs.items() if seeds[0] in of}
+    # A scheme whose first seed is missing would have runs that nothing refers to.
+    runs = {scheme: of for scheme, of in runs.items() if seeds[0] in of}
+    first = {scheme: of[seeds[0]] for scheme, of in runs.items()}
     return Comparison(first, SeedRuns(tuple(seeds), runs), title=title)
 
 
@@ -87,6 +89,7 @@ class SeedRuns:
                 scheme: {place: {"mean": of.mean, "half_width": of.half} for place, of in figures.items()}
                 for scheme, figures in self.estimates.items()
             },
+            "values": {scheme: {place: list(of.values) for place, of in figures.items()} for scheme, figures in self.estimates.items()},
             "against": self.against,
             "differences": {
                 scheme: {place: {"relative": of.mean, "half_width": of.half} for place, of in figures.items()}

@@ -534,9 +534,10 @@ def _sweep_means(sweep: SweepResult) -> list[RenderableType]:
         apart.add_row(*cells)
         captions.append(_named(point.values))
     counts = f"{len(sweep):,} of {len(sweep.sweep):,} runs"
-    title = f"Response times at {len(sweep.means):,} points: mean over {asked} seeds ± 95 % interval ({counts})"
+    title = f"Response times: mean over {asked} seeds ± 95 % interval"
+    done = Text(f"{len(sweep.means):,} points, {counts}")
     more = len(sweep.means) - POINTS_SHOWN
-    return [_titled(title, table, _Captioned(captions, apart)), *([Text(f"... and {more:,} more points")] if more > 0 else [])]
+    return [_titled(title, table, _Captioned(captions, apart)), *([Text(f"... and {more:,} more points")] if more > 0 else []), done]
 
 
 def _named(values: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ssdlab.checks import shown, whole
 from ssdlab.errors import UsageError
 
 __all__ = ["LEVEL", "Estimate", "batch_means", "estimates", "relative_differences", "student_t"]
@@ -107,7 +108,10 @@ def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:
     Raises:
         UsageError: if there are too few values.
     """
-    if batches < 2 or len(values) < 2 * batches:
+    whole("batches", batches, least=2)
+    if not hasattr(values, "__len__") or isinstance(values, str | Mapping):
+        raise UsageError(f"batch_means: values = {shown(values)}: expected a list of numbers")
+    if len(values) < 2 * batches:
         raise UsageError(f"batch_means: {len(values)} values in {batches} parts: expected at least 2 parts of at least 2 values")
     length = len(values) // batches
     bounds = range(0, length * batches + 1, length)

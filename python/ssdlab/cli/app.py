@@ -17,7 +17,7 @@ from ssdlab import signals
 from ssdlab._core import abandon_files, version
 from ssdlab.cli import plots, presets, queueing, runs, studies, sweeps, traces
 from ssdlab.cli.command import MOST_COLUMNS, Command, Group
-from ssdlab.cli.output import INTERRUPTED, complain
+from ssdlab.cli.output import INTERRUPTED, complain, said
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
 
@@ -97,6 +97,8 @@ def main() -> None:
 def _run() -> int:
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED and signals.ended() and not said():  # the parser swallows a Ctrl-C that comes while it reads the words
+            complain("interrupted")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from ssdlab.errors import shortened
 from ssdlab.json_text import json_text
 from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line
 
-__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "warn"]
+__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "warn"]
 
 INTERRUPTED = 130
 """What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
@@ -24,8 +24,17 @@ _WRITTEN_OUT = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 """Characters of a value that would move a terminal's cursor or change its colours."""
 
 
+_complaints: list[str] = []
+
+
+def said() -> bool:
+    """Whether the command has said already what went wrong."""
+    return bool(_complaints)
+
+
 def complain(message: str) -> None:
     """What went wrong, as one line on standard error."""
+    _complaints.append(message)
     _say(f"error: {message}")
 
 

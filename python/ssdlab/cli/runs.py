@@ -158,10 +158,11 @@ def compare(
         try:
             report = _comparison_report(batch, comparison, folder.stage)
         finally:
-            if batch.finished or batch.interrupt is None:
+            # A set without its index could not be opened, and must not replace one that can.
+            if folder.stage is None or (folder.stage / COMPARISON_FILE).is_file() or (batch.interrupt is None and not batch.finished):
                 folder.commit()
     _show_comparison(comparison, report, out, as_json=json_, quiet=quiet)
-    _end_comparison(batch)
+    _end_comparison(batch, len(runs))
     _check_gc(batch, expect_gc)
 
 
@@ -228,10 +229,9 @@ def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path |
         print_tables([*tables.comparison_tables(comparison), *_where(out)])
 
 
-def _end_comparison(batch: Batch) -> None:
+def _end_comparison(batch: Batch, asked: int) -> None:
     """Says what went wrong, if anything did, and ends with its exit code."""
     if isinstance(batch.interrupt, KeyboardInterrupt):
-        asked = len(batch.finished) + len(batch.failed)
         complain(f"interrupted: {len(batch.finished)} of {asked} runs had finished, their results are kept")
         raise typer.Exit(INTERRUPTED)
     if batch.interrupt is not None:

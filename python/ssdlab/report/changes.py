@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.report import noise
 from ssdlab.report.runs import Run, Runs
+from ssdlab.uncertainty import relative_differences
 
 __all__ = ["TIE", "Change", "apart", "as_good", "change", "number_of", "seeded"]
 
@@ -79,14 +79,10 @@ def apart(runs: Runs, one: Run, other: Run, place: str) -> Change | None:
 
 
 def _over_seeds(runs: Runs, base: Run, other: Run, place: str, relative: float) -> Change:
-    """Differences against the first are of pairs; between two others they are as wide as both together."""
-    found = [_difference(runs, run, place) for run in (base, other)]
-    if base.label == runs.seeds.get("against") and found[1]:
-        return Change(found[1]["relative"], found[1]["half_width"])
-    halves: Sequence[float] = [entry["half_width"] for entry in found if entry]
-    return Change(relative, math.hypot(*halves) if halves else None)
-
-
-def _difference(runs: Runs, run: Run, place: str) -> Mapping[str, float] | None:
-    found = runs.seeds.get("differences", {}).get(run.label, {}).get(place)
-    return found if isinstance(found, dict) else None
+    """Seed by seed, of any two. A figure that is 0 under some seed is not judged."""
+    against = runs.seeds.get("differences", {}).get(other.label, {}).get(place)
+    if base.label == runs.seeds.get("against") and isinstance(against, dict):
+        return Change(against["relative"], against["half_width"])
+    before, after = (runs.seeds.get("values", {}).get(run.label, {}).get(place) for run in (base, other))
+    found = relative_differences([{place: value} for value in before], [{place: value} for value in after]) if before and after else {}
+    return Change(found[place].mean, found[place].half) if place in found else Change(relative, None)

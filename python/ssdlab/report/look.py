@@ -96,9 +96,11 @@ def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] |
     Raises:
         UsageError: for parts that it does not have.
     """
-    if kind is not None and kind not in KINDS:
+    if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         raise UsageError(f"kind = {shown(kind)}: expected {' or '.join(KINDS)}")
     there = panels_of(figure)
+    if panels is not None and not isinstance(panels, Sequence):
+        raise UsageError(f"panels = {shown(panels)}: expected a list of numbers, such as [1]")
     wanted = set(range(1, len(there) + 1)) if panels is None else {whole("panels", number, least=1) for number in panels}
     if not wanted or max(wanted) > len(there):
         raise UsageError(f"panels = {sorted(wanted)}: {figure.key} has {len(there)} ({_numbered(there)})")

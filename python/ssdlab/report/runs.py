@@ -102,10 +102,10 @@ class Runs:
             UsageError: if there is none of such a name.
         """
         by_label = {run.label: run for run in self}
-        if isinstance(labels, str) or not labels:
+        if isinstance(labels, str) or not isinstance(labels, Sequence) or not labels:
             raise UsageError(f"schemes = {shown(labels)}: expected a list of names (there are {', '.join(by_label)})")
         for label in labels:
-            if label not in by_label:
+            if not isinstance(label, str) or label not in by_label:
                 raise UsageError(f'schemes: no "{label}"{nearest(str(label), by_label)} (there are {", ".join(by_label)})')
         return replace(self, runs=tuple(by_label[label] for label in dict.fromkeys(labels)))
 
