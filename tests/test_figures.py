@@ -274,6 +274,17 @@ def test_lengths(text: object, length: float) -> None:
     assert inches("width", text) == pytest.approx(length)
 
 
+def test_a_figure_of_several_seeds_says_which_it_is_of(small: dict[str, Any]) -> None:
+    runs = {"npgc": small, "pgc": small}
+    drawn = Plots(Runs.of(runs, seeds={"seeds": [small["seed"], 2, 3]}))
+    for name in ("latency_tail", "breakdown"):
+        said = drawn.picture(name, width=COLUMN).sheet.get_supxlabel().replace("\n", " ")
+        assert said.endswith(f"Figures are those of seed {small['seed']}, of 3 seeds.")
+    compared = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=100, seeds=2)
+    assert compared.plot.breakdown(width=COLUMN).sheet.get_supxlabel().endswith("of 2 seeds.")
+    assert "seed" not in Plots(Runs.of(runs)).breakdown(width=COLUMN).sheet.get_supxlabel()
+
+
 # ---- saved results ---------------------------------------------------------------------------------------------------
 
 

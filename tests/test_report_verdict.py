@@ -162,7 +162,7 @@ def with_seeds(relative: float, half: float) -> Runs:
 def test_differences_over_seeds_have_their_intervals() -> None:
     found = with_seeds(-0.25, 0.02)
     assert verdict(found) == f"s1 has the shortest p99 response time: 1.50 ms, {MINUS}25.0 ± 2.0 % against s0."
-    assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each."]
+    assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each.", "Figures and workload are those of seed 1."]
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
     assert [cell.text for cell in row.cells] == ["2.00 ms ± 50.0 µs", "1.50 ms ± 60.0 µs"]
     assert row.cells[1].difference == f"{MINUS}25.0 ± 2.0 %"
@@ -222,6 +222,14 @@ def test_a_warm_up_that_is_left_out_is_said() -> None:
     assert remarks(runs) == ["Figures leave out the warm-up: the first 17.0 s, 1,234 requests."]
 
 
+def test_of_several_seeds_the_warm_up_of_one_is_not_told_as_that_of_all() -> None:
+    found = with_seeds(-0.25, 0.02)
+    warm_up = {"requests": 671, "ns": 2_000_000_000}
+    for command, words in (("ssdlab run --warm-up 2s", "2.00 s"), ("ssdlab run --warm-up 671", "671 requests")):
+        data = {run.label: {**run.data, "warm_up": warm_up, "command": command} for run in found}
+        assert remarks(Runs.of(data, seeds=found.seeds))[-1] == f"Figures leave out the warm-up: the first {words}."
+
+
 # ---- what was simulated ----------------------------------------------------------------------------------------------
 
 
@@ -238,6 +246,12 @@ def test_drive_workload_and_overrides_are_told_in_words() -> None:
     assert found["Set by hand"] == "gc.soft = 0.06, ftl.precondition.kind = none"
     assert "Array" not in found
     assert "Cache" not in found
+
+
+def test_the_time_of_the_workload_is_that_of_the_requests_without_warm_up() -> None:
+    result = ssdlab.run(set=SMALL, requests=400).to_dict()
+    part = {**result, "simulated_ns": 60_000_000_000, "warm_up": {"requests": 5, "ns": 20_000_000_000}}
+    assert "requests in 40.0 s" in dict(facts(Runs.of({"npgc": part})))["Workload"]
 
 
 def test_an_array_with_a_cache_is_named() -> None:
@@ -299,5 +313,5 @@ def test_results_of_before_have_a_report(tmp_path: Path) -> None:
         run.pop("warm_up", None)
     compared.pop("seeds", None)
     (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text(compared))
-    assert report.write_again(tmp_path, tmp_path / "report.html") == "npgc, pgc"
+    assert report.write_again(tmp_path, tmp_path / "report.html").about == "npgc, pgc"
     assert load(tmp_path).seeds == {}

@@ -202,7 +202,8 @@ class _Sheet:
     def _notes(self) -> str:
         """What axes have no place for."""
         told = [(plot.title, plot.note) for plot in self._figure.plots if isinstance(plot, Plot) and plot.note]
-        return "\n".join(wrapped(f"{title} that {note}" if title else note, self._width - 0.1, self._look.small) for title, note in told)
+        lines = [*(f"{title} that {note}" if title else note for title, note in told), *filter(None, [self._figure.note])]
+        return "\n".join(wrapped(line, self._width - 0.1, self._look.small) for line in lines)
 
     # ---- drawing ----
 

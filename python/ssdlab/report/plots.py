@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import UsageError
@@ -139,7 +140,7 @@ class Plots:
 
         look = Look.of(width, height, font, title)
         runs = self._runs if schemes is None else self._runs.only(schemes)
-        figure = reduced(self._there(runs, name), kind=kind, panels=panels)
+        figure = replace(reduced(self._there(runs, name), kind=kind, panels=panels), note=_of_seed(runs))
         return Picture(figure, {run.index: run.label for run in runs}, look)
 
     def _there(self, runs: Runs, name: str) -> Figure:
@@ -157,6 +158,12 @@ class Plots:
     def _figure(runs: Runs, name: str) -> Figure | None:
         with undamaged(runs.source):
             return FIGURES[name](runs)
+
+
+def _of_seed(runs: Runs) -> str:
+    """Which of several seeds is drawn: tables and verdicts are of all."""
+    seeds = runs.seeds.get("seeds")
+    return f"Figures are those of seed {runs[0].data['seed']}, of {len(seeds)} seeds." if seeds else ""
 
 
 def _whole_name(name: str) -> str:

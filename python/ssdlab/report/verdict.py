@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ssdlab.report.changes import Change, apart, as_good, change, number_of
-from ssdlab.report.runs import KINDS, Run, Runs
+from ssdlab.report.runs import KINDS, Run, Runs, words_of
 from ssdlab.report.summary import percent, shown
 
 __all__ = ["remarks", "verdict"]
@@ -41,10 +42,18 @@ def verdict(runs: Runs) -> str:
 def remarks(runs: Runs) -> list[str]:
     """What else is to be known: how sure it is, what a gain costs, and what was left out."""
     found = [*_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
-    warm_up = runs[0].at("warm_up")
-    if warm_up:
-        found.append(f"Figures leave out the warm-up: the first {shown(warm_up['ns'], 'ns')}, {warm_up['requests']:,} requests.")
-    return found
+    return [*found, *_warm_up(runs)]
+
+
+def _warm_up(runs: Runs) -> Iterator[str]:
+    """What was left out. Of several seeds only what is the same for all: the time, or the requests where these were asked for."""
+    left_out = runs[0].at("warm_up")
+    if not left_out:
+        return
+    time, requests = shown(left_out["ns"], "ns"), f"{left_out['requests']:,} requests"
+    asked = dict(pairwise(words_of(runs[0].data.get("command")))).get("--warm-up", "")
+    several = requests if asked.isdecimal() else time
+    yield f"Figures leave out the warm-up: the first {several if runs.seeds.get('seeds') else f'{time}, {requests}'}."
 
 
 def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
@@ -96,6 +105,7 @@ def _sure(runs: Runs) -> Iterator[str]:
     seeds = runs.seeds.get("seeds")
     if seeds:
         yield f"Means over {len(seeds)} seeds; ± is the {runs.seeds.get('level', 0.95):.0%} interval of each.".replace("%", " %")
+        yield f"Figures and workload are those of seed {runs[0].data['seed']}."
         return
     first = [(run, change(runs, runs[0], run, place)) for place, _ in JUDGED for run in runs.runs[1:]]
     judged = [found for _, found in first if found is not None and found.half is not None]
