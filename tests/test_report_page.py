@@ -53,6 +53,22 @@ def twenty(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPath
 # ---- the first screen ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("schemes", [SCHEMES, [*SCHEMES, "npgc+gcar-cflru", "dynalloc-slacker"]], ids=["three", "five"])
+def test_the_short_table_of_several_seeds_shows_all_its_columns(schemes: list[str], page: Page, tmp_path: Path, results: Any) -> None:
+    """The interval of a mean stands below it, in the same unit."""
+    places = {"latency_ns.all.mean": 12e6, "latency_ns.all.p99": 1.2e6, "latency_ns.all.p99_9": 3e6, "latency_ns.all.count": 19_309.3}
+    places |= {"gc.write_amplification": 1.239, "gc.duration_ns.max": 12.4e6}
+    values = {place: {"mean": mean, "half_width": 0.07 * mean} for place, mean in places.items()}
+    differences = {place: {"relative": 0.01, "half_width": 0.014} for place in places}
+    seeds = {"seeds": [1, 2, 3], "level": 0.95, "against": schemes[0], "schemes": dict.fromkeys(schemes, values)}
+    seeds["differences"] = dict.fromkeys(schemes[1:], differences)
+    report.write(Runs.of(dict.fromkeys(schemes, results["npgc"]), seeds=seeds), tmp_path / "report.html")
+    page.open(tmp_path / "report.html", width=1300, height=900)
+    assert page.value("document.querySelectorAll('#overview thead th').length") == 7
+    assert page.value("(t => t.scrollWidth <= t.parentElement.clientWidth)(document.querySelector('#overview table'))")
+    assert page.value("document.querySelector('#overview td').textContent").startswith("12.0 ± 0.8 ms")
+
+
 def test_the_first_screen_has_verdict_drive_table_tail_and_breakdown(page: Page, three: Path) -> None:
     page.open(three, width=1300, height=900)
     for part in (".lead", ".about", "#overview table", "#glance_tail-0 svg", "#glance_breakdown-0 svg"):
@@ -267,7 +283,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssdlab.SweepResult,
 def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
     _, folder = swept
     first = (folder / "report.html").read_text()
-    assert report.write_again(folder, folder / "report.html") == "36 of 36 points"
+    assert report.write_again(folder, folder / "report.html").about == "36 of 36 points"
     assert (folder / "report.html").read_text() == first
     assert "http" not in first.replace("http-equiv", "")
     report.write_again(folder, tmp_path / "elsewhere.html")
@@ -276,7 +292,7 @@ def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ss
 
 def test_a_sweep_without_a_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
-    with pytest.raises(ssdlab.UsageError, match="a sweep without results"):
+    with pytest.raises(ssdlab.UsageError, match="a sweep of which no point has a result"):
         report.write_again(tmp_path, tmp_path / "report.html")
 
 
@@ -378,7 +394,7 @@ def test_a_sweep_of_one_seed_and_one_axis_draws(page: Page, tmp_path: Path) -> N
 def test_results_beside_a_file_of_a_sweep_are_not_taken_for_a_sweep(results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
     (tmp_path / "result.json").write_text(json.dumps(results["pgc"]))
-    assert report.write_again(tmp_path, tmp_path / "report.html") == "pgc"
+    assert report.write_again(tmp_path, tmp_path / "report.html").about == "pgc"
 
 
 def test_the_end_of_a_warm_up_is_marked(results: dict[str, dict[str, Any]], page: Page, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_differences_over_seeds_have_their_intervals() -> None:
     assert verdict(found) == f"s1 has the shortest p99 response time: 1.50 ms, {MINUS}25.0 ± 2.0 % against s0."
     assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each.", "Figures and workload are those of seed 1."]
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
-    assert [cell.text for cell in row.cells] == ["2.00 ms ± 50.0 µs", "1.50 ms ± 60.0 µs"]
+    assert [cell.text for cell in row.cells] == ["2.00 ± 0.05 ms", "1.50 ± 0.06 ms"]
     assert row.cells[1].difference == f"{MINUS}25.0 ± 2.0 %"
     assert [cell.best for cell in row.cells] == [False, True]
 

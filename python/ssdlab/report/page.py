@@ -123,7 +123,7 @@ def _overview(runs: Runs, glance: Sequence[Figure]) -> str:
     )
     table = f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{lines}</tbody></table>"
     legend = f'<p class="muted small">{MARKS}</p>' if len(runs) > 1 else ""
-    many = " many" if len(runs) > MANY else ""
+    many = (" many" if len(runs) > MANY else "") + (" seeds" if runs.seeds else "")
     # A short table leaves room for a figure below it.
     first, *below = map(_figure, glance) if glance else [""]
     left, right = ("".join(below), first) if len(runs) <= FEW else ("", "".join([first, *below]))
@@ -184,9 +184,20 @@ def _cell(row: Row, cell: Cell, column: int) -> str:
     marks = f' class="{" ".join(kinds)}"' if kinds else ""
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
-    difference = f' <span class="difference">{cell.difference}</span>' if column and row.compared else ""
+    difference = f' <span class="difference">{_tied(cell.difference)}</span>' if column and row.compared else ""
     place = html.escape(row.place)
-    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{html.escape(cell.text)}{notes}{difference}</td>'
+    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{notes}{difference}</td>'
+
+
+def _tied(difference: str) -> str:
+    """A difference; that it is a tie may stand below it."""
+    return f'<span class="whole">{difference.removesuffix(" tie")}</span> tie' if difference.endswith(" tie") else difference
+
+
+def _broken(text: str) -> str:
+    """A value; its interval may stand below it, where the table is too wide otherwise."""
+    value, within, half = html.escape(text).partition(" ± ")
+    return f'<span class="mean">{value}</span> <span class="within">± {half}</span>' if within else value
 
 
 def _paired(runs: Runs) -> str:
