@@ -12,7 +12,7 @@ from ssdlab.report.changes import as_good, change, number_of, seeded
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import duration, number
 
-__all__ = ["Cell", "Group", "Place", "Row", "everything", "overview", "percent", "places", "shown", "summary"]
+__all__ = ["Cell", "Group", "Place", "Row", "everything", "few", "overview", "percent", "places", "shown", "summary"]
 
 Better = Literal["low", "high"] | None
 FAR = 2.0
@@ -203,12 +203,14 @@ def _rows(runs: Runs, places: tuple[Place, ...]) -> Iterator[Row]:
 
 def _cells(runs: Runs, place: Place) -> Iterator[Cell]:
     values = [number_of(runs, run, place.place) for run in runs]
-    best = _best(runs, place)
+    doubtful = any(few(run, place.place) for run in runs)
+    best = set() if doubtful else _best(runs, place)
     for run, value in zip(runs, values, strict=True):
         seeds = seeded(runs, run, place.place)
         text = within(value, seeds["half_width"], place.unit) if seeds else shown(value, place.unit)
         difference = _difference(runs, run, place) if run.index else ""
-        yield Cell(value, text, difference, run.index in best, _far_worse(place, values[0], value), _few(run, place))
+        worse = "" if doubtful else _far_worse(place, values[0], value)
+        yield Cell(value, text, difference, run.index in best, worse, few(run, place.place))
 
 
 def _far_worse(place: Place, first: Any, value: Any) -> str:
@@ -219,12 +221,14 @@ def _far_worse(place: Place, first: Any, value: Any) -> str:
     return f"{factor:,.2g} times worse than the first" if factor >= FAR else ""
 
 
-def _few(run: Run, place: Place) -> str:
+def few(run: Run, place: str) -> str:
     """What to think of a percentile that hardly any request is beyond."""
-    path, _, name = place.place.rpartition(".")
+    path, _, name = place.rpartition(".")
     if name not in BEYOND or not path.startswith("latency_ns."):
         return ""
-    count = run.at(f"{path}.count") or 0
+    count = run.at(f"{path}.count")
+    if count is None:
+        return ""
     beyond = int(count * BEYOND[name] + 1e-9)
     return f"{beyond} of {count:,} requests took longer" if beyond < FEWEST else ""
 
