@@ -137,6 +137,7 @@ def test_ticks_are_one_two_or_five_apart(name: str, plots: Plots) -> None:
 def test_ticks_of_logarithmic_axes() -> None:
     assert log_ticks(0.3, 12) == pytest.approx([0.5, 1, 2, 5, 10])
     assert log_ticks(0.001, 1000, 4) == pytest.approx([0.01, 1, 100])
+    assert log_ticks(1e-4, 1, 4) == pytest.approx([1e-4, 1e-3, 1e-2, 0.1, 1]), "five labels fit a column"
     assert log_ticks(0.11, 0.9) == pytest.approx([0.2, 0.5])
     # Between 1.1 and 1.3 there is none: the axis is widened until its scale can be read.
     assert widened(1.1, 1.3) == pytest.approx((1, 2))
@@ -178,6 +179,28 @@ def test_a_pdf_has_no_type_3_fonts(plots: Plots, tmp_path: Path) -> None:
 def test_text_of_an_svg_is_text(plots: Plots, tmp_path: Path) -> None:
     plots.latency_tail(width="3.4in").save(tmp_path / "x.svg")
     assert ">Response time (ms)</text>" in (tmp_path / "x.svg").read_text()
+
+
+def test_maps_of_six_schemes_fit_a_page(small: dict[str, Any]) -> None:
+    drawn = Plots(Runs.of({name: with_series(small, seed=index) for index, name in enumerate(NAMES[:6])}))
+    assert drawn.gc(width=COLUMN).sheet.get_size_inches()[1] <= 9
+
+
+@pytest.mark.parametrize("height", [None, "4in"])
+def test_what_colours_mean_is_said_below_maps_that_are_flat(height: str | None, small: dict[str, Any]) -> None:
+    """Beside them it would be cut and lie on that of the next map."""
+    drawn = Plots(Runs.of({name: with_series(small, seed=index) for index, name in enumerate(NAMES[:3])}))
+    sheet = drawn.gc(width=COLUMN, height=height).sheet
+    sheet.canvas.draw()
+    keys = [key for axes in sheet.axes for key in axes.child_axes]
+    said = [key.get_ylabel() for key in keys]
+    assert len(said) == 3
+    if height:
+        assert set(said) == {""}
+        assert sheet.get_supxlabel() == "Colours: time collecting (%)."
+    else:
+        assert set(said) == {"Time collecting (%)"}
+        assert all(key.yaxis.label.get_window_extent().height <= key.bbox.height * 1.05 for key in keys)
 
 
 def test_how_many_took_no_time_is_said(plots: Plots) -> None:
@@ -262,6 +285,21 @@ def test_wrong_wishes_are_refused(options: dict[str, Any], words: str | None, pl
     assert words in str(refused.value)
 
 
+def test_a_figure_has_the_word_that_no_other_has_in_python_too(plots: Plots) -> None:
+    assert plots.tail(width=COLUMN).title == plots.latency_tail(width=COLUMN).title
+    with pytest.raises(AttributeError, match=r'no figure .tial.; did you mean "tail"'):
+        _ = plots.tial
+    with pytest.raises(UsageError, match=r'no figure "tial"; did you mean "tail"\?: there are latency_cdf'):
+        plots.picture("tial")
+
+
+def test_a_wrong_name_is_offered_only_figures_that_there_are(small: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as refused:
+        Plots(Runs.of({"npgc": {key: value for key, value in small.items() if key != "series"}})).picture("nothing")
+    assert "timeline" not in str(refused.value)
+    assert "breakdown" in str(refused.value)
+
+
 def test_what_is_not_of_reads_or_writes_is_refused(plots: Plots) -> None:
     with pytest.raises(UsageError, match="nothing of gc is of reads: it does not tell reads from writes"):
         plots.gc(kind="read")
@@ -272,6 +310,17 @@ def test_what_is_not_of_reads_or_writes_is_refused(plots: Plots) -> None:
 @pytest.mark.parametrize(("text", "length"), [("3.4in", 3.4), ("2.54cm", 1), ("25.4 mm", 1), ("72.27pt", 1), (".5in", 0.5), (2, 2)])
 def test_lengths(text: object, length: float) -> None:
     assert inches("width", text) == pytest.approx(length)
+
+
+def test_a_figure_of_several_seeds_says_which_it_is_of(small: dict[str, Any]) -> None:
+    runs = {"npgc": small, "pgc": small}
+    drawn = Plots(Runs.of(runs, seeds={"seeds": [small["seed"], 2, 3]}))
+    for name in ("latency_tail", "breakdown"):
+        said = drawn.picture(name, width=COLUMN).sheet.get_supxlabel().replace("\n", " ")
+        assert said.endswith(f"Figures are those of seed {small['seed']}, of 3 seeds.")
+    compared = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=100, seeds=2)
+    assert compared.plot.breakdown(width=COLUMN).sheet.get_supxlabel().endswith("of 2 seeds.")
+    assert "seed" not in Plots(Runs.of(runs)).breakdown(width=COLUMN).sheet.get_supxlabel()
 
 
 # ---- saved results ---------------------------------------------------------------------------------------------------
@@ -378,8 +427,10 @@ def test_the_command_draws_saved_results(ssdlab_command: Ssdlab, tmp_path: Path)
     schemes = ["--scheme", "npgc", "--scheme", "pgc"]
     assert ssdlab_command("compare", *SMALL_OPTIONS, *schemes, "--requests", 400, "--out", "out", "--quiet").code == 0
     listed = ssdlab_command("plot", "out").out
+    assert max(map(len, listed.splitlines())) <= 80
+    assert "\nlatency_tail (or tail)\n" in listed
     for name in ("latency_tail", "breakdown", "gc"):
-        assert f"{name} " in listed
+        assert name in listed
         assert ABOUT[name] in listed
     assert "1 Reads: share of requests that took longer" in listed
     assert "cache" not in listed

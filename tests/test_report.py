@@ -149,10 +149,10 @@ def test_the_outcome_in_a_sentence() -> None:
     def of(*p99: int) -> str:
         return verdict(Runs.of({f"s{index}": {"latency_ns": {"all": {"p99": value, "mean": 1.0}}} for index, value in enumerate(p99)}))
 
-    assert of(2_000_000, 1_000_000) == "s1 has the shortest p99 response time: 1.00 ms, \N{MINUS SIGN}50.0 % against s0."
-    assert of(1_000_000, 2_000_000) == "s0 has the shortest p99 response time: 1.00 ms."
+    assert of(2_000_000, 1_000_000) == "s1 has the shortest p99 response time (not judged): 1.00 ms, \N{MINUS SIGN}50.0 % against s0."
+    assert of(1_000_000, 2_000_000) == "s0 has the shortest p99 response time (not judged): 1.00 ms."
     assert of(1_000_000, 1_000_000) == "The schemes have the same response times."
-    assert of(1_000_000, 2_000_000, 1_000_000) == "s0 and s2 have the shortest p99 response time: 1.00 ms."
+    assert of(1_000_000, 2_000_000, 1_000_000) == "s0 and s2 share the shortest p99 response time (not judged): 1.00 ms."
     without: dict[str, Any] = {"latency_ns": {}}
     told = {"latency_ns": {"all": {"p99": 5, "mean": 5.0}}}
     for runs in ({"a": without, "b": without}, {"a": without, "b": told}):

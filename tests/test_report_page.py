@@ -53,6 +53,22 @@ def twenty(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPath
 # ---- the first screen ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("schemes", [SCHEMES, [*SCHEMES, "npgc+gcar-cflru", "dynalloc-slacker"]], ids=["three", "five"])
+def test_the_short_table_of_several_seeds_shows_all_its_columns(schemes: list[str], page: Page, tmp_path: Path, results: Any) -> None:
+    """The interval of a mean stands below it, in the same unit."""
+    places = {"latency_ns.all.mean": 12e6, "latency_ns.all.p99": 1.2e6, "latency_ns.all.p99_9": 3e6, "latency_ns.all.count": 19_309.3}
+    places |= {"gc.write_amplification": 1.239, "gc.duration_ns.max": 12.4e6}
+    values = {place: {"mean": mean, "half_width": 0.07 * mean} for place, mean in places.items()}
+    differences = {place: {"relative": 0.01, "half_width": 0.014} for place in places}
+    seeds = {"seeds": [1, 2, 3], "level": 0.95, "against": schemes[0], "schemes": dict.fromkeys(schemes, values)}
+    seeds["differences"] = dict.fromkeys(schemes[1:], differences)
+    report.write(Runs.of(dict.fromkeys(schemes, results["npgc"]), seeds=seeds), tmp_path / "report.html")
+    page.open(tmp_path / "report.html", width=1300, height=900)
+    assert page.value("document.querySelectorAll('#overview thead th').length") == 7
+    assert page.value("(t => t.scrollWidth <= t.parentElement.clientWidth)(document.querySelector('#overview table'))")
+    assert page.value("document.querySelector('#overview td').textContent").startswith("12.0 ± 0.8 ms")
+
+
 def test_the_first_screen_has_verdict_drive_table_tail_and_breakdown(page: Page, three: Path) -> None:
     page.open(three, width=1300, height=900)
     for part in (".lead", ".about", "#overview table", "#glance_tail-0 svg", "#glance_breakdown-0 svg"):

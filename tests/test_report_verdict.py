@@ -110,7 +110,8 @@ def test_runs_too_short_for_an_interval_say_so(lacking: str) -> None:
         first.pop("series")
     found = told(first, second)
     assert noise.scatter(found[0], found[1]) is None
-    assert verdict(found).startswith("s1 has the shortest p99 response time")
+    what = {"series": "p99", "few": "mean"}[lacking]
+    assert verdict(found).startswith(f"s1 has the shortest {what} response time (not judged): ")
     assert any("Noise was not judged: one seed" in text for text in remarks(found))
 
 
@@ -127,6 +128,24 @@ def test_a_difference_beyond_the_noise_has_its_interval() -> None:
     found = told(*pair(3, 0.5))
     assert re.fullmatch(r"s1 has the shortest p99 response time: [\d.]+ ms, \N{MINUS SIGN}\d\d\.\d ± [\d.]+ % against s0\.", verdict(found))
     assert any(text.startswith("One seed: ± is estimated") for text in remarks(found))
+
+
+def test_a_tail_that_was_not_judged_leaves_the_lead_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise, "tail_scatter", lambda *_: None)
+    sentence = r"s1 has the shortest mean response time: .* against s0\. p99 not judged: too few independent requests\."
+    assert re.fullmatch(sentence, verdict(told(*pair(3, 0.5))))
+
+
+@pytest.mark.parametrize("requests", [999, 100_000])
+def test_percentiles_of_too_few_requests_win_nothing(requests: int) -> None:
+    found = told(of(count=requests), of(count=requests, mean=8e5, p99=3e7, p99_9=1e7), of(count=requests, p99=5e6))
+    row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
+    enough = requests > 1000
+    assert [cell.best for cell in row.cells] == [False, False, enough]
+    assert [bool(cell.worse) for cell in row.cells] == [False, enough, False]
+    assert any("at the cost of a worse tail (p99 " in text for text in remarks(found)) == enough
+    assert verdict(found).startswith(f"s{2 if enough else 1} has the shortest {'p99' if enough else 'mean'} response time (not judged)")
+    assert verdict(found).endswith("p99 not judged: fewer than 10 requests took longer.") != enough
 
 
 def test_whichever_scheme_comes_first_ties_are_the_same() -> None:
@@ -155,16 +174,16 @@ def with_seeds(relative: float, half: float) -> Runs:
         "against": "s0",
         "differences": {"s1": {place: {"relative": relative, "half_width": half}}},
     }
-    times = {"mean": 1_000_000.0, "p99": 1_900_000, "count": 5}
+    times = {"mean": 1_000_000.0, "p99": 1_900_000, "count": 5000}
     return told({"latency_ns": {"all": times}, "seed": 1}, {"latency_ns": {"all": times}, "seed": 1}, seeds=seeds)
 
 
 def test_differences_over_seeds_have_their_intervals() -> None:
     found = with_seeds(-0.25, 0.02)
     assert verdict(found) == f"s1 has the shortest p99 response time: 1.50 ms, {MINUS}25.0 ± 2.0 % against s0."
-    assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each."]
+    assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each.", "Figures and workload are those of seed 1."]
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
-    assert [cell.text for cell in row.cells] == ["2.00 ms ± 50.0 µs", "1.50 ms ± 60.0 µs"]
+    assert [cell.text for cell in row.cells] == ["2.00 ± 0.05 ms", "1.50 ± 0.06 ms"]
     assert row.cells[1].difference == f"{MINUS}25.0 ± 2.0 %"
     assert [cell.best for cell in row.cells] == [False, True]
 
@@ -174,6 +193,19 @@ def test_an_interval_over_seeds_that_includes_none_is_a_tie() -> None:
     assert verdict(found).startswith("A tie at the p99 response time. The difference, 1.2 %, is within")
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
     assert (row.cells[1].difference, row.cells[1].best) == (f"{MINUS}1.2 ± 2.0 % tie", False)
+
+
+def test_winners_that_tie_are_not_said_to_tie_with_the_first() -> None:
+    place = "latency_ns.all.p99"
+    changes = {"pgc": -0.424, "fpgc": -0.42}
+    schemes = {name: {place: {"mean": 142.7e6 * (1 + by), "half_width": 1e6}} for name, by in {"npgc": 0.0, **changes}.items()}
+    differences = {name: {place: {"relative": by, "half_width": 0.033}} for name, by in changes.items()}
+    seeds = {"seeds": [1, 2], "schemes": schemes, "against": "npgc", "differences": differences}
+    times = {"latency_ns": {"all": {"p99": 1, "count": 5000}}}
+    assert verdict(Runs.of(dict.fromkeys(schemes, times), seeds=seeds)) == (
+        "pgc and fpgc share the shortest p99 response time (they differ by less than the noise): "
+        f"82.2 ms, {MINUS}42.4 ± 3.3 % against npgc."
+    )
 
 
 def test_seeds_of_a_saved_comparison_are_read(tmp_path: Path) -> None:
@@ -210,6 +242,21 @@ def test_reads_that_gain_what_writes_pay_are_said() -> None:
     assert remarks(told(one, other)) == [f"Under s1 the mean response time of reads changes by {MINUS}50.0 %, that of writes by +100.0 %."]
 
 
+def test_schemes_of_collection_that_had_nothing_to_do_are_told_of() -> None:
+    idle, busy = ({**of(), "gc": {"jobs": jobs}} for jobs in (0, 3))
+    said = "Garbage collection did not run: schemes of collection cannot differ."
+    assert said in remarks(told(idle, idle))
+    assert said not in remarks(told(idle, busy))
+
+
+def test_volumes_that_are_overlaid_are_told_of_on_the_page(tmp_path: Path) -> None:
+    lines = [f"{at * 1000},host,{at % 2},Read,{4096 * at},4096,0" for at in range(20)]
+    (tmp_path / "two.csv").write_text("\n".join(lines) + "\n")
+    drive = {key: value for key, value in SMALL.items() if not key.startswith("workload.")}
+    ssdlab.run(set=drive, trace=tmp_path / "two.csv").report(tmp_path / "report.html")
+    assert "2 volumes share one address space, their addresses overlaid" in (tmp_path / "report.html").read_text()
+
+
 def test_the_same_requests_one_by_one_are_told_of() -> None:
     paired = {"against": "s0", "s1": {"all": {"requests": 10, "faster": 0.5, "slower": 0.2, "same": 0.3, "gain_ns": 2e6, "loss_ns": 1e6}}}
     assert remarks(told(of(), of(), paired=paired))[-1] == (
@@ -220,6 +267,14 @@ def test_the_same_requests_one_by_one_are_told_of() -> None:
 def test_a_warm_up_that_is_left_out_is_said() -> None:
     runs = told({**of(), "warm_up": {"requests": 1234, "ns": 17_000_000_000}})
     assert remarks(runs) == ["Figures leave out the warm-up: the first 17.0 s, 1,234 requests."]
+
+
+def test_of_several_seeds_the_warm_up_of_one_is_not_told_as_that_of_all() -> None:
+    found = with_seeds(-0.25, 0.02)
+    warm_up = {"requests": 671, "ns": 2_000_000_000}
+    for command, words in (("ssdlab run --warm-up 2s", "2.00 s"), ("ssdlab run --warm-up 671", "671 requests")):
+        data = {run.label: {**run.data, "warm_up": warm_up, "command": command} for run in found}
+        assert remarks(Runs.of(data, seeds=found.seeds))[-1] == f"Figures leave out the warm-up: the first {words}."
 
 
 # ---- what was simulated ----------------------------------------------------------------------------------------------
@@ -238,6 +293,12 @@ def test_drive_workload_and_overrides_are_told_in_words() -> None:
     assert found["Set by hand"] == "gc.soft = 0.06, ftl.precondition.kind = none"
     assert "Array" not in found
     assert "Cache" not in found
+
+
+def test_the_time_of_the_workload_is_that_of_the_requests_without_warm_up() -> None:
+    result = ssdlab.run(set=SMALL, requests=400).to_dict()
+    part = {**result, "simulated_ns": 60_000_000_000, "warm_up": {"requests": 5, "ns": 20_000_000_000}}
+    assert "requests in 40.0 s" in dict(facts(Runs.of({"npgc": part})))["Workload"]
 
 
 def test_an_array_with_a_cache_is_named() -> None:

@@ -266,7 +266,8 @@ class Comparison(Mapping[str, Result]):
         """The figures of the report with all schemes, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
         from ssdlab.report.plots import Plots  # noqa: PLC0415
 
-        return Plots(_runs(self._runs, source=self._source))
+        seeds = {"seeds": list(self._seeds.seeds)} if self._seeds else self._saved.get("seeds", {})
+        return Plots(_runs(self._runs, source=self._source, seeds=seeds))
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the page about these runs: one file, whole or not at all. Figures over time need runs with `series=True`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from ssdlab.errors import UsageError
 from ssdlab.loading import load
-from ssdlab.report.plots import ABOUT, Plots
+from ssdlab.report.plots import ABOUT, WORDS, Plots
 from ssdlab.sweeping.result import SweepResult
 
 __all__ = ["plot"]
@@ -79,9 +80,12 @@ def _refuse(options: dict[str, Any], reason: str) -> None:
 def _listed(plots: Plots) -> list[str]:
     lines = []
     for name in plots.available():
-        lines.append(f"{name:13} {ABOUT[name]}")
+        words = [word for word, whole in WORDS.items() if whole == name]
+        lines.append(name + (f" (or {', '.join(words)})" if words else ""))
         parts = plots.panels(name)
-        lines += [f"{'':13} {number} {part}" for number, part in enumerate(parts, 1) if len(parts) > 1]
+        told = [ABOUT[name], *(f"{number} {part}" for number, part in enumerate(parts, 1) if len(parts) > 1)]
+        for text in told:
+            lines += textwrap.wrap(text, 80, initial_indent="    ", subsequent_indent="      ")
     return lines
 
 

@@ -72,7 +72,8 @@ def _workload(run: Run) -> str:
     count = sum(requests.values())
     if not count:
         return name
-    seconds = f" in {shown(run.data['simulated_ns'], 'ns')}"
+    measured = run.data["simulated_ns"] - (run.at("warm_up.ns") or 0)  # as the requests are: without the warm-up
+    seconds = f" in {shown(measured, 'ns')}"
     reads = f", {requests.get('read', 0) / count * 100:.0f} % reads" if requests.get("read", 0) or requests.get("write", 0) else ""
     return f"{name}: {_counted(count, 'request')}{seconds}{reads}"
 

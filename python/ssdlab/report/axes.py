@@ -41,7 +41,7 @@ def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
     decades = _within([10.0**power for power in _decades(low, high)], low, high)
     if len(decades) < 2:
         return fives[:: max(1, math.ceil(len(fives) / max(most, 2)))]
-    every = math.ceil(len(decades) / most)
+    every = 1 if len(decades) <= most + 1 else math.ceil(len(decades) / most)  # labels of decades are short
     return [tick for tick in decades if round(math.log10(tick)) % every == 0] if len(decades) > 2 else decades
 
 

@@ -238,3 +238,5 @@ class Figure:
     plots: Sequence[Plot | Bars | Ranges]
     legend: Sequence[tuple[str, str]] = ()
     """Names of parts and their colours, where there are such."""
+    note: str = ""
+    """On paper, a remark below it."""

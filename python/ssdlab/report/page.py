@@ -6,7 +6,7 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ssdlab._core import write_file
 from ssdlab.checksums import is_changed
@@ -19,7 +19,10 @@ from ssdlab.report.frame import bar, framed, scroll, swatch
 from ssdlab.report.runs import Runs, command_of, load, undamaged
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
-from ssdlab.tables import CLASSES, idle_lines
+from ssdlab.tables import CLASSES, idle_lines, trace_remarks
+
+if TYPE_CHECKING:
+    from ssdlab.result import Result
 
 __all__ = ["page", "write", "write_again"]
 
@@ -102,8 +105,8 @@ def _lead(runs: Runs) -> Iterable[str]:
     yield f'<ul class="remarks">{told}</ul>\n' if told else ""
     for label, error in runs.failed.items():
         yield f'<p class="warning">{html.escape(label)} failed: {html.escape(error)}</p>\n'
-    for name, count in _trace_remarks(runs):
-        yield f'<p class="warning">Trace: {count:,} {name}.</p>\n'
+    for line in trace_remarks(cast("Result", runs[0].data)):
+        yield f'<p class="warning">{html.escape(str(line))}.</p>\n'
     yield f"{_listed(facts(runs), 'about')}\n"
 
 
@@ -123,7 +126,7 @@ def _overview(runs: Runs, glance: Sequence[Figure]) -> str:
     )
     table = f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{lines}</tbody></table>"
     legend = f'<p class="muted small">{MARKS}</p>' if len(runs) > 1 else ""
-    many = " many" if len(runs) > MANY else ""
+    many = (" many" if len(runs) > MANY else "") + (" seeds" if runs.seeds else "")
     # A short table leaves room for a figure below it.
     first, *below = map(_figure, glance) if glance else [""]
     left, right = ("".join(below), first) if len(runs) <= FEW else ("", "".join([first, *below]))
@@ -131,13 +134,6 @@ def _overview(runs: Runs, glance: Sequence[Figure]) -> str:
         f'<section id="overview" class="overview{many}" aria-label="Overview"><div>{scroll(table, "Overview")}{legend}{left}</div>'
         f"<div>{right}</div></section>\n"
     )
-
-
-def _trace_remarks(runs: Runs) -> list[tuple[str, int]]:
-    from ssdlab.tables import TRACE_REMARKS  # noqa: PLC0415
-
-    trace = runs[0].at("workload.trace") or {}
-    return [(name, trace[key]) for key, name in TRACE_REMARKS.items() if trace.get(key)]
 
 
 def _contents(drawn: Sequence[Figure]) -> str:
@@ -184,9 +180,20 @@ def _cell(row: Row, cell: Cell, column: int) -> str:
     marks = f' class="{" ".join(kinds)}"' if kinds else ""
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
-    difference = f' <span class="difference">{cell.difference}</span>' if column and row.compared else ""
+    difference = f' <span class="difference">{_tied(cell.difference)}</span>' if column and row.compared else ""
     place = html.escape(row.place)
-    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{html.escape(cell.text)}{notes}{difference}</td>'
+    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{notes}{difference}</td>'
+
+
+def _tied(difference: str) -> str:
+    """A difference; that it is a tie may stand below it."""
+    return f'<span class="whole">{difference.removesuffix(" tie")}</span> tie' if difference.endswith(" tie") else difference
+
+
+def _broken(text: str) -> str:
+    """A value; its interval may stand below it, where the table is too wide otherwise."""
+    value, within, half = html.escape(text).partition(" ± ")
+    return f'<span class="mean">{value}</span> <span class="within">± {half}</span>' if within else value
 
 
 def _paired(runs: Runs) -> str:

@@ -20,7 +20,7 @@ from ssdlab._core import write_file
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import UsageError
 from ssdlab.report import ink
-from ssdlab.report.axes import ends_of, label_of, number, scale, widened, wrapped
+from ssdlab.report.axes import ends_of, label_of, number, round_ticks, scale, widened, wrapped
 from ssdlab.report.drawing import PART_COLOURS, STATE_COLOURS, Axis, Bars, Figure, Heat, Mark, Panel, Plot, Ranges, Stack, Steps
 from ssdlab.report.figures import nice
 from ssdlab.report.look import Look
@@ -37,6 +37,10 @@ COLUMN = 3.6
 """Width of a plot, inches, where the figure may be as wide as suits it."""
 NARROWEST = 2.6
 """Plots stand beside each other where each is as wide, inches."""
+PAGE = 9.0
+"""Height of a page, inches: figures are no higher unless their parts would be too flat to be read."""
+FLATTEST = 0.3
+"""Of the height that suits a panel."""
 PANEL = 1.15
 """Height of a panel of height 1, inches."""
 LINES = 1.55
@@ -154,6 +158,8 @@ class _Sheet:
         self._figure = figure = _visible(figure, max(int(self._across * BINS_PER_INCH), FEWEST_BINS))
         self._rows = [figure.plots[at : at + self._columns] for at in range(0, count, self._columns)]
         self._drawn: list[_Drawn] = []
+        self._unnamed: dict[str, None] = {}
+        """What colours mean, where there is no room for it beside them."""
 
     def drawn(self) -> Sheet:
         """Matplotlib's figure."""
@@ -164,12 +170,17 @@ class _Sheet:
         lines = -(-len(legend) // columns) + notes.count("\n") + bool(notes) + 1.3 * bool(look.title)
         heights = [max(self._height(plot) for plot in row) for row in self._rows]
         texts = lines * line_height(look.font)
-        height = look.height or sum(heights) + texts
+        heads = sum(max(self._head(plot) for plot in row) for row in self._rows)
+        least = min(sum(heights), heads + FLATTEST * (sum(heights) - heads))
+        height = look.height or texts + min(sum(heights), max(PAGE - texts, least))
+        panels = sum(heights) - heads
+        stretch = max((height - texts - heads) / panels, 0.05) if panels else 1.0
         sheet = Sheet(figsize=(self._width, height), layout=ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.035, hspace=0.02, wspace=0.03))
         FigureCanvasAgg(sheet)
         if look.title:
             sheet.suptitle(figure.title, fontsize=look.font + 1, fontweight="bold")
-        self._fill(sheet, heights, (height - texts) / sum(heights))
+        self._fill(sheet, heights, stretch)
+        notes = "\n".join(filter(None, [notes, *map(self._note, self._unnamed)]))
         if notes:
             sheet.supxlabel(notes, fontsize=look.small, x=0.01, ha="left")
         if legend:
@@ -179,11 +190,17 @@ class _Sheet:
 
     # ---- what it is made of ----
 
+    def _head(self, plot: Plot | Bars | Ranges) -> float:
+        """What of the height of a plot cannot be flattened: texts, and bars with their names."""
+        if not isinstance(plot, Plot):
+            return self._height(plot)
+        return line_height(self._look.font) * (3.2 if plot.title else 2.2)
+
     def _height(self, plot: Plot | Bars | Ranges) -> float:
         """Of a plot with its texts, inches."""
         line = line_height(self._look.font)
         if isinstance(plot, Plot):
-            return sum(panel.height * PANEL for panel in plot.panels) + line * (3.2 if plot.title else 2.2)
+            return sum(panel.height * PANEL for panel in plot.panels) + self._head(plot)
         row = line * 1.12
         if isinstance(plot, Ranges):
             return len(plot.ranges) * row + 3.2 * line
@@ -202,7 +219,11 @@ class _Sheet:
     def _notes(self) -> str:
         """What axes have no place for."""
         told = [(plot.title, plot.note) for plot in self._figure.plots if isinstance(plot, Plot) and plot.note]
-        return "\n".join(wrapped(f"{title} that {note}" if title else note, self._width - 0.1, self._look.small) for title, note in told)
+        lines = [*(f"{title} that {note}" if title else note for title, note in told), *filter(None, [self._figure.note])]
+        return "\n".join(wrapped(line, self._width - 0.1, self._look.small) for line in lines)
+
+    def _note(self, text: str) -> str:
+        return wrapped(text, self._width - 0.1, self._look.small)
 
     # ---- drawing ----
 
@@ -312,6 +333,11 @@ class _Sheet:
         height = panel.height * PANEL * stretch
         if any(isinstance(mark, Heat) for mark in panel.marks):
             axes.set_ylabel("Chip", fontsize=look.font)
+            round_ticks(axes.yaxis, min(5, max(int(height * 72 / (look.font * TICK_UP)), 2)), integer=True)
+            for key in axes.child_axes:
+                if text_width(key.get_ylabel(), look.small) > height:
+                    self._unnamed[f"Colours: {key.get_ylabel()[:1].lower()}{key.get_ylabel()[1:]}."] = None
+                    key.set_ylabel("")
         else:
             unit = scale(axes.yaxis, panel.y, axes.set_yscale, ends_of(axes.yaxis), max(int(height * 72 / (look.font * TICK_UP)), 2))
             axes.set_ylabel(wrapped(label_of(panel.title, panel.y, unit), height, look.font), fontsize=look.font)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import UsageError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         panels: Sequence[int] | None
 
 
-__all__ = ["ABOUT", "Plots"]
+__all__ = ["ABOUT", "WORDS", "Plots"]
 
 OVER_TIME = ("timeline", "gc", "free_blocks", "queues", "utilisation", "cache")
 """Figures that are drawn from what a run records only when asked to; so are distributions."""
@@ -139,12 +140,14 @@ class Plots:
 
         look = Look.of(width, height, font, title)
         runs = self._runs if schemes is None else self._runs.only(schemes)
-        figure = reduced(self._there(runs, name), kind=kind, panels=panels)
+        figure = replace(reduced(self._there(runs, name), kind=kind, panels=panels), note=_of_seed(runs))
         return Picture(figure, {run.index: run.label for run in runs}, look)
 
     def _there(self, runs: Runs, name: str) -> Figure:
         """A figure that there is something to draw for."""
-        name = _whole_name(name)
+        if name not in FIGURES and name not in WORDS:
+            raise UsageError(f'no figure "{name}"{nearest(name, (*FIGURES, *WORDS))}: there are {", ".join(self.available())}')
+        name = WORDS.get(name, name)
         figure = self._figure(runs, name)
         if figure is None:
             recorded = any(run.series is not None for run in runs)
@@ -158,13 +161,23 @@ class Plots:
         with undamaged(runs.source):
             return FIGURES[name](runs)
 
+    def __getattr__(self, name: str) -> Callable[..., Picture]:
+        """A figure by a word of its name, such as `tail`."""
+        if name in WORDS:
+            figure: Callable[..., Picture] = getattr(self, WORDS[name])
+            return figure
+        raise AttributeError(f"no figure {name!r}{nearest(name, (*FIGURES, *WORDS))}")
 
-def _whole_name(name: str) -> str:
-    """Of a figure by its name, or by a word of it that no other has: `tail`."""
-    found = [known for known in FIGURES if name in (known, *known.split("_"))]
-    if name in FIGURES or len(found) == 1:
-        return name if name in FIGURES else found[0]
-    raise UsageError(f'no figure "{name}"{nearest(name, FIGURES)}: there are {", ".join(FIGURES)}')
+
+def _of_seed(runs: Runs) -> str:
+    """Which of several seeds is drawn: tables and verdicts are of all."""
+    seeds = runs.seeds.get("seeds")
+    return f"Figures are those of seed {runs[0].data['seed']}, of {len(seeds)} seeds." if seeds else ""
+
+
+_SPLIT = [(word, name) for name in FIGURES if "_" in name for word in name.split("_")]
+WORDS = {word: name for word, name in _SPLIT if [other for other, _ in _SPLIT].count(word) == 1}
+"""Of the name of a figure, that no other has: `tail`."""
 
 
 def _about(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from ssdlab.report.changes import as_good, change, number_of, seeded
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import duration, number
 
-__all__ = ["Cell", "Group", "Place", "Row", "everything", "overview", "percent", "places", "shown", "summary"]
+__all__ = ["Cell", "Group", "Place", "Row", "everything", "few", "overview", "percent", "places", "shown", "summary"]
 
 Better = Literal["low", "high"] | None
 FAR = 2.0
@@ -37,6 +38,16 @@ UNITS = {
     "_mb": "mb",
 }
 """Ends of names, and the units that they stand for."""
+DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+SCALES = {
+    "share": (" %", 0.01, 2),
+    "per_s": ("/s", 1.0, 0),
+    "mb_s": (" MB/s", 1.0, 1),
+    "s": (" s", 1.0, 2),
+    "mb": (" MB", 1.0, 1),
+    "bytes": (" bytes", 1.0, 0),
+}
+"""Of means over seeds: what stands behind them, what they are divided by, and their digits behind the point."""
 MINUS = "\N{MINUS SIGN}"
 UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", CHECKSUM)
 """Parts of a result that stand elsewhere, or are figures."""
@@ -192,12 +203,14 @@ def _rows(runs: Runs, places: tuple[Place, ...]) -> Iterator[Row]:
 
 def _cells(runs: Runs, place: Place) -> Iterator[Cell]:
     values = [number_of(runs, run, place.place) for run in runs]
-    best = _best(runs, place)
+    doubtful = any(few(run, place.place) for run in runs)
+    best = set() if doubtful else _best(runs, place)
     for run, value in zip(runs, values, strict=True):
         seeds = seeded(runs, run, place.place)
-        text = shown(value, place.unit) + (f" ± {shown(seeds['half_width'], place.unit)}" if seeds else "")
+        text = within(value, seeds["half_width"], place.unit) if seeds else shown(value, place.unit)
         difference = _difference(runs, run, place) if run.index else ""
-        yield Cell(value, text, difference, run.index in best, _far_worse(place, values[0], value), _few(run, place))
+        worse = "" if doubtful else _far_worse(place, values[0], value)
+        yield Cell(value, text, difference, run.index in best, worse, few(run, place.place))
 
 
 def _far_worse(place: Place, first: Any, value: Any) -> str:
@@ -208,12 +221,14 @@ def _far_worse(place: Place, first: Any, value: Any) -> str:
     return f"{factor:,.2g} times worse than the first" if factor >= FAR else ""
 
 
-def _few(run: Run, place: Place) -> str:
+def few(run: Run, place: str) -> str:
     """What to think of a percentile that hardly any request is beyond."""
-    path, _, name = place.place.rpartition(".")
+    path, _, name = place.rpartition(".")
     if name not in BEYOND or not path.startswith("latency_ns."):
         return ""
-    count = run.at(f"{path}.count") or 0
+    count = run.at(f"{path}.count")
+    if count is None:
+        return ""
     beyond = int(count * BEYOND[name] + 1e-9)
     return f"{beyond} of {count:,} requests took longer" if beyond < FEWEST else ""
 
@@ -279,6 +294,28 @@ def shown(value: Any, unit: str) -> str:
         "bytes": lambda: f"{value:,} bytes",
     }
     return simple[unit]() if unit in simple else number(value)
+
+
+def within(value: float, half: float, unit: str) -> str:
+    """A mean and the half width of its interval, in one unit: `1.16 ± 0.09 ms`. What is the same for all seeds has no interval."""
+    if not half:
+        return shown(int(value) if unit in ("count", "bytes") and value == int(value) else value, unit)
+    name, size, digits = _scale(value, unit)
+    rounded = f"{half / size:,.{digits}f}"
+    if not float(rounded.replace(",", "")):
+        digits = min(digits + 2, math.ceil(-math.log10(half / size)))  # so that it does not look exact
+        rounded = f"{half / size:,.{digits}f}"
+    return f"{value / size:,.{digits}f} ± {rounded}{name}"
+
+
+def _scale(value: float, unit: str) -> tuple[str, float, int]:
+    """What stands behind a mean, what it is divided by, and its digits behind the point."""
+    if unit == "ns":
+        name, size = next(((f" {name}", size) for size, name in DURATIONS if value >= size), (" ns", 1))
+        return name, size, 0 if size == 1 or value / size >= 100 else 1 if value / size >= 10 else 2
+    if unit == "count":
+        return "", 1.0, 0 if value >= 1000 else 1
+    return SCALES.get(unit, ("", 1.0, 3))
 
 
 def of_run(run: Run) -> str:

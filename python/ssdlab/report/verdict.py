@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+from ssdlab.report import noise
 from ssdlab.report.changes import Change, apart, as_good, change, number_of
-from ssdlab.report.runs import KINDS, Run, Runs
-from ssdlab.report.summary import percent, shown
+from ssdlab.report.runs import KINDS, Run, Runs, words_of
+from ssdlab.report.summary import FEWEST, few, percent, shown
 
 __all__ = ["remarks", "verdict"]
 
 P99, MEAN = "latency_ns.all.p99", "latency_ns.all.mean"
-JUDGED = ((P99, "p99 response time"), (MEAN, "mean response time"))
+JUDGED = ((P99, "p99"), (MEAN, "mean"))
 TAILS = ((P99, "p99"), ("latency_ns.all.p99_9", "p99.9"))
+TOO_FEW = f"fewer than {FEWEST} requests took longer"
 PLAIN = 0.05
 """Differences that nothing was judged by are told of from here on."""
 MOST = 3
@@ -22,29 +25,55 @@ MOST = 3
 def verdict(runs: Runs) -> str:
     """The outcome: how long requests took, and under which scheme they took the least time; of means, where the tail does not tell."""
     told = 0
-    sentences: list[str] = []
-    for place, what in JUDGED:
+    sure: list[str] = []
+    unsure: list[str] = []
+    doubts: list[str] = []
+    for place, name in JUDGED:
         having = [run for run in runs if number_of(runs, run, place) is not None]
         told = max(told, len(having))
-        winners = _winners(runs, having, place)
-        if len(winners) == 1 < len(having):
-            return " ".join([*sentences, _won(runs, winners[0], place, what)])
-        if 0 < len(winners) < len(having):
-            sentences.append(_shared(runs, winners, place, what))
-        elif len(having) == len(runs) > 1:
-            sentences += _noise(runs, having, place, what)
-    if len(runs) == 1 or sentences:
-        return " ".join(sentences[:1])
+        outcome, doubt = _outcome(runs, having, place, f"{name} response time"), _doubt(runs, having, place)
+        if doubt:
+            doubts.append(f"{name} not judged: {doubt}.")
+            unsure += [outcome] if doubt != TOO_FEW else []
+            continue
+        decided = len(_winners(runs, having, place)) == 1 < len(having)
+        # Of two ties one is enough.
+        sure += [outcome] if outcome and (decided or not sure) else []
+        if decided:
+            break
+    if len(runs) == 1:
+        return ""
+    if sure:
+        return " ".join([*sure, *doubts])
+    if unsure:
+        return " ".join([unsure[0], *(doubt for doubt in doubts if TOO_FEW in doubt)])
+    if doubts:
+        return " ".join(doubts)
     return "The schemes have the same response times." if told == len(runs) else "There are no response times of all schemes to compare."
 
 
 def remarks(runs: Runs) -> list[str]:
     """What else is to be known: how sure it is, what a gain costs, and what was left out."""
     found = [*_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
-    warm_up = runs[0].at("warm_up")
-    if warm_up:
-        found.append(f"Figures leave out the warm-up: the first {shown(warm_up['ns'], 'ns')}, {warm_up['requests']:,} requests.")
-    return found
+    return [*found, *_no_collection(runs), *_warm_up(runs)]
+
+
+def _no_collection(runs: Runs) -> Iterator[str]:
+    """Schemes that had nothing to do."""
+    if len(runs) > 1 and all(number_of(runs, run, "gc.jobs") == 0 for run in runs):
+        after = " after the warm-up" if runs[0].at("warm_up") else ""
+        yield f"Garbage collection did not run{after}: schemes of collection cannot differ."
+
+
+def _warm_up(runs: Runs) -> Iterator[str]:
+    """What was left out. Of several seeds only what is the same for all: the time, or the requests where these were asked for."""
+    left_out = runs[0].at("warm_up")
+    if not left_out:
+        return
+    time, requests = shown(left_out["ns"], "ns"), f"{left_out['requests']:,} requests"
+    asked = dict(pairwise(words_of(runs[0].data.get("command")))).get("--warm-up", "")
+    several = requests if asked.isdecimal() else time
+    yield f"Figures leave out the warm-up: the first {several if runs.seeds.get('seeds') else f'{time}, {requests}'}."
 
 
 def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
@@ -55,13 +84,32 @@ def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
     return [run for run in having if as_good(runs, best, run, place)]
 
 
-def _won(runs: Runs, winner: Run, place: str, what: str) -> str:
-    return f"{winner.label} has the shortest {what}: {_told(runs, [winner], place)}."
+def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> str:
+    """Who has the shortest, in a sentence; nothing where all have the same."""
+    winners = _winners(runs, having, place)
+    if not winners or len(having) < 2:
+        return ""
+    if len(winners) == len(having):
+        return " ".join(_noise(runs, having, place, what)) if len(having) == len(runs) else ""
+    asides = ["they differ by less than the noise"] if _noisy(runs, winners, place) else []
+    asides += ["not judged"] if _doubt(runs, having, place) else []
+    aside = f" ({'; '.join(asides)})" if asides else ""
+    who = f"{winners[0].label} has" if len(winners) == 1 else f"{_listed(winners)} share"
+    return f"{who} the shortest {what}{aside}: {_told(runs, winners, place)}."
 
 
-def _shared(runs: Runs, winners: Sequence[Run], place: str, what: str) -> str:
-    tie = ", a tie within the noise" if _noisy(runs, winners, place) else ""
-    return f"{_listed(winners)} have the shortest {what}: {_told(runs, winners, place)}{tie}."
+def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
+    """Why nobody knows whether the best is better than by chance, where that is so."""
+    if any(few(run, place) for run in having):
+        return TOO_FEW
+    if not having:
+        return ""
+    best = min(having, key=lambda run: number_of(runs, run, place))
+    found = [apart(runs, best, run, place) for run in having if run is not best]
+    if all(entry is None or entry.tie or entry.half is not None for entry in found):
+        return ""
+    enough = not runs.seeds and all(noise.scatter(runs[0], run) is not None for run in runs)
+    return "too few independent requests" if enough else "how far repeats would scatter is not known"
 
 
 def _told(runs: Runs, winners: Sequence[Run], place: str) -> str:
@@ -96,6 +144,7 @@ def _sure(runs: Runs) -> Iterator[str]:
     seeds = runs.seeds.get("seeds")
     if seeds:
         yield f"Means over {len(seeds)} seeds; ± is the {runs.seeds.get('level', 0.95):.0%} interval of each.".replace("%", " %")
+        yield f"Figures and workload are those of seed {runs[0].data['seed']}."
         return
     first = [(run, change(runs, runs[0], run, place)) for place, _ in JUDGED for run in runs.runs[1:]]
     judged = [found for _, found in first if found is not None and found.half is not None]
@@ -110,7 +159,7 @@ def _costs(runs: Runs) -> Iterator[str]:
     for run in runs.runs[1:]:
         mean = change(runs, runs[0], run, MEAN)
         for place, name in TAILS:
-            tail = change(runs, runs[0], run, place)
+            tail = None if any(few(one, place) for one in (runs[0], run)) else change(runs, runs[0], run, place)
             if mean and tail and _is_better(mean) and _is_worse(tail):
                 gained, paid = percent(mean.relative), percent(tail.relative)
                 yield f"{run.label} has a better mean ({gained}) at the cost of a worse tail ({name} {paid}) than {runs[0].label}."
