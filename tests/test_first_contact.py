@@ -83,15 +83,13 @@ def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -
 
 INTERRUPTED_PAGE = """
 import sys
-from ssdlab.cli import app, runs
-write = runs.write_json
+from ssdlab.cli import runs
+from ssdlab.cli.app import main
 def interrupted(path, value):
-    if {often}:
-        raise KeyboardInterrupt
-    write(path, value)
+    raise KeyboardInterrupt
 runs.write_json = interrupted
 sys.argv = ["ssdlab", *{words!r}]
-app.main()
+main()
 """
 
 
@@ -99,7 +97,7 @@ def test_ctrl_c_while_a_comparison_is_written_leaves_the_one_before_whole(tmp_pa
     ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=50, out=tmp_path / "both")
     before = (tmp_path / "both/comparison.json").read_bytes()
     words = ["compare", "--scheme", "npgc", "--scheme", "pgc", "--scheme", "rwp", *SMALL_OPTIONS, *map(str, FEW), "--out", "both"]
-    script = INTERRUPTED_PAGE.format(often="True", words=words)
+    script = INTERRUPTED_PAGE.format(words=words)
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr
