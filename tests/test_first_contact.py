@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab, options
+from conftest import DRIVE, DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, Ssdlab, options
 
 FEW = ("--requests", 300)
 
@@ -135,3 +135,15 @@ def test_one_panel_and_other_slips_are_told_in_a_line(tmp_path: Path) -> None:
         ssdlab.load("x" * 100_000)
     with pytest.raises(ssdlab.UsageError, match="fit = "):
         ssdlab.run(set=SMALL, requests=20, fit=[1, 2])  # type: ignore[arg-type]
+
+
+def test_a_trace_without_a_header_says_what_its_columns_were_taken_for(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    """Times in seconds are then seen to have been read as microseconds."""
+    (tmp_path / "own.csv").write_text("0.00,W,0,4096\n0.02,R,0,4096\n")
+    (tmp_path / "named.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0.00,W,0,4096\n0.02,R,0,4096\n")
+    line = "Trace: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds)"
+    for command in (("run",), ("compare", "--scheme", "npgc", "--scheme", "pgc")):
+        assert line in ssdlab_command(*command, *DRIVE_OPTIONS, "--trace", "own.csv").out
+        assert "no header" not in ssdlab_command(*command, *DRIVE_OPTIONS, "--trace", "named.csv").out
+    assert ssdlab_command("trace", "info", "own.csv", "--json").json()["without_header"] is True
+    assert "without_header" not in ssdlab_command("trace", "info", "named.csv", "--json").out

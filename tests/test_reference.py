@@ -175,9 +175,7 @@ def figures(result: dict[str, Any], prefix: str = "") -> set[str]:
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Results that have between them all that a result can have."""
     trace = tmp_path_factory.mktemp("figures") / "some.csv"
-    trace.write_text(
-        "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n10,R,0,4096\nno request\n20,R,4096,4096\n30,F,0,0\n40,T,0,4096\n"
-    )
+    trace.write_text("0,W,0,4096\n10,R,0,4096\nno request\n20,R,4096,4096\n30,F,0,0\n40,T,0,4096\n")
     writes = DRIVE | {"workload.read_share": 0.5, "workload.interarrival_us": 500}
     cache = {"cache.policy": "lru", "cache.bytes": 64 * 4096}
     of_trace = [

@@ -387,6 +387,8 @@ def trace_remarks(result: Result) -> list[RenderableType]:
     trace = (result.get("workload") or {}).get("trace") or {}
     remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
     lines = [f"Trace: {', '.join(remarks)}"] if remarks else []
+    if trace.get("without_header"):
+        lines.append("Trace: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds)")
     workload = (result.get("config") or {}).get("workload") or {}
     if trace.get("devices", 0) > 1 and workload.get("device") is None:
         one = "--volume NAME replays one of them, `ssdlab trace info` lists them"

@@ -22,6 +22,9 @@ const BURST_NS: Ns = 1_500_000;
 pub struct TraceInfo {
     /// Its format.
     pub format: TraceFormat,
+    /// The trace has no header: its columns were taken as `timestamp_us,op,offset_bytes,size_bytes`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub without_header: bool,
     /// How the file is compressed.
     pub compression: Compression,
     /// Bytes of a unit of address and size, for the formats that let it be chosen.
@@ -256,6 +259,7 @@ impl Tally {
         let span_s = (self.latest_ns - self.earliest_ns.unwrap_or(self.latest_ns)) as f64 / 1e9;
         TraceInfo {
             format: source.format().id,
+            without_header: source.without_header(),
             compression: source.compression(),
             unit_bytes: source.unit_bytes(),
             requests: self.counts,

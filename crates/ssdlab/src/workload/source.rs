@@ -137,6 +137,11 @@ impl Source {
         self.format.counts_units.then(|| self.unit_bytes.unwrap_or(512))
     }
 
+    /// The trace has no header, where one would say what its columns are.
+    pub(crate) fn without_header(&self) -> bool {
+        matches!(&self.rows, Rows::Lines { parser, .. } if parser.assumes_columns())
+    }
+
     pub(crate) fn compression(&self) -> Compression {
         self.compression
     }

@@ -26,6 +26,10 @@ pub struct TraceCounters {
     /// The format that was read.
     #[schemars(with = "String", extend("unit" = "text"))]
     pub format: TraceFormat,
+    /// The trace has no header: its columns were taken as `timestamp_us,op,offset_bytes,size_bytes`. Absent where it has one, or needs none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("unit" = "true or false"))]
+    pub without_header: bool,
     /// Requests taken from the trace.
     #[schemars(extend("unit" = "count"))]
     pub requests: u64,
@@ -129,6 +133,7 @@ impl TraceReader {
         let (seen, source) = (self.selection.seen(), self.selection.source());
         TraceCounters {
             format: source.format().id,
+            without_header: source.without_header(),
             requests: seen.taken,
             bad_lines: seen.bad_lines,
             zero_size: seen.zero_size,

@@ -60,6 +60,10 @@ impl LineParser for Csv {
         }
         in_any_order(line, layout)
     }
+
+    fn assumes_columns(&self) -> bool {
+        self.layout == Some(PLAIN)
+    }
 }
 
 /// The layout that a header line describes.

@@ -126,6 +126,11 @@ pub(crate) type Parsed<'a> = std::result::Result<Option<Record<'a>>, Bad>;
 pub(crate) trait LineParser: Send {
     /// The request in a line that is not empty; `None` where the line is right but holds no request (a header, another event).
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a>;
+
+    /// The lines do not say which columns they have: those of the format were assumed.
+    fn assumes_columns(&self) -> bool {
+        false
+    }
 }
 
 /// One request as its trace states it.
