@@ -200,7 +200,9 @@ def test_winners_that_tie_are_not_said_to_tie_with_the_first() -> None:
     changes = {"pgc": -0.424, "fpgc": -0.42}
     schemes = {name: {place: {"mean": 142.7e6 * (1 + by), "half_width": 1e6}} for name, by in {"npgc": 0.0, **changes}.items()}
     differences = {name: {place: {"relative": by, "half_width": 0.033}} for name, by in changes.items()}
-    seeds = {"seeds": [1, 2], "schemes": schemes, "against": "npgc", "differences": differences}
+    # Seed by seed, one is ahead and then the other.
+    values = {"npgc": {place: [142e6, 143e6]}, "pgc": {place: [81.0e6, 83.4e6]}, "fpgc": {place: [83.0e6, 82.5e6]}}
+    seeds = {"seeds": [1, 2], "schemes": schemes, "values": values, "against": "npgc", "differences": differences}
     times = {"latency_ns": {"all": {"p99": 1, "count": 5000}}}
     assert verdict(Runs.of(dict.fromkeys(schemes, times), seeds=seeds)) == (
         "pgc and fpgc share the shortest p99 response time (they differ by less than the noise): "

@@ -65,14 +65,14 @@ fn snapshot(config: &Config, requests: &[Request], until: Ns) -> Snapshot {
         ("reads", all(&|drive| (drive.counters().host_reads + drive.counters().gc_reads).into())),
         ("erases", all(&|drive| drive.counters().erases.into())),
         ("jobs", all(&|drive| drive.counters().jobs.into())),
-        ("job_ns", all(&|drive| drive.counters().job_ns.into())),
+        ("job_ns", all(&|drive| drive.counters().job_ns)),
         ("merged", all(&|drive| (drive.counters().merged_reads + drive.counters().merged_writes).into())),
         ("preemptions", all(&|drive| drive.counters().preemptions.into())),
         ("rmw_reads", all(&|drive| drive.counters().rmw_reads.into())),
         ("page_order_waits", all(&|drive| drive.counters().page_order_waits.into())),
-        ("state_ns", all(&|drive| drive.state_ns(until).iter().map(|&ns| u128::from(ns)).sum())),
-        ("s0", all(&|drive| drive.state_ns(until)[0].into())),
-        ("gc_active_ns", all(&|drive| drive.gc_active_ns(until).into())),
+        ("state_ns", all(&|drive| drive.state_ns(until).iter().sum())),
+        ("s0", all(&|drive| drive.state_ns(until)[0])),
+        ("gc_active_ns", all(&|drive| drive.gc_active_ns(until))),
         ("bus_ns", all(&|drive| (0..channels).map(|channel| u128::from(drive.bus_busy_ns(ChannelId(channel), until))).sum())),
     ];
     Snapshot {
