@@ -51,7 +51,7 @@ const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
 const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
-const PADDING: &str = "cache.policy = \"bplru\"";
+const BPLRU: &str = "cache.policy = \"bplru\"";
 
 /// The rules. A key without one always has an effect, or one that depends on the requests.
 const RULES: &[Rule] = &[
@@ -103,8 +103,8 @@ const RULES: &[Rule] = &[
     }),
     switch("cache.destage_ahead", |c| c.cache.destage_ahead > 0.0, A_CACHE, |c| c.cache.is_on()),
     parameter("cache.clean_window", "cache.policy = \"cflru\"", |c| c.cache.policy == CachePolicy::Cflru),
-    parameter("cache.compensation", PADDING, |c| c.cache.policy == CachePolicy::Bplru),
-    switch("cache.padding", |c| c.cache.padding != Padding::Off, PADDING, |c| c.cache.policy == CachePolicy::Bplru),
+    parameter("cache.compensation", BPLRU, |c| c.cache.policy == CachePolicy::Bplru),
+    switch("cache.padding", |c| c.cache.padding != Padding::Off, BPLRU, |c| c.cache.policy == CachePolicy::Bplru),
     parameter("cache.padding_share", "cache.policy = \"bplru\" and cache.padding = \"share\"", |c| {
         c.cache.policy == CachePolicy::Bplru && c.cache.padding == Padding::Share
     }),
@@ -209,10 +209,11 @@ mod tests {
 
     #[test]
     fn what_describes_the_drive_is_no_choice_that_is_idle() {
-        let config = Layers { device: Some("lee2013".into()), schemes: vec!["pgc".into()], ..Layers::default() }.build().unwrap();
-        assert!(config.idle_choices().iter().all(|idle| !idle.key.starts_with("device.")));
-        let without = Layers { schemes: vec!["pgc".into()], ..Layers::default() }.build().unwrap();
-        let keys: Vec<String> = without.idle_choices().into_iter().map(|idle| idle.key).collect();
-        assert_eq!(keys, ["gc.pipeline"]);
+        let set = [("gc.scope", "none"), ("gc.pipeline", "true"), ("device.suspend_ns", "1")];
+        let set = set.map(|(key, value)| (key.to_string(), value.to_string())).to_vec();
+        let config = Layers { set, ..Layers::default() }.build().unwrap();
+        let keys = |idle: Vec<IdleKey>| idle.into_iter().map(|idle| idle.key).collect::<Vec<_>>();
+        assert!(keys(config.idle_keys()).contains(&"device.suspend_ns".to_string()));
+        assert_eq!(keys(config.idle_choices()), ["gc.pipeline"]);
     }
 }
