@@ -869,7 +869,7 @@ fn random_arrays_with_caches_keep_every_invariant() {
 #[test]
 fn planted_defects_are_found() {
     for (defect, says) in [
-        (PlantedInArray::SkipsParity, "parity of row"),
+        (PlantedInArray::SkipsParity, "parity of stripe"),
         (PlantedInArray::LetsReadsPass, "a read of sector"),
         (PlantedInArray::ForgetsARead, "has not read it"),
         (PlantedInArray::LeavesOneOut, "a read of sector"),
