@@ -118,7 +118,7 @@ def test_what_is_no_policy_is_refused() -> None:
         ([("read", 0.5, 1)], r"requests\[0\] = .*whole numbers"),
         ([("read", -1, 1)], r"requests\[0\] = "),
         ([("rad", 0, 1)], r"op = \"rad\" is none of read, write, trim, flush"),
-        ([("read", 0, 0)], r"request 0: has no length"),
+        ([("read", 0, 0)], r"request 0: has length 0"),
         ([("read", 2**62, 1)], r"request 0: .* beyond the"),
     ],
 )

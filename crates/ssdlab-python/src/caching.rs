@@ -39,7 +39,7 @@ pub fn replay_cache(
         .into_iter()
         .map(|(op, offset, length)| Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false }))
         .collect::<Result<_, Failure>>()?;
-    let changes: Vec<Change> = in_gc.into_iter().map(|(request, home, in_gc)| Change { request, home, in_gc }).collect();
+    let changes: Vec<Change> = in_gc.into_iter().map(|(request, target, in_gc)| Change { request, target, in_gc }).collect();
     let own_policy = eviction.is_some();
     let eviction = eviction.map(policies::eviction);
     let config = config.0.clone();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyType};
-use ssdlab::cache::{Candidate, CustomEviction, EvictionPolicy};
+use ssdlab::cache::{CustomEviction, EvictionCandidate, EvictionPolicy};
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
 use ssdlab::units::BlockId;
 
@@ -147,8 +147,8 @@ fn bytes_of<T, const N: usize>(all: &[T], of: impl Fn(&T) -> [u8; N]) -> Vec<u8>
     all.iter().flat_map(of).collect()
 }
 
-fn eviction_candidates(py: Python<'_>, all: &[Candidate]) -> PyResult<PyEvictionCandidates> {
-    let home = |candidate: &Candidate| candidate.home.map_or(-1, i64::from);
+fn eviction_candidates(py: Python<'_>, all: &[EvictionCandidate]) -> PyResult<PyEvictionCandidates> {
+    let home = |candidate: &EvictionCandidate| candidate.home.map_or(-1, i64::from);
     Ok(PyEvictionCandidates {
         length: all.len(),
         pages: array(py, &bytes_of(all, |candidate| candidate.page.to_ne_bytes()), "I")?,
@@ -186,7 +186,7 @@ impl VictimPolicy for PyPolicy {
 }
 
 impl EvictionPolicy for PyPolicy {
-    fn pick(&mut self, candidates: &[Candidate]) -> Result<Option<u32>, Failure> {
+    fn pick(&mut self, candidates: &[EvictionCandidate]) -> Result<Option<u32>, Failure> {
         let all = candidates.to_vec();
         let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
         door::in_python(move |py| {

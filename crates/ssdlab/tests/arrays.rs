@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use common::cases::{Cases, Failure, Tally};
 use common::pages::{PAGE, READ, WRITE, read, write};
 use common::{one_die, plan, random_config, random_requests, simulation};
-use ssdlab::cache::{Groups, Homes};
+use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
 use ssdlab::memory::Exhausted;
 use ssdlab::request::{Request, RequestKind};
@@ -142,16 +142,16 @@ impl Store for Fake {
     }
 }
 
-impl Homes for Fake {
-    fn homes(&self) -> u32 {
+impl Targets for Fake {
+    fn targets(&self) -> u32 {
         2
     }
 
-    fn home_of(&self, page: u32) -> Option<u32> {
+    fn target_of(&self, page: u32) -> Option<u32> {
         Some(page % 2)
     }
 
-    fn homes_are_fixed(&self) -> bool {
+    fn targets_are_fixed(&self) -> bool {
         false
     }
 
@@ -160,8 +160,8 @@ impl Homes for Fake {
         page < 8
     }
 
-    fn in_gc(&self, home: u32, _soon: u32) -> bool {
-        self.collects && home == 1
+    fn in_gc(&self, target: u32, _soon: u32) -> bool {
+        self.collects && target == 1
     }
 
     fn groups(&self) -> Groups {
@@ -497,9 +497,9 @@ fn scattered_sectors_of_a_page() {
 #[test]
 fn what_a_cache_above_an_array_sees() {
     let mut array = Bench::new(&without(rais5(4, 2), 1)).array;
-    assert_eq!((array.page_bytes(), array.exported_pages(), array.homes(), array.homes_are_fixed()), (4096, 48, 4, true));
+    assert_eq!((array.page_bytes(), array.exported_pages(), array.targets(), array.targets_are_fixed()), (4096, 48, 4, true));
     // A unit of data is on the drive of its number modulo 4, on a failed one too.
-    assert_eq!([0, 1, 2, 5, 6, 8, 47].map(|page| array.home_of(page)), [0, 0, 1, 2, 3, 0, 3].map(Some));
+    assert_eq!([0, 1, 2, 5, 6, 8, 47].map(|page| array.target_of(page)), [0, 0, 1, 2, 3, 0, 3].map(Some));
     assert_eq!(array.groups(), Groups { pages: 4, run: 2, places: 4 });
     // The first eight pages of each drive hold data: rows 0 to 3, six pages each. Row 4: page 24 is on drive 0, page 26 on the failed one.
     assert_eq!([0, 2, 23, 24, 26].map(|page| array.holds_data(page)), [true, true, true, false, false]);

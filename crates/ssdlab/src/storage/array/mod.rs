@@ -23,7 +23,7 @@ mod update;
 pub use planted::PlantedInArray;
 
 use super::Store;
-use crate::cache::{Groups, Homes};
+use crate::cache::{Groups, Targets};
 use crate::config::{ArrayLevel, Config};
 use crate::error::{Error, Result};
 use crate::memory::Exhausted;
@@ -255,7 +255,7 @@ impl<D: Store> Store for Array<D> {
     }
 
     #[inline]
-    fn next_is(&mut self, origin: Origin) {
+    fn set_next_origin(&mut self, origin: Origin) {
         self.next_origin = Some(origin);
     }
 
@@ -304,23 +304,23 @@ impl<D: Store> Store for Array<D> {
     }
 }
 
-impl<D: Store> Homes for Array<D> {
-    fn homes(&self) -> u32 {
+impl<D: Store> Targets for Array<D> {
+    fn targets(&self) -> u32 {
         self.layout.drives
     }
 
     #[inline]
-    fn home_of(&self, page: u32) -> Option<u32> {
+    fn target_of(&self, page: u32) -> Option<u32> {
         Some(self.layout.drive_of(page / self.layout.unit_pages))
     }
 
-    fn homes_are_fixed(&self) -> bool {
+    fn targets_are_fixed(&self) -> bool {
         true
     }
 
-    fn in_gc(&self, home: u32, soon: u32) -> bool {
-        let drive = &self.drives[home as usize];
-        self.layout.failed != Some(home) && (0..drive.homes()).any(|home| drive.in_gc(home, soon))
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        let drive = &self.drives[target as usize];
+        self.layout.failed != Some(target) && (0..drive.targets()).any(|target| drive.in_gc(target, soon))
     }
 
     /// The content of a failed drive follows from the others: no data if they hold none.

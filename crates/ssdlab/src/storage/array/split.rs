@@ -244,7 +244,7 @@ impl<D: Store> Array<D> {
         let high_priority = kind == RequestKind::Write && request.high_priority;
         let below = Request { arrival_ns: now, kind, offset: start, length: end - start, high_priority };
         let to = &mut self.drives[drive as usize];
-        to.next_is(origin);
+        to.set_next_origin(origin);
         // An update writes whole pages; only a write without parity is scattered.
         if scattered && matches!(owner, Owner::Request(_)) {
             to.accept_scattered(now, drive_request.into(), below);
