@@ -9,7 +9,7 @@ use ssdlab::cache::{CustomEviction, EvictionCandidate, EvictionPolicy};
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
 use ssdlab::units::BlockId;
 
-use crate::door;
+use crate::workers;
 
 /// A policy as Python hands it over: the callable, what it is called, and the text that the result has the hash of.
 pub type Given = (Py<PyAny>, String, String);
@@ -177,7 +177,7 @@ impl VictimPolicy for PyPolicy {
         let columns = Columns::of(candidates);
         let (pool, pages) = (candidates.pool().0, candidates.pages_per_block());
         let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
-        door::in_python(move |py| {
+        workers::in_python(move |py| {
             let candidates = columns.into_python(py, pool, pages)?;
             let answer = made(py, &given, &policy)?.bind(py).call1((candidates,))?;
             Ok(number(&answer, "a block of the drive")?.map(BlockId))
@@ -189,7 +189,7 @@ impl EvictionPolicy for PyPolicy {
     fn pick(&mut self, candidates: &[EvictionCandidate]) -> Result<Option<u32>, Failure> {
         let all = candidates.to_vec();
         let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
-        door::in_python(move |py| {
+        workers::in_python(move |py| {
             let answer = made(py, &given, &policy)?.bind(py).call1((eviction_candidates(py, &all)?,))?;
             number(&answer, "a page that can be evicted")
         })

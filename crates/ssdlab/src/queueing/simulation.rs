@@ -742,7 +742,7 @@ mod tests {
     fn a_run_that_is_cancelled_or_too_long_says_so() {
         let traffic = Traffic::new(Arrivals::Saturated(RATES), u64::MAX, 1).unwrap();
         let caller = Caller::default();
-        caller.ask();
+        caller.request_stop();
         let watch = Watch { caller: &caller, completed: &AtomicU64::new(0) };
         assert!(matches!(simulate(&model(Priority::Cep), &traffic, false, watch), Err(Error::Interrupted)));
         let times = ServiceTimes { read_ns: LONGEST_NS, write_ns: LONGEST_NS, copy_ns: 0, erase_ns: 0 };

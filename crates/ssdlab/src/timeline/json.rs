@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use super::levels::{Level, Levels, Value};
 use super::origin::{Cause, NOBODY, Origin};
 use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice, Track};
-use super::requests::{Asked, Requests};
+use super::requests::{RecordedRequest, Requests};
 use super::{Ns, Reach};
 use crate::request::RequestKind;
 
@@ -121,7 +121,7 @@ pub(super) fn write(
     }
     // When, of which drive (of none: 0), what.
     let mut events: Vec<(Ns, u32, Event)> =
-        (0..).zip(&requests.asked).map(|(number, asked)| (asked.start, 0, Event::Request(number))).collect();
+        (0..).zip(&requests.recorded).map(|(number, request)| (request.start, 0, Event::Request(number))).collect();
     let warm_up_ended = requests.warm_up_ended.filter(|ended| (reach.from..=reach.to).contains(ended));
     events.extend(warm_up_ended.map(|ended| (ended, 0, Event::WarmUpEnds)));
     let mut flows = 0;
@@ -218,20 +218,20 @@ impl Tids {
 
 /// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane of each, and how many
 /// there are.
-fn lanes(requests: &[Asked]) -> (Vec<u32>, u32) {
+fn lanes(requests: &[RecordedRequest]) -> (Vec<u32>, u32) {
     let mut busy = BinaryHeap::new();
     let mut free = BinaryHeap::new();
     let mut lanes = 0;
-    let of = requests.iter().map(|asked| {
+    let of = requests.iter().map(|request| {
         while let Some(&Reverse((end, lane))) = busy.peek()
-            && end <= asked.start
+            && end <= request.start
         {
             busy.pop();
             free.push(Reverse(lane));
         }
         let lane = free.pop().map_or(lanes, |Reverse(lane)| lane);
         lanes = lanes.max(lane + 1);
-        busy.push(Reverse((asked.end, lane)));
+        busy.push(Reverse((request.end, lane)));
         lane
     });
     (of.collect(), lanes)
@@ -251,22 +251,22 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(requests: &'a Requests, names: &mut Names) -> Self {
         names.process(REQUESTS, "requests");
-        let (of, lanes) = lanes(&requests.asked);
+        let (of, lanes) = lanes(&requests.recorded);
         let first = names.next;
         // Levels are shown with a thread of their process, so that one is always there.
         (1..=lanes.max(1)).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
-        let places = (0..).zip(&requests.asked).map(|(place, asked)| (asked.index, place)).collect();
+        let places = (0..).zip(&requests.recorded).map(|(place, request)| (request.index, place)).collect();
         Host { requests, first, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
     }
 
     /// When a request comes into the window, and its place, if it is there.
     fn find(&self, request: u64) -> Option<(Ns, u32)> {
         let &place = self.places.get(&request)?;
-        Some((self.requests.asked[place as usize].start, place))
+        Some((self.requests.recorded[place as usize].start, place))
     }
 
     fn write(&self, out: &mut impl Write, number: u32) -> io::Result<()> {
-        let Asked { index, request, start, end, arrived, completed } = self.requests.asked[number as usize];
+        let RecordedRequest { index, request, start, end, arrived, completed } = self.requests.recorded[number as usize];
         let name = match request.kind {
             RequestKind::Read => "read request",
             RequestKind::Write => "write request",
@@ -337,8 +337,8 @@ impl<'a> Drive<'a> {
         for joined in joined {
             let (Some((start, request)), Some(numbers)) = (host.find(joined.request), by_slot.get(&joined.slot)) else { continue };
             let begun = numbers.partition_point(|&number| slices[number as usize].start <= joined.at);
-            let under_way = numbers[..begun].last().filter(|&&number| slices[number as usize].end > joined.at);
-            let Some(&number) = under_way else { continue };
+            let running = numbers[..begun].last().filter(|&&number| slices[number as usize].end > joined.at);
+            let Some(&number) = running else { continue };
             put(start, Event::Start(*flows, request));
             put(joined.at, Event::Flow(Phase::Finish, *flows, number));
             *flows += 1;
@@ -514,14 +514,14 @@ mod tests {
         #[test]
         fn requests_of_one_lane_do_not_overlap_and_no_lane_is_needless(times in prop::collection::vec((0u64..300, 1u64..60), 0..120)) {
             let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false };
-            let asked = |(&(start, ns), index): (&(Ns, Ns), u64)| Asked {
+            let request = |(&(start, ns), index): (&(Ns, Ns), u64)| RecordedRequest {
                 index, request, start, end: start + ns, arrived: start, completed: None,
             };
-            let mut slices: Vec<Asked> = times.iter().zip(0..).map(asked).collect();
+            let mut slices: Vec<RecordedRequest> = times.iter().zip(0..).map(request).collect();
             slices.sort_by_key(|slice| slice.start);
             let (lane_of, lanes) = lanes(&slices);
             for lane in 0..lanes {
-                let of_lane: Vec<&Asked> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
+                let of_lane: Vec<&RecordedRequest> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
                 prop_assert!(!of_lane.is_empty());
                 prop_assert!(of_lane.windows(2).all(|pair| pair[0].end <= pair[1].start));
             }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::Ns;
-use super::budget::{Budget, Gate};
+use super::budget::{Budget, RecordingWindow};
 
 /// So many values are kept for each slice that a timeline may have: levels end what slices have not ended.
 const VALUES_PER_SLICE: u64 = 4;
@@ -39,7 +39,7 @@ pub(super) struct Value {
 /// Levels over time.
 #[derive(Debug)]
 pub struct Levels {
-    gate: Gate,
+    window: RecordingWindow,
     from: Ns,
     most: u64,
     /// What is counted, with its value now.
@@ -51,14 +51,14 @@ pub struct Levels {
 impl Levels {
     pub(super) fn new(budget: &Arc<Budget>, limit: u64) -> Self {
         let most = limit.saturating_mul(VALUES_PER_SLICE);
-        Levels { gate: Gate::new(budget), from: budget.from, most, levels: Vec::new(), values: Vec::new() }
+        Levels { window: RecordingWindow::new(budget), from: budget.from, most, levels: Vec::new(), values: Vec::new() }
     }
 
     /// From `now` to `until` the levels are what `each` names, always the same ones in the same order.
     #[cold]
     pub fn hold(&mut self, now: Ns, until: Ns, each: impl FnOnce(&mut dyn FnMut(Level, u64))) {
         let at = now.max(self.from);
-        if until <= self.from || !self.gate.is_open(at) {
+        if until <= self.from || !self.window.is_open(at) {
             return;
         }
         let (levels, values, mut of) = (&mut self.levels, &mut self.values, 0);
@@ -76,13 +76,13 @@ impl Levels {
             of += 1;
         });
         if self.values.len() as u64 > self.most {
-            self.gate.stop(at);
+            self.window.stop(at);
         }
     }
 
     /// The run ends, unless recording has ended before. Returns when it did.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
-        let end = self.gate.finish(end);
+        let end = self.window.finish(end);
         self.values.retain(|value| value.at < end);
         end
     }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::budget::{Budget, Gate};
+use super::budget::{Budget, RecordingWindow};
 use super::origin::{NOBODY, Origin};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
 
@@ -133,7 +133,7 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub struct Recorder {
     pub(super) shape: Shape,
-    gate: Gate,
+    window: RecordingWindow,
     /// By track: slots, shelves, buses, pools.
     open: Vec<Option<Open>>,
     /// By slot, then by shelf.
@@ -162,7 +162,7 @@ impl Recorder {
         let tracks = 3 * shape.dies + shape.channels + shape.pools;
         Recorder {
             shape,
-            gate: Gate::new(budget),
+            window: RecordingWindow::new(budget),
             open: vec![None; tracks as usize],
             current: vec![nothing.clone(); 3 * shape.dies as usize],
             next: nothing,
@@ -182,7 +182,7 @@ impl Recorder {
     /// Nothing more will be recorded.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.gate.ended().is_some()
+        self.window.ended().is_some()
     }
 
     /// Slices kept.
@@ -193,10 +193,10 @@ impl Recorder {
     /// The run ends, unless recording has ended before. Returns when it did.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
         if !self.is_over() {
-            let end = self.gate.finish(end);
+            let end = self.window.finish(end);
             self.end(end);
         }
-        self.gate.finish(end)
+        self.window.finish(end)
     }
 
     /// The next request that comes to the drive is this one's. Without a word it is the host's, of the same number.
@@ -338,7 +338,7 @@ impl Recorder {
     /// Something happens to the operation in a slot.
     #[cold]
     pub fn mark(&mut self, now: Ns, slot: u32, name: &'static str) {
-        if self.gate.is_within(now) && self.take(now) {
+        if self.window.is_within(now) && self.take(now) {
             self.marks.push(Mark { at: now, slot, name });
         }
     }
@@ -347,7 +347,7 @@ impl Recorder {
     #[cold]
     pub fn joins(&mut self, now: Ns, slot: u32, place: u32) {
         let request = self.origins.get(place as usize).map_or(NOBODY, |origin| origin.request);
-        if request != NOBODY && self.gate.is_within(now) && self.take(now) {
+        if request != NOBODY && self.window.is_within(now) && self.take(now) {
             self.joined.push(Joined { at: now, slot, request });
         }
     }
@@ -379,18 +379,18 @@ impl Recorder {
     /// Recording goes on at this time.
     fn is_on(&mut self, now: Ns) -> bool {
         let over = self.is_over();
-        self.gate.is_open(now) || self.just_ended(over)
+        self.window.is_open(now) || self.just_ended(over)
     }
 
     /// One more slice is taken.
     fn take(&mut self, now: Ns) -> bool {
         let over = self.is_over();
-        self.gate.take(now) || self.just_ended(over)
+        self.window.take(now) || self.just_ended(over)
     }
 
     /// Recording has ended, which may be news. Returns false.
     fn just_ended(&mut self, over: bool) -> bool {
-        if !over && let Some(at) = self.gate.ended() {
+        if !over && let Some(at) = self.window.ended() {
             self.end(at);
         }
         false
@@ -430,7 +430,7 @@ impl Recorder {
 
     /// Keeps what of a slice lies in the window.
     fn keep(&mut self, end: Ns, open: Open) {
-        let Some((start, end)) = self.gate.clip(open.start, end) else { return };
+        let Some((start, end)) = self.window.clip(open.start, end) else { return };
         let of = match open.track {
             Track::Job(pool) => store(&mut self.jobs, self.running[pool as usize]),
             Track::Slot(_) | Track::Bus(_) => self.stored(open.slot as usize),
