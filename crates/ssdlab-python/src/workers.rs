@@ -1,5 +1,6 @@
-//! Worker threads without the GIL: all long tasks run in them. Meanwhile the calling thread handles Ctrl-C and reports progress. It also runs the
-//! Python code that a task needs (a policy written in Python): there Ctrl-C can interrupt it, and only one run executes Python at a time.
+//! Worker threads without the GIL: all long tasks run in them. Meanwhile the calling thread handles Ctrl-C and reports progress. It also
+//! runs the Python code that a task needs (a policy written in Python): there Ctrl-C can interrupt it, and only one run executes Python at
+//! a time.
 
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
@@ -78,9 +79,9 @@ pub fn spawn<M: Send + 'static>(
     spawned.map(drop).map_err(|reason| Failure::Core(Error::Simulation(format!("cannot start a thread: {reason}"))))
 }
 
-/// Receives messages of worker threads until `on` breaks. It calls `on` with each report, and with `None` at least every [`POLL`]; the second
-/// argument is true once a stop was requested. A signal, or an error of `on`, calls `cancel` and is returned at the end. A second signal, or
-/// [`GRACE`] without an end after the first, ends the wait at once. Errands run until a stop is requested.
+/// Receives messages of worker threads until `on` breaks. It calls `on` with each report, and with `None` at least every [`POLL`]; the
+/// second argument is true once a stop was requested. A signal, or an error of `on`, calls `cancel` and is returned at the end. A second
+/// signal, or [`GRACE`] without an end after the first, ends the wait at once. Errands run until a stop is requested.
 pub fn attend<M: Send>(
     py: Python<'_>,
     inbox: &Mutex<Receiver<Message<M>>>,

@@ -715,7 +715,7 @@ struct Work {
 /// The work for requests, counted literally.
 fn work(config: &Config, requests: &[Request]) -> Work {
     let page = u64::from(config.device.page_bytes);
-    let unit = config.array.stripe_bytes() / page;
+    let unit = config.array.unit_bytes() / page;
     let (drives, data) = (u64::from(config.array.drives), u64::from(config.array.data_units()));
     let failed = config.array.degraded.map(u64::from);
     let mut work = Work::default();

@@ -1,6 +1,6 @@
-//! Block padding LRU (Kim and Ahn, BPLRU: a buffer management scheme for improving random writes in flash storage, FAST 2008): groups of a block's
-//! pages in the order of their last use. The cache does the padding; this module does LRU compensation: a group written sequentially from its first
-//! page to its last is evicted next, as it will hardly be written again soon.
+//! Block padding LRU (Kim and Ahn, BPLRU: a buffer management scheme for improving random writes in flash storage, FAST 2008): groups of a
+//! block's pages in the order of their last use. The cache does the padding; this module does LRU compensation: a group written
+//! sequentially from its first page to its last is evicted next, as it will hardly be written again soon.
 
 use super::grouping::Grouping;
 use super::policy::{Order, Rank, Use};

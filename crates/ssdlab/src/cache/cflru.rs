@@ -1,5 +1,5 @@
-//! Clean-first LRU (Park et al., CFLRU: a replacement algorithm for flash memory, CASES 2006): among the least recently used pages a clean one is
-//! evicted first, as it is not destaged.
+//! Clean-first LRU (Park et al., CFLRU: a replacement algorithm for flash memory, CASES 2006): among the least recently used pages a clean
+//! one is evicted first, as it is not destaged.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::policy::{Order, Rank, Use};
 use super::recency::Recency;
 use crate::lists::{EMPTY, Links, List, NONE};
 
-/// CFLRU: per class all entries and the clean ones (a tree, as entries become clean in any order); over all classes the order of use, whose old end
-/// is the clean-first window.
+/// CFLRU: per class all entries and the clean ones (a tree, as entries become clean in any order); over all classes the order of use, whose
+/// old end is the clean-first window.
 #[derive(Clone, Debug)]
 pub struct Cflru {
     all: Recency,

@@ -9,8 +9,8 @@ pub use crate::custom::Failure;
 
 /// A user-defined eviction policy.
 pub trait EvictionPolicy: Send {
-    /// Returns the page to evict. Called once per eviction, with at least one candidate. If it returns `None` or a page that is no candidate, the
-    /// least recently used candidate is evicted (counted by `cache.policy_fallbacks`).
+    /// Returns the page to evict. Called once per eviction, with at least one candidate. If it returns `None` or a page that is no
+    /// candidate, the least recently used candidate is evicted (counted by `cache.policy_fallbacks`).
     ///
     /// A run is repeatable if the choice depends only on the candidates of this and earlier calls.
     ///
@@ -43,8 +43,8 @@ struct Documentation;
 pub type CustomEviction = Custom<dyn EvictionPolicy>;
 
 impl CustomEviction {
-    /// `name`: for messages. `source`: identifies the policy (its source text, or a name with a version); results have its hash. `make`: makes a new
-    /// policy for each cache.
+    /// `name`: for messages. `source`: identifies the policy (its source text, or a name with a version); results have its hash. `make`:
+    /// makes a new policy for each cache.
     pub fn new<P: EvictionPolicy + 'static>(name: &str, source: &str, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         Self::boxed("eviction", name, source, move || Box::new(make()))
     }

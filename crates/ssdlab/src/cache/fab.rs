@@ -1,5 +1,5 @@
-//! Flash-aware buffer (Jo et al., FAB: flash-aware buffer management policy for portable media players, IEEE TCE 2006): the group with the most pages
-//! is evicted first.
+//! Flash-aware buffer (Jo et al., FAB: flash-aware buffer management policy for portable media players, IEEE TCE 2006): the group with the
+//! most pages is evicted first.
 
 use super::grouping::Grouping;
 use super::policy::{Order, Rank, Use};

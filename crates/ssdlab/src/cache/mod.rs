@@ -1,5 +1,5 @@
-//! The cache in DRAM (wu2017), decisions only: which pages hit, which are inserted, which are evicted. Decisions depend on the order of the requests
-//! and on the targets in GC, not on time. `storage::front` carries them out.
+//! The cache in DRAM (wu2017), decisions only: which pages hit, which are inserted, which are evicted. Decisions depend on the order of the
+//! requests and on the targets in GC, not on time. `storage::front` carries them out.
 //!
 //! | file | what is there |
 //! |---|---|
@@ -373,8 +373,8 @@ impl Cache {
         }
     }
 
-    /// The unit to evict, by the configured or the user-defined policy. The latter is not called if all targets are in GC and `for_write` is false,
-    /// as nothing is evicted then.
+    /// The unit to evict, by the configured or the user-defined policy. The latter is not called if all targets are in GC and `for_write`
+    /// is false, as nothing is evicted then.
     #[inline]
     fn choose(&mut self, targets: &impl Targets, for_write: bool) -> Option<Choice> {
         if matches!(self.policy, Policy::Custom(_)) {
@@ -483,8 +483,8 @@ impl Cache {
         into.append(&mut self.evicted);
     }
 
-    /// Drops the pages `first..end`, dirty or not. Calls back with each entry and page, ascending. Costs one look-up per page of the range, or per
-    /// entry if these are fewer.
+    /// Drops the pages `first..end`, dirty or not. Calls back with each entry and page, ascending. Costs one look-up per page of the range,
+    /// or per entry if these are fewer.
     pub fn drop_range(&mut self, first: u32, end: u32, mut dropped: impl FnMut(u32, u32)) {
         let mut pages: Vec<u32> = if end.saturating_sub(first) <= self.cached_pages() {
             (first..end).filter(|&page| self.entry_of[page as usize] != 0).collect()

@@ -1,8 +1,8 @@
 //! The interface of the policies, and GC awareness as one rule over any of them.
 //!
-//! A policy keeps its units (pages, or groups of pages) in classes, one per target. For each class it gives the unit to evict first, and its rank
-//! among the units of other classes. wu2017 walks along a list to find the first unit whose target is not in GC (Algorithms 1 and 2); here one
-//! look at each class finds it. Without GC awareness there is one class.
+//! A policy keeps its units (pages, or groups of pages) in classes, one per target. For each class it gives the unit to evict first, and
+//! its rank among the units of other classes. wu2017 walks along a list to find the first unit whose target is not in GC (Algorithms 1 and
+//! 2); here one look at each class finds it. Without GC awareness there is one class.
 
 use super::bplru::Bplru;
 use super::cflru::Cflru;

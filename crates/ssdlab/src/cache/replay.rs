@@ -1,5 +1,5 @@
-//! A cache without a drive: hits and evictions, request by request, with given GC states of the targets. There is no time: fetches and destages
-//! take effect at once, and every page has data.
+//! A cache without a drive: hits and evictions, request by request, with given GC states of the targets. There is no time: fetches and
+//! destages take effect at once, and every page has data.
 
 use super::{Answer, Cache, CustomEviction, Evicted, Found, Groups, Sectors, Targets};
 use crate::caller::Caller;
@@ -108,7 +108,7 @@ impl Given {
         let geometry = Geometry::new(config);
         let pages = geometry.pages_per_block.get();
         if config.cache.place == CachePlace::Array {
-            let (run, places) = ((config.array.stripe_bytes() / u64::from(geometry.page_bytes)) as u32, config.array.drives());
+            let (run, places) = ((config.array.unit_bytes() / u64::from(geometry.page_bytes)) as u32, config.array.drives());
             let groups = Groups { pages, run, places };
             return Given { groups, target_of_place: (0..places).collect(), fixed: true, in_gc: vec![false; places as usize] };
         }
@@ -161,8 +161,8 @@ struct Replay {
 /// Replays requests on the configured cache, or with a user-defined policy. Arrival times are ignored; `changes` must be in order.
 ///
 /// # Errors
-/// [`Error::Policy`]; [`Error::Interrupted`]; [`Error::Usage`] without a cache, for a request beyond the exported range, or for a target that does not
-/// exist.
+/// [`Error::Policy`]; [`Error::Interrupted`]; [`Error::Usage`] without a cache, for a request beyond the exported range, or for a target
+/// that does not exist.
 pub fn replay(
     config: &Config,
     requests: &[Request],

@@ -1,5 +1,5 @@
-//! What a cache knows of the next storage level: the target of a page, and whether GC runs there. In a drive a target is a chip; above an array
-//! it is a drive (wu2017 section 3.2).
+//! What a cache knows of the next storage level: the target of a page, and whether GC runs there. In a drive a target is a chip; above an
+//! array it is a drive (wu2017 section 3.2).
 
 /// The chips or drives that store the pages of a cache.
 pub trait Targets {

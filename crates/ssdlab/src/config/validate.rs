@@ -135,7 +135,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
         return;
     }
     let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
-    if stripe.fract() != 0.0 || !array.stripe_bytes().is_multiple_of(page) {
+    if stripe.fract() != 0.0 || !array.unit_bytes().is_multiple_of(page) {
         messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));
         return;
     }

@@ -10,8 +10,8 @@ use crate::units::Ns;
 /// Something that takes requests and completes them.
 ///
 /// At each instant the caller calls [`Store::handle_events`], then [`Store::accept`] any number of times, then [`Store::dispatch`]; each
-/// of them may produce completions. Requests to the same page take effect in the order of their acceptance: a read returns the data of the last
-/// write accepted before it, even if that write is still in flight.
+/// of them may produce completions. Requests to the same page take effect in the order of their acceptance: a read returns the data of the
+/// last write accepted before it, even if that write is still in flight.
 pub trait Store: Targets {
     /// Begins at time 0.
     fn begin(&mut self);
@@ -22,7 +22,8 @@ pub trait Store: Targets {
     fn make_room(&mut self, pages: usize) -> Result<(), Exhausted>;
     /// Accepts a request that arrives now, inside the exported range. Its completion carries `index`.
     fn accept(&mut self, now: Ns, index: u64, request: Request);
-    /// Accepts a write of some sectors of one page that are not consecutive; `request` is the whole page. The other sectors keep their content.
+    /// Accepts a write of some sectors of one page that are not consecutive; `request` is the whole page. The other sectors keep their
+    /// content.
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request);
     /// Sets the origin of the next request, for the timelines of the drives. By default it is the host request with the same number.
     fn set_next_origin(&mut self, _origin: Origin) {}

@@ -35,8 +35,8 @@ impl fmt::Display for Us {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Us(ns) = *self;
         let nearest = ns as f64 / 1000.0;
-        // Perfetto takes the number times 1000 and cuts off what is not whole, which for 1.001 is 1000 ns. It drops slices that overlap, be it by
-        // a nanosecond. The next number above is 1001 ns to those who cut and to those who round.
+        // Perfetto takes the number times 1000 and cuts off what is not whole, which for 1.001 is 1000 ns. It drops slices that overlap, be
+        // it by a nanosecond. The next number above is 1001 ns to those who cut and to those who round.
         if ((nearest * 1000.0) as Ns) < ns {
             return write!(f, "{}", nearest.next_up());
         }
@@ -216,8 +216,8 @@ impl Tids {
     }
 }
 
-/// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane of each, and how many
-/// there are.
+/// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane of each, and how
+/// many there are.
 fn lanes(requests: &[RecordedRequest]) -> (Vec<u32>, u32) {
     let mut busy = BinaryHeap::new();
     let mut free = BinaryHeap::new();

@@ -1,8 +1,8 @@
 //! A timeline of a run for the Perfetto viewer and chrome://tracing: what every die, bus and GC job did, when, and for which request.
 //!
-//! A [`Recorder`] watches one drive and keeps slices, clipped to a window of time and bounded in number; [`Requests`] keeps those of the host.
-//! All that share a [`Budget`] stop together. [`Levels`] keeps how many of something there were. An [`Origin`] says whose a request to a drive is. An [`Output`] is the file: the JSON
-//! trace-event format, written at the end of the run.
+//! A [`Recorder`] watches one drive and keeps slices, clipped to a window of time and bounded in number; [`Requests`] keeps those of the
+//! host. All that share a [`Budget`] stop together. [`Levels`] keeps how many of something there were. An [`Origin`] says whose a request
+//! to a drive is. An [`Output`] is the file: the JSON trace-event format, written at the end of the run.
 
 mod budget;
 mod json;

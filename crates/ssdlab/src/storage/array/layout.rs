@@ -24,7 +24,7 @@ pub struct Layout {
 impl Layout {
     /// The layout of an array of drives with `drive_pages` pages each.
     pub fn new(array: &config::Array, page_bytes: u32, drive_pages: u32) -> Self {
-        let unit_pages = (array.stripe_bytes() / u64::from(page_bytes)) as u32;
+        let unit_pages = (array.unit_bytes() / u64::from(page_bytes)) as u32;
         Layout {
             drives: array.drives,
             parity: array.level == ArrayLevel::Rais5,

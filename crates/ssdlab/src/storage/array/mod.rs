@@ -146,8 +146,8 @@ impl<D: Store> Array<D> {
         &self.result
     }
 
-    /// Verify mode: keeps the content of every sector and checks reads and parity during the run. With `every_event` it also recounts the redundant
-    /// state after each event. Call it before the first request.
+    /// Verify mode: keeps the content of every sector and checks reads and parity during the run. With `every_event` it also recounts the
+    /// redundant state after each event. Call it before the first request.
     pub fn keep_content(&mut self, every_event: bool) {
         self.shadow = Some(Box::new(Shadow::new(&self.layout, every_event)));
     }

@@ -1,8 +1,8 @@
 //! Verify mode: the content of every sector of the array and of every drive, as a number drawn for each write of it.
 //!
-//! The content that a read of a drive returns is fixed when the read is sent, as a drive keeps the order of its requests; it is used when the
-//! read ends. Parity is computed from nothing but what the update has read and will write, so a wrong update gives wrong parity. A failed drive
-//! has the content that would have been written to it: the sum of the others.
+//! The content that a read of a drive returns is fixed when the read is sent, as a drive keeps the order of its requests; it is used when
+//! the read ends. Parity is computed from nothing but what the update has read and will write, so a wrong update gives wrong parity. A
+//! failed drive has the content that would have been written to it: the sum of the others.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

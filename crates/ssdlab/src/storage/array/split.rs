@@ -70,8 +70,8 @@ impl<D: Store> Array<D> {
         self.send_runs(now, place);
     }
 
-    /// Sends a read. Two kinds of pages wait for the lock of their stripe: pages that an update will write, and pages of the failed drive in a
-    /// locked stripe.
+    /// Sends a read. Two kinds of pages wait for the lock of their stripe: pages that an update will write, and pages of the failed drive
+    /// in a locked stripe.
     fn read(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
         if self.locks.is_at_rest() {
             return self.send_by_unit(now, place, offset, end);

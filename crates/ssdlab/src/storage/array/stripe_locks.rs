@@ -1,7 +1,7 @@
 //! Stripe locks: one update of a stripe is in service at a time, first come first served.
 //!
-//! A read or a trim that must not bypass an update waits in the same queue. Only an update keeps the lock, until its parity is written. A read
-//! or a trim at the head of the queue goes to the drives at once and the lock passes on: the drives keep the order from there on.
+//! A read or a trim that must not bypass an update waits in the same queue. Only an update keeps the lock, until its parity is written. A
+//! read or a trim at the head of the queue goes to the drives at once and the lock passes on: the drives keep the order from there on.
 
 use super::layout::Layout;
 use super::update::Update;

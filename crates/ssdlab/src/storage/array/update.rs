@@ -1,7 +1,7 @@
 //! What a write to a stripe with parity reads and writes, column by column.
 //!
-//! A column is the pages at one offset of the stripe's units. Of two methods the one that reads fewer pages is taken. Read-modify-write reads the
-//! old content of the pages written and the old parity. Reconstruct-write reads the pages that are not written in full.
+//! A column is the pages at one offset of the stripe's units. Of two methods the one that reads fewer pages is taken. Read-modify-write
+//! reads the old content of the pages written and the old parity. Reconstruct-write reads the pages that are not written in full.
 
 use std::ops::Range;
 
@@ -78,8 +78,8 @@ impl Update {
         }
     }
 
-    /// How the parity of a column is computed: by the method that reads fewer pages; read-modify-write if both read as many. With a failed drive,
-    /// by the method that does not read it.
+    /// How the parity of a column is computed: by the method that reads fewer pages; read-modify-write if both read as many. With a failed
+    /// drive, by the method that does not read it.
     pub fn method(&self, layout: &Layout, column: u32) -> Method {
         let (first, last) = self.units(layout);
         let (mut pages, mut whole) = (0, 0);
@@ -100,7 +100,8 @@ impl Update {
         }
     }
 
-    /// The update reads the page of a unit in a column. The unit of parity has the number after those of data. Not called for the failed drive.
+    /// The update reads the page of a unit in a column. The unit of parity has the number after those of data. Not called for the failed
+    /// drive.
     #[inline]
     pub fn reads(&self, layout: &Layout, method: Method, unit: u32, column: u32) -> bool {
         let parity = unit == layout.data_units();
@@ -160,7 +161,8 @@ mod tests {
         assert_eq!(columns(&pages(0, 16)), [0, 1, 2, 3]);
     }
 
-    /// Of the four data pages of column 0 the first 0 to 4 are written. Pages of units 0 to n - 1 are those of a write of n - 1 units and a page.
+    /// Of the four data pages of column 0 the first 0 to 4 are written. Pages of units 0 to n - 1 are those of a write of n - 1 units and a
+    /// page.
     fn method_of(whole: u64, failed: Option<u32>) -> Method {
         update(0, (4 * (whole - 1) + 1) * PAGE).method(&layout(failed), 0)
     }

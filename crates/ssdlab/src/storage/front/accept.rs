@@ -250,8 +250,8 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// A flush waits for the outstanding destages. It waits only for those after the flush before it, and for that flush: so many flushes cost no
-    /// more than one.
+    /// A flush waits for the outstanding destages. It waits only for those after the flush before it, and for that flush: so many flushes
+    /// cost no more than one.
     fn wait_for_destages(&mut self, now: Ns, place: u32) {
         let mut destages = std::mem::take(&mut self.destages);
         for op in destages.drain(..) {
