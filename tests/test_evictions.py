@@ -107,7 +107,7 @@ def test_a_policy_that_cannot_choose_ends_the_run(eviction: Any, message: str) -
 def test_what_is_no_policy_is_refused() -> None:
     with pytest.raises(ssdlab.UsageError, match=r"eviction = 7: expected something to call"):
         run(7)
-    with pytest.raises(ssdlab.ConfigError, match=r"cache\.policy = \"none\": an eviction policy of your own takes the place of"):
+    with pytest.raises(ssdlab.ConfigError, match=r"cache\.policy = \"none\": a user-defined eviction policy needs"):
         ssdlab.run(set=SMALL, requests=10, eviction=oldest)
 
 

@@ -99,7 +99,7 @@ impl Plan {
         }
         let policy = serde_json::to_value(self.config.cache.policy).unwrap_or_default();
         Err(Error::Config(format!(
-            "cache.policy = {policy}: an eviction policy of your own takes the place of \"lru\"; set cache.policy to that"
+            "cache.policy = {policy}: a user-defined eviction policy needs \"lru\", which it replaces; set cache.policy to that"
         )))
     }
 

@@ -210,9 +210,8 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
 fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
     if soft >= 1.0 && soft.fract() != 0.0 {
         let (low, high) = (soft.floor(), soft.ceil());
-        return messages.push(format!(
-            "gc.soft = {soft}: from 1 on it is a number of blocks and must be whole, as {low} or {high}; below 1 it is a share"
-        ));
+        return messages
+            .push(format!("gc.soft = {soft}: must be a share below 1, or a whole number of blocks, for example {low} or {high}"));
     }
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let threshold = capacity.soft_blocks(soft);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Shape;
+use super::SeriesShape;
 use super::bins::{Bin, Bins};
 use crate::stats::result::ratio;
 use crate::units::Ns;
@@ -166,7 +166,7 @@ pub struct Histogram {
 
 impl SeriesResult {
     /// The series of the bins of a run that ended with `free_blocks` free blocks.
-    pub(super) fn of(ended: &Bins, shape: &Shape, chips_per_row: u32, free_blocks: u64) -> Self {
+    pub(super) fn of(ended: &Bins, shape: &SeriesShape, chips_per_row: u32, free_blocks: u64) -> Self {
         let each = Each(ended);
         let pools = u128::from(shape.pools);
         let free = |bin: &Bin| match u128::from(bin.ns) * pools {
