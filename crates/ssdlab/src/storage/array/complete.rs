@@ -4,8 +4,9 @@ use super::split::{Access, Run};
 use super::turns::What;
 use super::update::{Method, Update};
 use super::{Array, Owner, PlantedInArray};
+use crate::blocked::Blocked;
 use crate::request::RequestKind;
-use crate::stats::{Completion, Part, Parts};
+use crate::stats::{Completion, Times};
 use crate::storage::Store;
 use crate::units::Ns;
 
@@ -15,7 +16,7 @@ impl<D: Store> Array<D> {
         let update = self.update(place);
         let arrival = self.requests[self.turns.get(place).request].request.arrival_ns;
         let turn = self.turns.get_mut(place);
-        turn.parts.add(Part::HostQueue, now - arrival);
+        turn.times.wait(Blocked::StripeLock, now - arrival);
         turn.reading = true;
         self.choose_methods(&update);
         self.send_columns(now, place, RequestKind::Read);
@@ -123,25 +124,25 @@ impl<D: Store> Array<D> {
         }
         match piece.owner {
             Owner::Request(place) => {
-                let mut parts = completion.parts;
-                parts.add(Part::HostQueue, completion.arrival_ns - self.requests[place].request.arrival_ns);
-                self.account(now, place, piece.place, parts);
+                let mut times = completion.times;
+                times.wait(Blocked::StripeLock, completion.arrival_ns - self.requests[place].request.arrival_ns);
+                self.account(now, place, piece.place, times);
                 self.request_part_done(now, place);
             }
-            Owner::Update(place) => self.update_piece_done(now, place, (now, piece.place, completion.parts)),
+            Owner::Update(place) => self.update_piece_done(now, place, (now, piece.place, completion.times)),
         }
     }
 
-    /// The parts of a request are those of what ends last; the highest among equals.
-    fn account(&mut self, now: Ns, place: u32, at: u64, parts: Parts) {
+    /// The times of a request are those of what ends last; the highest among equals.
+    fn account(&mut self, now: Ns, place: u32, at: u64, times: Times) {
         let active = &mut self.requests[place];
         if (now, at) >= active.last {
             active.last = (now, at);
-            active.parts = parts;
+            active.times = times;
         }
     }
 
-    fn update_piece_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Parts)) {
+    fn update_piece_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Times)) {
         let turn = self.turns.get_mut(place);
         if (ended.0, ended.1) >= (turn.last.0, turn.last.1) {
             turn.last = ended;
@@ -151,7 +152,7 @@ impl<D: Store> Array<D> {
             return;
         }
         let (_, _, last) = std::mem::take(&mut turn.last);
-        turn.parts.0.iter_mut().zip(last.0).for_each(|(sum, ns)| *sum += ns);
+        turn.times.then(&last);
         if turn.reading {
             self.begin_to_write(now, place);
         } else {
@@ -167,7 +168,7 @@ impl<D: Store> Array<D> {
         }
         // As the last page of the row would count.
         let pages = u64::from(turn.row + 1) * u64::from(self.layout.drives) * u64::from(self.layout.unit_pages);
-        self.account(now, turn.request, (pages << 6) - 1, turn.parts);
+        self.account(now, turn.request, (pages << 6) - 1, turn.times);
         self.row_is_free(now, turn.row);
         self.request_part_done(now, turn.request);
     }

@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::slab::Slab;
-use crate::stats::{ArrayResult, Completion, Parts};
+use crate::stats::{ArrayResult, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
 
@@ -54,7 +54,7 @@ struct Active {
     /// What it waits for: requests to drives of its own, and turns.
     pending: u32,
     /// Where the time went of what ended last.
-    parts: Parts,
+    times: Times,
     /// When that was, and where.
     last: (Ns, u64),
 }
@@ -81,8 +81,8 @@ pub struct Array<D: Store> {
     drives: Vec<D>,
     layout: Layout,
     turns: Turns,
-    requests: Slab<Active>,
-    pieces: Slab<Piece>,
+    requests: Slab<u32, Active>,
+    pieces: Slab<u32, Piece>,
     /// Drives with something to dispatch, a bit each.
     touched: u64,
     /// Drives that may have completed something.

@@ -8,7 +8,7 @@ use super::update::Update;
 use crate::lists::NONE;
 use crate::memory::Exhausted;
 use crate::slab::Slab;
-use crate::stats::Parts;
+use crate::stats::Times;
 use crate::units::Ns;
 
 /// What waits for a turn, or has it.
@@ -43,9 +43,9 @@ pub struct Turn {
     /// Of an update: requests to drives that it waits for.
     pub pending: u32,
     /// Of an update: where its time went.
-    pub parts: Parts,
+    pub times: Times,
     /// The same for the request to a drive that ended last; when that was, and where.
-    pub last: (Ns, u64, Parts),
+    pub last: (Ns, u64, Times),
     /// Who is next in the row.
     next: u32,
 }
@@ -53,7 +53,7 @@ pub struct Turn {
 impl Turn {
     /// A turn to come.
     pub fn new(what: What, row: u32, request: u32) -> Self {
-        Turn { what, row, request, reading: false, pending: 0, parts: Parts::default(), last: (0, 0, Parts::default()), next: NONE }
+        Turn { what, row, request, reading: false, pending: 0, times: Times::default(), last: (0, 0, Times::default()), next: NONE }
     }
 }
 
@@ -74,8 +74,8 @@ struct Queue {
 pub struct Turns {
     /// By row: its queue's place plus one; 0: the row is at rest.
     queues_of: Vec<u32>,
-    queues: Slab<Queue>,
-    turns: Slab<Turn>,
+    queues: Slab<u32, Queue>,
+    turns: Slab<u32, Turn>,
     /// By page of the array: updates under way or waiting that write it.
     changes: Vec<u32>,
 }

@@ -28,7 +28,7 @@ use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
 use crate::slab::Slab;
-use crate::stats::{CacheStats, Completion, Parts};
+use crate::stats::{CacheStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use frames::Frames;
@@ -46,9 +46,9 @@ struct Active {
     sequential: bool,
     /// Pages under way, and one for its being taken in.
     pending: u32,
-    /// When its last page ended, and which (the highest at one instant), and the parts of that.
+    /// When its last page ended, and which (the highest at one instant), and the times of that.
     last: (Ns, u32),
-    parts: Parts,
+    times: Times,
     /// A page of it had its home in GC when it arrived.
     in_gc: bool,
     /// It arrived in the warm-up, so that no statistic counts it.
@@ -109,7 +109,7 @@ struct Access {
     ends_ns: Ns,
     request: u32,
     page: u32,
-    parts: Parts,
+    times: Times,
 }
 
 /// A page on its way down that waits for the others of its request to be collected.
@@ -130,9 +130,9 @@ pub struct Front<B: Store> {
     frames: Frames,
     /// By entry: the request below that brings its page, or [`NONE`].
     fetches: Vec<u32>,
-    requests: Slab<Active>,
-    ops: Slab<Op>,
-    waiters: Slab<Waiter>,
+    requests: Slab<u32, Active>,
+    ops: Slab<u32, Op>,
+    waiters: Slab<u32, Waiter>,
     accesses: VecDeque<Access>,
     pads: Pads,
     /// The destages under way for which no flush waits, in any order.
@@ -324,7 +324,7 @@ impl<B: Store> Store for Front<B> {
         self.settle(now);
         while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
             self.accesses.pop_front();
-            self.page_done(now, access.request, Some((access.page, access.parts)));
+            self.page_done(now, access.request, Some((access.page, access.times)));
         }
         self.check_if_asked();
     }
