@@ -75,7 +75,7 @@ impl PyCompletion {
     /// The parts that the response time is made of, ns.
     #[getter]
     fn parts_ns(&self) -> std::collections::BTreeMap<&'static str, u64> {
-        Part::NAMES.into_iter().zip(self.0.parts.0).collect()
+        Part::NAMES.into_iter().zip(self.0.parts().0).collect()
     }
 
     fn __repr__(&self) -> String {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use ssdlab::config::{Arrival, Config, Layers};
 use ssdlab::flash::Timing;
 use ssdlab::geometry::Geometry;
-use ssdlab::sched::{LineKind, NONE, Scheduler, Transaction, TransactionKind, Transactions};
+use ssdlab::sched::{NONE, QueueKind, Scheduler, Transaction, TransactionKind, Transactions};
 use ssdlab::simulation::{Control, Plan, run};
 use ssdlab::stats::Parts;
 use ssdlab::units::{DieId, Lpn, Ns, PoolId, Ppn};
@@ -43,17 +43,17 @@ fn insertion_ns(length: u32) -> f64 {
     let geometry = Geometry::new(&config);
     let mut scheduler = Scheduler::new(&config, &geometry, &Timing::new(&config.device));
     let mut transactions = Transactions::default();
-    let line = scheduler.line(PoolId(0), LineKind::Write);
+    let line = scheduler.line(PoolId(0), QueueKind::Write);
     let push = |scheduler: &mut Scheduler, transactions: &mut Transactions, request: u32, slack: Ns| {
         let index = transactions.insert(write(request));
         let of = scheduler.slack.as_mut().expect("slacker");
         of.new_request(request, 0);
         of.new_operation(index, u64::from(request), 0);
-        scheduler.push(transactions, DieId(0), line, LineKind::Write, index);
+        scheduler.push(transactions, DieId(0), line, QueueKind::Write, index);
         let of = scheduler.slack.as_mut().expect("slacker");
         // The latest end of the request is that of a page elsewhere.
-        of.will_end(0, index, request, LineKind::Write, slack, 0);
-        of.will_end(0, index, request, LineKind::Write, 0, 0);
+        of.will_end(0, index, request, QueueKind::Write, slack, 0);
+        of.will_end(0, index, request, QueueKind::Write, 0, 0);
         index
     };
     for request in 0..length {

@@ -218,6 +218,12 @@ impl Geometry {
         (self.pools.of_stripe[stripe as usize], rank)
     }
 
+    /// The pool to which static allocation sends a logical page.
+    #[inline(always)]
+    pub fn static_pool(&self, lpn: Lpn) -> PoolId {
+        self.home(lpn).0
+    }
+
     /// Where a sequential fill puts a logical page.
     #[inline]
     pub fn filled_place(&self, lpn: Lpn) -> Ppn {

@@ -12,9 +12,10 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
+//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
 pub mod arbiter;
+pub mod blocked;
 pub mod cache;
 pub mod caller;
 pub mod config;
@@ -35,6 +36,7 @@ pub mod queueing;
 pub mod replay;
 pub mod request;
 pub mod rng;
+pub mod rules;
 pub mod sched;
 pub mod simulation;
 pub mod slab;

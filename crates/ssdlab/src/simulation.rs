@@ -1,6 +1,6 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -790,31 +790,6 @@ fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
     let counters = ssd.counters();
     let geometry = ssd.ftl().geometry();
-    let named = [
-        ("rmw_reads", counters.rmw_reads),
-        ("buffer_reads", counters.buffer_reads),
-        ("unmapped_reads", counters.unmapped_reads),
-        ("page_order_waits", counters.page_order_waits),
-        ("multiplane_operations", counters.multiplane_ops),
-        ("overlapped_operations", counters.overlapped_ops),
-        ("copybacks", counters.copybacks),
-        ("bus_lines", counters.bus_lines),
-        ("host_queue_waits", counters.host_queue_waits),
-        ("host_first_between_jobs", counters.gates),
-        ("trimmed_pages", counters.trimmed_pages),
-        ("redirected_writes", counters.redirected_writes),
-        ("read_passes", ssd.passes()[0]),
-        ("write_passes", ssd.passes()[1]),
-        ("write_pauses", counters.write_pauses),
-        ("pause_reads", counters.pause_reads),
-        ("idle_jobs", counters.idle_jobs),
-        ("idle_pauses", counters.idle_pauses),
-        ("victim_fallbacks", ssd.victim_fallbacks()),
-        ("moves_put_aside", counters.moves_put_aside),
-        ("reordered_moves", counters.reordered_moves),
-        ("discarded_moves", counters.discarded_moves),
-        ("s3_entries", counters.s3_entries),
-    ];
     DeviceStats {
         pools: u64::from(geometry.pools.count.get()),
         host_programs: counters.host_programs,
@@ -838,7 +813,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         gc_active_pool_ns: ssd.gc_active_ns(end),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end)).collect(),
         channel_busy_ns: (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), end)).collect(),
-        counters: BTreeMap::from(named.map(|(name, count)| (name.to_string(), count))),
+        counters: counters.listed().map(|(name, count)| (name.to_string(), count)).collect(),
         array: None,
     }
 }

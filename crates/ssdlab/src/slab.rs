@@ -1,70 +1,91 @@
-//! Things that come and go, named by index: no allocation once there have been as many at once before.
+//! Things that come and go, each named by its place: no allocation once there have been as many at once before.
+//!
+//! A name is an index type of its own ([`SlabId`]), so that a request cannot be looked up where a transaction is meant. Looking up a
+//! place that nothing is in panics: such a name is stale.
 
+use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 use crate::memory::{self, Exhausted};
+use crate::units::SlabId;
 
-/// A slab.
-#[derive(Clone, Debug)]
-pub struct Slab<T> {
-    slots: Vec<T>,
-    free: Vec<u32>,
+/// A place: what is in it, and whether anything is.
+#[derive(Clone, Copy, Debug)]
+struct Place<T> {
+    thing: T,
+    taken: bool,
 }
 
-impl<T> Default for Slab<T> {
+/// A slab of things `T` that are named by `I`.
+#[derive(Clone, Debug)]
+pub struct Slab<I, T> {
+    places: Vec<Place<T>>,
+    free: Vec<u32>,
+    named_by: PhantomData<I>,
+}
+
+impl<I, T> Default for Slab<I, T> {
     fn default() -> Self {
-        Slab { slots: Vec::new(), free: Vec::new() }
+        Slab { places: Vec::new(), free: Vec::new(), named_by: PhantomData }
     }
 }
 
-impl<T> Slab<T> {
+impl<I: SlabId, T> Slab<I, T> {
     /// Sees to it that so many more can be stored, and any taken out, without growing.
     ///
     /// # Errors
     /// [`Exhausted`].
     pub fn make_room(&mut self, more: usize) -> Result<(), Exhausted> {
-        memory::make_room(&mut self.slots, more.saturating_sub(self.free.len()))?;
-        let all_free = self.slots.capacity() - self.free.len();
+        memory::make_room(&mut self.places, more.saturating_sub(self.free.len()))?;
+        let all_free = self.places.capacity() - self.free.len();
         memory::make_room(&mut self.free, all_free)
     }
 
     /// How many it has room for.
     pub fn capacity(&self) -> usize {
-        self.slots.capacity()
+        self.places.capacity()
     }
 
-    /// Stores a thing and returns its index.
+    /// Stores a thing and returns its name.
     #[inline]
-    pub fn insert(&mut self, thing: T) -> u32 {
+    pub fn insert(&mut self, thing: T) -> I {
+        let place = Place { thing, taken: true };
         match self.free.pop() {
-            Some(index) => {
-                self.slots[index as usize] = thing;
-                index
+            Some(number) => {
+                self.places[number as usize] = place;
+                I::new(number)
             }
             None => {
-                self.slots.push(thing);
-                self.slots.len() as u32 - 1
+                self.places.push(place);
+                I::new(self.places.len() as u32 - 1)
             }
         }
     }
 
-    /// All that are there, with their indices. This looks at every place: for recounts.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        let mut is_free = vec![false; self.slots.len()];
-        self.free.iter().for_each(|&index| is_free[index as usize] = true);
-        (0_u32..).zip(&self.slots).filter(move |(index, _)| !is_free[*index as usize])
+    /// All that are there, with their names. This looks at every place: for recounts.
+    pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
+        (0_u32..).zip(&self.places).filter(|(_, place)| place.taken).map(|(number, place)| (I::new(number), &place.thing))
     }
 
-    /// Frees a place.
+    /// Something has this name.
     #[inline]
-    pub fn remove(&mut self, index: u32) {
-        self.free.push(index);
+    pub fn contains(&self, id: I) -> bool {
+        self.places.get(id.number() as usize).is_some_and(|place| place.taken)
+    }
+
+    /// Takes a thing out: its name is stale from now on.
+    #[inline]
+    pub fn remove(&mut self, id: I) {
+        let place = &mut self.places[id.number() as usize];
+        assert!(place.taken, "{id:?} is stale: it is removed twice");
+        place.taken = false;
+        self.free.push(id.number());
     }
 
     /// Things there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.places.len() - self.free.len()
     }
 
     /// There is nothing.
@@ -74,18 +95,47 @@ impl<T> Slab<T> {
     }
 }
 
-impl<T> Index<u32> for Slab<T> {
+impl<I: SlabId, T> Index<I> for Slab<I, T> {
     type Output = T;
 
     #[inline(always)]
-    fn index(&self, index: u32) -> &T {
-        &self.slots[index as usize]
+    fn index(&self, id: I) -> &T {
+        let place = &self.places[id.number() as usize];
+        assert!(place.taken, "a stale name: nothing is there any more");
+        &place.thing
     }
 }
 
-impl<T> IndexMut<u32> for Slab<T> {
+impl<I: SlabId, T> IndexMut<I> for Slab<I, T> {
     #[inline(always)]
-    fn index_mut(&mut self, index: u32) -> &mut T {
-        &mut self.slots[index as usize]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        let place = &mut self.places[id.number() as usize];
+        assert!(place.taken, "a stale name: nothing is there any more");
+        &mut place.thing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::TxnId;
+
+    #[test]
+    fn places_are_used_again() {
+        let mut slab = Slab::<TxnId, u64>::default();
+        let (a, b) = (slab.insert(7), slab.insert(8));
+        slab.remove(a);
+        assert_eq!((slab.len(), slab.contains(a), slab[b]), (1, false, 8));
+        assert_eq!(slab.insert(9), a);
+        assert_eq!(slab.iter().collect::<Vec<_>>(), [(a, &9), (b, &8)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a stale name")]
+    fn a_stale_name_is_noticed() {
+        let mut slab = Slab::<TxnId, u64>::default();
+        let id = slab.insert(7);
+        slab.remove(id);
+        let _ = slab[id];
     }
 }

@@ -1,6 +1,8 @@
 //! Integers with meaning. Time is a `u64` count of nanoseconds; every index has a type of its own, so that a block
 //! number can never be passed where a page number is meant.
 
+use std::num::NonZeroU32;
+
 /// Simulated time or a duration, in nanoseconds.
 pub type Ns = u64;
 
@@ -58,6 +60,82 @@ index_type!(
 index_type!(
     /// A block pool: the blocks of one plane, or of one die, that share a free list and frontiers.
     PoolId
+);
+
+index_type!(
+    /// An operation slot of a die: `2 * die`, or one more where the cache register lets a second operation share the die.
+    SlotId
+);
+
+impl SlotId {
+    /// The die that the slot belongs to.
+    #[inline(always)]
+    pub const fn die(self) -> DieId {
+        DieId(self.0 / 2)
+    }
+
+    /// The other slot of the same die.
+    #[inline(always)]
+    pub const fn other(self) -> SlotId {
+        SlotId(self.0 ^ 1)
+    }
+}
+
+/// A name of something that comes and goes: its place in a [`crate::slab::Slab`]. An `Option` of it takes four bytes.
+pub trait SlabId: Copy + Eq + std::fmt::Debug {
+    /// The name of the place with this number, from 0.
+    fn new(number: u32) -> Self;
+    /// The place's number.
+    fn number(self) -> u32;
+}
+
+/// A plain number names a place too, where a slab is a module's own affair.
+impl SlabId for u32 {
+    #[inline(always)]
+    fn new(number: u32) -> Self {
+        number
+    }
+
+    #[inline(always)]
+    fn number(self) -> u32 {
+        self
+    }
+}
+
+macro_rules! slab_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(transparent)]
+        pub struct $name(NonZeroU32);
+
+        impl SlabId for $name {
+            #[inline(always)]
+            fn new(number: u32) -> Self {
+                $name(NonZeroU32::new(number + 1).expect("one more than a number that fits"))
+            }
+
+            #[inline(always)]
+            fn number(self) -> u32 {
+                self.0.get() - 1
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.number().fmt(f)
+            }
+        }
+    };
+}
+
+slab_id!(
+    /// A page transaction: a request's part of one page.
+    TxnId
+);
+slab_id!(
+    /// A request of the host that a drive has taken in and not completed.
+    ReqId
 );
 
 /// The time `bytes` need on a bus of `ps_per_byte`, in nanoseconds, rounded once to the nearest (halves up).

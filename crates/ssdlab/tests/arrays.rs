@@ -209,7 +209,7 @@ impl Bench {
         self.array.check_array().unwrap();
         self.done.sort_by_key(|completion| completion.index);
         for completion in &self.done {
-            assert_eq!(completion.parts.total(), completion.completed_ns - completion.arrival_ns, "{completion:?}");
+            assert_eq!(completion.parts().total(), completion.completed_ns - completion.arrival_ns, "{completion:?}");
         }
         self.array.members_mut().iter_mut().map(|drive| std::mem::take(&mut drive.log)).collect()
     }
@@ -343,8 +343,8 @@ fn updates_of_a_row_take_turns_and_those_of_other_rows_do_not() {
     let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
     assert_eq!(ends, [400, 800, 420, 1200]);
     assert_eq!(sent[0], [Sent(0, "read", 0, 1), Sent(100, "write", 0, 1), Sent(800, "read", 0, 1), Sent(900, "write", 0, 1)]);
-    assert_eq!(bench.done[1].parts.0[Part::HostQueue as usize], 390);
-    assert_eq!(bench.done[3].parts.0[Part::HostQueue as usize], 770);
+    assert_eq!(bench.done[1].parts().0[Part::HostQueue as usize], 390);
+    assert_eq!(bench.done[3].parts().0[Part::HostQueue as usize], 770);
     assert_eq!((bench.array.result().row_waits, bench.array.result().read_modify_writes), (2, 4));
 }
 
@@ -370,7 +370,7 @@ fn a_read_waits_for_updates_of_its_pages_only() {
     let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
     assert_eq!(ends, [400, 800, 900, 120, 900, 500]);
     assert_eq!(bench.array.result().row_waits, 4);
-    let [queue, array] = [Part::HostQueue, Part::Array].map(|part| bench.done[2].parts.0[part as usize]);
+    let [queue, array] = [Part::HostQueue, Part::Array].map(|part| bench.done[2].parts().0[part as usize]);
     assert_eq!((queue, array), (780, 100));
 }
 
@@ -417,7 +417,7 @@ fn a_degraded_read_takes_its_turn_among_the_updates_of_its_row() {
     let sent = bench.play(&[write(0, 1), read(10, 0), read(20, 2)]);
     assert_eq!(sent[2], [Sent(20, "read", 0, 1), Sent(400, "read", 0, 1)]);
     assert_eq!(sent[3], [Sent(0, "read", 0, 1), Sent(100, "write", 0, 1), Sent(400, "read", 0, 1)]);
-    assert_eq!((bench.done[1].completed_ns, bench.done[1].parts.0[Part::HostQueue as usize]), (500, 390));
+    assert_eq!((bench.done[1].completed_ns, bench.done[1].parts().0[Part::HostQueue as usize]), (500, 390));
     assert_eq!((bench.array.result().degraded_reads, bench.array.result().row_waits), (1, 1));
 }
 
@@ -477,7 +477,7 @@ fn a_trim_of_a_row_takes_its_turn() {
     );
     let ends: Vec<u64> = bench.done.iter().map(|completion| completion.completed_ns).collect();
     assert_eq!(ends, [400, 400, 500, 700]);
-    assert_eq!(bench.done[1].parts.0[Part::HostQueue as usize], 390);
+    assert_eq!(bench.done[1].parts().0[Part::HostQueue as usize], 390);
     assert_eq!(bench.array.result().row_waits, 3);
 }
 
@@ -540,7 +540,7 @@ impl Played {
         use Part::{Array, BusQueue, DieQueue, Dram, Gc, HostQueue, Suspended, Transfer};
         let completion = &self.done[index];
         let all = [HostQueue, DieQueue, Gc, BusQueue, Transfer, Array, Suspended, Dram];
-        let parts = all.into_iter().map(|part| (part, completion.parts.0[part as usize])).filter(|&(_, ns)| ns > 0).collect();
+        let parts = all.into_iter().map(|part| (part, completion.parts().0[part as usize])).filter(|&(_, ns)| ns > 0).collect();
         (completion.completed_ns - completion.arrival_ns, parts)
     }
 }

@@ -50,7 +50,7 @@ fn response(simulation: &mut Simulation, index: u64) -> (u64, Vec<(Part, u64)>) 
     let done = simulation.take_completions();
     let found = done.iter().find(|completion| completion.index == index).expect("it completed");
     let parts = [Part::HostQueue, Part::DieQueue, Part::Gc, Part::BusQueue, Part::Transfer, Part::Array];
-    let parts = parts.into_iter().map(|part| (part, found.parts.0[part as usize])).filter(|(_, ns)| *ns > 0).collect();
+    let parts = parts.into_iter().map(|part| (part, found.parts().0[part as usize])).filter(|(_, ns)| *ns > 0).collect();
     (found.completed_ns - found.arrival_ns, parts)
 }
 

@@ -198,8 +198,8 @@ impl Case {
         for (completion, (request, parts)) in completions.iter().zip(&self.requests) {
             let mut expected = [0; Part::COUNT];
             parts.iter().for_each(|&(part, ns)| expected[part as usize] += ns);
-            if completion.parts.0 != expected || completion.completed_ns - completion.arrival_ns != expected.iter().sum::<u64>() {
-                wrong.push(format!("{request:?} ends at {}: {:?}, not {expected:?}", completion.completed_ns, completion.parts.0));
+            if completion.parts().0 != expected || completion.completed_ns - completion.arrival_ns != expected.iter().sum::<u64>() {
+                wrong.push(format!("{request:?} ends at {}: {:?}, not {expected:?}", completion.completed_ns, completion.parts().0));
             }
         }
         if let Some(expected) = &self.below {

@@ -78,8 +78,8 @@ fn a_trim_does_not_overtake_a_write_in_the_host_queue() {
     let done = play(&config, [write(0, 0), write(0, 1), write(0, 2), trim(1_000, 2), read(5_000_000, 2)]);
     // The third write enters the chip's queue when the second leaves it, and ends at 907.2 us: the trim waits for it.
     assert_eq!(response(&done[3]), 906_200);
-    assert_eq!(done[3].parts.0[Part::HostQueue as usize], 301_400);
-    assert_eq!(done[3].parts.0[Part::DieQueue as usize], 604_800);
+    assert_eq!(done[3].parts().0[Part::HostQueue as usize], 301_400);
+    assert_eq!(done[3].parts().0[Part::DieQueue as usize], 604_800);
     assert_eq!(response(&done[4]), 0, "the page holds no data");
 }
 
@@ -235,7 +235,7 @@ fn a_write_that_waits_for_a_chip_goes_to_another_one_that_ends_its_work() {
     let reads = [read(0, 1), read(0, 3)];
     let done = play(&config, reads.into_iter().chain((0..4).map(|i| write(100_000 + i, 4 + i))));
     assert_eq!(done[0].completed_ns, 127_400);
-    assert_eq!(done[5].parts.0[Part::HostQueue as usize], 127_400 - 100_003);
+    assert_eq!(done[5].parts().0[Part::HostQueue as usize], 127_400 - 100_003);
 }
 
 #[test]

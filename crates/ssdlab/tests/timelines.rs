@@ -332,10 +332,10 @@ fn play(case: &Case, every_stage: bool) {
     completions.sort_by_key(|completion| completion.index);
     for (completion, (response, parts)) in completions.iter().zip(&case.responses) {
         let taken = completion.completed_ns - completion.arrival_ns;
-        assert_eq!(taken, *response, "{}: response of request {}: {:?}", case.name, completion.index, completion.parts);
+        assert_eq!(taken, *response, "{}: response of request {}: {:?}", case.name, completion.index, completion.parts());
         let mut expected = [0; Part::COUNT];
         parts.iter().for_each(|&(part, ns)| expected[part as usize] += ns);
-        assert_eq!(completion.parts.0, expected, "{}: parts of request {}", case.name, completion.index);
+        assert_eq!(completion.parts().0, expected, "{}: parts of request {}", case.name, completion.index);
     }
     assert_eq!(completions.len(), case.responses.len(), "{}", case.name);
     let mut stages: Vec<Stage> =

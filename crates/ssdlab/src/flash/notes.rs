@@ -2,9 +2,10 @@
 //!
 //! Without a recorder each of these is one look at an empty option.
 
-use super::{Flash, Op, OpKind, Stage};
+use super::op::Stage;
+use super::{Flash, Op, OpKind};
 use crate::timeline::NOWHERE;
-use crate::units::{ChannelId, DieId, Ns};
+use crate::units::{ChannelId, DieId, Ns, SlotId};
 
 /// How the stages of an operation are called.
 struct Names {
@@ -22,7 +23,7 @@ impl Names {
     fn of(op: &Op) -> Self {
         match op.kind {
             OpKind::CopybackMove => COPYBACK,
-            _ if op.host => PLAIN,
+            _ if op.owner.is_host() => PLAIN,
             _ => MOVE,
         }
     }
@@ -41,7 +42,7 @@ fn doing(stage: Stage, op: &Op) -> Option<&'static str> {
         Stage::WaitBusOut | Stage::WaitBusIn => "wait for bus",
         Stage::WaitRegister => "wait for register",
         Stage::WaitArray => "wait for array",
-        Stage::HeldOut | Stage::HeldIn | Stage::HeldProgram => "preemption point",
+        Stage::StoppedBeforeOut | Stage::StoppedBeforeIn | Stage::StoppedBeforeProgram => "preemption point",
         Stage::Suspending => "suspending",
     })
 }
@@ -49,78 +50,78 @@ fn doing(stage: Stage, op: &Op) -> Option<&'static str> {
 impl Flash {
     /// What the operation in a slot does has changed.
     #[inline(always)]
-    pub(super) fn note(&mut self, now: Ns, index: u32) {
-        if self.timeline.is_some() {
-            self.note_stage(now, index);
+    pub(super) fn note(&mut self, now: Ns, at: SlotId) {
+        if self.recorder.is_some() {
+            self.note_stage(now, at);
         }
     }
 
     #[cold]
-    fn note_stage(&mut self, now: Ns, index: u32) {
-        let Some(timeline) = &mut self.timeline else { return };
-        let slot = &self.slots[index as usize];
+    fn note_stage(&mut self, now: Ns, at: SlotId) {
+        let Some(timeline) = &mut self.recorder else { return };
+        let slot = &self.slots[at.index()];
         match doing(slot.stage, &slot.op) {
-            None => timeline.empty(now, index),
+            None => timeline.empty(now, at.0),
             Some(name) if matches!(slot.stage, Stage::In | Stage::Out) => {
-                timeline.transfer(now, index, ChannelId(self.channel_of_die[index as usize / 2]), name, slot.transferred);
+                timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, slot.transferred);
             }
-            Some(name) => timeline.stage(now, index, name, NOWHERE),
+            Some(name) => timeline.stage(now, at.0, name, NOWHERE),
         }
     }
 
     /// An operation begins in a slot.
     #[inline(always)]
-    pub(super) fn note_start(&mut self, index: u32) {
-        if let Some(timeline) = &mut self.timeline {
-            timeline.operation_begins(index);
+    pub(super) fn note_start(&mut self, at: SlotId) {
+        if let Some(timeline) = &mut self.recorder {
+            timeline.operation_begins(at.0);
         }
     }
 
-    /// The operation that begins in a slot is played in one piece.
+    /// The operation that begins in a slot is one event.
     #[inline(always)]
-    pub(super) fn note_whole(&mut self, now: Ns, index: u32) {
-        if self.timeline.is_some() {
-            self.note_stages(now, index);
+    pub(super) fn note_whole(&mut self, now: Ns, at: SlotId) {
+        if self.recorder.is_some() {
+            self.note_stages(now, at);
         }
     }
 
     #[cold]
-    fn note_stages(&mut self, now: Ns, index: u32) {
-        let Some(timeline) = &mut self.timeline else { return };
-        let (op, transfer) = (self.slots[index as usize].op, self.timing.transfer_ns);
+    fn note_stages(&mut self, now: Ns, at: SlotId) {
+        let Some(timeline) = &mut self.recorder else { return };
+        let (op, transfer) = (self.slots[at.index()].op, self.timing.transfer_ns);
         let names = Names::of(&op);
         let (read, program) = ((names.read, op.read_ns, false), (names.program, op.write_ns, false));
         let (out, into) = ((names.out, transfer, true), (names.into, transfer, true));
-        let channel = ChannelId(self.channel_of_die[index as usize / 2]);
+        let channel = self.channel_of_die[at.die().index()];
         match op.kind {
-            OpKind::RegisterRead => unreachable!("it is never played in one piece"),
-            OpKind::Erase => timeline.whole(now, index, channel, &[("erase", op.write_ns, false)]),
-            OpKind::CopybackMove => timeline.whole(now, index, channel, &[read, program]),
-            OpKind::Read => timeline.whole(now, index, channel, &[read, out]),
-            OpKind::Program => timeline.whole(now, index, channel, &[into, program]),
-            OpKind::Move => timeline.whole(now, index, channel, &[read, out, into, program]),
+            OpKind::RegisterRead => unreachable!("it is never one event"),
+            OpKind::Erase => timeline.whole(now, at.0, channel, &[("erase", op.write_ns, false)]),
+            OpKind::CopybackMove => timeline.whole(now, at.0, channel, &[read, program]),
+            OpKind::Read => timeline.whole(now, at.0, channel, &[read, out]),
+            OpKind::Program => timeline.whole(now, at.0, channel, &[into, program]),
+            OpKind::Move => timeline.whole(now, at.0, channel, &[read, out, into, program]),
         }
     }
 
     /// The transfer on a channel has ended.
     #[inline(always)]
     pub(super) fn note_transfer_end(&mut self, now: Ns, channel: ChannelId) {
-        if let Some(timeline) = &mut self.timeline {
+        if let Some(timeline) = &mut self.recorder {
             timeline.transfer_ends(now, channel);
         }
     }
 
-    /// The operation in a slot is told to suspend its array stage.
-    pub(super) fn note_suspension(&mut self, now: Ns, index: u32) {
-        self.note(now, index);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.mark(now, index, "suspend");
+    /// The operation in a slot begins to suspend its array stage.
+    pub(super) fn note_suspension(&mut self, now: Ns, at: SlotId) {
+        self.note(now, at);
+        if let Some(timeline) = &mut self.recorder {
+            timeline.mark(now, at.0, "suspend");
         }
     }
 
-    /// The operation in a slot is laid on the shelf of its die, or pauses, in this stage.
-    pub(super) fn note_aside(&mut self, now: Ns, index: u32, stage: Stage, pauses: bool) {
-        let Some(timeline) = &mut self.timeline else { return };
+    /// The operation in a slot is suspended, or paused, in this stage.
+    pub(super) fn note_aside(&mut self, now: Ns, at: SlotId, stage: Stage, pauses: bool) {
+        let Some(timeline) = &mut self.recorder else { return };
         let (name, mark) = match stage {
             _ if pauses => ("paused program", Some("pause")),
             // Those have been told before.
@@ -129,22 +130,22 @@ impl Flash {
             Stage::Erase => ("suspended erase", None),
             _ => ("put aside", Some("put aside")),
         };
-        timeline.put_aside(now, index, name);
+        timeline.put_aside(now, at.0, name);
         if let Some(mark) = mark {
-            timeline.mark(now, index, mark);
+            timeline.mark(now, at.0, mark);
         }
     }
 
-    /// What was laid aside is in a slot again.
-    pub(super) fn note_return(&mut self, now: Ns, index: u32) {
-        if let Some(timeline) = &mut self.timeline {
-            timeline.take_back(now, index);
+    /// What was suspended or paused is in a slot again.
+    pub(super) fn note_return(&mut self, now: Ns, at: SlotId) {
+        if let Some(timeline) = &mut self.recorder {
+            timeline.take_back(now, at.0);
         }
     }
 
-    /// What lies on the shelf of a die is given up.
+    /// What is suspended on a die is given up.
     pub(super) fn note_given_up(&mut self, now: Ns, die: DieId) {
-        if let Some(timeline) = &mut self.timeline {
+        if let Some(timeline) = &mut self.recorder {
             timeline.give_up(now, die);
         }
     }

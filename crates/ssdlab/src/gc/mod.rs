@@ -1,153 +1,82 @@
-//! Garbage collection: when to collect (trigger), what (victim), how far a job is, and which host operations it keeps waiting (scope).
-//! It knows pools and blocks; whether its next step may go now is the arbiter's question.
+//! Garbage collection (GC): when to collect (trigger), what (victim), how far a job is, and which host operations it keeps waiting. Whether
+//! its next step may go now is the arbiter's question.
+//!
+//! | file | question |
+//! |---|---|
+//! | `mod` | when does a job start and end? |
+//! | `victim/` | which block is collected? |
+//! | `job` | what is the next step of a job? |
+//! | `scope_queue` | which pool's job is next inside a scope, and does the host go first between two? |
+//! | `exclusion` | from which dies and planes does a job exclude the host? |
+//! | `states` | what is allowed while a pool is short of free blocks (S0 to S3)? |
+//! | `idle` | when is the drive idle? |
+//! | `untimed` | the same without a clock, for preconditioning |
 
+mod exclusion;
+mod idle;
+mod job;
+mod scope_queue;
+mod states;
 pub mod untimed;
 pub mod victim;
 
-use std::collections::VecDeque;
+pub use exclusion::Excluded;
+pub use idle::Idle;
+pub use job::{Job, Move, Step};
+pub use states::StateChange;
 
-use crate::config::{Config, Scope};
+use exclusion::Exclusion;
+use job::Jobs;
+use scope_queue::ScopeQueues;
+use states::{Facts, States};
+use victim::{CustomVictim, Picker};
+
+use crate::config::Config;
+use crate::error::Error;
 use crate::ftl::Ftl;
-use crate::geometry::Geometry;
-use crate::units::{BlockId, Lpn, Ns, PlaneId, PoolId, Ppn};
-
-/// The next step of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Move a page, its data staying in the register.
-    Move(Move),
-    /// Read a page into the controller's buffer.
-    Read(Move),
-    /// Program a page from the controller's buffer.
-    Program(Move),
-    /// Erase the victim.
-    Erase,
-}
-
-/// "No transaction" in a move: as in the slab.
-const NOBODY: u32 = u32::MAX;
-
-/// When something became ready, ns, and the serial number of that moment.
-type Ready = (Ns, u64);
-
-/// The move of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// The logical page.
-    pub lpn: Lpn,
-    /// Where it lies.
-    pub from: Ppn,
-    /// Where it goes to, once that is chosen.
-    pub to: Option<Ppn>,
-    /// The first of the host reads that have joined it, which are linked like a line.
-    pub readers: u32,
-    /// The host write that has taken its place.
-    pub writer: u32,
-}
-
-impl Move {
-    /// The move of a page that lies at `from`.
-    pub fn new(lpn: Lpn, from: Ppn) -> Self {
-        Move { lpn, from, to: None, readers: NOBODY, writer: NOBODY }
-    }
-}
-
-/// The moves of a job that go through the controller's buffer.
-#[derive(Clone, Debug, Default)]
-struct Flight {
-    /// For each move that may begin: since when.
-    free: VecDeque<Ready>,
-    /// Moves whose page is in the buffer, and since when.
-    buffered: VecDeque<(Move, Ready)>,
-}
-
-/// The collection of one block.
-#[derive(Clone, Copy, Debug)]
-pub struct Job {
-    /// The block being collected.
-    pub victim: BlockId,
-    /// The page offset up to which valid pages have been moved.
-    cursor: u32,
-    /// When the job started, ns.
-    pub started_ns: Ns,
-    /// When the next step became ready, ns, and the serial number of that moment.
-    pub ready: (Ns, u64),
-    /// An operation of the job is under way.
-    pub busy: bool,
-    /// The move whose operation is under way or suspended. `None` during the erase.
-    pub moving: Option<Move>,
-    /// Host operations inside the scope that were running when the job started have not all ended (ae2022's GC-pending state).
-    pub pending: bool,
-    /// Idleness started it: the pool was not short of free blocks.
-    pub ahead: bool,
-    /// It waits at its next point until the drive is idle again, or the pool short of free blocks.
-    pub paused: bool,
-    /// It has reached that point, and has been counted.
-    pub pause_seen: bool,
-}
-
-/// The pools of which only one may have an active job at a time: those within one instance of the scope.
-#[derive(Clone, Debug, Default)]
-struct Turn {
-    active: Option<PoolId>,
-    waiting: VecDeque<PoolId>,
-    /// Between two jobs: host operations that began to wait before this serial number go first.
-    gate: Option<u64>,
-}
-
-/// The dies and planes in which host operations wait during a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excluded {
-    /// None.
-    Nothing,
-    /// One plane.
-    Plane(PlaneId),
-    /// These dies, first and one past the last.
-    Dies(u32, u32),
-}
+use crate::rules::GcRules;
+use crate::units::{DieId, Lpn, Ns, PlaneId, PoolId, Ppn, TxnId};
+use crate::views::{QueueKind, Ready};
 
 /// The garbage collector of one drive.
 #[derive(Debug)]
 pub struct Collector {
-    victims: victim::Picker,
-    scope: Scope,
-    moves_in_flight: u32,
-    jobs: Vec<Option<Job>>,
-    /// By pool; used where more than one move may be in flight.
-    flights: Vec<Flight>,
-    turns: Vec<Turn>,
-    /// The pool waits for a turn or has one.
+    excludes_dies: bool,
+    victims: Picker,
+    jobs: Jobs,
+    queues: ScopeQueues,
+    exclusion: Exclusion,
+    states: States,
+    idle: Option<Idle>,
+    /// By pool: it waits for a job or has one.
     queued: Vec<bool>,
-    /// The pool wants collection but no block gained anything: until a page of it is invalidated.
+    /// By pool: it wants GC but no block gained anything, until a page of it is invalidated.
     stalled: Vec<bool>,
     stalled_count: u32,
-    /// Turns between two jobs.
-    gated: u32,
 }
 
 impl Collector {
     /// A collector at rest. `seed`: that of the run, for policies that draw.
-    pub fn new(config: &Config, geometry: &Geometry, seed: u64) -> Self {
+    pub fn new(config: &Config, rules: &GcRules, ftl: &Ftl, seed: u64) -> Self {
+        let geometry = ftl.geometry();
         let pools = geometry.pools.count.get() as usize;
-        let turns = match config.gc.scope {
-            Scope::Device => 1,
-            Scope::Channel => geometry.channels as usize,
-            Scope::Chip => geometry.chips as usize,
-            Scope::Die => geometry.dies as usize,
-            Scope::Plane | Scope::Block | Scope::None => pools,
-        };
         Collector {
-            victims: victim::Picker::new(&config.gc, seed, "gc/victim"),
-            scope: config.gc.scope,
-            moves_in_flight: config.gc.moves_in_flight,
-            jobs: vec![None; pools],
-            flights: vec![Flight::default(); pools],
-            turns: vec![Turn::default(); turns],
+            excludes_dies: rules.excludes_dies() || rules.scope == crate::config::Scope::Plane,
+            victims: Picker::new(&config.gc, seed, "gc/victim"),
+            jobs: Jobs::new(geometry, rules.moves_in_flight),
+            queues: ScopeQueues::new(rules.scope, geometry),
+            exclusion: Exclusion::new(rules.scope, geometry),
+            states: States::new(config, geometry),
+            idle: Idle::new(config, geometry.pools.blocks_each),
             queued: vec![false; pools],
             stalled: vec![false; pools],
             stalled_count: 0,
-            gated: 0,
         }
+    }
+
+    /// Asks a victim policy of the user's own.
+    pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
+        self.victims.ask(custom);
     }
 
     /// Picks in which the greedy choice stood in for that of the victim policy.
@@ -155,49 +84,43 @@ impl Collector {
         self.victims.fallbacks()
     }
 
-    /// The victim policy, to give it one of the user's own or to ask what became of that.
-    pub fn victims_mut(&mut self) -> &mut victim::Picker {
-        &mut self.victims
+    /// Why the user's own victim policy could not choose, once it could not.
+    #[inline]
+    pub fn take_policy_failure(&mut self) -> Option<Error> {
+        self.victims.take_failure()
     }
 
     /// The pool's active job.
     #[inline(always)]
     pub fn job(&self, pool: PoolId) -> Option<&Job> {
-        self.jobs[pool.index()].as_ref()
+        self.jobs.of(pool)
     }
 
-    /// The pool's active job, to change.
+    /// All active jobs.
+    pub fn active_jobs(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.active()
+    }
+
+    /// The move whose operation is in service or suspended, of the pool's job.
     #[inline(always)]
-    pub fn job_mut(&mut self, pool: PoolId) -> &mut Job {
-        self.jobs[pool.index()].as_mut().expect("the pool has an active job")
+    pub fn moving(&self, pool: PoolId) -> Option<Move> {
+        self.jobs.of(pool)?.moving()
     }
 
-    fn turn_of(&self, geometry: &Geometry, pool: PoolId) -> usize {
-        let die = geometry.die_of_pool(pool);
-        match self.scope {
-            Scope::Device => 0,
-            Scope::Channel => geometry.channel_of_die(die).index(),
-            Scope::Chip => geometry.chip_of_die(die).index(),
-            Scope::Die => die.index(),
-            Scope::Plane | Scope::Block | Scope::None => pool.index(),
-        }
+    /// The same, to change.
+    pub fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
+        self.jobs.moving_mut(pool)
     }
 
-    /// Where host operations wait while this pool's job is active.
-    pub fn excluded(&self, geometry: &Geometry, pool: PoolId) -> Excluded {
-        let die = geometry.die_of_pool(pool);
-        let dies = |range: std::ops::Range<u32>| Excluded::Dies(range.start, range.end);
-        match self.scope {
-            Scope::Device => Excluded::Dies(0, geometry.dies),
-            Scope::Channel => dies(geometry.dies_of_channel(geometry.channel_of_die(die))),
-            Scope::Chip => dies(geometry.dies_of_chip(geometry.chip_of_die(die))),
-            Scope::Die => Excluded::Dies(die.0, die.0 + 1),
-            Scope::Plane => {
-                let job = self.job(pool).expect("exclusion is asked for while a job is active");
-                Excluded::Plane(geometry.plane_of_block(job.victim))
-            }
-            Scope::Block | Scope::None => Excluded::Nothing,
-        }
+    /// Active jobs of a die.
+    #[inline(always)]
+    pub fn jobs_on_die(&self, die: DieId) -> u32 {
+        self.jobs.on_die(die)
+    }
+
+    /// Active jobs.
+    pub fn jobs_active(&self) -> u64 {
+        self.jobs.count()
     }
 
     /// Evaluates the trigger for a pool. Returns the pool whose job may start now, if there is one.
@@ -207,9 +130,8 @@ impl Collector {
             return None;
         }
         self.queued[pool.index()] = true;
-        let turn = self.turn_of(ftl.geometry(), pool);
-        self.turns[turn].waiting.push_back(pool);
-        self.next_in_turn(turn)
+        self.queues.push(ftl.geometry(), pool);
+        self.queues.next(ftl.geometry(), pool)
     }
 
     /// Some pool waits for a gain.
@@ -218,7 +140,8 @@ impl Collector {
         self.stalled_count > 0
     }
 
-    /// A page of the pool was invalidated or a block closed: if collection stopped for want of gain, it may go on.
+    /// A page of the pool was invalidated or a block closed: if GC stopped for want of gain, it may go on. Returns the pool whose job may
+    /// start now.
     #[inline(always)]
     pub fn gain_appeared(&mut self, ftl: &Ftl, pool: PoolId) -> Option<PoolId> {
         if self.stalled_count == 0 || !self.stalled[pool.index()] {
@@ -229,22 +152,12 @@ impl Collector {
         self.trigger(ftl, pool)
     }
 
-    fn next_in_turn(&mut self, turn: usize) -> Option<PoolId> {
-        let turn = &self.turns[turn];
-        if turn.active.is_some() || turn.gate.is_some() {
-            return None;
-        }
-        turn.waiting.front().copied()
-    }
-
-    /// Starts the job of the pool at the front of its turn. Returns false if nothing is to be gained there (any more); the caller then asks
-    /// [`Collector::after_job`] who is next.
-    pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, now: Ns, serial: u64) -> bool {
-        let turn = self.turn_of(ftl.geometry(), pool);
-        let front = self.turns[turn].waiting.pop_front();
-        assert_eq!(front, Some(pool), "jobs start in the order of their turn");
+    /// Starts the job of the pool that is next in its scope. Returns false if nothing is to be gained there (any more); the caller then asks
+    /// [`Collector::next_in_scope`].
+    pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready) -> bool {
         let wanted = ftl.wants_collection(pool);
         let victim = if wanted { self.victims.pick(ftl, pool) } else { None };
+        self.queues.pop(ftl.geometry(), pool, victim.is_some());
         let Some(victim) = victim else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {
@@ -254,214 +167,251 @@ impl Collector {
             return false;
         };
         let moves = ftl.start_job(pool, victim);
-        if self.moves_in_flight > 1 {
-            let free = &mut self.flights[pool.index()].free;
-            free.clear();
-            free.extend((0..moves.min(self.moves_in_flight)).map(|_| (now, serial)));
-        }
-        self.turns[turn].active = Some(pool);
-        self.jobs[pool.index()] = Some(Job {
-            victim,
-            cursor: 0,
-            started_ns: now,
-            ready: (now, serial),
-            busy: false,
-            moving: None,
-            pending: true,
-            ahead: false,
-            paused: false,
-            pause_seen: false,
-        });
+        self.jobs.start(ftl.geometry().die_of_pool(pool), pool, victim, moves, ready);
         true
     }
 
     /// The next step of the pool's job.
     #[inline(always)]
     pub fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
-        if self.moves_in_flight > 1 {
-            return self.next_step_in_flight(ftl, pool);
-        }
-        let job = self.jobs[pool.index()].as_mut().expect("the pool has an active job");
-        match ftl.next_move(job.victim, job.cursor) {
-            Some((page, from, lpn)) => {
-                job.cursor = page + 1;
-                Step::Move(Move::new(lpn, from))
-            }
-            None => Step::Erase,
-        }
-    }
-
-    /// Of the page that could be read and the page that could be programmed, the one that became ready first.
-    fn next_step_in_flight(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
-        if self.next_is_program(ftl, pool) {
-            let (moved, _) = self.flights[pool.index()].buffered.pop_front().expect("a page is in the buffer");
-            return Step::Program(moved);
-        }
-        match self.next_page(ftl, pool) {
-            Some((page, from, lpn)) => {
-                self.job_mut(pool).cursor = page + 1;
-                self.flights[pool.index()].free.pop_front();
-                Step::Read(Move::new(lpn, from))
-            }
-            None => Step::Erase,
-        }
-    }
-
-    /// The next page to be read, if a move may begin.
-    fn next_page(&self, ftl: &Ftl, pool: PoolId) -> Option<(u32, Ppn, Lpn)> {
-        let (job, flight) = (self.job(pool)?, &self.flights[pool.index()]);
-        flight.free.front()?;
-        let mut next = ftl.next_move(job.victim, job.cursor);
-        // One that went ahead of its turn is valid until its move ends.
-        while let Some((page, _, lpn)) = next
-            && self.is_buffered(pool, lpn)
-        {
-            next = ftl.next_move(job.victim, page + 1);
-        }
-        next
+        self.jobs.next_step(ftl, pool)
     }
 
     /// The next step of the pool's job is a flash program, which needs the bus to begin.
+    #[inline(always)]
     pub fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        if self.moves_in_flight == 1 {
-            return false;
-        }
-        let flight = &self.flights[pool.index()];
-        let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
-        flight.buffered.front().is_some_and(|(_, ready)| read.is_none_or(|read| ready < read))
+        self.jobs.next_is_program(ftl, pool)
     }
 
     /// The next step of the pool's job is the erase.
     pub fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        let flight = &self.flights[pool.index()];
-        let job = self.job(pool).expect("the pool has an active job");
-        flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
+        self.jobs.next_is_erase(ftl, pool)
     }
 
-    /// The step that moves this page of the victim ahead of its turn, if one more move may begin.
-    pub fn move_ahead(&mut self, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
-        let moved = Move::new(lpn, from);
-        if self.moves_in_flight == 1 {
-            return Step::Move(moved);
-        }
-        self.flights[pool.index()].free.pop_front();
-        Step::Read(moved)
+    /// The step that moves this page of the victim out of order, if one more move may begin.
+    pub fn move_out_of_order(&mut self, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+        self.jobs.move_out_of_order(pool, lpn, from)
     }
 
     /// One more move of the pool's job may begin.
     pub fn may_move(&self, pool: PoolId) -> bool {
-        self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
-    }
-
-    /// The page is in the controller's buffer.
-    pub fn is_buffered(&self, pool: PoolId, lpn: Lpn) -> bool {
-        self.buffered(pool, lpn).is_some()
+        self.jobs.may_move(pool)
     }
 
     /// The move of a page that is in the controller's buffer.
     pub fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
-        self.flights[pool.index()].buffered.iter().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
+        self.jobs.buffered(pool, lpn)
     }
 
     /// The same, to change.
     pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
-        self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
+        self.jobs.buffered_mut(pool, lpn)
     }
 
-    /// The page of the move under way is in the controller's buffer.
+    /// An operation of the pool's job begins, of this move or (`None`) the erase.
+    pub fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
+        self.jobs.begin_step(pool, moving);
+    }
+
+    /// The page of the move in service is in the controller's buffer.
     pub fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
-        let job = self.job_mut(pool);
-        job.busy = false;
-        let moved = job.moving.take().expect("a page was read");
-        self.flights[pool.index()].buffered.push_back((moved, ready));
-        self.find_ready(ftl, pool, ready);
+        self.jobs.read_ended(ftl, pool, ready);
     }
 
-    /// The move under way has ended, or is not needed any more.
+    /// The move in service has ended, or is not needed any more.
     #[inline(always)]
     pub fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
-        let job = self.job_mut(pool);
-        job.busy = false;
-        job.moving = None;
-        job.ready = ready;
-        if self.moves_in_flight > 1 {
-            self.flights[pool.index()].free.push_back(ready);
-            self.find_ready(ftl, pool, ready);
-        }
+        self.jobs.move_ended(ftl, pool, ready);
     }
 
-    /// Since when the next of several moves in flight, or else the erase, is ready.
-    fn find_ready(&mut self, ftl: &Ftl, pool: PoolId, now: Ready) {
-        let flight = &self.flights[pool.index()];
-        let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
-        let program = flight.buffered.front().map(|(_, ready)| ready);
-        let ready = read.into_iter().chain(program).min().copied().unwrap_or(now);
-        self.job_mut(pool).ready = ready;
+    /// The erase has ended. The pool waits for another job if it wants more. Returns the finished job. `barrier`: host operations inside
+    /// the scope that began to wait before this serial number go before the next job.
+    pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>) -> Job {
+        let again = ftl.wants_collection(pool);
+        self.queued[pool.index()] = again;
+        self.queues.job_ended(ftl.geometry(), pool, again, barrier);
+        self.jobs.end(ftl.geometry().die_of_pool(pool), pool)
     }
 
-    /// The pool wants collection, and something may be gained by it.
+    /// The pool whose job may start now in the scope of `pool`, if any.
+    #[inline]
+    pub fn next_in_scope(&self, ftl: &Ftl, pool: PoolId) -> Option<PoolId> {
+        self.queues.next(ftl.geometry(), pool)
+    }
+
+    /// Host operations that began to wait before this serial number go before the next job in the scope of `pool`.
+    #[inline]
+    pub fn host_barrier(&self, ftl: &Ftl, pool: PoolId) -> Option<u64> {
+        self.queues.host_barrier(ftl.geometry(), pool)
+    }
+
+    /// Removes that barrier.
+    pub fn remove_barrier(&mut self, ftl: &Ftl, pool: PoolId) {
+        self.queues.remove_barrier(ftl.geometry(), pool);
+    }
+
+    /// The barrier that the job of this pool left is to be looked at again.
+    pub fn note_barrier(&mut self, pool: PoolId) {
+        self.queues.note_barrier(pool);
+    }
+
+    /// Some barrier is to be looked at.
+    #[inline(always)]
+    pub fn any_barrier(&self) -> bool {
+        self.queues.any_barrier()
+    }
+
+    /// Moves the list of barriers to be looked at, by the pools whose jobs left them, out of here, and back ([`Collector::keep_list`]).
+    pub fn take_barriers(&mut self) -> Vec<PoolId> {
+        self.queues.take_barriers()
+    }
+
+    /// Keeps the memory of the list of [`Collector::take_barriers`].
+    pub fn keep_list(&mut self, list: Vec<PoolId>) {
+        self.queues.give_back(list);
+    }
+
+    /// The pools inside the scope of `pool`.
+    pub fn pools_of_scope(&self, ftl: &Ftl, pool: PoolId) -> impl Iterator<Item = PoolId> + use<> {
+        self.queues.pools(ftl.geometry(), pool).map(PoolId)
+    }
+
+    /// What the active job of a pool excludes the host from.
+    pub fn excluded(&self, ftl: &Ftl, pool: PoolId) -> Excluded {
+        let job = self.jobs.of(pool).expect("exclusion is that of an active job");
+        self.exclusion.of(ftl.geometry(), pool, ftl.geometry().plane_of_block(job.victim()))
+    }
+
+    /// The active job of a pool begins or ceases to exclude the host. Returns from what.
+    pub fn set_exclusion(&mut self, ftl: &Ftl, pool: PoolId, on: bool) -> Excluded {
+        let excluded = self.excluded(ftl, pool);
+        self.exclusion.set(pool, excluded, on);
+        excluded
+    }
+
+    /// The pool whose job excludes the host from a die.
+    #[inline(always)]
+    pub fn excludes_die(&self, die: DieId) -> Option<PoolId> {
+        self.exclusion.of_die(die)
+    }
+
+    /// A job excludes the host from a plane.
+    #[inline(always)]
+    pub fn excludes_plane(&self, plane: PlaneId) -> bool {
+        self.exclusion.of_plane(plane)
+    }
+
+    /// T_hard in blocks; 0: none.
+    pub fn hard_blocks(&self) -> u32 {
+        self.states.hard_blocks()
+    }
+
+    /// GC is wanted in the pool, and something may be gained by it.
     #[inline(always)]
     pub fn is_wanted(&self, pool: PoolId) -> bool {
-        self.queued[pool.index()] || self.jobs[pool.index()].is_some()
+        self.queued[pool.index()] || self.jobs.of(pool).is_some()
     }
 
-    /// The erase has ended. Puts the pool back in its turn if it wants more, and returns the finished job.
-    /// `gate`: host operations that wait inside the scope with a serial number below go before the next job.
-    pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, gate: Option<u64>) -> Job {
-        let turn = self.turn_of(ftl.geometry(), pool);
-        let job = self.jobs[pool.index()].take().expect("the pool has an active job");
-        self.turns[turn].active = None;
-        self.queued[pool.index()] = false;
-        if ftl.wants_collection(pool) {
-            self.queued[pool.index()] = true;
-            self.turns[turn].waiting.push_back(pool);
-        }
-        if gate.is_some() && !self.turns[turn].waiting.is_empty() {
-            self.turns[turn].gate = gate;
-            self.gated += 1;
-        }
-        job
-    }
-
-    /// The pool whose job may start now in the turn of `pool`, if any.
+    /// The free blocks of a pool, its job, or whether it wants one may have changed: its state follows.
     #[inline]
-    pub fn after_job(&mut self, geometry: &Geometry, pool: PoolId) -> Option<PoolId> {
-        self.next_in_turn(self.turn_of(geometry, pool))
+    pub fn update_state(&mut self, now: Ns, ftl: &Ftl, pool: PoolId) -> StateChange {
+        let excluded = self.excludes_dies && self.jobs.of(pool).is_some();
+        let facts = Facts { wanted: self.is_wanted(pool), excluded, free: ftl.blocks().free_count(pool) };
+        self.states.update(now, pool, facts)
     }
 
-    /// The gate of the turn of `pool`: host operations that began to wait before it go first.
-    #[inline]
-    pub fn gate(&self, geometry: &Geometry, pool: PoolId) -> Option<u64> {
-        if self.gated == 0 { None } else { self.turns[self.turn_of(geometry, pool)].gate }
+    /// A pool enters S3: GC runs to completion for this high-priority write.
+    pub fn enter_s3(&mut self, pool: PoolId, write: TxnId) {
+        self.states.enter_s3(pool, write);
     }
 
-    /// Opens the gate of the turn of `pool`; returns the pool whose job may start now.
-    pub fn open_gate(&mut self, geometry: &Geometry, pool: PoolId) -> Option<PoolId> {
-        let turn = self.turn_of(geometry, pool);
-        if self.turns[turn].gate.take().is_some() {
-            self.gated -= 1;
+    /// The high-priority write for which its pool was in S3 begins.
+    pub fn leave_s3(&mut self, pool: PoolId) {
+        self.states.leave_s3(pool);
+    }
+
+    /// The high-priority write for which the pool is in S3.
+    #[inline(always)]
+    pub fn urgent(&self, pool: PoolId) -> Option<TxnId> {
+        self.states.urgent(pool)
+    }
+
+    /// Some pool is in S3 for a high-priority write.
+    #[inline(always)]
+    pub fn any_urgent(&self) -> bool {
+        self.states.any_urgent()
+    }
+
+    /// The pool has fewer than T_hard free blocks while GC is wanted, and is not in S3: a high-priority write that waits enters it.
+    pub fn may_enter_s3(&self, pool: PoolId) -> bool {
+        self.states.is_short(pool) && self.states.urgent(pool).is_none()
+    }
+
+    /// The pool's state stops operations of this kind.
+    #[inline(always)]
+    pub fn stops(&self, pool: PoolId, kind: QueueKind) -> bool {
+        self.states.stops(pool, kind)
+    }
+
+    /// Time in S0 to S3 until `now`, summed over pools, ns.
+    pub fn state_ns(&self, now: Ns) -> [u128; 4] {
+        self.states.times(now)
+    }
+
+    /// When the drive is idle, where idle time is the trigger.
+    #[inline(always)]
+    pub fn idle(&self) -> Option<&Idle> {
+        self.idle.as_ref()
+    }
+
+    /// The same, to tell it what happens.
+    #[inline(always)]
+    pub fn idle_mut(&mut self) -> Option<&mut Idle> {
+        self.idle.as_mut()
+    }
+
+    /// Host operations that were in service inside the scope of the pool's job when it started have ended, or not.
+    #[inline(always)]
+    pub fn set_pending(&mut self, pool: PoolId, pending: bool) {
+        self.jobs.of_mut(pool).pending = pending;
+    }
+
+    /// Idle time has started the pool's job.
+    pub fn started_ahead(&mut self, pool: PoolId) {
+        self.jobs.of_mut(pool).ahead = true;
+    }
+
+    /// The pool's job pauses at its next preemption point.
+    pub fn pause(&mut self, pool: PoolId) {
+        let job = self.jobs.of_mut(pool);
+        (job.paused, job.pending) = (true, true);
+    }
+
+    /// The pool's job has reached a preemption point. Returns true if it pauses there for the first time.
+    pub fn reaches_pause(&mut self, pool: PoolId) -> bool {
+        let job = self.jobs.of_mut(pool);
+        job.paused && !std::mem::replace(&mut job.pause_seen, true)
+    }
+
+    /// The pool's job goes on if it pauses. Returns true if it does.
+    pub fn end_pause(&mut self, pool: PoolId) -> bool {
+        let job = self.jobs.of_mut(pool);
+        let paused = std::mem::replace(&mut job.paused, false);
+        if paused {
+            job.pause_seen = false;
         }
-        self.next_in_turn(turn)
+        paused
     }
 
-    /// The pools that belong to the turn of `pool`.
-    pub fn pools_of_turn(&self, geometry: &Geometry, pool: PoolId) -> std::ops::Range<u32> {
-        let die = geometry.die_of_pool(pool);
-        let dies = match self.scope {
-            Scope::Device => 0..geometry.dies,
-            Scope::Channel => geometry.dies_of_channel(geometry.channel_of_die(die)),
-            Scope::Chip => geometry.dies_of_chip(geometry.chip_of_die(die)),
-            Scope::Die => die.0..die.0 + 1,
-            Scope::Plane | Scope::Block | Scope::None => return pool.0..pool.0 + 1,
-        };
-        let per_die = geometry.pools.per_die.get();
-        dies.start * per_die..dies.end * per_die
+    /// Plants a defect: state S2 is never entered.
+    #[doc(hidden)]
+    pub fn forget_hard_threshold(&mut self) {
+        self.states.forget_hard_threshold();
     }
 
-    /// Pools with an active job, and pools that wait, for the watchdog's report.
+    /// Active jobs, and pools that wait, for the watchdog's report.
     pub fn describe(&self) -> String {
-        let active = self.jobs.iter().filter(|job| job.is_some()).count();
-        let waiting: usize = self.turns.iter().map(|turn| turn.waiting.len()).sum();
-        format!("{active} GC jobs active, {waiting} waiting, {} pools stalled without gain", self.stalled_count)
+        let active = self.jobs.active().count();
+        format!("{active} GC jobs active, {} waiting, {} pools stalled without gain", self.queues.waiting(), self.stalled_count)
     }
 }

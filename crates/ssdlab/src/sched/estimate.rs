@@ -1,7 +1,7 @@
 //! When will a page operation end? elyasi2017 section 5: from the lengths of queues and counters that hardware could keep, equations (1) to (7).
 //! All in integer ns; every product is divided once and rounded down.
 
-use super::LineKind;
+use super::QueueKind;
 use crate::config::Device;
 use crate::flash::Timing;
 use crate::units::Ns;
@@ -102,7 +102,7 @@ impl Estimator {
     }
 
     /// A station begins a command for this many pages of the host.
-    pub fn served(&mut self, station: u32, kind: LineKind, pages: u32) {
+    pub fn served(&mut self, station: u32, kind: QueueKind, pages: u32) {
         let done = &mut self.stations[station as usize];
         done.pages[kind as usize] += u64::from(pages);
         done.commands[kind as usize] += 1;
@@ -123,7 +123,7 @@ impl Estimator {
     /// of pages served together, each of its own plane takes a command, one beside it a command only if it is not served together, any other
     /// the share of a command that pages take on average, (1 - Pr) + Pr / N, which is commands / pages. Where planes have equal shares of the
     /// queue the sum is the paper's.
-    pub fn queue_of(&self, station: u32, kind: LineKind, before: Before) -> Ns {
+    pub fn queue_of(&self, station: u32, kind: QueueKind, before: Before) -> Ns {
         let (done, kind) = (&self.stations[station as usize], kind as usize);
         let latency = u128::from(self.latencies.host[kind]);
         let [own, beside, elsewhere] = [before.own, before.beside, before.elsewhere].map(|count| u128::from(count) * latency);
@@ -151,9 +151,9 @@ impl Estimator {
 
     /// The estimated time from now to the end of a page operation (1), (2). `ready`: Cntr_Ready of the channel, over its transfers the operations
     /// that each kept waiting.
-    pub fn response(&self, station: u32, channel: u32, kind: LineKind, ahead: Ahead, ready: u64) -> Ns {
+    pub fn response(&self, station: u32, channel: u32, kind: QueueKind, ahead: Ahead, ready: u64) -> Ns {
         let queue: Ns =
-            [LineKind::Read, LineKind::Write].map(|kind| self.queue_of(station, kind, ahead.waiting[kind as usize])).iter().sum();
+            [QueueKind::Read, QueueKind::Write].map(|kind| self.queue_of(station, kind, ahead.waiting[kind as usize])).iter().sum();
         queue / ahead.width
             + self.collection(station)
             + self.interference(channel, ready)

@@ -8,18 +8,18 @@ use std::ops::Range;
 
 use super::estimate::{Before, Estimator};
 use super::feedback::Feedback;
-use super::{LineKind, NONE, Transactions};
+use super::{QueueKind, Transactions};
 use crate::config::{Allocation, Config};
 use crate::flash::Timing;
 use crate::geometry::Geometry;
 use crate::memory::{self, Exhausted};
-use crate::units::{ChipId, DieId, Ns, PoolId};
+use crate::units::{ChannelId, ChipId, DieId, Ns, PoolId, ReqId, SlabId, TxnId};
 
 /// A queue of a station.
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    head: u32,
-    tail: u32,
+#[derive(Clone, Copy, Debug, Default)]
+struct StationQueue {
+    head: Option<TxnId>,
+    tail: Option<TxnId>,
     length: u32,
 }
 
@@ -27,10 +27,10 @@ struct Queue {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// Its neighbours in its station's queue.
-    previous: u32,
-    next: u32,
-    /// The queue it stands in, or [`NONE`].
-    queue: u32,
+    previous: Option<TxnId>,
+    next: Option<TxnId>,
+    /// The queue it stands in.
+    queue: Option<u32>,
     /// Operations that stood ahead of it in that queue once it had its place.
     ahead: Before,
     /// When it will end, as estimated when it was admitted, ns.
@@ -48,23 +48,23 @@ struct Entry {
 /// How far an operation has come from the end of its station's queue.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
-    /// The one behind which it stands, or [`NONE`] at the front.
-    after: u32,
-    /// The last of its own line that it has gone before, or [`NONE`].
-    before_in_line: u32,
+    /// The one behind which it stands; `None` at the front.
+    after: Option<TxnId>,
+    /// The last of its own pool's queue that it has bypassed.
+    before_in_queue: Option<TxnId>,
     /// Operations ahead of it.
     ahead: Before,
 }
 
 const NOBODY: Before = Before { own: 0, beside: 0, elsewhere: 0 };
 const EMPTY: Entry =
-    Entry { previous: NONE, next: NONE, queue: NONE, ahead: NOBODY, end: 0, correction: 0, taken: 0, passed: false, paused: false };
+    Entry { previous: None, next: None, queue: None, ahead: NOBODY, end: 0, correction: 0, taken: 0, passed: false, paused: false };
 
 /// The slack of everything under way.
 #[derive(Clone, Debug)]
 pub struct Slack {
     /// Counters and equations.
-    pub estimator: Estimator,
+    estimator: Estimator,
     /// By kind of operation.
     bypass: [bool; 2],
     /// The dies of a chip exclude each other.
@@ -75,7 +75,7 @@ pub struct Slack {
     dies_per_chip: u32,
     pools_per_die: u32,
     /// Two for each station: dies, behind them chips.
-    queues: Vec<Queue>,
+    queues: Vec<StationQueue>,
     /// Two for each pool: its operations in these queues, but writes that have no pool yet.
     of_pool: Vec<u32>,
     /// By station: writes that are not in its queue yet, behind older operations on their page or behind their own read.
@@ -110,7 +110,7 @@ impl Slack {
             dies: geometry.dies,
             dies_per_chip: config.device.dies_per_chip,
             pools_per_die: geometry.pools.per_die.get(),
-            queues: vec![Queue { head: NONE, tail: NONE, length: 0 }; 2 * stations as usize],
+            queues: vec![StationQueue::default(); 2 * stations as usize],
             of_pool: vec![0; 2 * geometry.pools.count.get() as usize],
             coming: vec![0; stations as usize],
             entries: Vec::new(),
@@ -120,6 +120,17 @@ impl Slack {
             seen_on_chip: vec![0; geometry.chips as usize],
             passes: [0; 2],
         }))
+    }
+
+    /// The counters, and the equations over them.
+    #[inline]
+    pub fn estimator(&self) -> &Estimator {
+        &self.estimator
+    }
+
+    /// A page operation was admitted to a channel.
+    pub fn admitted(&mut self, channel: ChannelId) {
+        self.estimator.admitted(channel.0);
     }
 
     /// What serves the operations of a die.
@@ -135,8 +146,8 @@ impl Slack {
 
     /// What serves the operations of a kind: those of a die, or, with dynamic allocation, the writes of its chip.
     #[inline]
-    pub fn station(&self, die: DieId, kind: LineKind) -> u32 {
-        if kind == LineKind::Write && self.dynamic {
+    pub fn station(&self, die: DieId, kind: QueueKind) -> u32 {
+        if kind == QueueKind::Write && self.dynamic {
             self.station_of_chip(ChipId(die.0 / self.dies_per_chip))
         } else {
             self.station_of_die(die)
@@ -157,7 +168,7 @@ impl Slack {
     }
 
     /// A die begins a command for this many pages of the host.
-    pub fn served(&mut self, die: DieId, kind: LineKind, pages: u32) {
+    pub fn served(&mut self, die: DieId, kind: QueueKind, pages: u32) {
         self.each_station(die, |estimator, station| estimator.served(station, kind, pages));
     }
 
@@ -182,19 +193,23 @@ impl Slack {
     }
 
     /// Operations of a kind that wait for a station.
-    fn waiting(&self, station: u32, kind: LineKind) -> u64 {
+    fn waiting(&self, station: u32, kind: QueueKind) -> u64 {
         let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
         // A chip that is the station of writes alone: its reads wait for their dies.
-        if station >= self.dies && !self.by_chip && kind == LineKind::Read { self.dies(station).map(length).sum() } else { length(station) }
+        if station >= self.dies && !self.by_chip && kind == QueueKind::Read {
+            self.dies(station).map(length).sum()
+        } else {
+            length(station)
+        }
     }
 
     /// Operations of a kind that wait for a station, as one sees them whose plane is not theirs or not known.
-    pub fn all(&self, station: u32, kind: LineKind) -> Before {
+    pub fn all(&self, station: u32, kind: QueueKind) -> Before {
         Before { elsewhere: self.waiting(station, kind), ..NOBODY }
     }
 
     /// Operations of a kind that wait for the station of a pool, as one of that pool sees them.
-    pub fn before(&self, station: u32, pool: PoolId, kind: LineKind) -> Before {
+    pub fn before(&self, station: u32, pool: PoolId, kind: QueueKind) -> Before {
         if self.has_no_pool(kind) {
             return self.all(station, kind);
         }
@@ -215,7 +230,7 @@ impl Slack {
 
     /// A write of a die has been admitted that is not in its queue yet, or one of these enters it.
     pub fn write_to_come(&mut self, die: DieId, comes: bool) {
-        let station = self.station(die, LineKind::Write);
+        let station = self.station(die, QueueKind::Write);
         let coming = &mut self.coming[station as usize];
         *coming = if comes { *coming + 1 } else { *coming - 1 };
     }
@@ -236,51 +251,51 @@ impl Slack {
     }
 
     /// A request arrives.
-    pub fn new_request(&mut self, place: u32, now: Ns) {
-        grow(&mut self.latest, place, 0);
-        self.latest[place as usize] = now;
+    pub fn new_request(&mut self, request: ReqId, now: Ns) {
+        grow(&mut self.latest, request.number(), 0);
+        self.latest[request.number() as usize] = now;
     }
 
     /// A page of a request needs no flash: it ends now.
-    pub fn answered(&mut self, place: u32, now: Ns) {
-        self.latest[place as usize] = now.max(self.latest[place as usize]);
+    pub fn answered(&mut self, request: ReqId, now: Ns) {
+        self.latest[request.number() as usize] = now.max(self.latest[request.number() as usize]);
     }
 
     /// The latest estimated end of a request's pages, ns.
-    pub fn latest_end(&self, place: u32) -> Ns {
-        self.latest[place as usize]
+    pub fn latest_end(&self, request: ReqId) -> Ns {
+        self.latest[request.number() as usize]
     }
 
     /// A page operation of a request with this serial number is about to be admitted to a chip. Returns true if it is its first there: pages
     /// of one request are admitted before those of the next.
-    pub fn new_operation(&mut self, index: u32, serial: u64, chip: u32) -> bool {
-        grow(&mut self.entries, index, EMPTY);
-        self.entries[index as usize] = EMPTY;
-        std::mem::replace(&mut self.seen_on_chip[chip as usize], serial + 1) != serial + 1
+    pub fn new_operation(&mut self, id: TxnId, serial: u64, chip: ChipId) -> bool {
+        grow(&mut self.entries, id.number(), EMPTY);
+        *self.entry_mut(id) = EMPTY;
+        std::mem::replace(&mut self.seen_on_chip[chip.index()], serial + 1) != serial + 1
     }
 
     /// Operations ahead of it in the queue in which it stands, once it had its place; `None` if it stands in none.
-    pub fn ahead(&self, index: u32) -> Option<Before> {
-        let entry = &self.entries[index as usize];
-        (entry.queue != NONE).then_some(entry.ahead)
+    pub fn ahead(&self, id: TxnId) -> Option<Before> {
+        let entry = self.entry(id);
+        entry.queue.map(|_| entry.ahead)
     }
 
     /// It has been estimated how long after `now` an operation will end, `alone` of which it needs by itself, ns.
-    pub fn will_end(&mut self, now: Ns, index: u32, request: u32, kind: LineKind, response: Ns, alone: Ns) {
+    pub fn will_end(&mut self, now: Ns, id: TxnId, request: ReqId, kind: QueueKind, response: Ns, alone: Ns) {
         let correction = match &mut self.feedback {
             Some(feedback) => feedback[kind as usize].mean(now).max(-((response - alone) as i64)),
             None => 0,
         };
         let end = (now + response).saturating_add_signed(correction);
-        let entry = &mut self.entries[index as usize];
+        let entry = self.entry_mut(id);
         (entry.end, entry.correction) = (end, correction);
-        let latest = &mut self.latest[request as usize];
+        let latest = &mut self.latest[request.number() as usize];
         *latest = end.max(*latest);
     }
 
     /// An operation of a kind has ended.
-    pub fn ended(&mut self, now: Ns, index: u32, kind: LineKind) {
-        let Entry { end, correction, taken, .. } = self.entries[index as usize];
+    pub fn ended(&mut self, now: Ns, id: TxnId, kind: QueueKind) {
+        let Entry { end, correction, taken, .. } = *self.entry(id);
         if let Some(feedback) = &mut self.feedback {
             // By what was taken from it it is late on purpose.
             let on_time = end.saturating_add(taken);
@@ -294,133 +309,137 @@ impl Slack {
     }
 
     /// When an operation was estimated to end, ns.
-    pub fn end(&self, index: u32) -> Ns {
-        self.entries[index as usize].end
+    pub fn end(&self, id: TxnId) -> Ns {
+        self.entry(id).end
     }
 
     /// How much later an operation may end, ns (8).
-    pub fn left(&self, transactions: &Transactions, index: u32) -> Ns {
-        let entry = &self.entries[index as usize];
-        let latest = self.latest[transactions[index].request as usize];
+    pub fn left(&self, transactions: &Transactions, id: TxnId) -> Ns {
+        let entry = self.entry(id);
+        let latest = self.latest[transactions[id].request.number() as usize];
         (latest - entry.end).checked_sub(entry.taken).expect("slack is taken only from what has some")
     }
 
     /// Takes slack from an operation that has as much.
-    pub fn take(&mut self, index: u32, ns: Ns) {
-        self.entries[index as usize].taken += ns;
+    pub fn take(&mut self, id: TxnId, ns: Ns) {
+        self.entry_mut(id).taken += ns;
     }
 
-    /// An operation begins to wait on a die. It takes the place of its age, passes those that have slack for it, and is put in order. Returns
-    /// the one in its own line before which it stands, or [`NONE`].
-    pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: LineKind, index: u32) -> u32 {
+    /// An operation begins to wait on a die. It takes the place of its age, bypasses those that have slack for it, and is put in order.
+    /// Returns the one of its own pool's queue (of its chip's, for a write that has no pool yet) before which it stands.
+    pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: QueueKind, id: TxnId) -> Option<TxnId> {
         let station = self.station(die, kind);
-        let queue = queue_of(station, kind);
-        let pool = transactions[index].pool;
-        let tail = self.queues[queue].tail;
-        let mut walk = Walk { after: tail, before_in_line: NONE, ahead: self.before(station, pool, kind) };
+        let number = queue_of(station, kind);
+        let pool = transactions[id].pool;
+        let tail = self.queues[number].tail;
+        let mut walk = Walk { after: tail, before_in_queue: None, ahead: self.before(station, pool, kind) };
         // It has waited for older operations on its page, or for its read: it is older than who came meanwhile.
-        let age = transactions[index].ready.1;
-        while walk.after != NONE && transactions[walk.after].ready.1 > age {
-            self.step_past(transactions, kind, index, &mut walk);
+        let age = transactions[id].ready.1;
+        while let Some(after) = walk.after.filter(|&after| transactions[after].ready.1 > age) {
+            self.step_past(transactions, kind, id, after, &mut walk);
         }
-        let passed = if self.bypass[kind as usize] { self.pass(transactions, kind, index, &mut walk) } else { 0 };
-        let Walk { after, before_in_line, ahead } = walk;
-        let next = if after == tail { NONE } else { self.behind(queue, after) };
-        let entry = &mut self.entries[index as usize];
-        *entry = Entry { previous: after, next, queue: queue as u32, ahead, passed: entry.passed || passed > 0, ..*entry };
-        if after != NONE {
-            self.entries[after as usize].next = index;
+        let passed = if self.bypass[kind as usize] { self.pass(transactions, kind, id, &mut walk) } else { 0 };
+        let Walk { after, before_in_queue, ahead } = walk;
+        let next = match after {
+            _ if after == tail => None,
+            None => self.queues[number].head,
+            Some(after) => self.entry(after).next,
+        };
+        let entry = self.entry_mut(id);
+        *entry = Entry { previous: after, next, queue: Some(number as u32), ahead, passed: entry.passed || passed > 0, ..*entry };
+        match after {
+            None => self.queues[number].head = Some(id),
+            Some(after) => self.entry_mut(after).next = Some(id),
         }
         match next {
-            NONE => self.queues[queue].tail = index,
-            next => self.entries[next as usize].previous = index,
+            None => self.queues[number].tail = Some(id),
+            Some(next) => self.entry_mut(next).previous = Some(id),
         }
-        if after == NONE {
-            self.queues[queue].head = index;
-        }
-        self.queues[queue].length += 1;
+        self.queues[number].length += 1;
         if !self.has_no_pool(kind) {
             self.of_pool[2 * pool.index() + kind as usize] += 1;
         }
         self.on_chip[(die.0 / self.dies_per_chip) as usize] += 1;
         self.passes[kind as usize] += u64::from(passed);
-        before_in_line
+        before_in_queue
     }
 
-    /// The operation behind another in a queue; behind none stands the first.
-    fn behind(&self, queue: usize, after: u32) -> u32 {
-        if after == NONE { self.queues[queue].head } else { self.entries[after as usize].next }
+    fn entry(&self, id: TxnId) -> &Entry {
+        &self.entries[id.number() as usize]
+    }
+
+    fn entry_mut(&mut self, id: TxnId) -> &mut Entry {
+        &mut self.entries[id.number() as usize]
     }
 
     /// A kind of operations that have no pool until they begin.
-    fn has_no_pool(&self, kind: LineKind) -> bool {
-        kind == LineKind::Write && self.dynamic
+    fn has_no_pool(&self, kind: QueueKind) -> bool {
+        kind == QueueKind::Write && self.dynamic
     }
 
-    /// Passes operations that have slack for it. Returns how many.
-    fn pass(&mut self, transactions: &mut Transactions, kind: LineKind, index: u32, walk: &mut Walk) -> u32 {
+    /// Bypasses operations that have slack for it. Returns how many.
+    fn pass(&mut self, transactions: &mut Transactions, kind: QueueKind, id: TxnId, walk: &mut Walk) -> u32 {
         let latency = self.estimator.latencies().host[kind as usize];
-        let request = transactions[index].request;
+        let request = transactions[id].request;
         let mut passed = 0;
-        while let after = walk.after
-            && after != NONE
+        while let Some(after) = walk.after
             && transactions[after].request != request
             && self.left(transactions, after) >= latency
         {
             self.take(after, latency);
-            self.step_past(transactions, kind, index, walk);
+            self.step_past(transactions, kind, id, after, walk);
             passed += 1;
         }
         passed
     }
 
-    /// Goes on before the operation that stood next ahead. The two change ranks, so that ranks stay in the queue's order.
-    fn step_past(&self, transactions: &mut Transactions, kind: LineKind, index: u32, walk: &mut Walk) {
-        let after = walk.after;
+    /// Goes on before the operation `after`, which stood next ahead. The two change ranks, so that ranks stay in the queue's order.
+    fn step_past(&self, transactions: &mut Transactions, kind: QueueKind, id: TxnId, after: TxnId, walk: &mut Walk) {
         let rank = transactions[after].rank;
-        transactions[after].rank = std::mem::replace(&mut transactions[index].rank, rank);
-        let one_line = self.has_no_pool(kind);
-        let (pool, other) = (transactions[index].pool, transactions[after].pool);
-        let seen = if one_line { Before { elsewhere: 1, ..NOBODY } } else { self.seen(pool, other) };
+        transactions[after].rank = std::mem::replace(&mut transactions[id].rank, rank);
+        let one_queue = self.has_no_pool(kind);
+        let (pool, other) = (transactions[id].pool, transactions[after].pool);
+        let seen = if one_queue { Before { elsewhere: 1, ..NOBODY } } else { self.seen(pool, other) };
         walk.ahead.own -= seen.own;
         walk.ahead.beside -= seen.beside;
         walk.ahead.elsewhere -= seen.elsewhere;
-        if one_line || seen.own > 0 {
-            walk.before_in_line = after;
+        if one_queue || seen.own > 0 {
+            walk.before_in_queue = Some(after);
         }
-        walk.after = self.entries[after as usize].previous;
+        walk.after = self.entry(after).previous;
     }
 
     /// An operation waits no longer.
-    pub(super) fn leave(&mut self, transactions: &Transactions, index: u32) {
-        let Entry { previous, next, queue, .. } = self.entries[index as usize];
-        let kind = if queue.is_multiple_of(2) { LineKind::Read } else { LineKind::Write };
+    pub(super) fn leave(&mut self, transactions: &Transactions, id: TxnId) {
+        let Entry { previous, next, queue, .. } = *self.entry(id);
+        let number = queue.expect("an operation that leaves a queue stands in one");
+        let kind = if number.is_multiple_of(2) { QueueKind::Read } else { QueueKind::Write };
         if !self.has_no_pool(kind) {
-            self.of_pool[2 * transactions[index].pool.index() + kind as usize] -= 1;
+            self.of_pool[2 * transactions[id].pool.index() + kind as usize] -= 1;
         }
-        let chip = self.dies(queue / 2).start / self.dies_per_chip;
+        let chip = self.dies(number / 2).start / self.dies_per_chip;
         self.on_chip[chip as usize] -= 1;
-        let queue = &mut self.queues[queue as usize];
+        let queue = &mut self.queues[number as usize];
         queue.length -= 1;
         match previous {
-            NONE => queue.head = next,
-            previous => self.entries[previous as usize].next = next,
+            None => queue.head = next,
+            Some(previous) => self.entries[previous.number() as usize].next = next,
         }
         match next {
-            NONE => queue.tail = previous,
-            next => self.entries[next as usize].previous = previous,
+            None => queue.tail = previous,
+            Some(next) => self.entries[next.number() as usize].previous = previous,
         }
-        self.entries[index as usize].queue = NONE;
+        self.entry_mut(id).queue = None;
     }
 
     /// A read is served in a pause, or a write is paused.
-    pub fn note_pause(&mut self, index: u32) {
-        self.entries[index as usize].paused = true;
+    pub fn note_pause(&mut self, id: TxnId) {
+        self.entry_mut(id).paused = true;
     }
 
     /// It has passed others; it was served in a pause, or paused.
-    pub fn touched(&self, index: u32) -> (bool, bool) {
-        let entry = &self.entries[index as usize];
+    pub fn touched(&self, id: TxnId) -> (bool, bool) {
+        let entry = self.entry(id);
         (entry.passed, entry.paused)
     }
 
@@ -430,16 +449,16 @@ impl Slack {
     /// The first contradiction found.
     pub fn check(&self, transactions: &Transactions) -> Result<(), String> {
         for (number, queue) in self.queues.iter().enumerate() {
-            let (mut previous, mut index, mut length) = (NONE, queue.head, 0);
-            while index != NONE {
-                let entry = &self.entries[index as usize];
-                if entry.previous != previous || entry.queue as usize != number || !transactions[index].in_line {
-                    return Err(format!("operation {index} does not stand where queue {number} has it"));
+            let (mut previous, mut here, mut length) = (None, queue.head, 0);
+            while let Some(id) = here {
+                let entry = self.entry(id);
+                if entry.previous != previous || entry.queue != Some(number as u32) || !transactions[id].queued {
+                    return Err(format!("operation {id} does not stand where queue {number} has it"));
                 }
-                if previous != NONE && transactions[previous].rank >= transactions[index].rank {
-                    return Err(format!("operation {index} stands behind {previous} in queue {number}, but ranks before it"));
+                if let Some(previous) = previous.filter(|&previous| transactions[previous].rank >= transactions[id].rank) {
+                    return Err(format!("operation {id} stands behind {previous} in queue {number}, but ranks before it"));
                 }
-                (previous, index, length) = (index, entry.next, length + 1);
+                (previous, here, length) = (Some(id), entry.next, length + 1);
             }
             if (previous, length) != (queue.tail, queue.length) {
                 return Err(format!("queue {number} has {length} operations, not {}", queue.length));
@@ -456,7 +475,7 @@ impl Slack {
     }
 }
 
-fn queue_of(station: u32, kind: LineKind) -> usize {
+fn queue_of(station: u32, kind: QueueKind) -> usize {
     2 * station as usize + kind as usize
 }
 

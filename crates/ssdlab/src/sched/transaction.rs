@@ -1,17 +1,20 @@
-//! Page transactions: what elyasi2017 calls sub-requests. They live in a slab and are named by index.
+//! Page transactions: what elyasi2017 calls sub-requests. They live in a slab and are named by [`TxnId`].
 
+use super::page_order::OnPage;
+use crate::blocked::{Blocked, Served, Times};
 use crate::slab::Slab;
-use crate::stats::{Part, Parts};
-use crate::units::{Lpn, Ns, PoolId, Ppn};
+use crate::units::{ChipId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
+use crate::views::{QueueKind, Ready};
 
-/// "No transaction" in a link.
-pub const NONE: u32 = u32::MAX;
+/// The change to its page that whoever comes after an operation finds still to be made: the bytes written, first and one past the last, or
+/// [`TRIMMED`] or [`SCATTERED`].
+pub type Change = (u32, u32);
 
 /// The bytes that a trim leaves written in a page.
-pub const TRIMMED: (u32, u32) = (0, 0);
+pub const TRIMMED: Change = (0, 0);
 
 /// The bytes of a write of sectors that do not follow each other: some, but none that a read could be answered with.
-pub const SCATTERED: (u32, u32) = (1, 1);
+pub const SCATTERED: Change = (1, 1);
 
 /// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +25,25 @@ pub enum TransactionKind {
     Write,
     /// Reads the page of a partial write, after which it becomes a [`TransactionKind::Write`].
     ReadForWrite,
-    /// Unmaps a page that had operations under way when the trim arrived.
+    /// Unmaps a page that had operations in service or waiting when the trim arrived.
     Trim,
+}
+
+impl TransactionKind {
+    /// The kind of queue in which it waits.
+    #[inline(always)]
+    pub fn queue(self) -> QueueKind {
+        if self == TransactionKind::Write { QueueKind::Write } else { QueueKind::Read }
+    }
+}
+
+/// What the wait clocks showed when a transaction began to wait, and which of them it reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClockNote {
+    /// The domain whose clocks they are.
+    pub domain: u32,
+    /// Their readings, by reason, ns.
+    pub shown: [Ns; Blocked::OF_DIES],
 }
 
 /// A request's part of one page.
@@ -31,78 +51,105 @@ pub enum TransactionKind {
 pub struct Transaction {
     /// What it does.
     pub kind: TransactionKind,
-    /// It is waiting in a line or running; if not, it waits for older operations on its page.
+    /// It waits in a queue or is in service; if not, it waits for older operations on its page.
     pub active: bool,
-    /// It stands in a line.
-    pub in_line: bool,
+    /// It stands in a queue.
+    pub queued: bool,
     /// Its request is a high-priority write (lee2013 III-D).
     pub high_priority: bool,
     /// Its logical page.
     pub lpn: Lpn,
-    /// Its request's index in the slab.
-    pub request: u32,
-    /// The pool in whose line it waits.
+    /// Its request.
+    pub request: ReqId,
+    /// The pool in whose queue it waits.
     pub pool: PoolId,
     /// The chip whose queue it takes a place in.
-    pub chip: u32,
+    pub chip: ChipId,
     /// First byte and one past the last within the page.
-    pub bytes: (u32, u32),
+    pub bytes: Change,
     /// The physical page read or programmed.
     pub ppn: Ppn,
     /// When it was admitted to its chip's queue, and the serial number of that moment: its age among host operations, and beside GC's.
-    pub ready: (Ns, u64),
-    /// Its place in the order of its station: that serial number, or, where slack gives the order, one it has changed with those it passed.
+    pub ready: Ready,
+    /// Its place in the order of its station: that serial number, or, where slack gives the order, one it has changed with those it bypassed.
     pub rank: u64,
-    /// By kind of line: the operation that was last in its line when it was admitted, or [`NONE`]. An operation that enters a line later, after
-    /// older operations on its page or after its read, looks for its place from there.
-    pub behind_in_line: [u32; 2],
+    /// By kind of queue: the operation that was last in its queue when it was admitted. One that enters a queue later, after older operations
+    /// on its page or after its read, looks for its place from there. By then another operation may have that name.
+    pub behind_in_queue: [Option<TxnId>; 2],
     /// Up to when its time is accounted for.
     pub mark: Ns,
     /// Where its time went.
-    pub parts: Parts,
-    /// The wait clock it reads, and what that showed when it began to wait.
-    pub domain: u32,
-    /// See `domain`.
-    pub clock: [Ns; 3],
-    /// Links of its line; afterwards `next` links the pages of one multi-plane operation.
-    pub next: u32,
+    pub times: Times,
+    /// The wait clocks when it began to wait.
+    pub noted: ClockNote,
+    /// Links of its queue; afterwards `next` links the pages of one multi-plane operation, or the reads that merged with a page move.
+    pub next: Option<TxnId>,
     /// See `next`.
-    pub previous: u32,
-    /// The next younger operation on the same logical page.
-    pub next_on_page: u32,
-    /// Of an operation that waits for older ones on its page: what the youngest of these that is no read does to it.
-    pub behind: Option<(u32, u32)>,
+    pub previous: Option<TxnId>,
+    /// Its place in the order of operations on its page.
+    pub on_page: OnPage,
     /// Data version for verify mode.
     pub version: u32,
 }
 
 impl Transaction {
-    /// The change to its page that whoever comes after it finds still under way: the bytes written, or [`TRIMMED`].
+    /// A transaction of a request that has just been admitted, and waits nowhere yet. Its time is accounted for up to `arrival`, ns.
+    pub fn new(kind: TransactionKind, request: ReqId, lpn: Lpn, bytes: Change, chip: ChipId, arrival: Ns) -> Self {
+        Transaction {
+            kind,
+            active: false,
+            queued: false,
+            high_priority: false,
+            lpn,
+            request,
+            pool: PoolId(0),
+            chip,
+            bytes,
+            ppn: Ppn(0),
+            ready: (0, 0),
+            rank: 0,
+            behind_in_queue: [None; 2],
+            mark: arrival,
+            times: Times::default(),
+            noted: ClockNote::default(),
+            next: None,
+            previous: None,
+            on_page: OnPage::default(),
+            version: 0,
+        }
+    }
+
+    /// The change to its page that whoever comes after it finds still to be made.
     #[inline]
-    pub fn changes(&self) -> Option<(u32, u32)> {
+    pub fn changes(&self) -> Option<Change> {
         match self.kind {
             TransactionKind::Write | TransactionKind::ReadForWrite => Some(self.bytes),
             TransactionKind::Trim => Some(TRIMMED),
             // A read waits only while something older changes the page.
             TransactionKind::Read if self.active => None,
-            TransactionKind::Read => self.behind,
+            TransactionKind::Read => self.on_page.behind(),
         }
     }
 
-    /// Accounts for the time since the last mark.
+    /// It has waited for this reason since the last mark.
     #[inline(always)]
-    pub fn account(&mut self, part: Part, now: Ns) {
-        self.parts.add(part, now - self.mark);
+    pub fn waited(&mut self, reason: Blocked, now: Ns) {
+        self.times.wait(reason, now - self.mark);
         self.mark = now;
     }
 
-    /// Accounts for the time since the last mark: up to `until` to one part, from there to `now` to another.
+    /// It has been served since the last mark.
     #[inline(always)]
-    pub fn account_split(&mut self, part: Part, until: Ns, then: Part, now: Ns) {
-        self.account(part, until);
-        self.account(then, now);
+    pub fn served(&mut self, by: Served, now: Ns) {
+        self.times.serve(by, now - self.mark);
+        self.mark = now;
     }
 }
 
 /// The slab of transactions.
-pub type Transactions = Slab<Transaction>;
+pub type Transactions = Slab<TxnId, Transaction>;
+
+/// The transactions that are linked behind one another by `next`, from `first` on: the pages of one operation, or the rest of a queue.
+pub fn linked(transactions: &Transactions, first: Option<TxnId>) -> impl Iterator<Item = TxnId> {
+    std::iter::successors(first, |&id| transactions[id].next)
+}

@@ -1,22 +1,26 @@
-//! Who could begin on a die: the host operation and the GC step that would be next, and what is in their way.
+//! Who could begin on a die: the host operation and the GC step that would be next. What the arbiter calls not eligible is left out.
 
 use super::Ssd;
+use crate::arbiter::eligible;
+use crate::config::Scope;
 use crate::flash::Phase;
-use crate::sched::{LineKind, NONE, TransactionKind};
-use crate::units::{BlockId, DieId, Ns, PlaneId, PoolId};
+use crate::gc::Job;
+use crate::sched::{QueueKind, TransactionKind, linked, page_order};
+use crate::units::{BlockId, DieId, Lpn, PlaneId, PoolId, Ppn, TxnId};
+use crate::views::{PoolView, Ready};
 
 /// The host operation that would go next on a die.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) index: u32,
-    pub(super) line: LineKind,
+pub(super) struct HostCandidate {
+    pub(super) id: TxnId,
+    pub(super) kind: QueueKind,
     /// The pool whose page it reads or takes.
     pub(super) pool: PoolId,
-    /// It goes by way of the move of its page.
+    /// It merges with the move of its page.
     pub(super) by_move: bool,
 }
 
-/// What the GC operation that is under way or suspended on a die leaves to host operations.
+/// What the GC operation that occupies a die or is suspended on it leaves to host operations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
     /// Only writes.
@@ -32,7 +36,7 @@ pub(super) struct Limits {
 pub(super) enum GcCandidate {
     /// The next step of the pool's job.
     Step(PoolId),
-    /// What was suspended on this die, of the pool.
+    /// What is suspended on this die, of the pool's job.
     Resume(DieId, PoolId),
 }
 
@@ -45,42 +49,48 @@ impl GcCandidate {
 }
 
 impl Ssd {
+    /// The host operation and the GC step that would go next on a die that is free for either.
+    #[inline(always)]
+    pub(super) fn candidates(&mut self, die: DieId) -> (Option<HostCandidate>, Option<GcCandidate>) {
+        if !self.rules.flash.interleave {
+            return self.candidates_of_chip(die);
+        }
+        let limits = self.limits_beside_suspended(die);
+        (self.host_candidate(die, limits), self.gc_candidate(die))
+    }
+
     /// A host operation that could go first if what GC does on the die were suspended. A write that only a move can serve could not.
-    pub(super) fn host_beside(&mut self, die: DieId, limits: Limits) -> Option<Candidate> {
-        let host = if self.interleave { self.host_candidate(die, limits) } else { self.host_of_chip(die, limits) };
-        host.filter(|candidate| candidate.line == LineKind::Read || !candidate.by_move)
+    pub(super) fn host_beside(&mut self, die: DieId, limits: Limits) -> Option<HostCandidate> {
+        let host = if self.rules.flash.interleave { self.host_candidate(die, limits) } else { self.host_of_chip(die, limits) };
+        host.filter(|candidate| candidate.kind == QueueKind::Read || !candidate.by_move)
     }
 
     /// What a GC operation of the pool in this phase leaves to host operations while it is suspended.
     pub(super) fn limits_beside(&self, pool: PoolId, phase: Phase) -> Limits {
-        let Some(moved) = self.gc.job(pool).and_then(|job| job.moving) else { return Limits::default() };
-        let block = |ppn| self.geometry().split_page(ppn).0;
+        let Some(moved) = self.gc.moving(pool) else { return Limits::default() };
         let programs = matches!(phase, Phase::BeforeProgram | Phase::Program(_));
         let register = if programs { moved.to } else { Some(moved.from) };
         Limits {
             writes_only: false,
-            plane: register.filter(|_| self.suspends.one_register).map(|ppn| self.plane_of_page(ppn)),
-            block: moved.to.map(block),
+            plane: register.filter(|_| self.rules.gc.suspends.one_register).map(|ppn| self.plane_of_page(ppn)),
+            block: moved.to.map(|ppn| self.block_of_page(ppn)),
         }
     }
 
+    /// What the operation that is suspended on a die, if there is one, leaves to host operations.
     #[inline(always)]
-    pub(super) fn limits_of_shelf(&self, die: DieId) -> Limits {
-        if !self.suspends.any() {
+    pub(super) fn limits_beside_suspended(&self, die: DieId) -> Limits {
+        if !self.rules.gc.suspends.any() {
             return Limits::default();
         }
-        match self.flash.shelved(die) {
-            Some((tag, phase)) => self.limits_beside(PoolId(tag), phase),
-            None => Limits::default(),
-        }
+        self.flash.suspended(die).map_or_else(Limits::default, |(pool, phase)| self.limits_beside(pool, phase))
     }
 
     /// Where the dies of a chip exclude each other, the chip chooses among the operations of all of them as a die does among its own. Begins
-    /// to look after `die`, so that dies take turns where nothing else decides.
-    pub(super) fn candidates_of_chip(&mut self, die: DieId) -> (Option<Candidate>, Option<GcCandidate>) {
-        let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
+    /// to look after `die`, so that dies are served in turn where nothing else decides.
+    fn candidates_of_chip(&mut self, die: DieId) -> (Option<HostCandidate>, Option<GcCandidate>) {
         let mut gc: Option<GcCandidate> = None;
-        for die in (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId) {
+        for die in self.dies_after(die) {
             gc = match (gc, self.gc_candidate(die)) {
                 (Some(best), Some(other)) if self.gc_order(best.pool()) <= self.gc_order(other.pool()) => Some(best),
                 (best, other) => other.or(best),
@@ -89,16 +99,21 @@ impl Ssd {
         (self.host_of_chip(die, Limits::default()), gc)
     }
 
+    /// The dies of a chip, this one last.
+    fn dies_after(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+        let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
+        (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId)
+    }
+
     /// The host operation that goes first on any die of a chip. `limits` are those of `die`; each other die has its own.
-    pub(super) fn host_of_chip(&mut self, of: DieId, limits: Limits) -> Option<Candidate> {
+    fn host_of_chip(&mut self, of: DieId, limits: Limits) -> Option<HostCandidate> {
         let chip = self.geometry().chip_of_die(of);
-        let dies = self.geometry().dies_of_chip(chip);
         let mut host = None;
-        for die in (of.0 + 1..dies.end).chain(dies.start..=of.0).map(DieId) {
-            let key = |candidate: &Candidate| (candidate.line, self.transactions[candidate.index].rank);
-            let limits = if die == of && self.flash.shelved(die).is_none() { limits } else { self.limits_of_shelf(die) };
+        for die in self.dies_after(of) {
+            let key = |candidate: &HostCandidate| (candidate.kind, self.transactions[candidate.id].rank);
+            let limits = if die == of && self.flash.suspended(die).is_none() { limits } else { self.limits_beside_suspended(die) };
             let candidate = self.host_candidate(die, limits);
-            if candidate.is_some_and(|candidate| self.states.is_urgent(candidate.pool)) {
+            if candidate.is_some_and(|candidate| self.gc.urgent(candidate.pool).is_some()) {
                 return candidate;
             }
             host = match (host, candidate) {
@@ -109,186 +124,234 @@ impl Ssd {
         host
     }
 
-    /// The host operation that goes first among those that could begin on the die once nothing but overlapping operations is in its way.
+    /// The host operation that goes first among those that are eligible on the die, whatever occupies it.
     #[inline]
-    pub(super) fn host_candidate(&self, die: DieId, limits: Limits) -> Option<Candidate> {
-        let chip = self.ftl.geometry().chip_of_die(die);
-        if !self.sched.any_waiting(die, chip) || self.excluded_by[die.index()].is_some() {
+    pub(super) fn host_candidate(&self, die: DieId, limits: Limits) -> Option<HostCandidate> {
+        let chip = self.geometry().chip_of_die(die);
+        if !self.sched.any_waiting(die, chip) || self.gc.excludes_die(die).is_some() {
             return None;
         }
-        let mut best: Option<(Candidate, u64)> = None;
-        let mut consider = |index: u32, line: LineKind, pool: PoolId| {
-            if index == NONE {
-                return;
-            }
-            let rank = self.transactions[index].rank;
-            if best.is_none_or(|(other, than)| self.sched.goes_before((line, rank), (other.line, than), chip)) {
-                best = Some((Candidate { index, line, pool, by_move: false }, rank));
+        let mut best: Option<(HostCandidate, u64)> = None;
+        let mut consider = |id: Option<TxnId>, kind: QueueKind, pool: PoolId| {
+            let Some(id) = id else { return };
+            let rank = self.transactions[id].rank;
+            if best.is_none_or(|(other, than)| self.sched.goes_before((kind, rank), (other.kind, than), chip)) {
+                best = Some((HostCandidate { id, kind, pool, by_move: false }, rank));
             }
         };
-        for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
-            if self.states.is_urgent(pool) {
-                if let Some(candidate) = self.urgent_candidate(pool, limits) {
+        for pool in self.geometry().pools_of_die(die).map(PoolId) {
+            if let Some(write) = self.gc.urgent(pool) {
+                if let Some(candidate) = self.urgent_candidate(pool, write, limits) {
                     return Some(candidate);
                 }
                 continue;
             }
             if !limits.writes_only {
-                consider(self.first_read(pool, limits), LineKind::Read, pool);
+                consider(self.first_read(pool, limits), QueueKind::Read, pool);
             }
-            if !self.sched.is_dynamic() && self.may_write(pool, limits) {
-                consider(self.sched.head(self.sched.line(pool, LineKind::Write)), LineKind::Write, pool);
+            if !self.rules.dynamic {
+                consider(self.first_write(pool, limits), QueueKind::Write, pool);
             }
         }
-        if self.sched.is_dynamic()
+        if self.rules.dynamic
             && let Some(pool) = self.pool_with_room(die, limits)
         {
-            consider(self.sched.head(self.sched.chip_line(chip)), LineKind::Write, pool);
+            consider(self.sched.head(self.sched.chip_queue(chip)), QueueKind::Write, pool);
         }
         let best = best.map(|(candidate, _)| candidate);
-        if self.merge && !limits.writes_only { self.by_move(die, best) } else { best }
+        if self.rules.gc.merge && !limits.writes_only { self.by_move(die, best) } else { best }
     }
 
     /// State S3: after the job the write for which it was entered goes next.
-    pub(super) fn urgent_candidate(&self, pool: PoolId, limits: Limits) -> Option<Candidate> {
-        let goes = self.gc.job(pool).is_none() && self.ftl.can_write(pool) && self.is_within(pool, limits);
-        goes.then(|| Candidate { index: self.states.urgent_write(pool), line: LineKind::Write, pool, by_move: false })
+    fn urgent_candidate(&self, pool: PoolId, write: TxnId, limits: Limits) -> Option<HostCandidate> {
+        let goes = self.gc.job(pool).is_none() && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
+        goes.then_some(HostCandidate { id: write, kind: QueueKind::Write, pool, by_move: false })
     }
 
-    /// Reordering (lee2013 III-B, Fig. 5): a read of a page that a job has still to move goes by way of its move; so does a write that would
+    /// Reordering (lee2013 III-B, Fig. 5): a read of a page that a job has still to move merges with its move; so does a write that would
     /// have to wait otherwise.
-    pub(super) fn by_move(&self, die: DieId, best: Option<Candidate>) -> Option<Candidate> {
-        if self.jobs_on_die[die.index()] == 0 {
+    fn by_move(&self, die: DieId, best: Option<HostCandidate>) -> Option<HostCandidate> {
+        if self.gc.jobs_on_die(die) == 0 {
             return best;
         }
-        let shelved = self.flash.shelved(die);
+        let suspended = self.flash.suspended(die);
         if let Some(candidate) = best {
-            let by_move = candidate.line == LineKind::Read
-                && match shelved {
-                    Some((tag, Phase::Read(_))) => PoolId(tag) == candidate.pool && self.is_being_moved(candidate.pool, candidate.index),
+            let by_move = candidate.kind == QueueKind::Read
+                && match suspended {
+                    Some((pool, Phase::Read(_))) => pool == candidate.pool && self.is_being_moved(candidate.pool, candidate.id),
                     Some(_) => false,
-                    None => self.is_to_be_moved(candidate.pool, candidate.index),
+                    None => self.is_to_be_moved(candidate.pool, candidate.id),
                 };
-            return Some(Candidate { by_move, ..candidate });
+            return Some(HostCandidate { by_move, ..candidate });
         }
-        if shelved.is_some() {
+        if suspended.is_some() {
             return None;
         }
-        let pools = self.ftl.geometry().pools_of_die(die).map(PoolId);
-        pools.filter(|&pool| self.states.holds_up(pool, LineKind::Write)).find_map(|pool| self.held_up_write(pool))
+        let pools = self.geometry().pools_of_die(die).map(PoolId);
+        pools.filter(|&pool| self.gc.stops(pool, QueueKind::Write)).find_map(|pool| self.stopped_write(pool))
     }
 
-    /// The page is the one of the move that is under way or suspended.
-    pub(super) fn is_being_moved(&self, pool: PoolId, index: u32) -> bool {
-        let moving = self.gc.job(pool).and_then(|job| job.moving);
-        moving.is_some_and(|moved| self.moves_page_of(moved, index))
+    /// The page is the one of the move that is in service or suspended.
+    pub(super) fn is_being_moved(&self, pool: PoolId, id: TxnId) -> bool {
+        self.gc.moving(pool).is_some_and(|moved| self.moves_page_of(moved, id))
     }
 
     /// The page lies in the victim of the pool's job, whose next step could be to move it.
-    pub(super) fn is_to_be_moved(&self, pool: PoolId, index: u32) -> bool {
+    fn is_to_be_moved(&self, pool: PoolId, id: TxnId) -> bool {
         let Some(job) = self.gc.job(pool) else { return false };
-        let place = self.ftl.lookup(self.transactions[index].lpn);
-        let in_victim = place.is_some_and(|ppn| self.geometry().split_page(ppn).0 == job.victim);
-        in_victim
-            && !job.busy
-            && !(job.pending && self.is_pending(pool))
+        let lpn = self.transactions[id].lpn;
+        self.ftl.lookup(lpn).is_some_and(|ppn| self.block_of_page(ppn) == job.victim())
+            && !job.is_busy()
+            && !(job.is_pending() && self.is_pending(pool))
             && self.gc.may_move(pool)
-            && !self.gc.is_buffered(pool, self.transactions[index].lpn)
+            && self.gc.buffered(pool, lpn).is_none()
     }
 
     /// State S2: the oldest waiting write to a page that the job has still to move.
-    pub(super) fn held_up_write(&self, pool: PoolId) -> Option<Candidate> {
-        let victim = self.gc.job(pool)?.victim;
-        let head = self.sched.head(self.sched.line(pool, LineKind::Write));
-        if head == NONE || self.sched.is_dynamic() || self.states.holds_up(pool, LineKind::Read) {
+    fn stopped_write(&self, pool: PoolId) -> Option<HostCandidate> {
+        let victim = self.gc.job(pool)?.victim();
+        self.sched.head(self.sched.queue(pool, QueueKind::Write))?;
+        if self.rules.dynamic || self.gc.stops(pool, QueueKind::Read) {
             return None;
         }
         let pages = std::iter::successors(self.ftl.next_move(victim, 0), |&(page, ..)| self.ftl.next_move(victim, page + 1));
-        let writes = pages.filter_map(|(_, _, lpn)| self.ftl.chain(lpn)).map(|(oldest, _)| oldest).filter(|&index| {
-            let transaction = &self.transactions[index];
-            transaction.in_line && transaction.kind == TransactionKind::Write && self.is_to_be_moved(pool, index)
+        let oldest = pages.filter_map(|(_, _, lpn)| page_order::ends(&self.ftl, lpn)).map(|ends| ends.oldest);
+        let writes = oldest.filter(|&id| {
+            let transaction = &self.transactions[id];
+            transaction.queued && transaction.kind == TransactionKind::Write && self.is_to_be_moved(pool, id)
         });
-        let index = writes.min_by_key(|&index| self.transactions[index].rank)?;
-        Some(Candidate { index, line: LineKind::Write, pool, by_move: true })
+        let id = writes.min_by_key(|&id| self.transactions[id].rank)?;
+        Some(HostCandidate { id, kind: QueueKind::Write, pool, by_move: true })
     }
 
-    /// A write to the pool needs neither the register nor the block of what is suspended.
+    /// The next write to the pool needs the register or the block of what is suspended.
     #[inline(always)]
-    pub(super) fn is_within(&self, pool: PoolId, limits: Limits) -> bool {
-        limits.block.is_none_or(|block| block != self.ftl.next_write_block(pool))
-            && limits.plane.is_none_or(|plane| plane != self.ftl.next_write_plane(pool))
+    fn needs_suspended(&self, pool: PoolId, limits: Limits) -> bool {
+        limits.block.is_some_and(|block| block == self.ftl.next_write_block(pool))
+            || limits.plane.is_some_and(|plane| plane == self.ftl.next_write_plane(pool))
     }
 
-    /// The first read of a pool's line that no exclusion keeps waiting.
+    /// What decides whether the next write to a pool is eligible.
     #[inline(always)]
-    pub(super) fn first_read(&self, pool: PoolId, limits: Limits) -> u32 {
-        let head = self.sched.head(self.sched.line(pool, LineKind::Read));
-        if head == NONE || self.states.holds_up(pool, LineKind::Read) {
+    pub(super) fn view_of_write(&self, pool: PoolId, limits: Limits) -> PoolView {
+        PoolView {
+            no_page: !self.ftl.can_write(pool),
+            stopped: self.gc.stops(pool, QueueKind::Write),
+            register_held: self.needs_suspended(pool, limits),
+            excluded: self.rules.gc.scope == Scope::Plane && self.gc.excludes_plane(self.ftl.next_write_plane(pool)),
+        }
+    }
+
+    /// What decides whether a read of a pool is eligible.
+    pub(super) fn view_of_read(&self, pool: PoolId, id: TxnId, limits: Limits) -> PoolView {
+        let lpn = self.transactions[id].lpn;
+        let needs_register = |plane| self.ftl.lookup(lpn).is_some_and(|ppn| self.plane_of_page(ppn) == plane);
+        PoolView {
+            no_page: false,
+            stopped: self.gc.stops(pool, QueueKind::Read),
+            register_held: limits.plane.is_some_and(needs_register),
+            excluded: self.rules.gc.excludes_reads && self.gc.job(pool).is_some_and(|job| self.is_excluded(pool, job, lpn)),
+        }
+    }
+
+    /// The job of a pool excludes reads of this page: it lies in the plane, or in one of the blocks, from which the job excludes the host.
+    fn is_excluded(&self, pool: PoolId, job: &Job, lpn: Lpn) -> bool {
+        let by_block = self.rules.gc.scope == Scope::Block;
+        if !by_block && !self.rules.gc.plane_in_pool {
+            // The plane is the pool.
+            return true;
+        }
+        let Some(ppn) = self.ftl.lookup(lpn) else { return false };
+        if !by_block {
+            return self.gc.excludes_plane(self.plane_of_page(ppn));
+        }
+        let block = self.block_of_page(ppn);
+        block == job.victim() || self.ftl.job_fills(pool, block)
+    }
+
+    /// The first read of a pool's queue that is eligible.
+    #[inline(always)]
+    pub(super) fn first_read(&self, pool: PoolId, limits: Limits) -> Option<TxnId> {
+        let head = self.sched.head(self.sched.queue(pool, QueueKind::Read))?;
+        if self.gc.stops(pool, QueueKind::Read) {
             return self.first_of_high_priority(pool);
         }
-        if !self.excludes_reads && limits.plane.is_none() {
-            return head;
+        if !self.rules.gc.excludes_reads && limits.plane.is_none() {
+            return Some(head);
         }
-        self.first_read_outside(pool, head, limits.plane)
+        linked(&self.transactions, Some(head)).find(|&id| eligible(self.view_of_read(pool, id, limits)).is_ok())
     }
 
-    /// Where all host operations are held up: the read of a partial write of high priority, which asks for S3 once it has its page.
+    /// Where the state stops all host operations: the read of a partial write of high priority, which enters S3 once it has its page.
     #[cold]
-    pub(super) fn first_of_high_priority(&self, pool: PoolId) -> u32 {
-        if self.states.is_urgent(pool) || self.sched.high_priority_waiting(pool, LineKind::Read) == 0 {
-            return NONE;
+    fn first_of_high_priority(&self, pool: PoolId) -> Option<TxnId> {
+        if self.gc.urgent(pool).is_some() || self.sched.high_priority_waiting(pool, QueueKind::Read) == 0 {
+            return None;
         }
-        self.first_high_priority(pool, LineKind::Read).unwrap_or(NONE)
+        self.sched.first_high_priority(&self.transactions, pool, QueueKind::Read)
     }
 
-    /// A write can be given a page in the pool, and no exclusion keeps it waiting.
+    /// The first write of a pool's queue, if a write to the pool is eligible.
+    #[inline(always)]
+    pub(super) fn first_write(&self, pool: PoolId, limits: Limits) -> Option<TxnId> {
+        let head = self.sched.head(self.sched.queue(pool, QueueKind::Write))?;
+        self.may_write(pool, limits).then_some(head)
+    }
+
+    /// A write to the pool is eligible.
     #[inline(always)]
     pub(super) fn may_write(&self, pool: PoolId, limits: Limits) -> bool {
-        self.ftl.can_write(pool)
-            && !self.states.holds_up(pool, LineKind::Write)
-            && self.is_within(pool, limits)
-            && (!self.excludes_planes || !self.plane_excluded[self.ftl.next_write_plane(pool).index()])
+        eligible(self.view_of_write(pool, limits)).is_ok()
     }
 
     /// Dynamic allocation: the die's pool that takes the next write, in turn among those with room.
-    pub(super) fn pool_with_room(&self, die: DieId, limits: Limits) -> Option<PoolId> {
+    fn pool_with_room(&self, die: DieId, limits: Limits) -> Option<PoolId> {
+        let first = self.sched.placement()?.next_pool(die);
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
-        (0..count)
-            .map(|step| PoolId(range.start + (self.next_pool[die.index()] + step) % count))
-            .find(|&pool| self.takes_any_write(pool) && self.is_within(pool, limits))
+        let mut pools = (0..count).map(|step| PoolId(range.start + (first + step) % count));
+        pools.find(|&pool| self.takes_any_write(pool) && !self.needs_suspended(pool, limits))
     }
 
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
     pub(super) fn takes_any_write(&self, pool: PoolId) -> bool {
-        self.may_write(pool, Limits::default())
-            && self.ftl.blocks().valid_in_pool(pool) + self.writes_under_way[pool.index()] < self.ftl.room_of_pool()
+        let writing = self.sched.placement().map_or(0, |placement| placement.writing(pool));
+        self.may_write(pool, Limits::default()) && self.ftl.blocks().valid_in_pool(pool) + writing < self.ftl.room_of_pool()
     }
 
     /// Which pool's step goes first: one in S3, then the one that became ready first.
-    pub(super) fn gc_order(&self, pool: PoolId) -> (bool, Option<(Ns, u64)>) {
-        (!self.states.is_urgent(pool), self.gc.job(pool).map(|job| job.ready))
+    fn gc_order(&self, pool: PoolId) -> (bool, Option<Ready>) {
+        (self.gc.urgent(pool).is_none(), self.gc.job(pool).map(Job::ready))
     }
 
-    /// What was suspended on the die, or the step of a job of it that became ready first.
+    /// What is suspended on the die, or the step of a job of it that became ready first.
     #[inline]
-    pub(super) fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
-        if self.jobs_on_die[die.index()] == 0 {
+    fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
+        if self.gc.jobs_on_die(die) == 0 {
             return None;
         }
-        if let Some((tag, _)) = self.flash.shelved(die) {
-            return Some(GcCandidate::Resume(die, PoolId(tag)));
+        if let Some((pool, _)) = self.flash.suspended(die) {
+            return Some(GcCandidate::Resume(die, pool));
         }
         let mut best: Option<PoolId> = None;
-        for pool in self.ftl.geometry().pools_of_die(die).map(PoolId) {
+        for pool in self.geometry().pools_of_die(die).map(PoolId) {
             if let Some(job) = self.gc.job(pool)
-                && !job.busy
+                && !job.is_busy()
                 && best.is_none_or(|best| self.gc_order(pool) < self.gc_order(best))
-                && !(job.pending && self.still_pending(pool))
+                && !(job.is_pending() && self.still_pending(pool))
             {
                 best = Some(pool);
             }
         }
         best.map(GcCandidate::Step)
+    }
+
+    #[inline(always)]
+    pub(super) fn block_of_page(&self, ppn: Ppn) -> BlockId {
+        self.geometry().split_page(ppn).0
+    }
+
+    pub(super) fn plane_of_page(&self, ppn: Ppn) -> PlaneId {
+        self.geometry().plane_of_block(self.block_of_page(ppn))
     }
 }

@@ -1,73 +1,117 @@
 //! Wait clocks: where the time of waiting transactions goes, without visiting each of them.
 //!
-//! For each domain (a die; a plane where planes are excluded apart; a chip for writes that have no die yet) the clocks add up how long it was
-//! held by garbage collection, by host operations, and by the bus. A transaction notes what they show when it begins to wait; the
-//! differences when it is dispatched are the parts of its waiting time (MODEL section 9).
+//! For each domain (a die; a plane where planes are excluded apart; a chip for writes that have no die yet) the clocks add up for how long
+//! each reason held it. A transaction notes what they show when it begins to wait; the differences when it begins are its waiting time by
+//! reason.
 
-use crate::units::Ns;
-
-/// Who holds a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Holder {
-    /// Garbage collection: an operation of it, an exclusion, or its debt of free blocks.
-    Gc,
-    /// A host operation.
-    Host,
-    /// The bus, for which the next program waits.
-    Bus,
-}
+use crate::blocked::Blocked;
+use crate::geometry::Geometry;
+use crate::sched::ClockNote;
+use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId};
 
 #[derive(Clone, Copy, Debug)]
 struct Clock {
-    shown: [Ns; 3],
-    holder: Holder,
+    shown: [Ns; Blocked::OF_DIES],
+    reason: Blocked,
     since: Ns,
 }
 
 /// All wait clocks of a drive.
 #[derive(Clone, Debug)]
-pub struct Clocks(Vec<Clock>);
+pub(super) struct WaitClocks {
+    clocks: Vec<Clock>,
+    /// Domains are planes, not dies.
+    by_plane: bool,
+    /// The domain of the first chip.
+    first_chip: u32,
+}
 
-impl Clocks {
-    /// Clocks at zero.
-    pub fn new(domains: u32) -> Self {
-        Clocks(vec![Clock { shown: [0; 3], holder: Holder::Gc, since: 0 }; domains as usize])
+impl WaitClocks {
+    /// Clocks at zero. `by_plane`: operations wait by plane, not by die.
+    pub(super) fn new(geometry: &Geometry, by_plane: bool) -> Self {
+        let first_chip = if by_plane { geometry.planes } else { geometry.dies };
+        let clock = Clock { shown: [0; Blocked::OF_DIES], reason: Blocked::FreeBlock, since: 0 };
+        WaitClocks { clocks: vec![clock; (first_chip + geometry.chips) as usize], by_plane, first_chip }
     }
 
-    /// The domain is held by `holder` from now on.
+    /// Operations wait by plane.
     #[inline(always)]
-    pub fn hold(&mut self, domain: u32, holder: Holder, now: Ns) {
-        let clock = &mut self.0[domain as usize];
-        if clock.holder != holder {
-            clock.shown[clock.holder as usize] += now - clock.since;
-            clock.holder = holder;
+    pub(super) fn by_plane(&self) -> bool {
+        self.by_plane
+    }
+
+    /// A transaction of a pool, which is on this die, begins to wait.
+    #[inline(always)]
+    pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId) -> ClockNote {
+        self.note(now, if self.by_plane { pool.0 } else { die.0 })
+    }
+
+    /// A transaction of a chip that has no die yet begins to wait.
+    pub(super) fn note_chip(&self, now: Ns, chip: ChipId) -> ClockNote {
+        self.note(now, self.first_chip + chip.0)
+    }
+
+    #[inline(always)]
+    fn note(&self, now: Ns, domain: u32) -> ClockNote {
+        ClockNote { domain, shown: self.read(domain, now) }
+    }
+
+    /// What holds a die, from now on.
+    #[inline(always)]
+    pub(super) fn set_die(&mut self, now: Ns, die: DieId, reason: Blocked) {
+        self.set(now, die.0, reason);
+    }
+
+    /// What holds a plane, from now on.
+    pub(super) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Blocked) {
+        self.set(now, plane.0, reason);
+    }
+
+    /// What holds a chip, from now on.
+    pub(super) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Blocked) {
+        self.set(now, self.first_chip + chip.0, reason);
+    }
+
+    #[inline(always)]
+    fn set(&mut self, now: Ns, domain: u32, reason: Blocked) {
+        let clock = &mut self.clocks[domain as usize];
+        if clock.reason != reason {
+            clock.shown[clock.reason as usize] += now - clock.since;
+            clock.reason = reason;
             clock.since = now;
         }
     }
 
     /// What the domain's clocks show.
     #[inline(always)]
-    pub fn read(&self, domain: u32, now: Ns) -> [Ns; 3] {
-        let clock = &self.0[domain as usize];
+    pub(super) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
+        let clock = &self.clocks[domain as usize];
         let mut shown = clock.shown;
-        shown[clock.holder as usize] += now - clock.since;
+        shown[clock.reason as usize] += now - clock.since;
         shown
+    }
+
+    /// What holds a domain now.
+    pub(super) fn reason(&self, domain: u32) -> Blocked {
+        self.clocks[domain as usize].reason
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     #[test]
-    fn differences_are_the_time_each_holder_had() {
-        let mut clocks = Clocks::new(1);
-        clocks.hold(0, Holder::Host, 10);
+    fn differences_are_the_time_for_which_each_reason_held() {
+        let mut clocks = WaitClocks::new(&Geometry::new(&Config::default()), false);
+        clocks.set_die(10, DieId(0), Blocked::HostOperation);
         let before = clocks.read(0, 15);
-        clocks.hold(0, Holder::Bus, 20);
-        clocks.hold(0, Holder::Gc, 26);
+        clocks.set_die(20, DieId(0), Blocked::Bus);
+        clocks.set_die(26, DieId(0), Blocked::Scope);
         let after = clocks.read(0, 33);
-        assert_eq!([0, 1, 2].map(|i| after[i] - before[i]), [7, 5, 6]);
+        let waited =
+            [Blocked::HostOperation, Blocked::Bus, Blocked::Scope, Blocked::GcOperation].map(|r| after[r as usize] - before[r as usize]);
+        assert_eq!(waited, [5, 6, 7, 0]);
     }
 }

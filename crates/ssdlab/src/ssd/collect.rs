@@ -1,208 +1,211 @@
-//! Jobs start, exclude host operations from their scope, and end.
+//! GC jobs start, exclude host operations from their scope, and end; the state of a pool follows.
 
+use super::probes::Event;
 use super::{Planted, Ssd};
-use crate::gc::{Excluded, Job};
-use crate::sched::{LineKind, NONE, Transaction};
-use crate::units::{BlockId, DieId, Lpn, Ns, PlaneId, PoolId};
+use crate::config::Scope;
+use crate::gc::Excluded;
+use crate::sched::{QueueId, QueueKind, Transaction, linked};
+use crate::units::{DieId, Ns, PoolId, TxnId};
 
 impl Ssd {
-    /// Evaluates the trigger of a pool.
-    pub(super) fn look_at_trigger(&mut self, now: Ns, pool: PoolId) {
-        if self.idle.is_some() {
+    /// A pool may have fewer free blocks, or other wishes: starts its job if it wants GC and its scope is free.
+    pub(super) fn trigger_gc(&mut self, now: Ns, pool: PoolId) {
+        if self.gc.idle().is_some() {
             self.resume_if_short(pool);
         }
         let next = self.gc.trigger(&self.ftl, pool);
-        self.note_state(now, pool);
+        self.pool_changed(now, pool);
         self.start_jobs(now, next);
     }
 
-    /// Starts the job of a pool whose turn it is; where nothing is to be gained, that of the next.
-    pub(super) fn start_jobs(&mut self, now: Ns, mut next: Option<PoolId>) {
+    /// A page of the pool became invalid: if GC stopped there for want of gain, it goes on.
+    pub(super) fn gain_appeared(&mut self, now: Ns, pool: PoolId) {
+        let next = self.gc.gain_appeared(&self.ftl, pool);
+        self.pool_changed(now, pool);
+        self.start_jobs(now, next);
+    }
+
+    /// The free blocks of a pool, its job, or whether it wants one may have changed: its state follows, its die is woken where that matters, and
+    /// a high-priority write that waits makes GC run to completion.
+    fn pool_changed(&mut self, now: Ns, pool: PoolId) {
+        let change = self.gc.update_state(now, &self.ftl, pool);
+        // A threshold that is not crossed changes nothing, not even the order in which dies are dispatched.
+        if change.crossed_hard {
+            self.ready.wake(self.geometry().die_of_pool(pool));
+        }
+        // A write of high priority that waits already is as good as one that arrives.
+        if change.may_enter_s3
+            && self.sched.high_priority_waiting(pool, QueueKind::Write) > 0
+            && let Some(write) = self.sched.first_high_priority(&self.transactions, pool, QueueKind::Write)
+        {
+            self.enter_s3(now, pool, write);
+        }
+    }
+
+    /// A high-priority write waits in the pool's queue: in S2 it makes GC run to completion.
+    pub(super) fn high_priority_waits(&mut self, now: Ns, pool: PoolId, write: TxnId) {
+        if self.gc.may_enter_s3(pool) {
+            self.enter_s3(now, pool, write);
+        }
+    }
+
+    /// State S3 is entered (lee2013 Fig. 7).
+    fn enter_s3(&mut self, now: Ns, pool: PoolId, write: TxnId) {
+        self.gc.enter_s3(pool, write);
+        self.probes.count().s3_entries += 1;
+        self.ready.wake(self.geometry().die_of_pool(pool));
+        self.pool_changed(now, pool);
+    }
+
+    /// The high-priority write for which its pool was in S3 begins.
+    pub(super) fn leave_s3(&mut self, now: Ns, pool: PoolId) {
+        self.gc.leave_s3(pool);
+        self.ready.wake(self.geometry().die_of_pool(pool));
+        self.pool_changed(now, pool);
+    }
+
+    /// Starts the job of the pool that is next in its scope; where nothing is to be gained, that of the one after.
+    fn start_jobs(&mut self, now: Ns, mut next: Option<PoolId>) {
         while let Some(pool) = next {
             let serial = self.next_serial();
-            let started = self.gc.start(&mut self.ftl, pool, now, serial);
-            self.note_state(now, pool);
+            let started = self.gc.start(&mut self.ftl, pool, (now, serial));
+            self.pool_changed(now, pool);
             if started {
                 return self.job_started(now, pool);
             }
-            next = self.gc.after_job(self.ftl.geometry(), pool);
+            next = self.gc.next_in_scope(&self.ftl, pool);
         }
     }
 
     fn job_started(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         self.note_job(now, pool);
-        self.jobs_on_die[die.index()] += 1;
         self.gauge_jobs(now, die);
-        if self.idle.is_some() {
+        if self.gc.idle().is_some() {
             self.job_started_ahead(pool);
         }
-        self.set_exclusion(now, pool, true);
-        self.dirty.insert(die);
+        self.set_exclusion(pool, true);
+        self.ready.wake(die);
     }
 
-    fn set_exclusion(&mut self, now: Ns, pool: PoolId, on: bool) {
-        match self.gc.excluded(self.ftl.geometry(), pool) {
+    fn set_exclusion(&mut self, pool: PoolId, on: bool) {
+        match self.gc.set_exclusion(&self.ftl, pool, on) {
             Excluded::Nothing => {}
-            Excluded::Plane(PlaneId(plane)) => {
-                self.plane_excluded[plane as usize] = on;
-                self.exclusion_changed(now, self.geometry().die_of_pool(pool));
-            }
-            Excluded::Dies(first, end) => {
-                for die in (first..end).map(DieId) {
-                    self.excluded_by[die.index()] = on.then_some(pool);
-                    self.exclusion_changed(now, die);
-                }
-            }
+            Excluded::Plane(_) => self.ready.wake(self.geometry().die_of_pool(pool)),
+            Excluded::Dies(first, end) => (first..end).for_each(|die| self.ready.wake(DieId(die))),
         }
     }
 
-    fn exclusion_changed(&mut self, now: Ns, die: DieId) {
-        self.update_clocks(die, now);
-        self.dirty.insert(die);
-    }
-
-    /// Host operations that ran inside the job's scope when it started have not all ended: they finish first (MODEL section 3). For a plane
-    /// there is nothing to ask, the die being free. A job that pauses counts as pending too.
+    /// Host operations that were in service inside the job's scope when it started have not all ended: they end first. For a plane there is
+    /// nothing to ask, the die being free. A job that pauses counts as pending too.
     pub(super) fn still_pending(&mut self, pool: PoolId) -> bool {
         if self.pauses_here(pool) {
             return true;
         }
         let pending = self.is_pending(pool);
-        self.gc.job_mut(pool).pending = pending;
+        self.gc.set_pending(pool, pending);
         pending
     }
 
-    /// The same without a note.
+    /// The same, changing nothing.
     pub(super) fn is_pending(&self, pool: PoolId) -> bool {
-        if self.gc.job(pool).is_some_and(|job| job.paused) {
+        let Some(job) = self.gc.job(pool) else { return false };
+        if job.is_paused() {
             return true;
         }
-        match self.gc.excluded(self.ftl.geometry(), pool) {
+        match self.gc.excluded(&self.ftl, pool) {
             Excluded::Dies(first, end) => (first..end).any(|die| self.flash.holders(DieId(die)).0),
-            Excluded::Nothing if self.block_scope => self.victim_in_use(pool),
-            _ => false,
+            Excluded::Nothing if self.rules.gc.scope == Scope::Block => self.victim_in_use(pool),
+            Excluded::Nothing | Excluded::Plane(_) => false,
         }
     }
 
-    /// Host operations are under way on the victim of a pool's job.
+    /// A host operation uses the victim of a pool's job.
     fn victim_in_use(&self, pool: PoolId) -> bool {
-        let victim = self.gc.job(pool).expect("a job that starts").victim;
-        let uses = |first| {
-            let next = |&index: &u32| Some(self.transactions[index].next).filter(|&next| next != NONE);
-            std::iter::successors(Some(first), next).any(|index| self.block_of(self.transactions[index].ppn) == victim)
-        };
-        self.flash.host_tags(self.geometry().die_of_pool(pool)).any(uses)
-    }
-
-    fn block_of(&self, ppn: crate::units::Ppn) -> BlockId {
-        self.geometry().split_page(ppn).0
-    }
-
-    /// The first read from `index` on in the line of a pool that no exclusion of a plane or of blocks keeps waiting, and that does not need the
-    /// register of this plane.
-    pub(super) fn first_read_outside(&self, pool: PoolId, index: u32, register: Option<PlaneId>) -> u32 {
-        let job = self.gc.job(pool).filter(|_| self.excludes_reads);
-        match (job, register) {
-            (None, None) => index,
-            (Some(_), _) if !self.block_scope && !self.plane_scope_in_pool => NONE,
-            _ => {
-                let needs_register = |lpn| register.is_some() && self.ftl.lookup(lpn).map(|ppn| self.plane_of_page(ppn)) == register;
-                let goes = |read: &Transaction| !job.is_some_and(|job| self.is_excluded(pool, job, read.lpn)) && !needs_register(read.lpn);
-                self.first_in_line(index, goes).unwrap_or(NONE)
-            }
-        }
-    }
-
-    /// The first transaction from `index` on in its line that is wanted.
-    fn first_in_line(&self, mut index: u32, wanted: impl Fn(&Transaction) -> bool) -> Option<u32> {
-        while index != NONE {
-            let transaction = &self.transactions[index];
-            if wanted(transaction) {
-                return Some(index);
-            }
-            index = transaction.next;
-        }
-        None
-    }
-
-    /// A page lies in the plane, or in one of the blocks, that the pool's job excludes.
-    fn is_excluded(&self, pool: PoolId, job: &Job, lpn: Lpn) -> bool {
-        let Some(ppn) = self.ftl.lookup(lpn) else { return false };
-        if !self.block_scope {
-            return self.plane_excluded[self.plane_of_page(ppn).index()];
-        }
-        let block = self.block_of(ppn);
-        block == job.victim || self.ftl.job_fills(pool, block)
+        let victim = self.gc.job(pool).expect("a job that starts").victim();
+        let uses = |first| self.pages_of(first).any(|id| self.block_of_page(self.transactions[id].ppn) == victim);
+        self.flash.host_operations(self.geometry().die_of_pool(pool)).any(uses)
     }
 
     /// The erase of a pool's job has ended.
     pub(super) fn job_ended(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
-        let excludes = self.excludes_reads || self.gc.excluded(self.ftl.geometry(), pool) != Excluded::Nothing;
-        self.set_exclusion(now, pool, self.has(Planted::KeepsExclusion));
-        self.jobs_on_die[die.index()] -= 1;
+        let excludes = self.rules.gc.excludes_reads || self.gc.excluded(&self.ftl, pool) != Excluded::Nothing;
+        self.set_exclusion(pool, self.probes.has(Planted::KeepsExclusion));
+        let barrier = (excludes || self.gc.urgent(pool).is_some()).then_some(self.serial + 1);
+        let job = self.gc.finish(&self.ftl, pool, barrier);
         self.gauge_jobs(now, die);
-        let gate = (excludes || self.states.is_urgent(pool)).then_some(self.serial + 1);
-        let job = self.gc.finish(&self.ftl, pool, gate);
-        self.note_state(now, pool);
+        self.pool_changed(now, pool);
         self.note_job_end(now, pool);
-        let ns = now - job.started_ns;
-        self.counters.jobs += 1;
-        self.counters.job_ns += u128::from(ns);
-        self.counters.job_ns_max = self.counters.job_ns_max.max(ns);
-        if let Some(gate) = self.gc.gate(self.ftl.geometry(), pool) {
-            self.counters.gates += u64::from(self.somebody_goes_first(pool, gate));
-            self.gated.push(pool);
+        self.probes.note(now, &self.ftl, Event::JobEnded(now - job.started_ns()));
+        if let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) {
+            self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
+            self.gc.note_barrier(pool);
         }
-        let next = self.gc.after_job(self.ftl.geometry(), pool);
+        let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
-        self.dirty.insert(die);
+        self.ready.wake(die);
     }
 
-    /// Opens the gates behind which no host operation is left that could go first. Returns true if something may begin because of it.
-    pub(super) fn open_gates(&mut self, now: Ns) -> bool {
-        let mut opened = false;
-        for pool in std::mem::take(&mut self.gated) {
-            let Some(gate) = self.gc.gate(self.ftl.geometry(), pool) else { continue };
-            if self.somebody_goes_first(pool, gate) {
-                self.gated.push(pool);
+    /// Lifts the host barriers behind which no host operation waits that could go first. Returns true if something may begin because of it.
+    pub(super) fn lift_barriers(&mut self, now: Ns) -> bool {
+        let mut lifted = false;
+        let list = self.gc.take_barriers();
+        for &pool in &list {
+            let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) else { continue };
+            if self.host_goes_first(pool, barrier) {
+                self.gc.note_barrier(pool);
                 continue;
             }
-            let next = self.gc.open_gate(self.ftl.geometry(), pool);
+            self.gc.remove_barrier(&self.ftl, pool);
+            let next = self.gc.next_in_scope(&self.ftl, pool);
             self.start_jobs(now, next);
-            opened = true;
+            lifted = true;
         }
-        opened
+        self.gc.keep_list(list);
+        lifted
     }
 
-    /// A host operation that began to wait before `gate` is still waiting in the turn of `pool`, and not for a free block.
-    fn somebody_goes_first(&self, pool: PoolId, gate: u64) -> bool {
-        if self.block_scope && !self.states.is_urgent(pool) {
-            return !self.states.holds_up(pool, LineKind::Read) && self.read_goes_first(pool, gate);
+    /// A host operation that began to wait before `barrier` still waits in the scope of `pool`, and not for a free block.
+    fn host_goes_first(&self, pool: PoolId, barrier: u64) -> bool {
+        if self.rules.gc.scope == Scope::Block && self.gc.urgent(pool).is_none() {
+            return !self.gc.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier);
         }
-        // The first of a line has waited longest, unless it has passed others.
-        let passes = self.sched.slack.is_some();
-        let waits = |line, may: bool| {
-            let head = self.sched.head(line);
-            let before = |transaction: &Transaction| transaction.ready.1 < gate;
-            may && head != NONE && (before(&self.transactions[head]) || passes && self.first_in_line(head, before).is_some())
-        };
-        self.gc.pools_of_turn(self.geometry(), pool).map(PoolId).any(|pool| {
-            if self.states.is_urgent(pool) {
+        self.gc.pools_of_scope(&self.ftl, pool).any(|pool| {
+            if self.gc.urgent(pool).is_some() {
                 return self.ftl.can_write(pool);
             }
             let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
-            waits(self.sched.line(pool, LineKind::Read), !self.states.holds_up(pool, LineKind::Read))
-                || waits(self.sched.line(pool, LineKind::Write), self.ftl.can_write(pool) && !self.states.holds_up(pool, LineKind::Write))
-                || self.sched.is_dynamic() && waits(self.sched.chip_line(chip), self.takes_any_write(pool))
+            let may_write = self.ftl.can_write(pool) && !self.gc.stops(pool, QueueKind::Write);
+            self.waits_since(self.sched.queue(pool, QueueKind::Read), !self.gc.stops(pool, QueueKind::Read), barrier)
+                || self.waits_since(self.sched.queue(pool, QueueKind::Write), may_write, barrier)
+                || self.rules.dynamic && self.waits_since(self.sched.chip_queue(chip), self.takes_any_write(pool), barrier)
         })
     }
-    /// With scope `block`: a read that began to wait before `gate` waited for a block that the job filled. What waited for the victim has
+
+    /// An operation in the queue, whose operations may begin or not, began to wait before `barrier`.
+    fn waits_since(&self, queue: QueueId, may: bool, barrier: u64) -> bool {
+        let before = |id: TxnId| self.transactions[id].ready.1 < barrier;
+        let head = self.sched.head(queue).filter(|_| may);
+        // The first of a queue has waited longest, unless it has bypassed others.
+        let bypasses = self.sched.slack().is_some();
+        head.is_some_and(|head| before(head) || bypasses && linked(&self.transactions, Some(head)).any(before))
+    }
+
+    /// With scope `block`: a read that began to wait before `barrier` waited for a block that the job filled. What waited for the victim has
     /// moved there.
-    fn read_goes_first(&self, pool: PoolId, gate: u64) -> bool {
-        let excluded = |read: &Transaction| self.ftl.lookup(read.lpn).is_some_and(|ppn| self.ftl.job_fills(pool, self.block_of(ppn)));
-        let waits = |read: &Transaction| read.ready.1 < gate && excluded(read);
-        self.first_in_line(self.sched.head(self.sched.line(pool, LineKind::Read)), waits).is_some()
+    fn read_goes_first(&self, pool: PoolId, barrier: u64) -> bool {
+        let excluded = |lpn| self.ftl.lookup(lpn).is_some_and(|ppn| self.ftl.job_fills(pool, self.block_of_page(ppn)));
+        let waits = |read: &Transaction| read.ready.1 < barrier && excluded(read.lpn);
+        linked(&self.transactions, self.sched.head(self.sched.queue(pool, QueueKind::Read))).any(|id| waits(&self.transactions[id]))
+    }
+
+    /// Verify mode: a host write that begins finds T_hard free blocks, or no GC that could bring them; the one that S3 was for aside.
+    pub(super) fn check_hard_threshold(&mut self, pool: PoolId, id: TxnId) {
+        let Some(verifier) = self.probes.verifier_mut() else { return };
+        let (free, hard) = (self.ftl.blocks().free_count(pool), self.gc.hard_blocks());
+        if free < hard && self.gc.is_wanted(pool) && !self.transactions[id].high_priority {
+            verifier.found(Err(format!("a host write begins in pool {pool} with {free} free blocks, T_hard being {hard}")));
+        }
     }
 }

@@ -1,221 +1,238 @@
 //! Stages end: transactions, then requests complete.
 
 use super::Ssd;
-use crate::flash::{Begun, OpKind, Phase, Progress};
-use crate::sched::{NONE, TransactionKind};
-use crate::stats::Part;
-use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, Ppn};
+use super::probes::Event;
+use crate::blocked::{Blocked, Served, Times};
+use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
+use crate::sched::{TransactionKind, page_order};
+use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
-    /// An array phase, or an operation played in one piece, has ended.
-    pub(super) fn slot_event(&mut self, now: Ns, slot: u32) {
-        let op = *self.flash.op(slot);
-        let whole = self.flash.is_whole(slot);
-        let (progress, begun) = self.flash.slot_event(now, slot, &mut self.events);
-        let die = DieId(slot / 2);
-        match progress {
-            Progress::ReadEnded => {
-                if op.host {
-                    self.account_all(op.tag, Part::Array, now);
+    /// An array phase, or an operation that is one event, has ended.
+    pub(super) fn array_event(&mut self, now: Ns, at: SlotId) {
+        let op = *self.flash.op(at);
+        let whole = self.flash.is_whole(at);
+        let (progress, begun) = self.flash.slot_event(now, at, &mut self.events);
+        let die = at.die();
+        match (progress, op.owner) {
+            (Progress::ReadEnded, owner) => {
+                if let Owner::Host(first) = owner {
+                    self.all_served(now, first, Served::Array);
                 }
-                // With a cache register another read may use the array now; a page move may stand at a point.
-                if self.shares_dies {
-                    self.dirty.insert(die);
+                // With a cache register another read may use the array now; a page move may have stopped at a preemption point.
+                if self.rules.flash.shares_dies {
+                    self.ready.wake(die);
                 }
             }
-            Progress::Suspended => self.die_freed(now, die),
-            Progress::StepEnded => self.step_ended(now, die, slot),
-            Progress::Ended(_) => {
-                if !op.host {
-                    self.gc_operation_ended(now, die, PoolId(op.tag), op.kind);
-                } else if op.kind == OpKind::Read {
-                    self.transactions[op.tag].account_split(Part::Array, now - self.flash.timing.transfer_ns, Part::Transfer, now);
-                    self.host_page_read(now, op.tag);
-                } else {
-                    if whole {
-                        self.transactions[op.tag].account_split(Part::Transfer, now - op.write_ns, Part::Array, now);
-                    } else {
-                        self.account_all(op.tag, Part::Array, now);
-                    }
-                    self.host_pages_programmed(now, op.tag);
-                }
-                self.die_freed(now, die);
+            (Progress::Suspended, _) => self.die_freed(die),
+            (Progress::StepEnded, Owner::Host(first)) => self.step_ended(now, die, at, first),
+            (Progress::Ended(_), Owner::Gc(pool)) => {
+                self.gc_operation_ended(now, die, pool, op.kind);
+                self.die_freed(die);
             }
-            Progress::TransferEnded(_) => unreachable!("transfers end on the bus"),
+            (Progress::Ended(_), Owner::Host(first)) => {
+                self.host_operation_ended(now, op, first, whole);
+                self.die_freed(die);
+            }
+            (Progress::StepEnded, Owner::Gc(pool)) => unreachable!("an operation of the GC of pool {pool} has no steps"),
+            (Progress::TransferEnded(_), _) => unreachable!("transfers end on the bus"),
         }
         // What could begin only now waited behind the operation that has ended.
-        let behind = if op.host { Part::DieQueue } else { Part::Gc };
+        let behind = if op.owner.is_host() { Blocked::HostOperation } else { Blocked::GcOperation };
         self.begun(now, begun, behind);
+    }
+
+    /// An operation of the host has ended in the array, or, if it was one event, wherever it ended. Its first page is `first`.
+    fn host_operation_ended(&mut self, now: Ns, op: Op, first: TxnId, whole: bool) {
+        let transaction = &mut self.transactions[first];
+        match (op.kind, whole) {
+            (OpKind::Read, _) => {
+                transaction.served(Served::Array, now - self.flash.timing().transfer_ns);
+                transaction.served(Served::Transfer, now);
+                self.host_page_read(now, first);
+            }
+            (_, true) => {
+                transaction.served(Served::Transfer, now - op.write_ns);
+                transaction.served(Served::Array, now);
+                self.host_pages_programmed(now, first);
+            }
+            (_, false) => {
+                self.all_served(now, first, Served::Array);
+                self.host_pages_programmed(now, first);
+            }
+        }
     }
 
     /// A transfer has ended.
     pub(super) fn bus_event(&mut self, now: Ns, channel: ChannelId) {
-        let (slot, progress, begun) = self.flash.bus_event(now, channel, &mut self.events);
-        let op = *self.flash.op(slot);
-        let die = DieId(slot / 2);
-        self.freed.push(channel);
-        match progress {
-            Progress::TransferEnded(page) if op.host => {
-                // A multi-plane read lets go of its pages one by one, so its first is always the one on the bus.
-                let read = op.kind == OpKind::Read;
-                let index = if read { op.tag } else { self.nth(op.tag, page) };
-                self.transactions[index].account(Part::Transfer, now);
-                if read {
-                    self.flash.set_tag(slot, self.transactions[index].next);
-                    self.host_page_read(now, index);
-                }
+        let (at, progress, begun) = self.flash.bus_event(now, channel, &mut self.events);
+        let op = *self.flash.op(at);
+        let die = at.die();
+        self.ready.bus_freed(channel);
+        match (progress, op.owner) {
+            (Progress::TransferEnded(page), Owner::Host(first)) => self.host_transfer_ended(now, at, op.kind, first, page),
+            (Progress::TransferEnded(_), Owner::Gc(pool)) => self.gc_transfer_ended(now, at, pool),
+            (Progress::Ended(_), Owner::Gc(pool)) => {
+                self.gc_operation_ended(now, die, pool, op.kind);
+                self.die_freed(die);
             }
-            Progress::TransferEnded(_) => self.gc_transfer_ended(now, slot, PoolId(op.tag)),
-            Progress::Ended(_) if !op.host => {
-                self.gc_operation_ended(now, die, PoolId(op.tag), op.kind);
-                self.die_freed(now, die);
+            (Progress::Ended(_), Owner::Host(first)) => {
+                self.transactions[first].served(Served::Transfer, now);
+                self.host_page_read(now, first);
+                self.die_freed(die);
             }
-            Progress::Ended(_) => {
-                self.transactions[op.tag].account(Part::Transfer, now);
-                self.host_page_read(now, op.tag);
-                self.die_freed(now, die);
-            }
-            Progress::ReadEnded | Progress::Suspended | Progress::StepEnded => unreachable!("all of these happen in the array"),
+            (Progress::ReadEnded | Progress::Suspended | Progress::StepEnded, _) => unreachable!("all of these happen in the array"),
         }
-        self.begun(now, begun, Part::DieQueue);
-        if self.shares_dies {
-            self.dirty.insert(die);
+        self.begun(now, begun, Blocked::HostOperation);
+        if self.rules.flash.shares_dies {
+            self.ready.wake(die);
         }
     }
 
+    fn host_transfer_ended(&mut self, now: Ns, at: SlotId, kind: OpKind, first: TxnId, page: u32) {
+        if kind != OpKind::Read {
+            let id = self.nth_page(first, page);
+            return self.transactions[id].served(Served::Transfer, now);
+        }
+        // A multi-plane read lets go of its pages one by one, so its first is always the one on the bus.
+        self.transactions[first].served(Served::Transfer, now);
+        self.flash.set_first(at, self.transactions[first].next.expect("the last page's transfer ends the operation"));
+        self.host_page_read(now, first);
+    }
+
     /// `behind`: what a program that begins has waited for since its transfer ended.
-    pub(super) fn begun(&mut self, now: Ns, begun: Option<Begun>, behind: Part) {
+    pub(super) fn begun(&mut self, now: Ns, begun: Option<Begun>, behind: Blocked) {
         match begun {
-            Some(Begun::Transfer(slot)) => self.transfer_begun(now, slot),
-            Some(Begun::Program(slot)) => self.program_begun(now, slot, behind),
+            Some(Begun::Transfer(at)) => self.transfer_begun(now, at),
+            Some(Begun::Program(at)) => self.program_begun(now, at, behind),
             None => {}
         }
     }
 
     /// A transfer begins: its transaction has waited for the bus until now.
-    pub(super) fn transfer_begun(&mut self, now: Ns, slot: u32) {
-        let op = *self.flash.op(slot);
-        if op.host {
-            let page = if op.kind == OpKind::Program { self.flash.transferred(slot) } else { 0 };
-            let index = self.nth(op.tag, page);
-            self.transactions[index].account(Part::BusQueue, now);
-            self.counters.pipelined_writes += u64::from(self.gc_pipeline && self.flash.overlaps_gc_program(slot));
-        } else {
-            self.gc_transfer_begun(now, slot, PoolId(op.tag));
+    pub(super) fn transfer_begun(&mut self, now: Ns, at: SlotId) {
+        let op = *self.flash.op(at);
+        match op.owner {
+            Owner::Host(first) => {
+                let page = if op.kind == OpKind::Program { self.flash.transferred(at) } else { 0 };
+                let id = self.nth_page(first, page);
+                self.transactions[id].waited(Blocked::Bus, now);
+                let pipelined = self.rules.flash.gc_pipeline && self.flash.overlaps_gc_program(at);
+                self.probes.count().pipelined_writes += u64::from(pipelined);
+            }
+            Owner::Gc(pool) => self.gc_transfer_begun(now, at, pool),
         }
     }
 
     /// A transfer of a page move begins: that in needs a page to go to, and is the last moment at which a host write can take its place.
-    fn gc_transfer_begun(&mut self, now: Ns, slot: u32, pool: PoolId) {
-        let moved = self.gc.job(pool).and_then(|job| job.moving).expect("a page is being moved");
-        if self.flash.phase(slot, now) == Phase::Out {
+    fn gc_transfer_begun(&mut self, now: Ns, at: SlotId, pool: PoolId) {
+        let moved = self.gc.moving(pool).expect("a page is being moved");
+        if self.flash.phase(at, now) == Phase::Out {
             return self.readers_wait_no_more(now, moved.readers);
         }
-        self.join_waiting(now, pool);
+        self.merge_waiting(now, pool);
         if moved.to.is_none() {
-            let ns = self.place_move(now, pool) + self.poll_ns;
-            self.flash.set_write_ns(slot, ns);
-            self.note_target(slot, pool);
+            let current = self.gc.moving(pool).expect("as before");
+            let (placed, ns) = self.place_move(now, pool, current);
+            *self.gc.moving_mut(pool) = placed;
+            self.flash.set_write_ns(at, ns + self.rules.gc.poll_ns);
+            self.note_target(at, pool);
         }
-        let writer = self.gc.job(pool).and_then(|job| job.moving).map_or(NONE, |moved| moved.writer);
-        if writer != NONE {
+        if let Some(writer) = self.gc.moving(pool).and_then(|moved| moved.writer) {
             self.stop_waiting(now, writer);
         }
     }
 
-    fn gc_transfer_ended(&mut self, now: Ns, slot: u32, pool: PoolId) {
-        let moved = self.gc.job_mut(pool).moving.as_mut().expect("a page is being moved");
-        if matches!(self.flash.phase(slot, now), Phase::BeforeIn | Phase::In(_)) {
-            let readers = std::mem::replace(&mut moved.readers, NONE);
-            if moved.writer == NONE {
-                self.flash.leave(slot);
+    fn gc_transfer_ended(&mut self, now: Ns, at: SlotId, pool: PoolId) {
+        let moved = self.gc.moving_mut(pool);
+        if matches!(self.flash.phase(at, now), Phase::BeforeIn | Phase::In(_)) {
+            let readers = moved.readers.take();
+            if moved.writer.is_none() {
+                self.flash.unmerge(at);
             }
             self.readers_served(now, readers);
-        } else if moved.writer != NONE {
-            let writer = moved.writer;
-            self.transactions[writer].account(Part::Transfer, now);
+        } else if let Some(writer) = moved.writer {
+            self.transactions[writer].served(Served::Transfer, now);
         }
     }
 
     /// The array phase of a program begins. Until now its pages waited for each other's transfers, and together for the program ahead.
-    fn program_begun(&mut self, now: Ns, slot: u32, behind: Part) {
-        let op = *self.flash.op(slot);
-        if !op.host {
-            return;
-        }
-        let last_transfer = self.flash.last_transfer_end(slot);
-        let mut index = op.tag;
-        while index != NONE {
-            self.transactions[index].account(Part::BusQueue, last_transfer);
-            self.transactions[index].account(behind, now);
-            index = self.transactions[index].next;
-        }
+    fn program_begun(&mut self, now: Ns, at: SlotId, behind: Blocked) {
+        let Owner::Host(first) = self.flash.op(at).owner else { return };
+        let last_transfer = self.flash.last_transfer_end(at);
+        self.each_page(first, |transaction| {
+            transaction.waited(Blocked::Bus, last_transfer);
+            transaction.waited(behind, now);
+        });
     }
 
     /// The `page`-th transaction of an operation.
-    fn nth(&self, first: u32, page: u32) -> u32 {
-        (0..page).fold(first, |index, _| self.transactions[index].next)
+    fn nth_page(&self, first: TxnId, page: u32) -> TxnId {
+        self.pages_of(first).nth(page as usize).expect("an operation has as many transactions as pages")
     }
 
-    pub(super) fn account_all(&mut self, first: u32, part: Part, now: Ns) {
-        let mut index = first;
-        while index != NONE {
-            self.transactions[index].account(part, now);
-            index = self.transactions[index].next;
+    /// Changes each transaction of an operation.
+    pub(super) fn each_page(&mut self, first: TxnId, mut change: impl FnMut(&mut crate::sched::Transaction)) {
+        let mut page = Some(first);
+        while let Some(id) = page {
+            change(&mut self.transactions[id]);
+            page = self.transactions[id].next;
         }
     }
 
-    fn die_freed(&mut self, now: Ns, die: DieId) {
-        self.update_clocks(die, now);
+    pub(super) fn all_served(&mut self, now: Ns, first: TxnId, by: Served) {
+        self.each_page(first, |transaction| transaction.served(by, now));
+    }
+
+    #[inline(always)]
+    fn die_freed(&mut self, die: DieId) {
         // Without interleave this asks for the whole chip.
-        self.dirty.insert(die);
-        // A job that waits for the running host operations of its scope may have waited for this one.
-        if let Some(pool) = self.excluded_by[die.index()] {
-            self.dirty.insert(self.geometry().die_of_pool(pool));
+        self.ready.wake(die);
+        // A job that waits for the host operations in service in its scope may have waited for this one.
+        if let Some(pool) = self.gc.excludes_die(die) {
+            self.ready.wake(self.geometry().die_of_pool(pool));
         }
     }
 
-    pub(super) fn host_page_read(&mut self, now: Ns, index: u32) {
-        if self.transactions[index].kind == TransactionKind::ReadForWrite {
-            self.transactions[index].kind = TransactionKind::Write;
-            self.note_write_to_come(index, false);
-            self.line_up(now, index);
+    pub(super) fn host_page_read(&mut self, now: Ns, id: TxnId) {
+        if self.transactions[id].kind == TransactionKind::ReadForWrite {
+            self.transactions[id].kind = TransactionKind::Write;
+            self.note_write_to_come(id, false);
+            self.enter_queue(now, id);
         } else {
-            self.finish_transaction(now, index);
+            self.finish_transaction(now, id);
         }
     }
 
-    fn host_pages_programmed(&mut self, now: Ns, first: u32) {
-        let mut index = first;
-        while index != NONE {
-            let next = self.transactions[index].next;
-            self.host_page_programmed(now, index);
-            index = next;
+    fn host_pages_programmed(&mut self, now: Ns, first: TxnId) {
+        let mut page = Some(first);
+        while let Some(id) = page {
+            page = self.transactions[id].next;
+            self.host_page_programmed(now, id);
         }
     }
 
-    fn host_page_programmed(&mut self, now: Ns, index: u32) {
-        let transaction = &self.transactions[index];
+    fn host_page_programmed(&mut self, now: Ns, id: TxnId) {
+        let transaction = &self.transactions[id];
         let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
         let old = self.ftl.commit_write(pool, lpn, ppn);
-        self.counters.host_programs += 1;
-        self.writes_under_way[pool.index()] -= 1;
-        if let Some(verifier) = &mut self.verifier {
-            verifier.written(lpn, version);
-        }
-        if self.sched.is_dynamic() {
+        self.probes.note(now, &self.ftl, Event::Written(lpn, version));
+        if self.rules.dynamic {
+            self.sched.placement_mut().expect("writes go by load").write_ends(pool);
             self.room_appeared(old);
         }
         self.look_for_gain(now, pool, old);
-        self.finish_transaction(now, index);
+        self.finish_transaction(now, id);
     }
 
     /// Dynamic allocation: a page at `old` became invalid, so that its pool may have room for a write that waits.
     pub(super) fn room_appeared(&mut self, old: Option<Ppn>) {
-        self.host_queue_ready = true;
+        self.host.place_freed();
         if let Some(old) = old {
-            let geometry = self.ftl.geometry();
-            self.dirty.insert(geometry.die_of_pool(geometry.pool_of_page(old)));
+            let die = self.geometry().die_of_pool(self.geometry().pool_of_page(old));
+            let chip = self.geometry().chip_of_die(die);
+            self.sched.placement_mut().expect("writes go by load").page_invalid(chip);
+            self.ready.wake(die);
         }
     }
 
@@ -226,58 +243,40 @@ impl Ssd {
         }
         let old_pool = old.map(|ppn| self.geometry().pool_of_page(ppn));
         for pool in std::iter::once(pool).chain(old_pool) {
-            let next = self.gc.gain_appeared(&self.ftl, pool);
-            self.note_state(now, pool);
-            self.start_jobs(now, next);
+            self.gain_appeared(now, pool);
         }
     }
 
     /// A transaction is done: the next on its page may go, and its request may be complete.
-    pub(super) fn finish_transaction(&mut self, now: Ns, mut index: u32) {
+    pub(super) fn finish_transaction(&mut self, now: Ns, mut id: TxnId) {
         loop {
-            let transaction = self.transactions[index];
-            let front = self.unchain(transaction.lpn, index);
-            if transaction.kind != TransactionKind::Trim {
-                self.note_page_end(now, index);
-                self.sched.finished(ChipId(transaction.chip));
+            let front = page_order::remove(&mut self.ftl, &mut self.transactions, id);
+            let transaction = &self.transactions[id];
+            let (kind, chip, request, lpn, times) =
+                (transaction.kind, transaction.chip, transaction.request, transaction.lpn, transaction.times);
+            if kind != TransactionKind::Trim {
+                self.note_page_end(now, id);
+                self.sched.finished(chip);
                 // Dynamic allocation: this may now be the chip with the fewest operations, with a place for a write that waits.
-                self.host_queue_ready |= self.sched.is_dynamic();
+                if self.rules.dynamic {
+                    self.host.place_freed();
+                }
             }
-            self.transactions.remove(index);
-            self.page_done(now, transaction.request, Some((transaction.lpn, transaction.parts)));
-            self.activate_front(now, transaction.lpn, front);
+            self.transactions.remove(id);
+            self.page_done(now, request, Some((lpn, &times)));
+            let Some(front) = front else { return };
+            self.activate_front(now, front);
             // A trim is done as soon as it is active. There may be any number of them on one page, hence no recursion.
-            if front == NONE || self.transactions[front].kind != TransactionKind::Trim {
+            if self.transactions[front].kind != TransactionKind::Trim {
                 return;
             }
-            index = front;
+            id = front;
         }
     }
 
-    /// Takes a transaction out of its page's chain. Returns the one that has come to the front because of it, or [`NONE`].
-    fn unchain(&mut self, lpn: Lpn, index: u32) -> u32 {
-        let chain = self.ftl.chain(lpn);
-        let (oldest, youngest) = chain.expect("a page with a transaction has a chain");
-        let next = self.transactions[index].next_on_page;
-        if oldest == index {
-            self.ftl.set_chain(lpn, chain, (next != NONE).then_some((next, youngest)));
-            return next;
-        }
-        // Reads of one page may end in another order than they came.
-        let mut before = oldest;
-        while self.transactions[before].next_on_page != index {
-            before = self.transactions[before].next_on_page;
-        }
-        self.transactions[before].next_on_page = next;
-        if youngest == index {
-            self.ftl.set_chain(lpn, chain, Some((oldest, before)));
-        }
-        NONE
-    }
-
-    /// Activates what has come to the front of a page's chain: an operation, or all reads up to the next that is none.
-    fn activate_front(&mut self, now: Ns, lpn: Lpn, front: u32) {
-        if front == NONE || self.transactions[front].active {
+    /// Activates what has come to the front of a page's order: an operation, or all reads up to the next that is none.
+    fn activate_front(&mut self, now: Ns, front: TxnId) {
+        if self.transactions[front].active {
             return;
         }
         if self.transactions[front].kind != TransactionKind::Read {
@@ -289,74 +288,75 @@ impl Ssd {
             }
             return;
         }
-        let mut index = front;
-        while index != NONE && self.transactions[index].kind == TransactionKind::Read {
-            assert_eq!(self.transactions[index].lpn, lpn);
-            let next = self.transactions[index].next_on_page;
-            self.activate(now, index);
-            index = next;
+        let mut read = Some(front);
+        while let Some(id) = read.filter(|&id| self.transactions[id].kind == TransactionKind::Read) {
+            read = page_order::next(&self.transactions, id);
+            self.activate(now, id);
+        }
+    }
+
+    /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
+    #[inline(always)]
+    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &Times)>) {
+        let Some(completed) = self.host.page_done(now, id, page) else { return };
+        self.note_request_end(now, completed);
+        if self.host.outstanding() == 0 {
+            self.requests_ended(now);
         }
     }
 
     fn gc_operation_ended(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
         match kind {
-            OpKind::Erase => self.victim_erased(now, pool),
+            OpKind::Erase => self.victim_erased(now, die, pool),
             OpKind::Read => self.page_buffered(now, pool),
-            _ => self.page_moved(now, pool, kind),
+            _ => self.page_moved(now, die, pool, kind),
         }
-        self.dirty.insert(die);
+        self.ready.wake(die);
     }
 
     /// The page of a move is in the controller's buffer.
     fn page_buffered(&mut self, now: Ns, pool: PoolId) {
         let serial = self.next_serial();
-        let moved = self.gc.job_mut(pool).moving.as_mut().expect("a page was read");
-        let (readers, lpn) = (std::mem::replace(&mut moved.readers, NONE), moved.lpn);
+        let moved = self.gc.moving_mut(pool);
+        let (readers, lpn) = (moved.readers.take(), moved.lpn);
         self.gc.read_ended(&self.ftl, pool, (now, serial));
         self.readers_served(now, readers);
-        if self.merge {
-            self.join_waiting_for(now, pool, lpn);
+        if self.rules.gc.merge {
+            self.merge_waiting_for(now, pool, lpn);
         }
     }
 
     /// The program of a page move has ended.
-    fn page_moved(&mut self, now: Ns, pool: PoolId, kind: OpKind) {
-        let moved = self.gc.job(pool).and_then(|job| job.moving).expect("a page was moved");
+    fn page_moved(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
+        let moved = self.gc.moving(pool).expect("a page was moved");
         let to = moved.to.expect("it was programmed somewhere");
         let serial = self.next_serial();
-        self.counters.copybacks += u64::from(kind == OpKind::CopybackMove);
-        if moved.writer == NONE {
-            let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
-            if self.merge && current && kind == OpKind::Move {
-                let die = self.geometry().die_of_pool(pool);
-                self.just_moved[die.index()] = (moved.lpn, now);
-            }
-            self.counters.pages_moved += 1;
-            self.counters.stale_moves += u64::from(!current);
-            if let Some(slack) = &mut self.sched.slack {
-                slack.moved(self.ftl.geometry().die_of_pool(pool));
-            }
+        self.probes.count().copybacks += u64::from(kind == OpKind::CopybackMove);
+        if let Some(writer) = moved.writer {
+            let transaction = &mut self.transactions[writer];
+            transaction.served(Served::Array, now);
+            transaction.ppn = to;
+            transaction.pool = pool;
             self.gc.move_ended(&self.ftl, pool, (now, serial));
-            return;
+            return self.host_page_programmed(now, writer);
         }
-        let transaction = &mut self.transactions[moved.writer];
-        transaction.account(Part::Array, now);
-        transaction.ppn = to;
-        transaction.pool = pool;
+        let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
+        if self.rules.gc.merge && current && kind == OpKind::Move {
+            self.merging.moved(now, die, moved.lpn);
+        }
+        self.probes.note(now, &self.ftl, Event::PageMoved { current });
+        if let Some(slack) = self.sched.slack_mut() {
+            slack.moved(die);
+        }
         self.gc.move_ended(&self.ftl, pool, (now, serial));
-        self.host_page_programmed(now, moved.writer);
     }
 
-    fn victim_erased(&mut self, now: Ns, pool: PoolId) {
-        let victim = self.gc.job(pool).expect("a job had an operation under way").victim;
-        if let Some(verifier) = &mut self.verifier {
-            verifier.erased(self.ftl.geometry(), victim);
-        }
+    fn victim_erased(&mut self, now: Ns, die: DieId, pool: PoolId) {
+        let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
         self.ftl.commit_erase(pool, victim);
-        self.gauges.block_freed(now);
-        self.counters.erases += 1;
-        if let Some(slack) = &mut self.sched.slack {
-            slack.erased(self.ftl.geometry().die_of_pool(pool));
+        self.probes.note(now, &self.ftl, Event::Erased(victim));
+        if let Some(slack) = self.sched.slack_mut() {
+            slack.erased(die);
         }
         self.job_ended(now, pool);
     }

@@ -46,7 +46,7 @@ impl Ssd {
     pub(super) fn gauge_jobs(&mut self, now: Ns, die: DieId) {
         let chip = self.geometry().chip_of_die(die);
         let active = self.chip_in_gc(chip, 0);
-        self.gauges.gc[chip.index()].set(now, u64::from(active));
+        self.probes.gauges_mut().gc[chip.index()].set(now, u64::from(active));
     }
 
     /// The free blocks of the pool that has the fewest.
@@ -62,32 +62,33 @@ impl Ssd {
         shape.channels += geometry.channels;
         shape.pools += geometry.pools.count.get();
         shape.soft_blocks = self.ftl.soft_blocks();
-        shape.hard_blocks = self.states.hard_blocks();
+        shape.hard_blocks = self.gc.hard_blocks();
     }
 
     /// Adds to `readings` what has been added up until `now`; the fewest free blocks begin anew.
     pub fn add_readings(&mut self, now: Ns, readings: &mut Readings) {
-        let geometry = self.geometry();
-        readings.gc_ns.extend(self.gauges.gc.iter().map(|level| level.sum_until(now)));
-        readings.jobs += self.counters.jobs + self.jobs_on_die.iter().map(|&jobs| u64::from(jobs)).sum::<u64>();
-        readings.pages_moved += self.counters.pages_moved;
-        readings.free_blocks += self.gauges.free();
-        readings.free_block_ns += self.gauges.free.sum_until(now);
+        let gauges = self.probes.gauges();
+        readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
+        readings.jobs += self.probes.counters().jobs + self.gc.jobs_active();
+        readings.pages_moved += self.probes.counters().pages_moved;
+        readings.free_blocks += gauges.free();
+        readings.free_block_ns += gauges.free.sum_until(now);
         for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {
             *sum += ns;
         }
         readings.bus_ns += self.flash.buses_busy_ns(now);
-        readings.die_ns += (0..geometry.dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
-        readings.free_min = readings.free_min.min(std::mem::replace(&mut self.gauges.free_min, u32::MAX));
+        readings.die_ns += (0..self.geometry().dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
+        readings.free_min = readings.free_min.min(std::mem::replace(&mut self.probes.gauges_mut().free_min, u32::MAX));
     }
 
     /// Recounts what is gauged.
     pub(super) fn check_gauges(&self) -> Result<(), String> {
-        let (gauged, counted) = (self.gauges.free(), self.ftl.blocks().free_total());
+        let gauges = self.probes.gauges();
+        let (gauged, counted) = (gauges.free(), self.ftl.blocks().free_total());
         if gauged != counted {
             return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
         }
-        match (0..self.geometry().chips).map(ChipId).find(|&chip| (self.gauges.gc[chip.index()].value() > 0) != self.chip_in_gc(chip, 0)) {
+        match (0..self.geometry().chips).map(ChipId).find(|&chip| (gauges.gc[chip.index()].value() > 0) != self.chip_in_gc(chip, 0)) {
             Some(chip) => Err(format!("chip {chip} is gauged wrongly as to whether it has a job")),
             None => Ok(()),
         }

@@ -1,200 +1,217 @@
-//! Host operations join page moves (lee2013 III-B, Fig. 5, and Table III).
+//! Host operations merge with page moves (lee2013 III-B, Fig. 5, and Table III).
 //!
-//! A read joins a move whose transfer out has not begun, and ends with it; later it can be answered from the register. A write joins a move
-//! whose transfer in has not begun, whose data it replaces. With several moves in flight the page may be in the controller's buffer.
+//! A read merges with a move whose transfer out has not begun, and ends with it; later it can be answered from the register. A write merges
+//! with a move whose transfer in has not begun, whose data it replaces. With several moves in flight the page may be in the controller's
+//! buffer.
 
 use super::Ssd;
+use super::probes::Event;
+use crate::blocked::Served;
 use crate::flash::{OpKind, Phase};
 use crate::gc::Move;
-use crate::sched::{LineKind, NONE, TransactionKind};
-use crate::stats::Part;
-use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn};
+use crate::sched::{QueueKind, TransactionKind, page_order};
+use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 
-/// How a host operation joins a move.
+/// Pages that lie in registers or in the controller's buffer for reads.
+#[derive(Clone, Debug)]
+pub(super) struct Merging {
+    /// By die: the page whose move ended last, which lies in the register at that instant, ns.
+    just_moved: Vec<Option<(Lpn, Ns)>>,
+    /// Reads that found their page in the controller's buffer, at this instant.
+    answered: Vec<TxnId>,
+}
+
+impl Merging {
+    pub(super) fn new(dies: u32) -> Self {
+        Merging { just_moved: vec![None; dies as usize], answered: Vec::new() }
+    }
+
+    /// A page move ends on the die.
+    pub(super) fn moved(&mut self, now: Ns, die: DieId, lpn: Lpn) {
+        self.just_moved[die.index()] = Some((lpn, now));
+    }
+
+    /// Some reads are answered from the controller's buffer.
+    #[inline(always)]
+    pub(super) fn any_answered(&self) -> bool {
+        !self.answered.is_empty()
+    }
+
+    /// A read is answered from the controller's buffer at this instant.
+    pub(super) fn is_answered(&self, id: TxnId) -> bool {
+        self.answered.contains(&id)
+    }
+}
+
+/// How a host operation merges with a move.
 #[derive(Clone, Copy, Debug)]
-enum Joining {
+enum By {
     /// Its page is in the controller's buffer.
-    Buffered,
-    /// The same, and its program is under way.
-    Programming,
+    Buffer,
+    /// The same, and its program is in service.
+    Program,
     /// The operation of the move in this slot.
-    Slot(u32),
+    Slot(SlotId),
 }
 
 impl Ssd {
-    /// A host operation that is about to wait in its pool's line joins a move of its page, if it can.
-    pub(super) fn try_join(&mut self, now: Ns, index: u32) -> bool {
-        if !self.merge {
-            return false;
+    /// A host operation that is about to wait in its pool's queue merges with a move of its page, if it can.
+    pub(super) fn try_merge(&mut self, now: Ns, id: TxnId) -> bool {
+        let by = self.may_merge(now, id);
+        if let Some(by) = by {
+            self.merge(now, id, by);
         }
-        let Some(joining) = self.joining(now, index) else { return false };
-        self.join(now, index, joining);
-        true
+        by.is_some()
     }
 
-    /// How the operation could join a move, if it can.
-    fn joining(&self, now: Ns, index: u32) -> Option<Joining> {
-        let (pool, lpn) = (self.transactions[index].pool, self.transactions[index].lpn);
-        let write = self.transactions[index].kind == TransactionKind::Write;
+    /// How the operation could merge with a move, if it can.
+    fn may_merge(&self, now: Ns, id: TxnId) -> Option<By> {
+        let (pool, lpn) = (self.transactions[id].pool, self.transactions[id].lpn);
+        let write = self.transactions[id].kind == TransactionKind::Write;
         let job = self.gc.job(pool)?;
+        let several = self.rules.gc.several_moves();
         // With dynamic allocation the place of a write is not known before it begins. A job that pauses may never program what is in the buffer.
-        let never = self.sched.is_dynamic() || self.several_moves && job.paused;
-        if self.states.holds_up(pool, LineKind::Read) || write && never {
+        let never = self.rules.dynamic || several && job.is_paused();
+        if self.gc.stops(pool, QueueKind::Read) || write && never {
             return None;
         }
         // A page that was written or trimmed since is not what the move holds.
         let place = self.ftl.lookup(lpn)?;
         if let Some(moved) = self.gc.buffered(pool, lpn) {
-            return (moved.from == place).then_some(Joining::Buffered);
+            return (moved.from == place).then_some(By::Buffer);
         }
-        let moved = job.moving.filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, NONE))?;
-        if !write && self.several_moves && moved.to.is_some() {
-            // Its program is under way; the buffer has it until that ends.
-            return Some(Joining::Programming);
+        let moved = job.moving().filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, None))?;
+        if !write && several && moved.to.is_some() {
+            // The buffer has it until that ends.
+            return Some(By::Program);
         }
-        let slot = self.flash.slot_of_gc(self.geometry().die_of_pool(pool), pool.0)?;
-        let phase = self.flash.phase(slot, now);
-        let from_array = matches!(self.flash.op(slot).kind, OpKind::Move | OpKind::Read);
-        let joins = if write { self.takes_writer(phase, now) } else { from_array && matches!(phase, Phase::Read(_) | Phase::BeforeOut) };
-        joins.then_some(Joining::Slot(slot))
+        let at = self.flash.slot_of_gc(self.geometry().die_of_pool(pool), pool)?;
+        let phase = self.flash.phase(at, now);
+        let from_array = matches!(self.flash.op(at).kind, OpKind::Move | OpKind::Read);
+        let merges = if write { self.takes_writer(phase, now) } else { from_array && matches!(phase, Phase::Read(_) | Phase::BeforeOut) };
+        merges.then_some(By::Slot(at))
     }
 
     /// A move in this phase could still carry a host write. A write during a read that can be suspended makes the move unnecessary instead.
     fn takes_writer(&self, phase: Phase, now: Ns) -> bool {
         match phase {
-            Phase::Read(_) => !self.suspends.read,
+            Phase::Read(_) => !self.rules.gc.suspends.read,
             Phase::BeforeOut | Phase::Out | Phase::BeforeIn => true,
             Phase::In(since) => since == now,
-            _ => false,
+            Phase::BeforeProgram | Phase::Program(_) | Phase::Erase(_) | Phase::Closed => false,
         }
     }
 
-    fn join(&mut self, now: Ns, index: u32, joining: Joining) {
-        let pool = self.transactions[index].pool;
-        let write = self.transactions[index].kind == TransactionKind::Write;
-        let moved = match joining {
-            Joining::Buffered => self.gc.buffered_mut(pool, self.transactions[index].lpn).expect("it is in the buffer"),
-            Joining::Programming => self.gc.job_mut(pool).moving.as_mut().expect("it is being moved"),
-            Joining::Slot(slot) => {
-                self.note_join(now, slot, index);
-                self.flash.join(slot);
-                self.gc.job_mut(pool).moving.as_mut().expect("it is being moved")
+    fn merge(&mut self, now: Ns, id: TxnId, by: By) {
+        let (pool, lpn, kind) = (self.transactions[id].pool, self.transactions[id].lpn, self.transactions[id].kind);
+        let moved = match by {
+            By::Buffer => self.gc.buffered_mut(pool, lpn).expect("it is in the buffer"),
+            By::Program => self.gc.moving_mut(pool),
+            By::Slot(at) => {
+                self.note_merge(now, at, id);
+                self.flash.merge(at);
+                self.gc.moving_mut(pool)
             }
         };
         let (from, to) = (moved.from, moved.to);
-        if write {
-            moved.writer = index;
-            self.write_joined(pool, to, index);
+        if kind == TransactionKind::Write {
+            moved.writer = Some(id);
+            self.write_merged(now, pool, to, id);
         } else {
-            match joining {
-                Joining::Buffered | Joining::Programming => self.answered.push(index),
-                Joining::Slot(_) => self.transactions[index].next = std::mem::replace(&mut moved.readers, index),
+            match by {
+                By::Buffer | By::Program => self.merging.answered.push(id),
+                By::Slot(_) => self.transactions[id].next = moved.readers.replace(id),
             }
-            self.counters.merged_reads += 1;
-            if let Some(verifier) = &mut self.verifier {
-                verifier.read(self.transactions[index].lpn, from);
-            }
+            self.probes.note(now, &self.ftl, Event::MergedRead(lpn, Some(from)));
         }
-        if self.transactions[index].kind != TransactionKind::ReadForWrite {
-            let line = if write { LineKind::Write } else { LineKind::Read };
-            self.sched.release(ChipId(self.transactions[index].chip), line);
-            self.host_queue_ready = true;
+        if kind != TransactionKind::ReadForWrite {
+            self.sched.release(self.transactions[id].chip, kind.queue());
+            self.host.place_freed();
         }
     }
 
-    fn write_joined(&mut self, pool: PoolId, to: Option<Ppn>, index: u32) {
-        self.counters.merged_writes += 1;
+    fn write_merged(&mut self, now: Ns, pool: PoolId, to: Option<Ppn>, id: TxnId) {
         // As if it had begun: it is counted out when its program ends.
-        self.writes_under_way[pool.index()] += 1;
-        if let (Some(to), Some(verifier)) = (to, &mut self.verifier) {
-            verifier.replace(to, self.transactions[index].version);
-        }
+        self.write_begins(pool);
+        self.probes.note(now, &self.ftl, Event::MergedWrite(to, self.transactions[id].version));
     }
 
-    /// The move under way begins, or its transfer in: host operations on its page that wait in lines join it if they can.
-    pub(super) fn join_waiting(&mut self, now: Ns, pool: PoolId) {
-        if self.merge
-            && let Some(moved) = self.gc.job(pool).and_then(|job| job.moving)
+    /// The move in service begins, or its transfer in: host operations on its page that wait in queues merge with it if they can.
+    pub(super) fn merge_waiting(&mut self, now: Ns, pool: PoolId) {
+        if self.rules.gc.merge
+            && let Some(moved) = self.gc.moving(pool)
         {
-            self.join_waiting_for(now, pool, moved.lpn);
+            self.merge_waiting_for(now, pool, moved.lpn);
         }
     }
 
     /// The same for the page of a move that has just come into the controller's buffer.
-    pub(super) fn join_waiting_for(&mut self, now: Ns, pool: PoolId, lpn: Lpn) {
-        let mut index = self.ftl.chain(lpn).map_or(NONE, |(oldest, _)| oldest);
-        while index != NONE && self.transactions[index].active {
-            if self.transactions[index].in_line
-                && self.transactions[index].pool == pool
-                && let Some(joining) = self.joining(now, index)
+    pub(super) fn merge_waiting_for(&mut self, now: Ns, pool: PoolId, lpn: Lpn) {
+        let mut next = page_order::ends(&self.ftl, lpn).map(|ends| ends.oldest);
+        while let Some(id) = next.filter(|&id| self.transactions[id].active) {
+            if self.transactions[id].queued
+                && self.transactions[id].pool == pool
+                && let Some(by) = self.may_merge(now, id)
             {
-                let write = self.transactions[index].kind == TransactionKind::Write;
-                let line = self.sched.line(pool, if write { LineKind::Write } else { LineKind::Read });
                 let die = self.geometry().die_of_pool(pool);
-                self.sched.remove(&mut self.transactions, die, line, index);
-                self.join(now, index, joining);
+                self.sched.remove(&mut self.transactions, die, id);
+                self.merge(now, id, by);
             }
-            index = self.transactions[index].next_on_page;
+            next = page_order::next(&self.transactions, id);
         }
     }
 
-    /// The transfer out of a move begins: until now its reads waited for collection.
-    pub(super) fn readers_wait_no_more(&mut self, now: Ns, mut index: u32) {
-        while index != NONE {
-            self.stop_waiting(now, index);
-            index = self.transactions[index].next;
+    /// The transfer out of a move begins: until now its reads waited for GC.
+    pub(super) fn readers_wait_no_more(&mut self, now: Ns, mut readers: Option<TxnId>) {
+        while let Some(id) = readers {
+            self.stop_waiting(now, id);
+            readers = self.transactions[id].next;
         }
     }
 
-    /// The transfer out of a move has ended: the reads that have joined it are done.
-    pub(super) fn readers_served(&mut self, now: Ns, mut index: u32) {
-        while index != NONE {
-            let next = self.transactions[index].next;
-            self.transactions[index].account(Part::Transfer, now);
-            self.host_page_read(now, index);
-            index = next;
+    /// The transfer out of a move has ended: the reads that merged with it are done.
+    pub(super) fn readers_served(&mut self, now: Ns, mut readers: Option<TxnId>) {
+        while let Some(id) = readers {
+            readers = self.transactions[id].next;
+            self.transactions[id].served(Served::Transfer, now);
+            self.host_page_read(now, id);
         }
     }
 
-    /// Reads that found their page in the controller's buffer.
+    /// Reads that found their page in the controller's buffer end.
     pub(super) fn answer_buffered(&mut self, now: Ns) {
-        while let Some(index) = self.answered.pop() {
-            self.stop_waiting(now, index);
-            self.host_page_read(now, index);
+        while let Some(id) = self.merging.answered.pop() {
+            self.stop_waiting(now, id);
+            self.host_page_read(now, id);
         }
     }
 
     /// A waiting read of a page that the move on this die holds in its register, past the transfer that it could have shared.
-    pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, u32)> {
+    pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, TxnId)> {
         self.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
-            let moved = self.gc.job(pool)?.moving.filter(|moved| self.ftl.lookup(moved.lpn) == Some(moved.from))?;
-            let mut index = self.ftl.chain(moved.lpn)?.0;
-            while index != NONE && self.transactions[index].active && !self.transactions[index].in_line {
-                index = self.transactions[index].next_on_page;
-            }
-            let found = !self.several_moves
-                && index != NONE
-                && self.transactions[index].active
-                && self.transactions[index].kind != TransactionKind::Write;
-            (found && !self.states.holds_up(pool, LineKind::Read)).then_some((pool, index))
+            let moved = self.gc.moving(pool).filter(|moved| self.ftl.lookup(moved.lpn) == Some(moved.from))?;
+            let mut waiting = page_order::chain(&self.ftl, &self.transactions, moved.lpn);
+            // The first that waits in a queue, or does not go yet.
+            let id = waiting.find(|&id| !self.transactions[id].active || self.transactions[id].queued)?;
+            let transaction = &self.transactions[id];
+            let found = !self.rules.gc.several_moves() && transaction.active && transaction.kind != TransactionKind::Write;
+            (found && !self.gc.stops(pool, QueueKind::Read)).then_some((pool, id))
         })
     }
 
     /// The move holds the page that the transaction wants, as it is now.
-    pub(super) fn moves_page_of(&self, moved: Move, index: u32) -> bool {
-        let lpn = self.transactions[index].lpn;
+    pub(super) fn moves_page_of(&self, moved: Move, id: TxnId) -> bool {
+        let lpn = self.transactions[id].lpn;
         moved.lpn == lpn && self.ftl.lookup(lpn) == Some(moved.from)
     }
 
     /// The page of a read is still in a register of its die: of a move that was suspended, or whose program ends at this instant.
-    pub(super) fn is_left_in_register(&self, now: Ns, die: DieId, index: u32) -> bool {
-        self.just_moved[die.index()] == (self.transactions[index].lpn, now) || self.is_in_shelved_register(die, index)
+    pub(super) fn is_left_in_register(&self, now: Ns, die: DieId, id: TxnId) -> bool {
+        self.merging.just_moved[die.index()] == Some((self.transactions[id].lpn, now)) || self.is_in_suspended_register(die, id)
     }
 
-    fn is_in_shelved_register(&self, die: DieId, index: u32) -> bool {
-        let Some((tag, phase)) = self.flash.shelved(die) else { return false };
-        let moving = self.gc.job(PoolId(tag)).and_then(|job| job.moving);
-        matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_))
-            && moving.is_some_and(|moved| self.moves_page_of(moved, index))
+    fn is_in_suspended_register(&self, die: DieId, id: TxnId) -> bool {
+        let Some((pool, phase)) = self.flash.suspended(die) else { return false };
+        matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_)) && self.is_being_moved(pool, id)
     }
 }

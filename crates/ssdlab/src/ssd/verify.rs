@@ -1,6 +1,7 @@
-//! Verify mode: every page carries the version of the write it holds, and everything that is kept twice is recounted (MODEL section 10).
+//! Verify mode: every page carries the version of the write it holds, and everything that is kept twice is recounted.
 
 use super::Ssd;
+use super::probes::Event;
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
@@ -13,7 +14,7 @@ const INITIAL: u32 = 0;
 
 /// Data versions, and the first thing found wrong.
 #[derive(Debug)]
-pub struct Verifier {
+pub(super) struct Verifier {
     /// By logical page: the version last written, or [`ERASED`] if it holds no data.
     latest: Vec<u32>,
     /// By physical page: the version it holds.
@@ -50,73 +51,74 @@ impl Verifier {
         self.version
     }
 
+    /// What the drive did, as far as data are concerned.
+    pub fn note(&mut self, geometry: &Geometry, event: Event) {
+        match event {
+            Event::HostRead(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
+            Event::HostRead(lpn, None) => self.read_nothing(lpn),
+            Event::HostProgram(ppn, version) => self.program(geometry, ppn, version),
+            Event::Written(lpn, version) => self.latest[lpn.index()] = version,
+            // A host write takes the place of a page move that has this page.
+            Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,
+            Event::MovePlaced(from, to) => self.program(geometry, to, self.content[from.index()]),
+            // Whatever is read there next must have been written after.
+            Event::Trimmed(lpn) => self.latest[lpn.index()] = ERASED,
+            Event::Erased(block) => self.erased(geometry, block),
+            Event::MergedRead(_, None)
+            | Event::MergedWrite(None, _)
+            | Event::PageMoved { .. }
+            | Event::BlockTaken { .. }
+            | Event::JobEnded(_) => {}
+        }
+    }
+
     /// Keeps the first thing found wrong.
-    pub fn note(&mut self, result: std::result::Result<(), String>) {
+    pub fn found(&mut self, result: std::result::Result<(), String>) {
         if self.wrong.is_none() {
             self.wrong = result.err();
         }
     }
 
     /// A page is read that has no place in flash.
-    pub fn read_nothing(&mut self, lpn: Lpn) {
+    fn read_nothing(&mut self, lpn: Lpn) {
         let expected = self.latest[lpn.index()];
         if expected != ERASED {
-            self.note(Err(format!("a read of page {lpn} finds nothing where {expected} was written last")));
+            self.found(Err(format!("a read of page {lpn} finds nothing where {expected} was written last")));
         }
     }
 
     /// A read of a page starts.
-    pub fn read(&mut self, lpn: Lpn, ppn: Ppn) {
+    fn read(&mut self, lpn: Lpn, ppn: Ppn) {
         let (found, expected) = (self.content[ppn.index()], self.latest[lpn.index()]);
         if found != expected {
-            self.note(Err(format!("a read of page {lpn} finds version {found} at {ppn} where {expected} was written last")));
+            self.found(Err(format!("a read of page {lpn} finds version {found} at {ppn} where {expected} was written last")));
         }
     }
 
     /// A program of a page starts.
-    pub fn program(&mut self, geometry: &Geometry, ppn: Ppn, version: u32) {
+    fn program(&mut self, geometry: &Geometry, ppn: Ppn, version: u32) {
         if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED {
-            self.note(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
+            self.found(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
         }
         if std::mem::replace(&mut self.content[ppn.index()], version) != ERASED {
-            self.note(Err(format!("page {ppn} is programmed twice between erases")));
+            self.found(Err(format!("page {ppn} is programmed twice between erases")));
         }
-    }
-
-    /// A page move starts.
-    pub fn copy(&mut self, geometry: &Geometry, from: Ppn, to: Ppn) {
-        self.program(geometry, to, self.content[from.index()]);
-    }
-
-    /// A host write takes the place of a page move that is under way to this page.
-    pub fn replace(&mut self, ppn: Ppn, version: u32) {
-        self.content[ppn.index()] = version;
-    }
-
-    /// A write is in flash.
-    pub fn written(&mut self, lpn: Lpn, version: u32) {
-        self.latest[lpn.index()] = version;
-    }
-
-    /// A page is unmapped: whatever is read there next must have been written after.
-    pub fn trimmed(&mut self, lpn: Lpn) {
-        self.latest[lpn.index()] = ERASED;
     }
 
     /// A block is erased.
-    pub fn erased(&mut self, geometry: &Geometry, block: BlockId) {
+    fn erased(&mut self, geometry: &Geometry, block: BlockId) {
         let first = geometry.page(block, 0).index();
         self.content[first..first + geometry.pages_per_block.get() as usize].fill(ERASED);
     }
 }
 
 /// Recounts the translation layer and compares every logical page's data with what was written last.
-pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
+pub(super) fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
     ssd.ftl.check()?;
-    ssd.sched.check(&ssd.transactions)?;
+    ssd.sched.check(&ssd.ftl, &ssd.transactions)?;
     ssd.check_slack()?;
     ssd.check_gauges()?;
-    let Some(verifier) = &ssd.verifier else { return Ok(()) };
+    let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
     for lpn in (0..ssd.geometry().exported_pages).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);
         let expected = verifier.latest[lpn.index()];
@@ -128,9 +130,9 @@ pub fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
 }
 
 /// All that verify mode has to say.
-pub fn check(ssd: &Ssd) -> Result<()> {
-    let wrong = ssd.verifier.as_ref().and_then(|verifier| verifier.wrong.clone());
-    let overlap = ssd.flash.trace.as_ref().and_then(|trace| trace.overlap.clone());
+pub(super) fn check(ssd: &Ssd) -> Result<()> {
+    let wrong = ssd.probes.verifier().and_then(|verifier| verifier.wrong.clone());
+    let overlap = ssd.flash.trace().and_then(|trace| trace.overlap.clone());
     let found = wrong.or(overlap).or_else(|| recount(ssd).err());
     match found {
         Some(sentence) => Err(Error::Simulation(format!("verify mode found a defect: {sentence}"))),

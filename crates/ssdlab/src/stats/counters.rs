@@ -1,39 +1,137 @@
-//! The counters of a result: how often each mechanism fired that has no figure of its own.
+//! What the mechanisms of a drive did, in counts. A counter names itself, its unit and its sentence here, and nowhere else.
+//!
+//! To add one: a line in the first group of [`Counters`], and the line that counts it. Results, their schema, the reference and the
+//! joining of drives follow.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
 
-/// Name and sentence of each, in the order of the names.
-pub const COUNTERS: [(&str, &str); 23] = [
-    ("buffer_reads", "Pages read that were answered from a write still under way."),
-    ("bus_lines", "Times that a program had to wait for its bus."),
-    ("copybacks", "Page moves within a plane, which need no bus."),
-    ("discarded_moves", "Page moves given up before their program, since the host had written or trimmed the page."),
-    ("host_first_between_jobs", "Times that what the host had waiting went first between two jobs."),
-    ("host_queue_waits", "Pages that a full chip queue held in the host queue."),
-    ("idle_jobs", "Jobs begun in idle time while their pool had T_soft free blocks or more."),
-    ("idle_pauses", "Times that such a job paused because a request had come."),
-    ("moves_put_aside", "Page moves put aside between two of their stages."),
-    ("multiplane_operations", "Operations of several planes at once."),
-    ("overlapped_operations", "Operations that overlapped another through the cache register."),
-    ("page_order_waits", "Operations that waited for an older one on their page."),
-    ("pause_reads", "Pages read while a program paused (write_pausing)."),
-    ("read_passes", "Operations of reads that a later one went ahead of (read_bypass)."),
-    ("redirected_writes", "Writes given a page of another block, since a job had the one being filled to itself."),
-    ("reordered_moves", "Page moves that went ahead of their turn because a host operation joins them."),
-    ("rmw_reads", "Pages read in order to write a part of them."),
-    ("s3_entries", "Times that a high-priority write made collection run to completion."),
-    ("trimmed_pages", "Pages unmapped by trims."),
-    ("unmapped_reads", "Pages read that held no data."),
-    ("victim_fallbacks", "Victims for which the greedy choice stood in, since the policy named none, or none that can be collected."),
-    ("write_passes", "Operations of writes that a later one went ahead of (write_bypass)."),
-    ("write_pauses", "Times that a program of the host paused for reads (write_pausing)."),
-];
+use crate::units::Ns;
 
-/// The schema of all of them, each with its unit and sentence.
+macro_rules! counters {
+    (
+        listed { $(#[doc = $sentence:literal] $name:ident,)* }
+        figures { $($(#[doc = $doc:literal])* $figure:ident,)* }
+    ) => {
+        /// What the mechanisms of a drive did.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Counters {
+            $(#[doc = $sentence] pub $name: u64,)*
+            $($(#[doc = $doc])* pub $figure: u64,)*
+            /// Sum of the durations of GC jobs, from start to the end of the erase, ns. Jobs of many pools overlap: it may exceed 64 bits.
+            pub job_ns: u128,
+            /// The longest of these durations, ns.
+            pub job_ns_max: Ns,
+        }
+
+        /// Name and sentence of each counter that results list under `counters`, in the order of the names. Each has the unit `count`.
+        pub const COUNTERS: [(&str, &str); [$(stringify!($name)),*].len()] = [$((stringify!($name), $sentence.trim_ascii())),*];
+
+        impl Counters {
+            /// Name and value of each counter that results list.
+            pub fn listed(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name)),*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
+    listed {
+        /// Page reads that were answered from a write that had not ended.
+        buffer_reads,
+        /// Times that a program had to wait for its bus.
+        bus_lines,
+        /// Page moves within a plane, which need no bus.
+        copybacks,
+        /// Page moves given up before their program, since the host had written or trimmed the page.
+        discarded_moves,
+        /// Times that waiting host operations were served before the next GC job of their scope began.
+        host_first_between_jobs,
+        /// Pages that waited in the host queue because the queue of their chip was full.
+        host_queue_waits,
+        /// GC jobs that idle time started although their pool had T_soft free blocks or more.
+        idle_jobs,
+        /// Times that such a job paused because a request came.
+        idle_pauses,
+        /// Page moves suspended at a preemption point between two of their stages.
+        moves_put_aside,
+        /// Multi-plane operations.
+        multiplane_operations,
+        /// Operations that overlapped another through the cache register.
+        overlapped_operations,
+        /// Operations that waited for an older one on their page.
+        page_order_waits,
+        /// Page reads served while a program paused (write_pausing).
+        pause_reads,
+        /// Reads that a later one bypassed (read_bypass).
+        read_passes,
+        /// Writes given a page of another block, since a GC job had the shared open block to itself.
+        redirected_writes,
+        /// Page moves that began out of order because a host operation merges with them.
+        reordered_moves,
+        /// Pages read in order to write a part of them.
+        rmw_reads,
+        /// Times that a high-priority write made GC run to completion.
+        s3_entries,
+        /// Pages unmapped by trims.
+        trimmed_pages,
+        /// Page reads of pages that held no data.
+        unmapped_reads,
+        /// Victims that the greedy policy chose because the configured policy named none, or one that cannot be collected.
+        victim_fallbacks,
+        /// Writes that a later one bypassed (write_bypass).
+        write_passes,
+        /// Times that a program of the host paused for reads (write_pausing).
+        write_pauses,
+    }
+    figures {
+        /// Flash reads for host requests, those of read-modify-writes included.
+        host_reads,
+        /// Pages programmed for the host.
+        host_programs,
+        /// Flash reads of page moves.
+        gc_reads,
+        /// Pages moved by GC: programs, stale copies included.
+        pages_moved,
+        /// Moved pages that were overwritten or trimmed before their program ended.
+        stale_moves,
+        /// Blocks erased.
+        erases,
+        /// GC jobs that have ended.
+        jobs,
+        /// Host reads answered by a page move: by its transfer, from its register or from the controller's buffer.
+        merged_reads,
+        /// Host writes that took the place of a page move.
+        merged_writes,
+        /// Host reads whose transfer a page move's read overlapped.
+        pipelined_reads,
+        /// Host writes whose transfer overlapped a page move's program.
+        pipelined_writes,
+        /// Host operations that began while a GC job on their die could have continued.
+        preemptions,
+        /// GC operations suspended in the array.
+        suspensions,
+    }
+}
+
+/// The schema of the listed counters, each with its unit and sentence.
 pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
     let described =
         |(name, sentence): (&str, &str)| (name.to_string(), json!({ "type": "integer", "unit": "count", "description": sentence }));
     let properties: Map<_, _> = COUNTERS.into_iter().map(described).collect();
     json_schema!({ "type": "object", "properties": properties })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_order_and_each_has_its_own_value() {
+        assert!(COUNTERS.is_sorted_by_key(|(name, _)| *name));
+        let counters = Counters { bus_lines: 3, write_pauses: 5, erases: 7, ..Counters::default() };
+        let counted: Vec<_> = counters.listed().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(counted, [("bus_lines", 3), ("write_pauses", 5)]);
+    }
 }

@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
 use super::order::InOrder;
-use super::{Completion, Part};
+use super::{Blocked, Completion, Part};
 use crate::error::{Error, Result};
 use crate::files::{WholeFile, io_reason};
 use crate::request::RequestKind;
@@ -76,18 +76,20 @@ impl RequestLog {
 }
 
 /// The columns: name and, as metadata, nothing; units are in the names. Whole numbers are signed, so that the difference of two columns is what
-/// one expects. `warm_up`: the request arrived in the warm-up, so that no statistic counts it.
+/// one expects. `warm_up`: the request arrived in the warm-up, so that no statistic counts it. `blocked_by`: the reason for which it waited
+/// longest ([`Completion::blocked_by`]); null if it never waited.
 fn schema() -> SchemaRef {
-    let kind = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
+    let names = || DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
     let mut fields = vec![
         Field::new("index", DataType::Int64, false),
-        Field::new("kind", kind, false),
+        Field::new("kind", names(), false),
         Field::new("sequential", DataType::Boolean, false),
     ];
     let numbers = ["offset_bytes", "size_bytes", "arrival_ns", "response_ns"].map(String::from);
     let parts = Part::NAMES.map(|part| format!("{part}_ns"));
     fields.extend(numbers.into_iter().chain(parts).map(|name| Field::new(name, DataType::Int64, false)));
     fields.push(Field::new("warm_up", DataType::Boolean, false));
+    fields.push(Field::new("blocked_by", names(), true));
     Arc::new(Schema::new(fields))
 }
 
@@ -120,6 +122,7 @@ struct Rows {
     response: Vec<Ns>,
     parts: [Vec<Ns>; Part::COUNT],
     warm_up: Vec<bool>,
+    blocked_by: Vec<Option<u8>>,
 }
 
 impl Rows {
@@ -135,6 +138,7 @@ impl Rows {
             response: numbers(),
             parts: std::array::from_fn(|_| numbers()),
             warm_up: Vec::with_capacity(ROWS_AT_ONCE),
+            blocked_by: Vec::with_capacity(ROWS_AT_ONCE),
         }
     }
 
@@ -150,20 +154,22 @@ impl Rows {
         self.size.push(completion.length);
         self.arrival.push(completion.arrival_ns);
         self.response.push(completion.completed_ns - completion.arrival_ns);
-        for (column, &ns) in self.parts.iter_mut().zip(&completion.parts.0) {
+        for (column, &ns) in self.parts.iter_mut().zip(&completion.parts().0) {
             column.push(ns);
         }
+        self.blocked_by.push(completion.blocked_by().map(|reason| reason as u8));
     }
 
     fn into_batch(self, schema: &SchemaRef) -> RecordBatch {
         // Times, addresses and the number of requests are all below 2^63: the simulator refuses what is not.
         let signed = |value: u64| i64::try_from(value).expect("a figure of a request has 63 bits");
         let numbers = |values: Vec<u64>| Arc::new(values.into_iter().map(signed).collect::<Int64Array>()) as ArrayRef;
-        let names = Arc::new(StringArray::from(KINDS.to_vec()));
-        let kind = DictionaryArray::new(UInt8Array::from(self.kind), names);
-        let mut columns: Vec<ArrayRef> = vec![numbers(self.index), Arc::new(kind), Arc::new(BooleanArray::from(self.sequential))];
+        let named = |keys: UInt8Array, names: &[&str]| Arc::new(DictionaryArray::new(keys, Arc::new(StringArray::from(names.to_vec()))));
+        let kind = named(self.kind.into(), &KINDS);
+        let mut columns: Vec<ArrayRef> = vec![numbers(self.index), kind, Arc::new(BooleanArray::from(self.sequential))];
         columns.extend([self.offset, self.size, self.arrival, self.response].into_iter().chain(self.parts).map(numbers));
         columns.push(Arc::new(BooleanArray::from(self.warm_up)));
+        columns.push(named(self.blocked_by.into(), &Blocked::NAMES));
         RecordBatch::try_new(Arc::clone(schema), columns).expect("the columns are those of the schema, of one length")
     }
 }
@@ -182,18 +188,22 @@ fn kind_key(kind: RequestKind) -> u8 {
 mod tests {
     use std::fs::{self, File};
 
+    use arrow_array::Array;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Int64Type, UInt8Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-    use super::super::{Parts, Recorder};
+    use super::super::{Parts, Recorder, Times};
     use super::*;
 
     fn completion(index: u64) -> Completion {
         let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush][index as usize % 4];
-        let parts = Parts(std::array::from_fn(|part| index * 7 % (part as u64 + 2)));
+        let mut times = Times::default();
+        for (reason, number) in Blocked::ALL.into_iter().zip(0_u64..) {
+            times.wait(reason, index * 7 % (number + 2));
+        }
         let arrival_ns = 1000 * index;
-        let completed_ns = arrival_ns + parts.total();
+        let completed_ns = arrival_ns + times.parts().total();
         Completion {
             index,
             kind,
@@ -202,17 +212,27 @@ mod tests {
             length: 512 + index % 3,
             arrival_ns,
             completed_ns,
-            parts,
+            times,
         }
     }
 
-    /// Row `row` of `batch` as a completion.
-    fn row(batch: &RecordBatch, row: usize) -> Completion {
+    /// What the log says of a completion, apart from the times of its parts, these, and the reason for which it waited longest.
+    type Row = (Completion, Parts, Option<&'static str>);
+
+    fn row_of(completion: &Completion) -> Row {
+        (Completion { times: Times::default(), ..*completion }, completion.parts(), completion.blocked_by().map(Blocked::name))
+    }
+
+    /// Row `row` of `batch`.
+    fn row(batch: &RecordBatch, row: usize) -> Row {
         let number = |name: &str| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().value(row).cast_unsigned();
         let kinds = batch.column_by_name("kind").unwrap().as_dictionary::<UInt8Type>();
         let kind = kinds.values().as_string::<i32>().value(usize::from(kinds.keys().value(row)));
         let parts = Parts(Part::NAMES.map(|name| number(&format!("{name}_ns"))));
-        Completion {
+        let reasons = batch.column_by_name("blocked_by").unwrap().as_dictionary::<UInt8Type>();
+        let reason = (!reasons.is_null(row)).then(|| reasons.values().as_string::<i32>().value(usize::from(reasons.keys().value(row))));
+        let reason = reason.map(|name| *Blocked::NAMES.iter().find(|known| **known == name).unwrap());
+        let completion = Completion {
             index: number("index"),
             kind: [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush]
                 [KINDS.iter().position(|&name| name == kind).unwrap()],
@@ -221,8 +241,9 @@ mod tests {
             length: number("size_bytes"),
             arrival_ns: number("arrival_ns"),
             completed_ns: number("arrival_ns") + number("response_ns"),
-            parts,
-        }
+            times: Times::default(),
+        };
+        (completion, parts, reason)
     }
 
     #[test]
@@ -240,7 +261,7 @@ mod tests {
         let mut index = 0;
         for batch in reader.build().unwrap().map(|batch| batch.unwrap()) {
             for at in 0..batch.num_rows() {
-                assert_eq!(format!("{:?}", row(&batch, at)), format!("{:?}", completion(index)));
+                assert_eq!(format!("{:?}", row(&batch, at)), format!("{:?}", row_of(&completion(index))));
                 index += 1;
             }
         }
@@ -273,7 +294,7 @@ mod tests {
         Recorder::new(Some(&path)).unwrap().finish().unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
-        assert_eq!(reader.schema().fields().len(), 16);
+        assert_eq!(reader.schema().fields().len(), 17);
     }
 
     #[cfg(target_os = "linux")]

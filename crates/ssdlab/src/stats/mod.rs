@@ -18,7 +18,7 @@ mod slack;
 
 pub use array::ArrayResult;
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
-pub use counters::COUNTERS;
+pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
@@ -32,56 +32,10 @@ pub use series::{
 };
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 
+pub use crate::blocked::{Blocked, Part, Parts, Times};
 pub use crate::distribution::PERCENTILE_ERROR;
 use crate::request::{Request, RequestKind};
 use crate::units::Ns;
-
-/// The named parts of a response time (what the request was waiting for, or being served by).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Part {
-    /// Waiting in the host queue, for a place in a chip's queue.
-    HostQueue,
-    /// Waiting for the die behind host work.
-    DieQueue,
-    /// Waiting for garbage collection.
-    Gc,
-    /// Waiting for the channel bus.
-    BusQueue,
-    /// Being transferred on the bus.
-    Transfer,
-    /// In the flash array.
-    Array,
-    /// Suspended.
-    Suspended,
-    /// In the controller's DRAM.
-    Dram,
-}
-
-impl Part {
-    /// How many there are.
-    pub const COUNT: usize = 8;
-    /// Their names in results, in order.
-    pub const NAMES: [&'static str; Part::COUNT] = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram"];
-}
-
-/// Nanoseconds by [`Part`]; for a completed request they add up to its response time, exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts(pub [Ns; Part::COUNT]);
-
-impl Parts {
-    /// Adds `ns` to `part`.
-    #[inline]
-    pub fn add(&mut self, part: Part, ns: Ns) {
-        self.0[part as usize] += ns;
-    }
-
-    /// The sum of all parts.
-    #[inline]
-    pub fn total(&self) -> Ns {
-        self.0.iter().sum()
-    }
-}
 
 /// One completed request, as handed to the recorder.
 #[derive(Clone, Copy, Debug)]
@@ -100,15 +54,26 @@ pub struct Completion {
     pub arrival_ns: Ns,
     /// Completion, ns.
     pub completed_ns: Ns,
-    /// The parts of its response time.
-    pub parts: Parts,
+    /// Where its response time went.
+    pub times: Times,
 }
 
 impl Completion {
     /// That of a request that completes at `completed_ns`.
     #[inline]
-    pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, parts: Parts) -> Self {
+    pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: Times) -> Self {
         let Request { arrival_ns, kind, offset, length, .. } = *request;
-        Completion { index, kind, sequential, offset, length, arrival_ns, completed_ns, parts }
+        Completion { index, kind, sequential, offset, length, arrival_ns, completed_ns, times }
+    }
+
+    /// The parts of its response time.
+    #[inline]
+    pub fn parts(&self) -> Parts {
+        self.times.parts()
+    }
+
+    /// The reason for which it waited longest: of its pages, the one that ended last. `None` if that never waited.
+    pub fn blocked_by(&self) -> Option<Blocked> {
+        self.times.blocked_by()
     }
 }

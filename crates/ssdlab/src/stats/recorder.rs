@@ -122,7 +122,7 @@ impl Recorder {
             }
         };
         if let Some(class) = class {
-            class.record(response_ns, &completion.parts);
+            class.record(response_ns, &completion.parts());
         }
         Ok(())
     }
@@ -166,12 +166,11 @@ impl Recorder {
 /// The response time, once its parts are found to add up to it.
 #[inline]
 fn response_time(completion: &Completion) -> Ns {
-    let Completion { index, arrival_ns, completed_ns, parts, .. } = completion;
+    let Completion { index, arrival_ns, completed_ns, times, .. } = completion;
     assert!(completed_ns >= arrival_ns, "request {index} completed at {completed_ns} ns, before it arrived at {arrival_ns} ns");
     let response_ns = completed_ns - arrival_ns;
-    // As the parts are u64, their sum is taken in u128: a wrong part must be reported, not overflow.
-    let total = parts.0.iter().map(|&ns| u128::from(ns)).sum::<u128>();
-    assert!(total == u128::from(response_ns), "request {index} took {response_ns} ns, but its parts add up to {total} ns: {parts:?}");
+    let total = times.total();
+    assert!(total == u128::from(response_ns), "request {index} took {response_ns} ns, but its parts add up to {total} ns: {times:?}");
     response_ns
 }
 
@@ -208,13 +207,14 @@ impl OrderedDigest {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Part, Parts};
+    use super::super::{Blocked, Times};
     use super::*;
+    use crate::blocked::Served;
 
     fn completion(index: u64, kind: RequestKind, response_ns: Ns) -> Completion {
-        let mut parts = Parts::default();
-        parts.add(Part::Array, response_ns - response_ns / 3);
-        parts.add(Part::Gc, response_ns / 3);
+        let mut times = Times::default();
+        times.serve(Served::Array, response_ns - response_ns / 3);
+        times.wait(Blocked::GcOperation, response_ns / 3);
         Completion {
             index,
             kind,
@@ -223,7 +223,7 @@ mod tests {
             length: 4096,
             arrival_ns: 10 * index,
             completed_ns: 10 * index + response_ns,
-            parts,
+            times,
         }
     }
 
@@ -287,10 +287,10 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "request 7 took 100 ns, but its parts add up to 99 ns")]
+    #[should_panic(expected = "request 7 took 99 ns, but its parts add up to 100 ns")]
     fn parts_that_do_not_add_up_are_a_defect() {
         let mut wrong = completion(7, RequestKind::Read, 100);
-        wrong.parts.0[Part::Array as usize] -= 1;
+        wrong.completed_ns -= 1;
         let _ = Recorder::new(None).unwrap().record(&wrong);
     }
 
@@ -298,7 +298,7 @@ mod tests {
     #[should_panic(expected = "request 7 took 100 ns, but its parts add up to")]
     fn parts_beyond_the_range_of_time_are_a_defect_too() {
         let mut wrong = completion(7, RequestKind::Read, 100);
-        wrong.parts.0[Part::Gc as usize] = u64::MAX;
+        wrong.times.wait(Blocked::Bus, u64::MAX);
         let _ = Recorder::new(None).unwrap().record(&wrong);
     }
 

@@ -630,8 +630,9 @@ pub(super) fn ratio(part: u128, whole: u128) -> Option<f64> {
 mod tests {
     use serde_json::json;
 
-    use super::super::{Completion, Part, Parts, Recorder};
+    use super::super::{Completion, Recorder, Times};
     use super::*;
+    use crate::blocked::Served;
     use crate::request::RequestKind;
 
     fn run(simulated_ns: Ns) -> Run {
@@ -654,12 +655,12 @@ mod tests {
     fn requests() -> RequestStats {
         let mut recorder = Recorder::new(None).unwrap();
         for index in 0..10 {
-            let mut parts = Parts::default();
-            parts.add(Part::Array, 100 + index);
+            let mut times = Times::default();
+            times.serve(Served::Array, 100 + index);
             let kind = if index < 8 { RequestKind::Write } else { RequestKind::Trim };
             let (arrival_ns, length) = (1000 * index, 4096);
-            let completed_ns = arrival_ns + parts.total();
-            recorder.record(&Completion { index, kind, sequential: false, offset: 0, length, arrival_ns, completed_ns, parts }).unwrap();
+            let completed_ns = arrival_ns + times.parts().total();
+            recorder.record(&Completion { index, kind, sequential: false, offset: 0, length, arrival_ns, completed_ns, times }).unwrap();
         }
         recorder.finish().unwrap()
     }

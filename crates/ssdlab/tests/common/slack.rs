@@ -152,7 +152,7 @@ impl Watched {
         let mut run = Run {
             pages,
             ends: completions.iter().map(|completion| completion.completed_ns).collect(),
-            parts: completions.iter().map(|completion| completion.parts).collect(),
+            parts: completions.iter().map(|completion| completion.parts()).collect(),
             counts: counts(simulation.ssd()),
             jobs: simulation.ssd().counters().jobs,
             intervals: simulation.ssd().trace().expect("kept").intervals.clone(),

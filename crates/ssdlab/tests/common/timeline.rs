@@ -312,10 +312,10 @@ impl Case {
             };
             let taken = found.completed_ns - found.arrival_ns;
             let own = (index + 1).saturating_sub(self.beginning.len());
-            if taken != sums.iter().sum::<u64>() || found.parts.0 != sums {
+            if taken != sums.iter().sum::<u64>() || found.parts().0 != sums {
                 wrong.push(format!(
                     "request {own} of the case took {taken}: {:?}, not {}: {sums:?}",
-                    found.parts.0,
+                    found.parts().0,
                     sums.iter().sum::<u64>()
                 ));
             }

@@ -4,8 +4,9 @@ use super::split::{Access, Run};
 use super::stripe_locks::Work;
 use super::update::{Method, Update};
 use super::{Array, Owner, PlantedInArray};
+use crate::blocked::Blocked;
 use crate::request::RequestKind;
-use crate::stats::{Completion, Part, Parts};
+use crate::stats::{Completion, Times};
 use crate::storage::Store;
 use crate::units::Ns;
 
@@ -15,7 +16,7 @@ impl<D: Store> Array<D> {
         let update = self.update(place);
         let arrival = self.requests[self.locks.get(place).request].request.arrival_ns;
         let op = self.locks.get_mut(place);
-        op.parts.add(Part::HostQueue, now - arrival);
+        op.times.wait(Blocked::StripeLock, now - arrival);
         op.reading = true;
         self.choose_methods(&update);
         self.send_columns(now, place, RequestKind::Read);
@@ -123,25 +124,25 @@ impl<D: Store> Array<D> {
         }
         match drive_request.owner {
             Owner::Request(place) => {
-                let mut parts = completion.parts;
-                parts.add(Part::HostQueue, completion.arrival_ns - self.requests[place].request.arrival_ns);
-                self.account(now, place, drive_request.place, parts);
+                let mut times = completion.times;
+                times.wait(Blocked::StripeLock, completion.arrival_ns - self.requests[place].request.arrival_ns);
+                self.account(now, place, drive_request.place, times);
                 self.request_part_done(now, place);
             }
-            Owner::Update(place) => self.update_request_done(now, place, (now, drive_request.place, completion.parts)),
+            Owner::Update(place) => self.update_request_done(now, place, (now, drive_request.place, completion.times)),
         }
     }
 
     /// A request has the latency parts of the request to a drive that ends last; of several at one instant, the one with the highest place.
-    fn account(&mut self, now: Ns, place: u32, at: u64, parts: Parts) {
+    fn account(&mut self, now: Ns, place: u32, at: u64, times: Times) {
         let active = &mut self.requests[place];
         if (now, at) >= active.last {
             active.last = (now, at);
-            active.parts = parts;
+            active.times = times;
         }
     }
 
-    fn update_request_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Parts)) {
+    fn update_request_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Times)) {
         let op = self.locks.get_mut(place);
         if (ended.0, ended.1) >= (op.last.0, op.last.1) {
             op.last = ended;
@@ -151,7 +152,7 @@ impl<D: Store> Array<D> {
             return;
         }
         let (_, _, last) = std::mem::take(&mut op.last);
-        op.parts.0.iter_mut().zip(last.0).for_each(|(sum, ns)| *sum += ns);
+        op.times.then(&last);
         if op.reading {
             self.begin_to_write(now, place);
         } else {
@@ -167,7 +168,7 @@ impl<D: Store> Array<D> {
         }
         // Its place is that of the last page of the stripe.
         let pages = u64::from(op.stripe + 1) * u64::from(self.layout.drives) * u64::from(self.layout.unit_pages);
-        self.account(now, op.request, (pages << 6) - 1, op.parts);
+        self.account(now, op.request, (pages << 6) - 1, op.times);
         self.stripe_is_free(now, op.stripe);
         self.request_part_done(now, op.request);
     }

@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::slab::Slab;
-use crate::stats::{ArrayResult, Completion, Parts};
+use crate::stats::{ArrayResult, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
 
@@ -54,7 +54,7 @@ struct ArrayRequest {
     /// Requests to drives and operations on stripes that it waits for.
     pending: u32,
     /// Latency parts of the request to a drive that ended last.
-    parts: Parts,
+    times: Times,
     /// When that request ended, and its place among the others.
     last: (Ns, u64),
 }
@@ -81,8 +81,8 @@ pub struct Array<D: Store> {
     drives: Vec<D>,
     layout: Layout,
     locks: StripeLocks,
-    requests: Slab<ArrayRequest>,
-    drive_requests: Slab<DriveRequest>,
+    requests: Slab<u32, ArrayRequest>,
+    drive_requests: Slab<u32, DriveRequest>,
     /// Drives to dispatch, a bit each.
     touched: u64,
     /// Drives that may have completions, a bit each.

@@ -5,8 +5,9 @@
 use super::stripe_locks::{StripeOp, Work};
 use super::update::Update;
 use super::{Array, ArrayRequest, DriveRequest, Owner, PlantedInArray};
+use crate::blocked::Blocked;
 use crate::request::{Request, RequestKind};
-use crate::stats::{Completion, Part, Parts};
+use crate::stats::{Completion, Times};
 use crate::storage::Store;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
@@ -35,11 +36,11 @@ impl<D: Store> Array<D> {
     pub(super) fn split(&mut self, now: Ns, index: u64, request: Request, sequential: bool, scattered: bool) {
         let (offset, end) = (request.offset, request.offset + request.length);
         assert!(end <= u64::from(self.layout.exported_pages()) * u64::from(self.layout.page_bytes));
-        let mut parts = Parts::default();
-        parts.add(Part::HostQueue, now - request.arrival_ns);
+        let mut times = Times::default();
+        times.wait(Blocked::StripeLock, now - request.arrival_ns);
         // The request itself counts as pending until all of it is sent.
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
-        let place = self.requests.insert(ArrayRequest { request, index, origin, sequential, scattered, pending: 1, parts, last: (0, 0) });
+        let place = self.requests.insert(ArrayRequest { request, index, origin, sequential, scattered, pending: 1, times, last: (0, 0) });
         if let Some(shadow) = &mut self.shadow {
             shadow.accepted(&self.layout, place, &request, scattered);
         }
@@ -274,11 +275,11 @@ impl<D: Store> Array<D> {
         if active.pending > 0 {
             return;
         }
-        let ArrayRequest { request, index, sequential, parts, .. } = self.requests[place];
+        let ArrayRequest { request, index, sequential, times, .. } = self.requests[place];
         self.requests.remove(place);
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }
-        self.completions.push(Completion::of(&request, index, sequential, now, parts));
+        self.completions.push(Completion::of(&request, index, sequential, now, times));
     }
 }

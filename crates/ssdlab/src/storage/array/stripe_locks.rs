@@ -8,7 +8,7 @@ use super::update::Update;
 use crate::lists::NONE;
 use crate::memory::Exhausted;
 use crate::slab::Slab;
-use crate::stats::Parts;
+use crate::stats::Times;
 use crate::units::Ns;
 
 /// What an operation on a stripe does.
@@ -43,9 +43,9 @@ pub struct StripeOp {
     /// Of an update: requests to drives that it waits for.
     pub pending: u32,
     /// Of an update: where its time went.
-    pub parts: Parts,
+    pub times: Times,
     /// The same for the request to a drive that ended last; when that was, and where.
-    pub last: (Ns, u64, Parts),
+    pub last: (Ns, u64, Times),
     /// The next operation in the queue of the stripe.
     next: u32,
 }
@@ -53,7 +53,7 @@ pub struct StripeOp {
 impl StripeOp {
     /// An operation that has not waited yet.
     pub fn new(work: Work, stripe: u32, request: u32) -> Self {
-        StripeOp { work, stripe, request, reading: false, pending: 0, parts: Parts::default(), last: (0, 0, Parts::default()), next: NONE }
+        StripeOp { work, stripe, request, reading: false, pending: 0, times: Times::default(), last: (0, 0, Times::default()), next: NONE }
     }
 }
 
@@ -74,8 +74,8 @@ struct Queue {
 pub struct StripeLocks {
     /// By stripe: the place of its lock in `queues` plus one; 0: the stripe is unlocked.
     queues_of: Vec<u32>,
-    queues: Slab<Queue>,
-    ops: Slab<StripeOp>,
+    queues: Slab<u32, Queue>,
+    ops: Slab<u32, StripeOp>,
     /// By page of the array: updates that hold a lock or wait for one, and write the page.
     changes: Vec<u32>,
 }

@@ -4,7 +4,7 @@ use super::{Front, HostRequest, LowerRequest, Outgoing, PlantedInCache, Purpose,
 use crate::cache::{Answer, Evicted, Extent, Found, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
-use crate::stats::Parts;
+use crate::stats::Times;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
@@ -31,7 +31,7 @@ impl<B: Store> Front<B> {
             sequential,
             pending: 1,
             last: (0, 0),
-            parts: Parts::default(),
+            times: Times::default(),
             next_flush: NONE,
             in_gc: data && self.meets_gc(&request),
             in_warm_up: self.warming_up,
@@ -112,7 +112,7 @@ impl<B: Store> Front<B> {
         let start = u64::from(page) * bytes;
         match found {
             Found::Hit if self.cache.holds(entry, sectors) => {
-                self.access(now, place, page, Parts::default());
+                self.access(now, place, page, Times::default());
                 None
             }
             Found::Hit => {
@@ -177,14 +177,14 @@ impl<B: Store> Front<B> {
             }
             if found == Found::Hit {
                 match self.frames.awaited(entry) {
-                    None => self.access(now, place, page, Parts::default()),
+                    None => self.access(now, place, page, Times::default()),
                     Some(op) => self.wait(now, op, place, page, true),
                 }
                 continue;
             }
             self.fetches[entry as usize] = NONE;
             match self.frames.take(entry) {
-                None => self.access(now, place, page, Parts::default()),
+                None => self.access(now, place, page, Times::default()),
                 Some(transit) => self.claims.push((transit, page)),
             }
             self.cache.evict_ahead(entry, &self.lower);

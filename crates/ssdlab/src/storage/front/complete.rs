@@ -1,9 +1,10 @@
 //! Requests to the lower level end: pages, then host requests complete.
 
 use super::{Access, Front, HostRequest, LowerRequest, PlantedInCache, Purpose, Store, Waiter};
+use crate::blocked::{Blocked, Served};
 use crate::lists::NONE;
 use crate::request::RequestKind;
-use crate::stats::{Completion, Part, Parts};
+use crate::stats::{Completion, Times};
 use crate::units::Ns;
 
 impl<B: Store> Front<B> {
@@ -15,7 +16,7 @@ impl<B: Store> Front<B> {
             self.lower.drain_completions(&mut ended);
             let done = ended.is_empty();
             for completion in ended.drain(..) {
-                self.lower_request_ended(now, completion.index as u32, &completion.parts);
+                self.lower_request_ended(now, completion.index as u32, &completion.times);
             }
             self.ended = ended;
             if done {
@@ -25,7 +26,7 @@ impl<B: Store> Front<B> {
         }
     }
 
-    fn lower_request_ended(&mut self, now: Ns, index: u32, parts: &Parts) {
+    fn lower_request_ended(&mut self, now: Ns, index: u32, times: &Times) {
         let op = self.lower_requests[index];
         if let Some(shadow) = &mut self.shadow {
             shadow.arrived(index);
@@ -50,7 +51,7 @@ impl<B: Store> Front<B> {
                 self.lower_requests[moved].destage = op.destage;
             }
         }
-        self.wake(now, &op, parts);
+        self.wake(now, &op, times);
     }
 
     fn fetch_ended(&mut self, index: u32, (first, end): (u32, u32)) {
@@ -64,7 +65,7 @@ impl<B: Store> Front<B> {
     }
 
     /// Continues the pages that waited for a request to the lower level, first come first served.
-    fn wake(&mut self, now: Ns, op: &LowerRequest, parts: &Parts) {
+    fn wake(&mut self, now: Ns, op: &LowerRequest, times: &Times) {
         let mut waiting = op.waiters;
         let mut reversed = NONE;
         while waiting != NONE {
@@ -76,34 +77,34 @@ impl<B: Store> Front<B> {
             let Waiter { request, page, since_ns, accesses, next } = self.waiters[reversed];
             self.waiters.remove(reversed);
             reversed = next;
-            let parts = if since_ns == op.issued_ns { *parts } else { behind_others(now - since_ns) };
+            let times = if since_ns == op.issued_ns { *times } else { behind_others(now - since_ns) };
             if accesses {
-                self.access(now, request, page, parts);
+                self.access(now, request, page, times);
                 self.requests[request].pending -= 1;
             } else {
-                self.page_done(now, request, Some((page, parts)));
+                self.page_done(now, request, Some((page, times)));
             }
         }
     }
 
     /// A page accesses the cache; `parts` has its time until now.
     #[inline]
-    pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut parts: Parts) {
+    pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut times: Times) {
         self.requests[request].pending += 1;
-        parts.add(Part::Dram, self.access_ns);
-        self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, parts });
+        times.serve(Served::Dram, self.access_ns);
+        self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, times });
     }
 
     /// A page of a request is done (`None`: its acceptance is). The request completes with its last page.
-    pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Parts)>) {
+    pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Times)>) {
         loop {
             let active = &mut self.requests[place];
             active.pending -= 1;
-            if let Some((page, parts)) = page
+            if let Some((page, times)) = page
                 && (now, page) >= active.last
             {
                 active.last = (now, page);
-                active.parts = parts;
+                active.times = times;
             }
             if active.pending > 0 {
                 return;
@@ -120,7 +121,7 @@ impl<B: Store> Front<B> {
 
     /// A request completes. Returns the flush that waits for it, or [`NONE`].
     fn complete(&mut self, now: Ns, place: u32) -> u32 {
-        let HostRequest { request, index, sequential, parts, in_gc, in_warm_up, next_flush, .. } = self.requests[place];
+        let HostRequest { request, index, sequential, times, in_gc, in_warm_up, next_flush, .. } = self.requests[place];
         self.requests.remove(place);
         if self.last_flush == place {
             self.last_flush = NONE;
@@ -132,14 +133,14 @@ impl<B: Store> Front<B> {
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) && !in_warm_up {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
         }
-        self.completions.push(Completion::of(&request, index, sequential, now, parts));
+        self.completions.push(Completion::of(&request, index, sequential, now, times));
         next_flush
     }
 }
 
 /// The latency parts of a wait for a request that another request has started.
-fn behind_others(ns: Ns) -> Parts {
-    let mut parts = Parts::default();
-    parts.add(Part::DieQueue, ns);
-    parts
+fn behind_others(ns: Ns) -> Times {
+    let mut times = Times::default();
+    times.wait(Blocked::PageOrder, ns);
+    times
 }

@@ -30,7 +30,7 @@ struct Transit {
 #[derive(Clone, Debug)]
 pub struct Frames {
     free: u32,
-    transits: Slab<Transit>,
+    transits: Slab<u32, Transit>,
     /// Transits that no entry waits for, in the order of their eviction.
     unclaimed: VecDeque<u32>,
     /// By entry: the transit whose frame it waits for, or [`NONE`].

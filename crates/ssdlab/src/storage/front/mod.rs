@@ -30,7 +30,7 @@ use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
 use crate::slab::Slab;
-use crate::stats::{CacheStats, Completion, Parts};
+use crate::stats::{CacheStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use frames::Frames;
@@ -50,7 +50,7 @@ struct HostRequest {
     pending: u32,
     /// When its last page was done, and which page (the highest at one instant); then the latency parts of that page.
     last: (Ns, u32),
-    parts: Parts,
+    times: Times,
     /// GC ran on the target of one of its pages when it arrived.
     in_gc: bool,
     /// It arrived in the warm-up: statistics leave it out.
@@ -114,7 +114,7 @@ struct Access {
     ends_ns: Ns,
     request: u32,
     page: u32,
-    parts: Parts,
+    times: Times,
 }
 
 /// A page to destage, until all those of the same host request are known.
@@ -135,9 +135,9 @@ pub struct Front<B: Store> {
     frames: Frames,
     /// By entry: the request to the lower level that fetches its page, or [`NONE`].
     fetches: Vec<u32>,
-    requests: Slab<HostRequest>,
-    lower_requests: Slab<LowerRequest>,
-    waiters: Slab<Waiter>,
+    requests: Slab<u32, HostRequest>,
+    lower_requests: Slab<u32, LowerRequest>,
+    waiters: Slab<u32, Waiter>,
     accesses: VecDeque<Access>,
     pads: Pads,
     /// The outstanding destages for which no flush waits, in any order.
@@ -336,7 +336,7 @@ impl<B: Store> Store for Front<B> {
         self.settle(now);
         while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
             self.accesses.pop_front();
-            self.page_done(now, access.request, Some((access.page, access.parts)));
+            self.page_done(now, access.request, Some((access.page, access.times)));
         }
         self.check_if_verifying();
     }

@@ -1,23 +1,13 @@
-//! The one place that answers: may a host operation go now, or a GC step, or both as a pair? A pure function of a small view and the
-//! policy's axes. Begin here if you come from the papers.
+//! Who goes first on a die: a host operation, a GC step, or both as a pair? Two pure functions of small views answer all of it:
+//! [`eligible`] says which host operations may begin at all, and if not, why; [`decide`] says what happens. Begin here if you come from the
+//! papers.
 
-use crate::config::{Gc, Priority};
-use crate::views::{DieView, GcView, HostView, Moment};
+mod eligible;
 
-/// The axes that the arbiter looks at. Scope, states and thresholds decide before it who is in the view at all; what the device and the axes
-/// `suspend` and `pipeline` make possible is in the view's moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Axes {
-    /// Who goes first when both are ready.
-    pub priority: Priority,
-}
+pub use eligible::eligible;
 
-impl Axes {
-    /// The axes of a checked configuration.
-    pub fn new(gc: &Gc) -> Self {
-        Axes { priority: gc.priority }
-    }
-}
+use crate::config::Priority;
+use crate::views::{DiePhase, DieView, GcView, HostView};
 
 /// What happens on the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,39 +24,39 @@ pub enum Decision {
     GoOn,
     /// The page move goes on with its program, and the host write is transferred meanwhile (lee2013 III-C).
     Pair,
-    /// The page move is put aside for the host operation.
-    PutAside,
+    /// The page move is suspended between two of its stages, for the host operation.
+    SuspendMove,
     /// The GC operation in the array is suspended for the host operation (lee2013 IV).
     Suspend,
 }
 
 /// Decides what happens on a die.
 #[inline(always)]
-pub fn decide(view: &DieView, axes: &Axes) -> Decision {
-    let host_first = goes_first(view.host.as_ref(), view.gc.as_ref(), axes);
-    match view.moment {
-        Moment::B if host_first && view.host.is_some_and(|host| host.in_victim) => Decision::MoveForHost,
-        Moment::B if host_first => Decision::Host,
-        Moment::B if view.gc.is_some() => Decision::Gc,
-        Moment::B => Decision::Wait,
-        Moment::InsideMove { may_put_aside: true, .. } if host_first => Decision::PutAside,
-        Moment::InsideMove { may_pair: true, .. } if host_first => Decision::Pair,
-        Moment::InsideMove { .. } => Decision::GoOn,
-        Moment::Array { may_suspend: true } if host_first => Decision::Suspend,
-        Moment::Array { .. } => Decision::Wait,
+pub fn decide(view: &DieView, priority: Priority) -> Decision {
+    let host_first = goes_first(view.host.as_ref(), view.gc.as_ref(), priority);
+    match view.phase {
+        DiePhase::BetweenMoves if host_first && view.host.is_some_and(|host| host.in_victim) => Decision::MoveForHost,
+        DiePhase::BetweenMoves if host_first => Decision::Host,
+        DiePhase::BetweenMoves if view.gc.is_some() => Decision::Gc,
+        DiePhase::BetweenMoves => Decision::Wait,
+        DiePhase::InsideMove { may_suspend: true, .. } if host_first => Decision::SuspendMove,
+        DiePhase::InsideMove { may_pair: true, .. } if host_first => Decision::Pair,
+        DiePhase::InsideMove { .. } => Decision::GoOn,
+        DiePhase::InArray { may_suspend: true } if host_first => Decision::Suspend,
+        DiePhase::InArray { .. } => Decision::Wait,
     }
 }
 
 /// There is a host operation, and it goes before what there is of GC.
 #[inline(always)]
-fn goes_first(host: Option<&HostView>, gc: Option<&GcView>, axes: &Axes) -> bool {
+fn goes_first(host: Option<&HostView>, gc: Option<&GcView>, priority: Priority) -> bool {
     match (host, gc) {
         (None, _) => false,
         (Some(_), None) => true,
         (Some(host), Some(_)) if host.urgent => true,
         // State S3: GC runs to completion (lee2013 III-D).
         (Some(_), Some(gc)) if gc.urgent => false,
-        (Some(host), Some(gc)) => match axes.priority {
+        (Some(host), Some(gc)) => match priority {
             // bux2011 section 5: CEP serves copies and erases first, RWP host reads and writes. lee2013 III-A and ae2022 4.3: as RWP.
             Priority::Gc => false,
             Priority::Host => true,
@@ -99,33 +89,33 @@ mod tests {
             (Priority::Fifo, host(5, 2), gc(5, 1), Decision::Gc),
         ];
         for (priority, host, gc, expected) in cases {
-            let view = DieView { moment: Moment::B, host, gc };
-            assert_eq!(decide(&view, &Axes { priority }), expected, "{priority:?} {host:?} {gc:?}");
+            let view = DieView { phase: DiePhase::BetweenMoves, host, gc };
+            assert_eq!(decide(&view, priority), expected, "{priority:?} {host:?} {gc:?}");
         }
     }
 
     #[test]
-    fn the_table_of_moments() {
-        let point = |may_put_aside, may_pair| Moment::InsideMove { may_put_aside, may_pair };
-        let array = |may_suspend| Moment::Array { may_suspend };
+    fn the_table_of_phases() {
+        let point = |may_suspend, may_pair| DiePhase::InsideMove { may_suspend, may_pair };
+        let array = |may_suspend| DiePhase::InArray { may_suspend };
         let reads_victim = HOST.map(|host| HostView { in_victim: true, ..host });
         let cases = [
             // lee2013 Fig. 3: at B the host operation is inserted; Fig. 5: or its page is moved next.
-            (Moment::B, HOST, Decision::Host),
-            (Moment::B, reads_victim, Decision::MoveForHost),
+            (DiePhase::BetweenMoves, HOST, Decision::Host),
+            (DiePhase::BetweenMoves, reads_victim, Decision::MoveForHost),
             // Fig. 6: at A a write is pipelined, or nothing is served.
             (point(false, true), HOST, Decision::Pair),
             (point(false, false), HOST, Decision::GoOn),
             (point(false, true), None, Decision::GoOn),
             // Section IV: what can be suspended lets the host go first.
-            (point(true, false), HOST, Decision::PutAside),
+            (point(true, false), HOST, Decision::SuspendMove),
             (point(true, false), None, Decision::GoOn),
             (array(true), HOST, Decision::Suspend),
             (array(true), None, Decision::Wait),
             (array(false), HOST, Decision::Wait),
         ];
-        for (moment, host, expected) in cases {
-            assert_eq!(decide(&DieView { moment, host, gc: GC }, &Axes { priority: Priority::Host }), expected, "{moment:?} {host:?}");
+        for (phase, host, expected) in cases {
+            assert_eq!(decide(&DieView { phase, host, gc: GC }, Priority::Host), expected, "{phase:?} {host:?}");
         }
     }
 
@@ -133,11 +123,10 @@ mod tests {
     fn in_state_s3_nothing_comes_between_but_the_write_that_asked_for_it() {
         let gc = GC.map(|gc| GcView { urgent: true, ..gc });
         let urgent = HOST.map(|host| HostView { urgent: true, ..host });
-        let axes = Axes { priority: Priority::Host };
-        let decide = |moment, host| decide(&DieView { moment, host, gc }, &axes);
-        assert_eq!(decide(Moment::B, HOST), Decision::Gc);
-        assert_eq!(decide(Moment::B, urgent), Decision::Host);
-        assert_eq!(decide(Moment::InsideMove { may_put_aside: true, may_pair: true }, HOST), Decision::GoOn);
-        assert_eq!(decide(Moment::Array { may_suspend: true }, HOST), Decision::Wait);
+        let decide = |phase, host| decide(&DieView { phase, host, gc }, Priority::Host);
+        assert_eq!(decide(DiePhase::BetweenMoves, HOST), Decision::Gc);
+        assert_eq!(decide(DiePhase::BetweenMoves, urgent), Decision::Host);
+        assert_eq!(decide(DiePhase::InsideMove { may_suspend: true, may_pair: true }, HOST), Decision::GoOn);
+        assert_eq!(decide(DiePhase::InArray { may_suspend: true }, HOST), Decision::Wait);
     }
 }

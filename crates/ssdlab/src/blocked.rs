@@ -1,0 +1,221 @@
+//! Why an operation waits. The arbiter gives the reason; the wait clocks add up time by it, and from there it reaches the breakdown of
+//! response times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
+//!
+//! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
+//! `Ssd::blocked_on`).
+
+use crate::units::Ns;
+
+/// A named part of a response time, as results show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Part {
+    /// Waiting in the host queue, for a place in a chip's queue.
+    HostQueue,
+    /// Waiting for the die behind host work.
+    DieQueue,
+    /// Waiting for garbage collection.
+    Gc,
+    /// Waiting for the channel bus.
+    BusQueue,
+    /// Being transferred on the bus.
+    Transfer,
+    /// In the flash array.
+    Array,
+    /// Suspended.
+    Suspended,
+    /// In the controller's DRAM.
+    Dram,
+}
+
+impl Part {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+    /// Their names in results, in order.
+    pub const NAMES: [&'static str; Part::COUNT] = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram"];
+}
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $text:literal in $part:ident,)*) => {
+        /// Why an operation does not begin, or does not go on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Blocked {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Blocked {
+            /// All reasons, in order.
+            pub const ALL: [Blocked; Blocked::COUNT] = [$(Blocked::$name),*];
+            /// Their names in the request log, in order.
+            pub const NAMES: [&'static str; Blocked::COUNT] = [$($text),*];
+            /// How many there are.
+            pub const COUNT: usize = [$($text),*].len();
+            const PARTS: [Part; Blocked::COUNT] = [$(Part::$part),*];
+        }
+    };
+}
+
+// Those that a die, plane or chip can be the cause of come first: the wait clocks count these.
+reasons! {
+    /// A host operation occupies the die, or another die of a chip whose dies exclude each other.
+    HostOperation = "host_operation" in DieQueue,
+    /// The channel's bus is busy, or others wait for it.
+    Bus = "bus" in BusQueue,
+    /// A GC operation occupies the die.
+    GcOperation = "gc_operation" in Gc,
+    /// A GC job excludes the host from its scope (`gc.scope`).
+    Scope = "gc_scope" in Gc,
+    /// The pool has fewer than T_hard free blocks (states S2 and S3, lee2013 Fig. 7).
+    HardThreshold = "hard_threshold" in Gc,
+    /// The pool has no page for a write until GC has freed a block.
+    FreeBlock = "free_block" in Gc,
+    /// A suspended GC operation holds the page register or the open block that is needed (lee2013 section IV).
+    Register = "register" in Gc,
+    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for that.
+    QueueFull = "queue_full" in HostQueue,
+    /// An earlier update of the same stripe of the array has not ended.
+    StripeLock = "stripe_lock" in HostQueue,
+    /// An earlier operation on the same logical page has not ended.
+    PageOrder = "page_order" in DieQueue,
+    /// The operation, a program, is paused for reads (`scheduler.write_pausing`).
+    Paused = "paused" in Suspended,
+}
+
+impl Blocked {
+    /// The reasons that a die, plane or chip can be the cause of: the first so many.
+    pub const OF_DIES: usize = Blocked::Register as usize + 1;
+
+    /// The part of a response time to which waiting for this reason belongs.
+    #[inline]
+    pub const fn part(self) -> Part {
+        Blocked::PARTS[self as usize]
+    }
+
+    /// Its name in the request log.
+    pub const fn name(self) -> &'static str {
+        Blocked::NAMES[self as usize]
+    }
+}
+
+/// What serves an operation that does not wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Served {
+    /// The bus, by a transfer.
+    Transfer,
+    /// The flash array.
+    Array,
+    /// The controller's DRAM.
+    Dram,
+}
+
+impl Served {
+    const PARTS: [Part; 3] = [Part::Transfer, Part::Array, Part::Dram];
+}
+
+/// Nanoseconds by [`Part`]; for a completed request they add up to its response time, exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts(pub [Ns; Part::COUNT]);
+
+impl Parts {
+    /// The sum of all parts.
+    #[inline]
+    pub fn total(&self) -> Ns {
+        self.0.iter().sum()
+    }
+}
+
+/// Where the time of an operation, and with it of a request, went: waiting, by reason, and being served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    waited: [Ns; Blocked::COUNT],
+    served: [Ns; 3],
+}
+
+impl Times {
+    /// It has waited for this reason, ns.
+    #[inline(always)]
+    pub fn wait(&mut self, reason: Blocked, ns: Ns) {
+        self.waited[reason as usize] += ns;
+    }
+
+    /// It has been served, ns.
+    #[inline(always)]
+    pub fn serve(&mut self, by: Served, ns: Ns) {
+        self.served[by as usize] += ns;
+    }
+
+    /// It has waited while the clocks of a die (by reason) went on from `noted` to `shown`.
+    #[inline(always)]
+    pub fn wait_by_clocks(&mut self, noted: &[Ns; Blocked::OF_DIES], shown: &[Ns; Blocked::OF_DIES]) {
+        for ((waited, shown), noted) in self.waited.iter_mut().zip(shown).zip(noted) {
+            // Clocks never go back, and sums of times fit (see `simulation::LAST_INSTANT`). Unchecked, the loop is a few vector instructions.
+            *waited = waited.wrapping_add(shown.wrapping_sub(*noted));
+        }
+    }
+
+    /// Adds the times of what came after.
+    pub fn then(&mut self, later: &Times) {
+        self.waited.iter_mut().zip(later.waited).for_each(|(sum, ns)| *sum += ns);
+        self.served.iter_mut().zip(later.served).for_each(|(sum, ns)| *sum += ns);
+    }
+
+    /// The times by part of the response time.
+    #[inline]
+    pub fn parts(&self) -> Parts {
+        let mut parts = [0; Part::COUNT];
+        for (ns, part) in self.waited.iter().zip(Blocked::PARTS) {
+            parts[part as usize] += ns;
+        }
+        for (ns, part) in self.served.iter().zip(Served::PARTS) {
+            parts[part as usize] += ns;
+        }
+        Parts(parts)
+    }
+
+    /// Their sum. In 128 bits: a wrong time must be reported, not overflow.
+    #[inline]
+    pub fn total(&self) -> u128 {
+        self.waited.iter().chain(&self.served).map(|&ns| u128::from(ns)).sum()
+    }
+
+    /// The reason for which it waited longest, among equals the first in order; `None` if it never waited.
+    pub fn blocked_by(&self) -> Option<Blocked> {
+        let longest = self.waited.iter().max()?;
+        let first = self.waited.iter().position(|ns| ns == longest)?;
+        (*longest > 0).then(|| Blocked::ALL[first])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_belongs_to_a_part_of_waiting() {
+        for (reason, name) in Blocked::ALL.into_iter().zip(Blocked::NAMES) {
+            let mut times = Times::default();
+            times.wait(reason, 5);
+            times.serve(Served::Array, 7);
+            let mut expected = [0; Part::COUNT];
+            expected[reason.part() as usize] = 5;
+            expected[Part::Array as usize] = 7;
+            assert_eq!((times.parts().0, times.total(), times.blocked_by()), (expected, 12, Some(reason)), "{name}");
+            assert!(matches!(reason.part(), Part::HostQueue | Part::DieQueue | Part::Gc | Part::BusQueue | Part::Suspended), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_longest_wait_names_the_reason() {
+        let mut times = Times::default();
+        assert_eq!(times.blocked_by(), None);
+        times.wait(Blocked::PageOrder, 3);
+        times.wait(Blocked::Bus, 3);
+        assert_eq!(times.blocked_by(), Some(Blocked::Bus));
+        times.wait(Blocked::PageOrder, 1);
+        assert_eq!(times.blocked_by(), Some(Blocked::PageOrder));
+        times.then(&times.clone());
+        assert_eq!(times.total(), 14);
+    }
+}

@@ -1,0 +1,104 @@
+//! How long dies and buses were busy, and the stages as intervals for tests and verify mode.
+
+use super::bus::Bus;
+use super::op::{Op, OpKind, Slot, Stage};
+use super::{Flash, Interval, Resource};
+use crate::units::{ChannelId, DieId, Ns, SlotId};
+
+impl Flash {
+    pub(super) fn empty(&mut self, now: Ns, at: SlotId) {
+        self.slots[at.index()].stage = Stage::Empty;
+        self.note(now, at);
+        let die = at.die();
+        if self.slots[at.other().index()].is_empty() {
+            let (busy, since) = &mut self.die_busy[die.index()];
+            *busy += now - *since;
+        }
+        if !self.rules.interleave {
+            self.chip_ops[(die.0 / self.rules.dies_per_chip) as usize] -= 1;
+        }
+    }
+
+    /// Time the die had an operation until `now`, ns.
+    pub fn die_busy_ns(&self, die: DieId, now: Ns) -> Ns {
+        let (busy, since) = self.die_busy[die.index()];
+        if self.idle(die) { busy } else { busy + (now - since) }
+    }
+
+    /// Time the channel's bus was busy until `now`, ns.
+    pub fn bus_busy_ns(&self, channel: ChannelId, now: Ns) -> Ns {
+        let bus = &self.buses[channel.index()];
+        let running: Ns = match bus.current {
+            Some(at) => now - self.slots[at.index()].since,
+            None => {
+                let of_channel = self.slots.chunks(2).zip(&self.channel_of_die).filter(|(_, of)| **of == channel);
+                of_channel.map(|(pair, _)| self.whole_on_bus(&pair[0], now)).sum()
+            }
+        };
+        bus.busy_ns + running
+    }
+
+    /// The same, summed over all channels.
+    pub fn buses_busy_ns(&self, now: Ns) -> u128 {
+        let transferring = |bus: &Bus| bus.current.map_or(0, |at| now - self.slots[at.index()].since);
+        let buses = self.buses.iter().map(|bus| u128::from(bus.busy_ns + transferring(bus)));
+        // What is one event is alone on its channel, so that no other transfer is in service there.
+        buses.sum::<u128>() + self.slots.iter().map(|slot| u128::from(self.whole_on_bus(slot, now))).sum::<u128>()
+    }
+
+    /// Bus time until `now` of an operation that is one event.
+    fn whole_on_bus(&self, slot: &Slot, now: Ns) -> Ns {
+        if slot.stage != Stage::Whole {
+            return 0;
+        }
+        let from = match slot.op.kind {
+            OpKind::Erase | OpKind::CopybackMove | OpKind::RegisterRead => return 0,
+            OpKind::Read | OpKind::Move => slot.op.read_ns,
+            OpKind::Program => 0,
+        };
+        (now - slot.since).saturating_sub(from).min(slot.op.kind.transfers() * self.timing.transfer_ns)
+    }
+
+    pub(super) fn trace_stage(&mut self, now: Ns, at: SlotId) {
+        let Some(trace) = &mut self.trace else { return };
+        let slot = &self.slots[at.index()];
+        let die = at.die();
+        let resource = match slot.stage {
+            Stage::In | Stage::Out => Resource::Bus(self.channel_of_die[die.index()]),
+            Stage::Whole => return,
+            _ => Resource::Array(die),
+        };
+        trace.push(Interval { resource, die, start: slot.since, end: now, kind: slot.op.kind, host: slot.op.owner.is_host() });
+    }
+
+    pub(super) fn trace_whole(&mut self, now: Ns, die: DieId, op: Op) {
+        let transfer = self.timing.transfer_ns;
+        let Some(trace) = &mut self.trace else { return };
+        let bus = Resource::Bus(self.channel_of_die[die.index()]);
+        let array = Resource::Array(die);
+        let mut at = now;
+        let mut push = |resource, ns| {
+            trace.push(Interval { resource, die, start: at, end: at + ns, kind: op.kind, host: op.owner.is_host() });
+            at += ns;
+        };
+        match op.kind {
+            OpKind::RegisterRead => unreachable!("it is never one event"),
+            OpKind::Erase => push(array, op.write_ns),
+            OpKind::CopybackMove => push(array, op.read_ns + op.write_ns),
+            OpKind::Read => {
+                push(array, op.read_ns);
+                push(bus, transfer);
+            }
+            OpKind::Program => {
+                push(bus, transfer);
+                push(array, op.write_ns);
+            }
+            OpKind::Move => {
+                push(array, op.read_ns);
+                push(bus, transfer);
+                push(bus, transfer);
+                push(array, op.write_ns);
+            }
+        }
+    }
+}

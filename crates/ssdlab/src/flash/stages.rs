@@ -1,0 +1,213 @@
+//! Operations begin, and their stages end.
+
+use super::Flash;
+use super::op::{Op, OpKind, Slot, Stage};
+use crate::event::{Event, EventQueue};
+use crate::units::{ChannelId, DieId, Ns, SlotId};
+
+/// What an event meant for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Its read from the array has ended.
+    ReadEnded,
+    /// The transfer of its page of this number has ended.
+    TransferEnded(u32),
+    /// It is over. If it ended with a transfer, that transfer's page has this number.
+    Ended(Option<u32>),
+    /// It is suspended.
+    Suspended,
+    /// It has ended the step after which it was to stop.
+    StepEnded,
+}
+
+/// A stage that began because another ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// A transfer of this slot's operation.
+    Transfer(SlotId),
+    /// The array phase of this slot's program.
+    Program(SlotId),
+}
+
+impl Flash {
+    /// Starts an operation on a die that [`Flash::can_start`] it; a program also needs [`Flash::bus_free`] or the bus's grant.
+    /// Returns its slot.
+    #[inline]
+    pub fn start(&mut self, now: Ns, die: DieId, op: Op, events: &mut EventQueue) -> SlotId {
+        assert!(self.can_start(die, op.kind, op.owner.is_host()), "die {die} cannot begin a {:?}", op.kind);
+        if self.idle(die) {
+            self.die_busy[die.index()].1 = now;
+        }
+        let first = Flash::first_slot(die);
+        let at = if self.slots[first.index()].is_empty() { first } else { first.other() };
+        if !self.rules.interleave {
+            self.chip_ops[(die.0 / self.rules.dies_per_chip) as usize] += 1;
+        }
+        self.serial += 1;
+        let serial = self.serial;
+        self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred_at: now, ..Slot::IDLE };
+        self.note_start(at);
+        let transfers = op.kind.transfers();
+        if transfers == 0 && !self.rules.staged || self.rules.solo && op.pages == 1 {
+            events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(at.0));
+            self.trace_whole(now, die, op);
+            self.note_whole(now, at);
+            return at;
+        }
+        match op.kind {
+            OpKind::Program => _ = self.ask_for_granted_bus(now, at, Stage::WaitBusIn, events),
+            OpKind::RegisterRead => _ = self.ask_for_bus(now, at, Stage::WaitBusOut, events),
+            OpKind::Erase => self.begin_array(now, at, Stage::Erase, op.write_ns, events),
+            OpKind::Read | OpKind::Move | OpKind::CopybackMove => self.begin_array(now, at, Stage::Read, op.read_ns, events),
+        }
+        at
+    }
+
+    /// An array stage of a slot begins, for `ns`.
+    #[inline]
+    pub(super) fn begin_array(&mut self, now: Ns, at: SlotId, stage: Stage, ns: Ns, events: &mut EventQueue) {
+        let slot = &mut self.slots[at.index()];
+        slot.stage = stage;
+        slot.since = now;
+        slot.due = now + ns;
+        events.push(slot.due, slot.serial, Event::Slot(at.0));
+        self.note(now, at);
+    }
+
+    /// The array phase of a slot's program begins.
+    pub(super) fn begin_program(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        self.begin_array(now, at, Stage::Program, self.slots[at.index()].op.write_ns, events);
+    }
+
+    /// An event of a slot is due that was scheduled for another operation, or before its operation was suspended.
+    #[inline(always)]
+    pub fn is_stale(&self, at: SlotId, serial: u64) -> bool {
+        let slot = &self.slots[at.index()];
+        slot.is_empty() || slot.serial != serial
+    }
+
+    /// The array phase (or the whole operation) of a slot has ended. The second value tells a slot of the same die whose transfer or array
+    /// phase could begin because of it.
+    #[inline]
+    pub fn slot_event(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> (Progress, Option<Begun>) {
+        let Slot { stage, op, .. } = self.slots[at.index()];
+        self.trace_stage(now, at);
+        match stage {
+            Stage::Whole => {
+                let ns = op.kind.transfers() * self.timing.transfer_ns;
+                self.bus_of_mut(at.die()).busy_ns += ns;
+                self.empty(now, at);
+                (Progress::Ended(None), None)
+            }
+            Stage::Erase => {
+                self.empty(now, at);
+                (Progress::Ended(None), None)
+            }
+            Stage::Suspending => {
+                self.lay_aside(now, at);
+                (Progress::Suspended, None)
+            }
+            Stage::Pausing => {
+                self.slots[at.index()].since = now;
+                (Progress::StepEnded, None)
+            }
+            Stage::Program => {
+                self.empty(now, at);
+                let other = at.other();
+                let begun = (self.slots[other.index()].stage == Stage::WaitArray).then(|| {
+                    self.begin_program(now, other, events);
+                    Begun::Program(other)
+                });
+                (Progress::Ended(None), begun)
+            }
+            Stage::Read => (Progress::ReadEnded, self.read_ended(now, at, op.kind, events)),
+            stage => unreachable!("an array event in stage {stage:?}"),
+        }
+    }
+
+    /// The page of a slot's operation is in its register. Returns what begins next.
+    fn read_ended(&mut self, now: Ns, at: SlotId, kind: OpKind, events: &mut EventQueue) -> Option<Begun> {
+        if kind == OpKind::CopybackMove {
+            if self.rules.stop_before_program {
+                self.stop(now, at, Stage::StoppedBeforeProgram);
+            } else {
+                self.begin_program(now, at, events);
+            }
+            return None;
+        }
+        if matches!(self.slots[at.other().index()].stage, Stage::WaitBusOut | Stage::Out) {
+            self.stop(now, at, Stage::WaitRegister);
+            return None;
+        }
+        self.ask_or_stop(now, at, Stage::WaitBusOut, Stage::StoppedBeforeOut, events).then_some(Begun::Transfer(at))
+    }
+
+    /// Asks for the bus, unless the operation stops at this point.
+    fn ask_or_stop(&mut self, now: Ns, at: SlotId, waiting: Stage, stopped: Stage, events: &mut EventQueue) -> bool {
+        if self.rules.stop_before_transfers && !self.slots[at.index()].op.owner.is_host() {
+            self.stop(now, at, stopped);
+            return false;
+        }
+        self.ask_for_bus(now, at, waiting, events)
+    }
+
+    /// An operation waits in a stage that ends by itself or by a decision of the arbiter.
+    fn stop(&mut self, now: Ns, at: SlotId, stage: Stage) {
+        self.slots[at.index()].stage = stage;
+        self.note(now, at);
+    }
+
+    /// The transfer on a channel has ended. Returns the slot, what it meant, and what else of that die began.
+    #[inline]
+    pub fn bus_event(&mut self, now: Ns, channel: ChannelId, events: &mut EventQueue) -> (SlotId, Progress, Option<Begun>) {
+        let bus = &mut self.buses[channel.index()];
+        let at = bus.current.take().expect("a transfer was in service");
+        bus.busy_ns += self.timing.transfer_ns;
+        self.trace_stage(now, at);
+        self.note_transfer_end(now, channel);
+        let slot = &mut self.slots[at.index()];
+        let page = slot.transferred;
+        slot.transferred += 1;
+        slot.transferred_at = now;
+        if slot.transferred < slot.op.pages {
+            // The pages of one multi-plane operation asked for the bus together, so they follow each other.
+            self.begin_transfer(now, at, events);
+            return (at, Progress::TransferEnded(page), Some(Begun::Transfer(at)));
+        }
+        let (progress, begun) = match (slot.stage, slot.op.kind) {
+            (Stage::Out, OpKind::Read) => {
+                self.empty(now, at);
+                let other = at.other();
+                let begun = self.slots[other.index()].stage == Stage::WaitRegister
+                    && self.ask_or_stop(now, other, Stage::WaitBusOut, Stage::StoppedBeforeOut, events);
+                (Progress::Ended(Some(page)), begun.then_some(Begun::Transfer(other)))
+            }
+            (Stage::Out, OpKind::RegisterRead) => {
+                self.empty(now, at);
+                (Progress::Ended(Some(page)), None)
+            }
+            (Stage::Out, OpKind::Move) => {
+                slot.transferred = 0;
+                let begun = self.ask_or_stop(now, at, Stage::WaitBusIn, Stage::StoppedBeforeIn, events);
+                (Progress::TransferEnded(page), begun.then_some(Begun::Transfer(at)))
+            }
+            (Stage::In, _) => (Progress::TransferEnded(page), self.transferred_in(now, at, events)),
+            (stage, kind) => unreachable!("a {kind:?} was on the bus in stage {stage:?}"),
+        };
+        (at, progress, begun)
+    }
+
+    /// All pages of a slot's operation are in their registers. Returns what begins next.
+    fn transferred_in(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> Option<Begun> {
+        if self.slots[at.other().index()].stage == Stage::Program {
+            self.stop(now, at, Stage::WaitArray);
+            return None;
+        }
+        if self.rules.stop_before_program && !self.slots[at.index()].op.owner.is_host() {
+            self.stop(now, at, Stage::StoppedBeforeProgram);
+            return None;
+        }
+        self.begin_program(now, at, events);
+        Some(Begun::Program(at))
+    }
+}

@@ -1,0 +1,192 @@
+//! Operations stop and go on: page moves at preemption points, GC operations that are suspended (lee2013 section IV), host programs that
+//! pause for reads (elyasi2017).
+//!
+//! A die keeps one suspended GC operation (lee2013 IV-B: two commands are never suspended at once) and one paused program beside its slots.
+
+use super::Flash;
+use super::op::{Op, Owner, Phase, Slot, Stage};
+use super::stages::Begun;
+use crate::event::{Event, EventQueue};
+use crate::units::{DieId, Ns, PoolId, SlotId, TxnId};
+
+impl Flash {
+    /// An operation that has stopped at a preemption point goes on. Returns what has begun.
+    pub fn go_on(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> Option<Begun> {
+        match self.slots[at.index()].stage {
+            Stage::StoppedBeforeOut => self.ask_for_bus(now, at, Stage::WaitBusOut, events).then_some(Begun::Transfer(at)),
+            Stage::StoppedBeforeIn => self.ask_for_bus(now, at, Stage::WaitBusIn, events).then_some(Begun::Transfer(at)),
+            Stage::StoppedBeforeProgram => {
+                self.begin_program(now, at, events);
+                Some(Begun::Program(at))
+            }
+            stage => unreachable!("an operation in stage {stage:?} has not stopped"),
+        }
+    }
+
+    /// Suspends an operation that has stopped at a preemption point, at once.
+    pub fn suspend_stopped(&mut self, now: Ns, at: SlotId) {
+        self.lay_aside(now, at);
+    }
+
+    /// Begins to suspend an array stage: the operation is suspended `suspend_ns` later.
+    pub fn suspend(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        self.serial += 1;
+        let slot = &mut self.slots[at.index()];
+        // The event of its end is stale from now on.
+        slot.serial = self.serial;
+        slot.left = slot.due - now;
+        slot.suspended = std::mem::replace(&mut slot.stage, Stage::Suspending);
+        events.push(now + self.rules.suspend_ns, slot.serial, Event::Slot(at.0));
+        self.note_suspension(now, at);
+    }
+
+    /// Moves an operation from its slot to the die's place for a suspended one.
+    pub(super) fn lay_aside(&mut self, now: Ns, at: SlotId) {
+        let mut slot = self.slots[at.index()];
+        if slot.stage == Stage::Suspending {
+            slot.stage = slot.suspended;
+        }
+        slot.since = now;
+        let suspended = &mut self.suspended_op[at.die().index()];
+        assert!(suspended.is_none(), "one operation of a die is suspended at a time");
+        *suspended = Some(slot);
+        self.note_aside(now, at, slot.stage, false);
+        self.empty(now, at);
+    }
+
+    /// The GC operation that is suspended on the die: its pool, and where it stopped.
+    #[inline]
+    pub fn suspended(&self, die: DieId) -> Option<(PoolId, Phase)> {
+        let slot = self.suspended_op[die.index()].as_ref()?;
+        Some((slot.gc().expect("only GC operations are suspended"), slot.phase(slot.left)))
+    }
+
+    /// The operation that is suspended on an idle die goes on where it stopped: in its array stage, or at its preemption point.
+    pub fn resume(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
+        let slot = self.suspended_op[die.index()].take().expect("an operation is suspended");
+        let at = Flash::first_slot(die);
+        self.take_slot(now, die, slot);
+        if matches!(slot.stage, Stage::Read | Stage::Program | Stage::Erase) {
+            self.begin_array(now, at, slot.stage, slot.left, events);
+        } else {
+            self.note(now, at);
+        }
+    }
+
+    /// Drops the operation that is suspended on the die.
+    pub fn drop_suspended(&mut self, now: Ns, die: DieId) {
+        self.suspended_op[die.index()] = None;
+        self.note_given_up(now, die);
+    }
+
+    /// Drops an operation that has stopped at a preemption point.
+    pub fn drop_stopped(&mut self, now: Ns, at: SlotId) {
+        self.empty(now, at);
+    }
+
+    /// What was suspended or paused takes the first slot of an idle die.
+    fn take_slot(&mut self, now: Ns, die: DieId, slot: Slot) {
+        assert!(self.idle(die));
+        self.die_busy[die.index()].1 = now;
+        if !self.rules.interleave {
+            self.chip_ops[(die.0 / self.rules.dies_per_chip) as usize] += 1;
+        }
+        self.serial += 1;
+        // As if it had begun later by the time that it was suspended.
+        let began = slot.began + (now - slot.since);
+        let at = Flash::first_slot(die);
+        self.slots[at.index()] = Slot { serial: self.serial, began, since: now, ..slot };
+        self.note_return(now, at);
+    }
+
+    /// The host program that is paused on the die: its first page.
+    #[inline(always)]
+    pub fn paused(&self, die: DieId) -> Option<TxnId> {
+        self.paused_op.get(die.index())?.as_ref()?.host()
+    }
+
+    /// The host program that is alone in the array of a die on which nothing is suspended: its slot, its first page, and when the next of its
+    /// steps ends, ns. `None` in its last step.
+    pub fn pausable(&self, now: Ns, die: DieId) -> Option<(SlotId, TxnId, Ns)> {
+        let first = Flash::first_slot(die);
+        let at = [first, first.other()].into_iter().find(|at| self.slots[at.index()].stage == Stage::Program)?;
+        let slot = &self.slots[at.index()];
+        let pages = slot.host()?;
+        if !self.is_alone(at) || self.suspended_op[die.index()].is_some() {
+            return None;
+        }
+        let (total, steps) = (slot.op.write_ns, self.rules.ispp_steps);
+        let end_of_step = |step: u64| (u128::from(total) * u128::from(step) / u128::from(steps)) as Ns;
+        let done = total - (slot.due - now);
+        // The first step whose end is not past; the beginning is the end of none.
+        let step = ((u128::from(done) * u128::from(steps)).div_ceil(u128::from(total)) as u64).max(1);
+        (step < steps).then(|| (at, pages, now + (end_of_step(step) - done)))
+    }
+
+    /// A program is to stop at the end of a step, if that is still wanted then.
+    pub fn stop_at(&mut self, at: SlotId, end_of_step: Ns, events: &mut EventQueue) {
+        self.serial += 1;
+        let stopping = &mut self.slots[at.index()];
+        // The event of its end is stale until it goes on.
+        stopping.serial_of_end = std::mem::replace(&mut stopping.serial, self.serial);
+        stopping.stage = Stage::Pausing;
+        events.push(end_of_step, stopping.serial, Event::Slot(at.0));
+    }
+
+    /// A program that was to stop goes on, as if nothing had been wanted of it.
+    pub fn do_not_stop(&mut self, at: SlotId) {
+        let program = &mut self.slots[at.index()];
+        program.stage = Stage::Program;
+        program.serial = program.serial_of_end;
+    }
+
+    /// A program that was to stop does.
+    pub fn pause(&mut self, now: Ns, at: SlotId) {
+        let mut slot = self.slots[at.index()];
+        slot.left = slot.due - now;
+        let paused = &mut self.paused_op[at.die().index()];
+        assert!(paused.is_none(), "one program of a die is paused at a time");
+        *paused = Some(slot);
+        self.note_aside(now, at, Stage::Program, true);
+        self.empty(now, at);
+    }
+
+    /// The program that is paused on an idle die goes on.
+    pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
+        let slot = self.paused_op[die.index()].take().expect("a program is paused");
+        self.take_slot(now, die, slot);
+        self.begin_array(now, Flash::first_slot(die), Stage::Program, slot.left, events);
+    }
+
+    /// The residual service time of the operation on the die, if it takes as long as `latency` says, ns (elyasi2017 (7)). Of two the longer.
+    pub fn residual_ns(&self, now: Ns, die: DieId, latency: impl Fn(&Op) -> Ns) -> Ns {
+        let running = self.pair(die).into_iter().filter(|slot| !slot.is_empty());
+        let left = running.map(|slot| latency(&slot.op).saturating_sub(now - slot.began));
+        let paused = self.paused_op.get(die.index()).and_then(Option::as_ref).map(|slot| slot.left);
+        left.chain(paused).max().unwrap_or(0)
+    }
+
+    /// A host operation merges with the operation in a slot, which is not suspended from now on.
+    pub fn merge(&mut self, at: SlotId) {
+        self.slots[at.index()].merged = true;
+    }
+
+    /// The host operations that had merged with the operation in a slot are done.
+    pub fn unmerge(&mut self, at: SlotId) {
+        self.slots[at.index()].merged = false;
+    }
+
+    /// A host operation has merged with the operation in a slot.
+    pub fn is_merged(&self, at: SlotId) -> bool {
+        self.slots[at.index()].merged
+    }
+
+    /// The slot in which the job of a pool has an operation, if it is in one.
+    pub fn slot_of_gc(&self, die: DieId, pool: PoolId) -> Option<SlotId> {
+        let first = Flash::first_slot(die);
+        [first, first.other()].into_iter().find(|at| {
+            let slot = &self.slots[at.index()];
+            !slot.is_empty() && slot.op.owner == Owner::Gc(pool)
+        })
+    }
+}

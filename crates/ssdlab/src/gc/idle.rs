@@ -1,0 +1,135 @@
+//! The trigger `idle`: GC ahead of need when no request has been outstanding for a while (lee2013 V-B).
+//!
+//! While the drive is idle, pools want more free blocks than T_soft; everything else is as ever: scopes, victims. The first request puts the
+//! threshold back, so that nothing new starts; where nothing is excluded it also has the jobs begun in idle time pause.
+
+use crate::config::{Config, IdleTimeout, Scope, Trigger};
+use crate::units::Ns;
+
+/// The adaptive timeout is `gc.idle_us` times 2 to at most this power, and at least to minus this power.
+const STEPS: i32 = 4;
+
+/// When the drive counts as idle, and what it did in that time.
+#[derive(Clone, Debug)]
+pub struct Idle {
+    /// `gc.idle_us` in ns.
+    base_ns: Ns,
+    adaptive: bool,
+    /// The timeout is `base_ns` times 2 to this power.
+    step: i32,
+    /// Free blocks of a pool that are wanted in idle time.
+    free: u32,
+    /// Jobs pause when a request comes: nothing is excluded.
+    pauses: bool,
+    /// Since when no request is outstanding.
+    since: Ns,
+    /// When the first pending timer is due; `Ns::MAX`: there is none.
+    armed: Ns,
+    /// The timeout may have passed at this instant. Arrivals of the same instant are taken in before that is decided.
+    due: bool,
+    /// The drive counts as idle.
+    now: bool,
+    /// A job that idle time started was active in this idle time.
+    worked: bool,
+}
+
+impl Idle {
+    /// Where idle time is the trigger. `blocks_each`: blocks of a pool.
+    pub(super) fn new(config: &Config, blocks_each: u32) -> Option<Self> {
+        let gc = &config.gc;
+        (gc.trigger == Trigger::Idle).then(|| Idle {
+            base_ns: gc.idle_us * 1000,
+            adaptive: gc.idle_timeout == IdleTimeout::Adaptive,
+            step: 0,
+            free: gc.idle_blocks(blocks_each),
+            pauses: gc.scope == Scope::None,
+            since: 0,
+            armed: Ns::MAX,
+            due: false,
+            now: false,
+            worked: false,
+        })
+    }
+
+    /// When the timeout passes, if no request comes.
+    fn deadline(&self) -> Ns {
+        let timeout = if self.step < 0 { self.base_ns >> -self.step } else { self.base_ns << self.step };
+        self.since + timeout
+    }
+
+    /// No request is outstanding from now on. Returns when a timer must be due that is not yet.
+    #[must_use]
+    pub fn requests_ended(&mut self, now: Ns) -> Option<Ns> {
+        self.since = now;
+        self.arm()
+    }
+
+    /// Sees to it that a timer is due when the timeout passes, or before: one for many idle times, most of which a request ends.
+    fn arm(&mut self) -> Option<Ns> {
+        let deadline = self.deadline();
+        let earlier = deadline < self.armed;
+        if earlier {
+            self.armed = deadline;
+        }
+        earlier.then_some(deadline)
+    }
+
+    /// A timer is due. Returns when another must be.
+    #[must_use]
+    pub fn timer(&mut self, now: Ns, outstanding: bool) -> Option<Ns> {
+        if self.armed == now {
+            self.armed = Ns::MAX;
+        }
+        if outstanding || self.now {
+            return None;
+        }
+        self.due = now >= self.deadline();
+        if self.due { None } else { self.arm() }
+    }
+
+    /// The timeout may have passed at this instant.
+    #[inline(always)]
+    pub fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// All that happens at this instant has happened: if no request came, the drive is idle from now on. Returns the free blocks of a pool
+    /// that are wanted then.
+    #[must_use]
+    pub fn begin(&mut self, now: Ns, outstanding: bool) -> Option<u32> {
+        self.due = false;
+        let idle = !outstanding && now >= self.deadline();
+        if idle {
+            (self.now, self.worked) = (true, false);
+        }
+        idle.then_some(self.free)
+    }
+
+    /// A request arrives. Returns true if it ends an idle time.
+    pub fn end(&mut self) -> bool {
+        std::mem::replace(&mut self.now, false)
+    }
+
+    /// The drive counts as idle.
+    pub fn is_idle(&self) -> bool {
+        self.now
+    }
+
+    /// Jobs pause when a request comes.
+    pub fn pauses(&self) -> bool {
+        self.pauses
+    }
+
+    /// A job that idle time started is active.
+    pub fn worked(&mut self) {
+        self.worked = true;
+    }
+
+    /// After Douglis et al.: a timeout was too short if a request found the jobs that it had started still active, and could have been shorter
+    /// if not.
+    pub fn adapt(&mut self, found_work: bool) {
+        if self.adaptive && self.worked {
+            self.step = (self.step + if found_work { 1 } else { -1 }).clamp(-STEPS, STEPS);
+        }
+    }
+}

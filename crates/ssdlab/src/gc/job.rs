@@ -1,0 +1,326 @@
+//! A GC job: the collection of one block, step by step. With several moves in flight its pages pass through the controller's buffer.
+
+use std::collections::VecDeque;
+
+use crate::ftl::Ftl;
+use crate::geometry::Geometry;
+use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, TxnId};
+use crate::views::Ready;
+
+/// The next step of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Move a page, its data staying in the register.
+    Move(Move),
+    /// Read a page into the controller's buffer.
+    Read(Move),
+    /// Program a page from the controller's buffer.
+    Program(Move),
+    /// Erase the victim.
+    Erase,
+}
+
+impl Step {
+    /// The move that it is a step of; `None` for the erase.
+    pub fn moved(self) -> Option<Move> {
+        match self {
+            Step::Move(moved) | Step::Read(moved) | Step::Program(moved) => Some(moved),
+            Step::Erase => None,
+        }
+    }
+}
+
+/// The move of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Where it lies.
+    pub from: Ppn,
+    /// Where it goes to, once that is chosen.
+    pub to: Option<Ppn>,
+    /// The first of the host reads that have merged with it, which are linked like a queue.
+    pub readers: Option<TxnId>,
+    /// The host write that has taken its place.
+    pub writer: Option<TxnId>,
+}
+
+impl Move {
+    /// The move of a page that lies at `from`.
+    pub fn new(lpn: Lpn, from: Ppn) -> Self {
+        Move { lpn, from, to: None, readers: None, writer: None }
+    }
+}
+
+/// The moves of a job that go through the controller's buffer.
+#[derive(Clone, Debug, Default)]
+struct Flight {
+    /// For each move that may begin: since when.
+    free: VecDeque<Ready>,
+    /// Moves whose page is in the buffer, and since when.
+    buffered: VecDeque<(Move, Ready)>,
+}
+
+/// The collection of one block.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    victim: BlockId,
+    /// The page offset up to which valid pages have been moved.
+    cursor: u32,
+    started_ns: Ns,
+    /// When the next step became ready.
+    ready: Ready,
+    /// An operation of the job is in service.
+    busy: bool,
+    /// The move whose operation is in service or suspended. `None` during the erase.
+    moving: Option<Move>,
+    /// Host operations inside the scope that were in service when the job started have not all ended (ae2022's GC-pending state).
+    pub(super) pending: bool,
+    /// Idle time started it: the pool was not short of free blocks.
+    pub(super) ahead: bool,
+    /// It waits at its next preemption point until the drive is idle again, or the pool short of free blocks.
+    pub(super) paused: bool,
+    /// It has reached that point, and has been counted.
+    pub(super) pause_seen: bool,
+}
+
+impl Job {
+    /// The block being collected.
+    #[inline(always)]
+    pub fn victim(&self) -> BlockId {
+        self.victim
+    }
+
+    /// When it started, ns.
+    pub fn started_ns(&self) -> Ns {
+        self.started_ns
+    }
+
+    /// When its next step became ready.
+    #[inline(always)]
+    pub fn ready(&self) -> Ready {
+        self.ready
+    }
+
+    /// An operation of it is in service.
+    #[inline(always)]
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// The move whose operation is in service or suspended. `None` during the erase.
+    #[inline(always)]
+    pub fn moving(&self) -> Option<Move> {
+        self.moving
+    }
+
+    /// Host operations that were in service inside its scope when it started may not all have ended.
+    #[inline(always)]
+    pub fn is_pending(&self) -> bool {
+        self.pending
+    }
+
+    /// It waits for the drive to be idle again.
+    #[inline(always)]
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Idle time started it.
+    pub fn is_ahead(&self) -> bool {
+        self.ahead
+    }
+}
+
+/// The active jobs of all pools, at most one each.
+#[derive(Debug)]
+pub(super) struct Jobs {
+    jobs: Vec<Option<Job>>,
+    /// By pool; used where more than one move may be in flight.
+    flights: Vec<Flight>,
+    moves_in_flight: u32,
+    /// By die: its active jobs.
+    on_die: Vec<u32>,
+}
+
+impl Jobs {
+    pub(super) fn new(geometry: &Geometry, moves_in_flight: u32) -> Self {
+        let pools = geometry.pools.count.get() as usize;
+        Jobs { jobs: vec![None; pools], flights: vec![Flight::default(); pools], moves_in_flight, on_die: vec![0; geometry.dies as usize] }
+    }
+
+    #[inline(always)]
+    pub(super) fn of(&self, pool: PoolId) -> Option<&Job> {
+        self.jobs[pool.index()].as_ref()
+    }
+
+    #[inline(always)]
+    pub(super) fn of_mut(&mut self, pool: PoolId) -> &mut Job {
+        self.jobs[pool.index()].as_mut().expect("the pool has an active job")
+    }
+
+    pub(super) fn active(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().flatten()
+    }
+
+    /// Active jobs of a die.
+    #[inline(always)]
+    pub(super) fn on_die(&self, die: DieId) -> u32 {
+        self.on_die[die.index()]
+    }
+
+    /// Active jobs of all dies.
+    pub(super) fn count(&self) -> u64 {
+        self.on_die.iter().map(|&jobs| u64::from(jobs)).sum()
+    }
+
+    /// Starts the job of a pool that is to move so many pages of its victim.
+    pub(super) fn start(&mut self, die: DieId, pool: PoolId, victim: BlockId, moves: u32, ready: Ready) {
+        if self.moves_in_flight > 1 {
+            let free = &mut self.flights[pool.index()].free;
+            free.clear();
+            free.extend((0..moves.min(self.moves_in_flight)).map(|_| ready));
+        }
+        self.on_die[die.index()] += 1;
+        self.jobs[pool.index()] = Some(Job {
+            victim,
+            cursor: 0,
+            started_ns: ready.0,
+            ready,
+            busy: false,
+            moving: None,
+            pending: true,
+            ahead: false,
+            paused: false,
+            pause_seen: false,
+        });
+    }
+
+    /// Ends the job of a pool.
+    pub(super) fn end(&mut self, die: DieId, pool: PoolId) -> Job {
+        self.on_die[die.index()] -= 1;
+        self.jobs[pool.index()].take().expect("the pool has an active job")
+    }
+
+    #[inline(always)]
+    pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+        if self.moves_in_flight > 1 {
+            return self.next_step_in_flight(ftl, pool);
+        }
+        let job = self.of_mut(pool);
+        match ftl.next_move(job.victim, job.cursor) {
+            Some((page, from, lpn)) => {
+                job.cursor = page + 1;
+                Step::Move(Move::new(lpn, from))
+            }
+            None => Step::Erase,
+        }
+    }
+
+    /// Of the page that could be read and the page that could be programmed, the one that became ready first.
+    fn next_step_in_flight(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+        if self.next_is_program(ftl, pool) {
+            let (moved, _) = self.flights[pool.index()].buffered.pop_front().expect("a page is in the buffer");
+            return Step::Program(moved);
+        }
+        match self.next_page(ftl, pool) {
+            Some((page, from, lpn)) => {
+                self.of_mut(pool).cursor = page + 1;
+                self.flights[pool.index()].free.pop_front();
+                Step::Read(Move::new(lpn, from))
+            }
+            None => Step::Erase,
+        }
+    }
+
+    /// The next page to be read, if a move may begin.
+    fn next_page(&self, ftl: &Ftl, pool: PoolId) -> Option<(u32, Ppn, Lpn)> {
+        let (job, flight) = (self.of(pool)?, &self.flights[pool.index()]);
+        flight.free.front()?;
+        let mut next = ftl.next_move(job.victim, job.cursor);
+        // One that began out of order is valid until its move ends.
+        while let Some((page, _, lpn)) = next
+            && self.buffered(pool, lpn).is_some()
+        {
+            next = ftl.next_move(job.victim, page + 1);
+        }
+        next
+    }
+
+    pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        if self.moves_in_flight == 1 {
+            return false;
+        }
+        let flight = &self.flights[pool.index()];
+        let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
+        flight.buffered.front().is_some_and(|(_, ready)| read.is_none_or(|read| ready < read))
+    }
+
+    pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        let flight = &self.flights[pool.index()];
+        let job = self.of(pool).expect("the pool has an active job");
+        flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
+    }
+
+    pub(super) fn move_out_of_order(&mut self, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+        let moved = Move::new(lpn, from);
+        if self.moves_in_flight == 1 {
+            return Step::Move(moved);
+        }
+        self.flights[pool.index()].free.pop_front();
+        Step::Read(moved)
+    }
+
+    pub(super) fn may_move(&self, pool: PoolId) -> bool {
+        self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
+    }
+
+    pub(super) fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        self.flights[pool.index()].buffered.iter().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
+    }
+
+    pub(super) fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
+        self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
+    }
+
+    /// An operation of a step is in service, of this move or the erase.
+    pub(super) fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
+        let job = self.of_mut(pool);
+        (job.busy, job.moving) = (true, moving);
+    }
+
+    pub(super) fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
+        self.of_mut(pool).moving.as_mut().expect("a page is being moved")
+    }
+
+    /// The page of the move in service is in the controller's buffer.
+    pub(super) fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+        let job = self.of_mut(pool);
+        job.busy = false;
+        let moved = job.moving.take().expect("a page was read");
+        self.flights[pool.index()].buffered.push_back((moved, ready));
+        self.find_ready(ftl, pool, ready);
+    }
+
+    /// The move in service has ended, or is not needed any more.
+    #[inline(always)]
+    pub(super) fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+        let job = self.of_mut(pool);
+        job.busy = false;
+        job.moving = None;
+        job.ready = ready;
+        if self.moves_in_flight > 1 {
+            self.flights[pool.index()].free.push_back(ready);
+            self.find_ready(ftl, pool, ready);
+        }
+    }
+
+    /// Since when the next of several moves in flight, or else the erase, is ready.
+    fn find_ready(&mut self, ftl: &Ftl, pool: PoolId, now: Ready) {
+        let flight = &self.flights[pool.index()];
+        let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
+        let program = flight.buffered.front().map(|(_, ready)| ready);
+        let ready = read.into_iter().chain(program).min().copied().unwrap_or(now);
+        self.of_mut(pool).ready = ready;
+    }
+}

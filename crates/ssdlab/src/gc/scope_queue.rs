@@ -1,0 +1,140 @@
+//! One job at a time inside each instance of the scope (`gc.scope`): pools that want GC wait for each other, and between two jobs host
+//! operations that waited before may go first (a host barrier).
+
+use std::collections::VecDeque;
+
+use crate::config::Scope;
+use crate::geometry::Geometry;
+use crate::units::PoolId;
+
+#[derive(Clone, Debug, Default)]
+struct ScopeQueue {
+    active: Option<PoolId>,
+    waiting: VecDeque<PoolId>,
+    /// Between two jobs: host operations that began to wait before this serial number go first.
+    host_barrier: Option<u64>,
+}
+
+/// The queues of all instances of the scope.
+#[derive(Debug)]
+pub(super) struct ScopeQueues {
+    scope: Scope,
+    queues: Vec<ScopeQueue>,
+    /// Queues with a host barrier, each named by the pool whose job left it.
+    barriers: Vec<PoolId>,
+    /// Host barriers that are set.
+    set: u32,
+}
+
+impl ScopeQueues {
+    pub(super) fn new(scope: Scope, geometry: &Geometry) -> Self {
+        let instances = match scope {
+            Scope::Device => 1,
+            Scope::Channel => geometry.channels,
+            Scope::Chip => geometry.chips,
+            Scope::Die => geometry.dies,
+            Scope::Plane | Scope::Block | Scope::None => geometry.pools.count.get(),
+        };
+        ScopeQueues { scope, queues: vec![ScopeQueue::default(); instances as usize], barriers: Vec::new(), set: 0 }
+    }
+
+    fn instance(&self, geometry: &Geometry, pool: PoolId) -> usize {
+        let die = geometry.die_of_pool(pool);
+        match self.scope {
+            Scope::Device => 0,
+            Scope::Channel => geometry.channel_of_die(die).index(),
+            Scope::Chip => geometry.chip_of_die(die).index(),
+            Scope::Die => die.index(),
+            Scope::Plane | Scope::Block | Scope::None => pool.index(),
+        }
+    }
+
+    /// A pool waits for a job.
+    pub(super) fn push(&mut self, geometry: &Geometry, pool: PoolId) {
+        let instance = self.instance(geometry, pool);
+        self.queues[instance].waiting.push_back(pool);
+    }
+
+    /// The pool whose job may start now in the scope of `pool`.
+    #[inline]
+    pub(super) fn next(&self, geometry: &Geometry, pool: PoolId) -> Option<PoolId> {
+        let queue = &self.queues[self.instance(geometry, pool)];
+        if queue.active.is_some() || queue.host_barrier.is_some() { None } else { queue.waiting.front().copied() }
+    }
+
+    /// Takes the first pool out of its queue; if `starts`, its job is active.
+    pub(super) fn pop(&mut self, geometry: &Geometry, pool: PoolId, starts: bool) {
+        let instance = self.instance(geometry, pool);
+        let queue = &mut self.queues[instance];
+        assert_eq!(queue.waiting.pop_front(), Some(pool), "jobs start in the order in which pools began to wait");
+        queue.active = starts.then_some(pool);
+    }
+
+    /// The active job has ended, and the pool may want another.
+    pub(super) fn job_ended(&mut self, geometry: &Geometry, pool: PoolId, again: bool, barrier: Option<u64>) {
+        let instance = self.instance(geometry, pool);
+        let queue = &mut self.queues[instance];
+        queue.active = None;
+        if again {
+            queue.waiting.push_back(pool);
+        }
+        if barrier.is_some() && !queue.waiting.is_empty() {
+            queue.host_barrier = barrier;
+            self.set += 1;
+        }
+    }
+
+    /// The host barrier in the scope of `pool`: host operations that began to wait before it go first.
+    #[inline]
+    pub(super) fn host_barrier(&self, geometry: &Geometry, pool: PoolId) -> Option<u64> {
+        if self.set == 0 { None } else { self.queues[self.instance(geometry, pool)].host_barrier }
+    }
+
+    /// Removes the host barrier in the scope of `pool`.
+    pub(super) fn remove_barrier(&mut self, geometry: &Geometry, pool: PoolId) {
+        let instance = self.instance(geometry, pool);
+        self.set -= u32::from(self.queues[instance].host_barrier.take().is_some());
+    }
+
+    /// The barrier that the job of this pool left is to be looked at again.
+    pub(super) fn note_barrier(&mut self, pool: PoolId) {
+        self.barriers.push(pool);
+    }
+
+    /// Some barrier is to be looked at.
+    #[inline(always)]
+    pub(super) fn any_barrier(&self) -> bool {
+        !self.barriers.is_empty()
+    }
+
+    /// The barriers to be looked at, by the pools whose jobs left them. Give the list back by [`ScopeQueues::give_back`].
+    pub(super) fn take_barriers(&mut self) -> Vec<PoolId> {
+        std::mem::take(&mut self.barriers)
+    }
+
+    /// Keeps the memory of the list of [`ScopeQueues::take_barriers`].
+    pub(super) fn give_back(&mut self, mut list: Vec<PoolId>) {
+        if self.barriers.is_empty() {
+            list.clear();
+            self.barriers = list;
+        }
+    }
+
+    /// The pools inside the scope of `pool`.
+    pub(super) fn pools(&self, geometry: &Geometry, pool: PoolId) -> std::ops::Range<u32> {
+        let die = geometry.die_of_pool(pool);
+        let dies = match self.scope {
+            Scope::Device => 0..geometry.dies,
+            Scope::Channel => geometry.dies_of_channel(geometry.channel_of_die(die)),
+            Scope::Chip => geometry.dies_of_chip(geometry.chip_of_die(die)),
+            Scope::Die => die.0..die.0 + 1,
+            Scope::Plane | Scope::Block | Scope::None => return pool.0..pool.0 + 1,
+        };
+        let per_die = geometry.pools.per_die.get();
+        dies.start * per_die..dies.end * per_die
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.queues.iter().map(|queue| queue.waiting.len()).sum()
+    }
+}

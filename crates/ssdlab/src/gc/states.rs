@@ -1,0 +1,150 @@
+//! The states of a pool (lee2013 III-D, Fig. 7): what is still allowed while there is too little free space.
+//!
+//! | state | when | host operations on the pool |
+//! |---|---|---|
+//! | S0 | GC is not wanted | all |
+//! | S1 | GC is wanted | all |
+//! | S2 | GC is wanted, and the pool has fewer than T_hard free blocks | reads, and writes that merge with a page move (none with `gc.hard_stops = "all"`) |
+//! | S3 | entered from S2 when a high-priority write waits | none until the job has ended, then that write |
+//!
+//! While a job excludes the host (`gc.scope`) the pool counts as in S3 too; what that keeps waiting is decided by `exclusion`.
+
+use crate::config::{Config, HardStops};
+use crate::geometry::Geometry;
+use crate::units::{Ns, PoolId, TxnId};
+use crate::views::QueueKind;
+
+const S0: u8 = 0;
+const S1: u8 = 1;
+const S2: u8 = 2;
+const S3: u8 = 3;
+
+/// What a pool is like, for its state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// GC is wanted, and something may be gained by it.
+    pub wanted: bool,
+    /// A job is active that excludes the host.
+    pub excluded: bool,
+    /// Free blocks.
+    pub free: u32,
+}
+
+/// What became of a pool's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateChange {
+    /// It has begun or ceased to have fewer than T_hard free blocks while GC is wanted.
+    pub crossed_hard: bool,
+    /// It has fewer, and no high-priority write makes GC run to completion: one that waits may enter S3.
+    pub may_enter_s3: bool,
+}
+
+/// The states of all pools.
+#[derive(Clone, Debug)]
+pub(super) struct States {
+    /// T_hard in blocks; 0: none.
+    hard: u32,
+    stops_reads: bool,
+    /// By pool: its state, and since when.
+    now: Vec<(u8, Ns)>,
+    /// Time in each, summed over pools: more than 64 bits, since there may be many pools.
+    total: [u128; 4],
+    /// By pool: GC is wanted and there are fewer than T_hard free blocks.
+    short: Vec<bool>,
+    /// By pool: the high-priority write for which it is in S3.
+    urgent: Vec<Option<TxnId>>,
+    /// Pools with such a write.
+    any_urgent: u32,
+    /// A planted defect: S2 is never entered.
+    forgets_hard: bool,
+}
+
+impl States {
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> Self {
+        let pools = geometry.pools.count.get() as usize;
+        States {
+            hard: config.gc.hard_blocks(geometry.pools.blocks_each),
+            stops_reads: config.gc.hard_stops == HardStops::All,
+            now: vec![(S0, 0); pools],
+            total: [0; 4],
+            short: vec![false; pools],
+            urgent: vec![None; pools],
+            any_urgent: 0,
+            forgets_hard: false,
+        }
+    }
+
+    pub(super) fn hard_blocks(&self) -> u32 {
+        self.hard
+    }
+
+    pub(super) fn forget_hard_threshold(&mut self) {
+        self.forgets_hard = true;
+    }
+
+    /// The high-priority write for which the pool is in S3.
+    #[inline(always)]
+    pub(super) fn urgent(&self, pool: PoolId) -> Option<TxnId> {
+        if self.any_urgent == 0 { None } else { self.urgent[pool.index()] }
+    }
+
+    /// Some pool is in S3 for a high-priority write.
+    #[inline(always)]
+    pub(super) fn any_urgent(&self) -> bool {
+        self.any_urgent > 0
+    }
+
+    /// The state stops operations of this kind.
+    #[inline(always)]
+    pub(super) fn stops(&self, pool: PoolId, kind: QueueKind) -> bool {
+        self.hard > 0 && (self.urgent[pool.index()].is_some() || self.short[pool.index()] && (kind == QueueKind::Write || self.stops_reads))
+    }
+
+    /// The pool has fewer than T_hard free blocks while GC is wanted.
+    #[inline]
+    pub(super) fn is_short(&self, pool: PoolId) -> bool {
+        self.short[pool.index()]
+    }
+
+    /// The pool is like this from now on: its state follows.
+    #[inline]
+    pub(super) fn update(&mut self, now: Ns, pool: PoolId, facts: Facts) -> StateChange {
+        let was_short = self.short[pool.index()];
+        if self.hard > 0 {
+            self.short[pool.index()] = facts.wanted && facts.free < self.hard && !self.forgets_hard;
+        }
+        let short = self.short[pool.index()];
+        let urgent = self.urgent[pool.index()].is_some();
+        let state = match facts {
+            _ if urgent || facts.excluded => S3,
+            Facts { wanted: false, .. } => S0,
+            _ if short => S2,
+            _ => S1,
+        };
+        let (before, since) = self.now[pool.index()];
+        if state != before {
+            self.total[before as usize] += u128::from(now - since);
+            self.now[pool.index()] = (state, now);
+        }
+        StateChange { crossed_hard: short != was_short, may_enter_s3: short && !urgent }
+    }
+
+    pub(super) fn enter_s3(&mut self, pool: PoolId, write: TxnId) {
+        self.urgent[pool.index()] = Some(write);
+        self.any_urgent += 1;
+    }
+
+    pub(super) fn leave_s3(&mut self, pool: PoolId) {
+        self.urgent[pool.index()] = None;
+        self.any_urgent -= 1;
+    }
+
+    /// Time in S0 to S3 until `now`, summed over pools, ns.
+    pub(super) fn times(&self, now: Ns) -> [u128; 4] {
+        let mut total = self.total;
+        for &(state, since) in &self.now {
+            total[state as usize] += u128::from(now - since);
+        }
+        total
+    }
+}

@@ -1,0 +1,196 @@
+//! Rules: what the configuration means for a drive, worked out once. Whoever asks "may two operations share a die?" asks here; nobody
+//! combines configuration keys while a run goes on.
+
+use crate::config::{Allocation, Config, Order, PartialWrite, Priority, Scope, Suspendable, UnmappedRead};
+use crate::geometry::Geometry;
+use crate::units::Ns;
+
+/// All rules of one drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What operations on dies and buses may do.
+    pub flash: FlashRules,
+    /// What GC may do, and what it keeps waiting.
+    pub gc: GcRules,
+    /// Which host operation goes first.
+    pub order: Order,
+    /// Where a page is written does not follow from its address (`ftl.allocation = "dynamic"`).
+    pub dynamic: bool,
+    /// Operations of one kind on several planes of a die begin together.
+    pub multiplane: bool,
+    /// Only programs of one page offset do.
+    pub multiplane_aligned: bool,
+    /// A partial write is programmed without reading its page first.
+    pub skip_partial_read: bool,
+    /// What becomes of a read of a page without data.
+    pub unmapped_read: UnmappedRead,
+    /// Host operations wait by plane, not by die.
+    pub waits_by_plane: bool,
+}
+
+/// What operations on dies and buses may do.
+#[derive(Clone, Copy, Debug)]
+pub struct FlashRules {
+    /// The dies of a chip work side by side.
+    pub interleave: bool,
+    /// Two host operations of one kind may share a die: one on the bus, one in the array.
+    pub pipeline: bool,
+    /// A page move and a host operation may (lee2013 III-C).
+    pub gc_pipeline: bool,
+    /// A page in a register can be read from there while the array is at work (lee2013 Table III).
+    pub register_reads: bool,
+    /// Programs of the host pause for reads.
+    pub pauses: bool,
+    /// Two operations may share a die, or one be suspended for another: a die at work may begin something.
+    pub shares_dies: bool,
+    /// Page moves stop before their program, so that something may come between.
+    pub stop_before_program: bool,
+    /// Page moves stop before their transfers.
+    pub stop_before_transfers: bool,
+    /// GC operations may be suspended or overlapped: each of their stages is an event.
+    pub staged: bool,
+    /// A channel has one die, and nothing overlaps: the operation that has the die has the bus, and is one event.
+    pub solo: bool,
+    /// What it takes to suspend an operation in the array, ns.
+    pub suspend_ns: Ns,
+    /// Steps of a program, after each of which it can pause.
+    pub ispp_steps: u64,
+    /// Dies of a chip.
+    pub dies_per_chip: u32,
+}
+
+/// What GC may do, and what it keeps waiting.
+#[derive(Clone, Copy, Debug)]
+pub struct GcRules {
+    /// Who goes first when a host operation and a GC step are ready.
+    pub priority: Priority,
+    /// What a job excludes the host from.
+    pub scope: Scope,
+    /// Page moves of a job that may be in flight: above 1 they pass through the controller's buffer.
+    pub moves_in_flight: u32,
+    /// Page moves within a plane need no bus.
+    pub copyback: bool,
+    /// Host operations merge with page moves.
+    pub merge: bool,
+    /// What the controller takes to look for host operations between the stages of a move, ns.
+    pub poll_ns: Ns,
+    /// Which GC operations can be suspended.
+    pub suspends: Suspends,
+    /// A job excludes reads of its plane, or of its blocks, while others of its pool go on.
+    pub excludes_reads: bool,
+    /// A job excludes its victim's plane out of a pool of several.
+    pub plane_in_pool: bool,
+}
+
+impl GcRules {
+    /// Several page moves of a job may be in flight.
+    #[inline(always)]
+    pub fn several_moves(&self) -> bool {
+        self.moves_in_flight > 1
+    }
+
+    /// A job excludes the host from whole dies.
+    #[inline(always)]
+    pub fn excludes_dies(&self) -> bool {
+        !matches!(self.scope, Scope::Plane | Scope::Block | Scope::None)
+    }
+}
+
+/// Which GC operations can be suspended, and what that takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Suspends {
+    /// Reads of page moves.
+    pub read: bool,
+    /// Programs of page moves, and moves between their stages.
+    pub program: bool,
+    /// Erases.
+    pub erase: bool,
+    /// What it takes, ns: an operation that ends sooner is left to end.
+    pub ns: Ns,
+    /// A plane has one page register, which a suspended operation holds.
+    pub one_register: bool,
+}
+
+impl Suspends {
+    fn new(config: &Config) -> Self {
+        let has = |kind| config.gc.suspend.contains(&kind);
+        Suspends {
+            read: has(Suspendable::Read),
+            program: has(Suspendable::Program),
+            erase: has(Suspendable::Erase),
+            ns: config.device.suspend_ns,
+            one_register: config.device.page_registers == 1,
+        }
+    }
+
+    /// Some operation can be suspended.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.read || self.program || self.erase
+    }
+}
+
+impl Rules {
+    /// The rules of a checked configuration.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        let pool_is_plane = geometry.pools.planes_each.get() == 1;
+        let by_plane = config.gc.scope == Scope::Plane;
+        Rules {
+            flash: FlashRules::new(config, geometry),
+            gc: GcRules::new(config, by_plane && !pool_is_plane),
+            order: config.scheduler.order,
+            dynamic: config.ftl.allocation == Allocation::Dynamic,
+            multiplane: config.device.multiplane,
+            multiplane_aligned: config.device.multiplane_aligned,
+            skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
+            unmapped_read: config.ftl.unmapped_read,
+            waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
+        }
+    }
+}
+
+impl FlashRules {
+    /// Those of a checked configuration.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        let cache_register = config.device.cache_register;
+        let pipeline = config.scheduler.pipeline && cache_register;
+        let gc_pipeline = config.gc.pipeline && cache_register;
+        let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
+        let pauses = config.scheduler.write_pausing;
+        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty();
+        FlashRules {
+            interleave: config.device.die_interleave,
+            pipeline,
+            gc_pipeline,
+            register_reads: config.gc.merge && cache_register,
+            pauses,
+            shares_dies: config.scheduler.pipeline || pauses || staged,
+            stop_before_program: gc_pipeline || suspends_programs,
+            stop_before_transfers: suspends_programs,
+            staged,
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses,
+            suspend_ns: config.device.suspend_ns,
+            ispp_steps: u64::from(config.device.ispp_steps),
+            dies_per_chip: config.device.dies_per_chip,
+        }
+    }
+}
+
+impl GcRules {
+    fn new(config: &Config, plane_in_pool: bool) -> Self {
+        let gc = &config.gc;
+        GcRules {
+            priority: gc.priority,
+            scope: gc.scope,
+            moves_in_flight: gc.moves_in_flight,
+            // Merging needs the page's data on the bus (lee2013 III-B), and several moves in flight need the controller's buffer.
+            copyback: config.device.copyback && !gc.merge && gc.moves_in_flight == 1,
+            // Where host operations wait until the job has ended there is nothing to merge.
+            merge: gc.merge && (gc.scope == Scope::None || gc.scope == Scope::Block && gc.priority == Priority::Host),
+            poll_ns: gc.poll_ns,
+            suspends: Suspends::new(config),
+            excludes_reads: gc.scope == Scope::Plane || gc.excludes_block_reads(),
+            plane_in_pool,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Where a write goes whose place does not follow from its address (elyasi2017's DynAlloc): the chip with the fewest operations that has
+//! room for the data, and on a die the pool whose turn it is.
+
+use crate::ftl::Ftl;
+use crate::units::{ChipId, DieId, PoolId};
+
+/// The loads of chips and the room in them. Nothing here looks at all chips.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// Chips by load.
+    loads: MinTree,
+    /// By chip: pages that hold data or will when the write that has them ends.
+    held: Vec<u64>,
+    /// Pages that a chip may hold.
+    room: u64,
+    /// By pool: writes that have a page and have not ended.
+    writing: Vec<u32>,
+    /// By die: which of its pools a write goes to next.
+    next_pool: Vec<u32>,
+}
+
+impl Placement {
+    /// Loads of 0, and the room that a drive has.
+    pub fn new(ftl: &Ftl) -> Self {
+        let geometry = ftl.geometry();
+        let pools_per_chip = geometry.pools.count.get() / geometry.chips;
+        let valid =
+            |chip| (chip * pools_per_chip..(chip + 1) * pools_per_chip).map(|pool| u64::from(ftl.blocks().valid_in_pool(PoolId(pool))));
+        Placement {
+            loads: MinTree::new(geometry.chips),
+            held: (0..geometry.chips).map(|chip| valid(chip).sum()).collect(),
+            room: u64::from(ftl.room_of_pool()) * u64::from(pools_per_chip),
+            writing: vec![0; geometry.pools.count.get() as usize],
+            next_pool: vec![0; geometry.dies as usize],
+        }
+    }
+
+    /// The chip with the fewest operations waiting or in service, among those with room for one more page; the first among equals.
+    pub fn least_loaded_chip(&self) -> Option<ChipId> {
+        self.loads.first_with(|chip, load| self.held[chip as usize] + u64::from(load) < self.room).map(ChipId)
+    }
+
+    /// A chip has so many operations waiting or in service.
+    #[inline]
+    pub fn set_load(&mut self, chip: ChipId, load: u32) {
+        self.loads.set(chip.0, load);
+    }
+
+    /// A write has been given a page of the pool, which is on this chip.
+    #[inline]
+    pub fn write_begins(&mut self, pool: PoolId, chip: ChipId) {
+        self.writing[pool.index()] += 1;
+        self.held[chip.index()] += 1;
+    }
+
+    /// The program of such a write has ended: its page holds data.
+    #[inline]
+    pub fn write_ends(&mut self, pool: PoolId) {
+        self.writing[pool.index()] -= 1;
+    }
+
+    /// A page on this chip holds data no longer.
+    #[inline]
+    pub fn page_invalid(&mut self, chip: ChipId) {
+        self.held[chip.index()] -= 1;
+    }
+
+    /// Writes that have a page of the pool and have not ended.
+    #[inline]
+    pub fn writing(&self, pool: PoolId) -> u32 {
+        self.writing[pool.index()]
+    }
+
+    /// Which of the die's pools is asked first for the next write.
+    #[inline]
+    pub fn next_pool(&self, die: DieId) -> u32 {
+        self.next_pool[die.index()]
+    }
+
+    /// A write has begun on the die: another pool is asked first next.
+    #[inline]
+    pub fn took_pool(&mut self, die: DieId) {
+        let next = &mut self.next_pool[die.index()];
+        *next = next.wrapping_add(1);
+    }
+
+    /// Recounts what chips hold.
+    ///
+    /// # Errors
+    /// The first contradiction found.
+    pub fn check(&self, ftl: &Ftl) -> Result<(), String> {
+        let pools_per_chip = self.writing.len() / self.held.len();
+        let of_pool = |pool: usize| u64::from(ftl.blocks().valid_in_pool(PoolId(pool as u32)) + self.writing[pool]);
+        for (chip, &held) in self.held.iter().enumerate() {
+            let counted: u64 = (chip * pools_per_chip..(chip + 1) * pools_per_chip).map(of_pool).sum();
+            if held != counted {
+                return Err(format!("chip {chip} holds {counted} pages, but {held} are counted"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbered things with a value each, of which the least is found without looking at all: a binary tree of minima.
+#[derive(Clone, Debug)]
+struct MinTree {
+    /// From index 1 on the minima of the two nodes below; from `leaves` on the values, `u32::MAX` where there is no thing.
+    nodes: Vec<u32>,
+    leaves: usize,
+}
+
+impl MinTree {
+    fn new(count: u32) -> Self {
+        let leaves = (count as usize).next_power_of_two();
+        let mut tree = MinTree { nodes: vec![u32::MAX; 2 * leaves], leaves };
+        (0..count).for_each(|thing| tree.set(thing, 0));
+        tree
+    }
+
+    fn set(&mut self, thing: u32, value: u32) {
+        let mut node = self.leaves + thing as usize;
+        self.nodes[node] = value;
+        while node > 1 {
+            node /= 2;
+            let least = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            if std::mem::replace(&mut self.nodes[node], least) == least {
+                return;
+            }
+        }
+    }
+
+    /// Of the things that are wanted the one with the least value, the first among equals. Looks at few others unless most are not wanted.
+    fn first_with(&self, wanted: impl Fn(u32, u32) -> bool) -> Option<u32> {
+        let mut best = (u32::MAX, None);
+        self.search(1, &wanted, &mut best);
+        best.1
+    }
+
+    fn search(&self, node: usize, wanted: &impl Fn(u32, u32) -> bool, best: &mut (u32, Option<u32>)) {
+        let least = self.nodes[node];
+        if least >= best.0 {
+            return;
+        }
+        if node >= self.leaves {
+            let thing = (node - self.leaves) as u32;
+            if wanted(thing, least) {
+                *best = (least, Some(thing));
+            }
+            return;
+        }
+        // The side with the lesser minimum first, the left one among equals: the other is mostly cut off then.
+        let (left, right) = (2 * node, 2 * node + 1);
+        if self.nodes[left] <= self.nodes[right] {
+            self.search(left, wanted, best);
+            self.search(right, wanted, best);
+        } else {
+            self.search(right, wanted, best);
+            // One on the left of equal value goes before one on the right.
+            self.search_before(left, wanted, best);
+        }
+    }
+
+    /// The same, where what is found on this side goes before an equal on the other.
+    fn search_before(&self, node: usize, wanted: &impl Fn(u32, u32) -> bool, best: &mut (u32, Option<u32>)) {
+        let mut here = (best.0.saturating_add(1), None);
+        self.search(node, wanted, &mut here);
+        if here.1.is_some() {
+            *best = here;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_tree_finds_what_a_scan_finds(
+            count in 1u32..70,
+            changes in prop::collection::vec((0u32..70, 0u32..6), 0..60),
+            without in prop::collection::vec(any::<bool>(), 70),
+        ) {
+            let mut values = vec![0; count as usize];
+            let mut tree = MinTree::new(count);
+            for (thing, value) in changes {
+                let thing = thing % count;
+                values[thing as usize] = value;
+                tree.set(thing, value);
+                let scanned = (0..count).filter(|&thing| !without[thing as usize]).min_by_key(|&thing| (values[thing as usize], thing));
+                prop_assert_eq!(tree.first_with(|thing, _| !without[thing as usize]), scanned);
+            }
+        }
+    }
+}

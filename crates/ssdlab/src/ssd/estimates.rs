@@ -1,0 +1,235 @@
+//! When will page operations end, and how much later could they (elyasi2017, equations (1) to (8))?
+//!
+//! | equation | where |
+//! |---|---|
+//! | (1), (2) response of an operation; (3), (4) queue; (5) T_GC; (6) T_interference | [`crate::sched`], file `estimate` |
+//! | (7) T_residual | [`Ssd::residual`] here, over `Flash::residual_ns` |
+//! | (8) slack | [`crate::sched::Slack::left`] |
+
+use super::Ssd;
+use super::host::{Completed, Ends};
+use crate::flash::{Op, OpKind};
+use crate::request::RequestKind;
+use crate::sched::page_order::{self, Ends as PageEnds};
+use crate::sched::{Ahead, Before, Latencies, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
+use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, ReqId, TxnId};
+
+/// What is estimated of a page operation that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Its request's serial number.
+    pub request: u64,
+    /// Its page.
+    pub lpn: Lpn,
+    /// When it will end, as estimated when it was admitted, ns.
+    pub end: Ns,
+    /// How much later it may end, ns.
+    pub slack: Ns,
+}
+
+impl Ssd {
+    /// What is estimated of the page operations that have not ended, by request and page; nothing where no estimates are made.
+    pub fn estimates(&self) -> Vec<Estimate> {
+        let Some(slack) = self.sched.slack() else { return Vec::new() };
+        let of = |id: TxnId| {
+            let transaction = &self.transactions[id];
+            let request = self.host.request(transaction.request).index;
+            Estimate { request, lpn: transaction.lpn, end: slack.end(id), slack: slack.left(&self.transactions, id) }
+        };
+        let mut estimates: Vec<_> = self.admitted_pages().map(of).collect();
+        estimates.sort_by_key(|estimate| (estimate.request, estimate.lpn));
+        estimates
+    }
+
+    /// The reads and writes of pages that have been admitted and have not ended.
+    fn admitted_pages(&self) -> impl Iterator<Item = TxnId> {
+        let pages = (0..self.geometry().exported_pages).map(Lpn);
+        let all = pages.flat_map(|lpn| page_order::chain(&self.ftl, &self.transactions, lpn));
+        all.filter(|&id| self.transactions[id].kind != TransactionKind::Trim)
+    }
+
+    /// For verify mode: no slack is below 0, and the stations' queues are in order.
+    pub(super) fn check_slack(&self) -> Result<(), String> {
+        let Some(slack) = self.sched.slack() else { return Ok(()) };
+        self.admitted_pages().for_each(|id| _ = slack.left(&self.transactions, id));
+        slack.check(&self.transactions)
+    }
+
+    /// Puts a page operation in its place, and estimates from there when it will end.
+    pub(super) fn estimate_and_enter(&mut self, now: Ns, id: TxnId, ends: Option<PageEnds>) {
+        let Transaction { chip, request, .. } = self.transactions[id];
+        let channel = self.channel_of_chip(chip);
+        let serial = self.host.request(request).index;
+        let slack = self.sched.slack_mut().expect("the caller has looked");
+        let first_on_chip = slack.new_operation(id, serial, chip);
+        self.host.ends(request).chips += u32::from(first_on_chip);
+        self.enter_page_order(now, id, ends);
+        let Transaction { kind, active, .. } = self.transactions[id];
+        if kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active {
+            self.note_write_to_come(id, true);
+        }
+        let (kind, response, alone) = self.response(now, id);
+        let response = response.max(self.after_older(now, id, ends, alone));
+        let slack = self.sched.slack_mut().expect("as before");
+        slack.admitted(channel);
+        slack.will_end(now, id, request, kind, response, alone);
+    }
+
+    /// A request arrives.
+    #[inline(always)]
+    pub(super) fn note_arrival(&mut self, now: Ns, request: ReqId) {
+        if let Some(slack) = self.sched.slack_mut() {
+            slack.new_request(request, now);
+            if !self.host.is_warming_up() {
+                self.probes.slack_mut().arrived(slack.on_chips());
+            }
+        }
+    }
+
+    fn channel_of_chip(&self, chip: ChipId) -> ChannelId {
+        self.geometry().channel_of_die(DieId(self.geometry().dies_of_chip(chip).start))
+    }
+
+    /// The estimated time from now to the end of an operation that has just come (elyasi2017, equations 1 to 7): whether it will end as a read or a
+    /// write, the time, and what of it it would need alone, ns.
+    fn response(&self, now: Ns, id: TxnId) -> (QueueKind, Ns, Ns) {
+        let slack = self.sched.slack().expect("the caller has looked");
+        let transaction = &self.transactions[id];
+        // What it finds in the controller's buffer it need not read.
+        let at_once = self.merging.is_answered(id);
+        let reads_first = self.reads_first(transaction);
+        let kind = if reads_first { QueueKind::Read } else { transaction.kind.queue() };
+        let (die, pool) = self.place_of(id, kind);
+        let station = slack.station(die, kind);
+        let mut own = slack.ahead(id).unwrap_or_else(|| slack.before(station, pool, kind));
+        if kind == QueueKind::Write {
+            own.elsewhere += slack.coming(station) - u64::from(!transaction.active);
+        }
+        let ahead = Ahead {
+            waiting: match kind {
+                QueueKind::Read => [own, Before::default()],
+                QueueKind::Write => [slack.all(station, QueueKind::Read), own],
+            },
+            residual: self.residual(now, slack, station),
+            width: slack.width(station),
+        };
+        let channel = self.channel_of_chip(transaction.chip);
+        let response = slack.estimator().response(station, channel.0, kind, ahead, self.flash.bus_stalls(channel));
+        let latencies = slack.estimator().latencies().host;
+        let (response, alone) = if at_once { (0, 0) } else { (response, latencies[kind as usize]) };
+        if !reads_first {
+            return (kind, response, alone);
+        }
+        // Its page is read first; then come the reads that it bypassed, and all writes before it.
+        let behind = slack.ahead(id).map_or(0, |ahead| slack.all(station, kind).elsewhere - 1 - ahead.all());
+        let reads = slack.estimator().queue_of(station, kind, Before { elsewhere: behind, ..Before::default() });
+        let (die, pool) = self.place_of(id, QueueKind::Write);
+        let station = slack.station(die, QueueKind::Write);
+        let mut writes = slack.before(station, pool, QueueKind::Write);
+        // Itself apart.
+        writes.elsewhere += slack.coming(station) - 1;
+        let queue = reads + slack.estimator().queue_of(station, QueueKind::Write, writes) / slack.width(station);
+        (QueueKind::Write, response + queue + latencies[1], alone + latencies[1])
+    }
+
+    /// A write that has been admitted is not in its queue yet, or is about to be: older operations on its page come first, or its read.
+    #[inline(always)]
+    pub(super) fn note_write_to_come(&mut self, id: TxnId, comes: bool) {
+        if self.sched.slack().is_some() {
+            let die = self.place_of(id, QueueKind::Write).0;
+            self.sched.slack_mut().expect("just seen").write_to_come(die, comes);
+        }
+    }
+
+    /// The estimated time from now to the end of an operation that waits for older ones on its page, were these all that it waits for.
+    fn after_older(&self, now: Ns, id: TxnId, ends: Option<PageEnds>, alone: Ns) -> Ns {
+        match ends {
+            Some(PageEnds { youngest: older, .. })
+                if !self.transactions[id].active && self.transactions[older].kind != TransactionKind::Trim =>
+            {
+                let slack = self.sched.slack().expect("the caller has looked");
+                slack.end(older).saturating_sub(now) + alone
+            }
+            _ => 0,
+        }
+    }
+
+    /// A write that has been admitted reads its page first, or will once older operations on the page are done.
+    fn reads_first(&self, transaction: &Transaction) -> bool {
+        let Transaction { kind, active, bytes, lpn, on_page, .. } = *transaction;
+        let partial = bytes != (0, self.geometry().page_bytes) && !self.rules.skip_partial_read;
+        let holds_data = || on_page.behind().map_or_else(|| self.ftl.lookup(lpn).is_some(), |change| change != TRIMMED);
+        kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active && partial && holds_data()
+    }
+
+    /// Where an operation that has been admitted reads or writes. With dynamic allocation a write has no pool yet, and of its chip the first die.
+    fn place_of(&self, id: TxnId, kind: QueueKind) -> (DieId, PoolId) {
+        let Transaction { lpn, chip, .. } = self.transactions[id];
+        if kind == QueueKind::Write && self.rules.dynamic {
+            return (DieId(self.geometry().dies_of_chip(chip).start), PoolId(0));
+        }
+        let pool = if kind == QueueKind::Write { self.geometry().static_pool(lpn) } else { self.pool_of_data(lpn) };
+        (self.geometry().die_of_pool(pool), pool)
+    }
+
+    /// T_residual (7): the residual service time of a station, ns. With several operations in service the largest, or, where the station serves
+    /// several at once (width above 1), the smallest. A suspended operation counts 0.
+    fn residual(&self, now: Ns, slack: &Slack, station: u32) -> Ns {
+        let latencies = slack.estimator().latencies();
+        let left = slack.dies(station).map(|die| self.flash.residual_ns(now, DieId(die), |op| latency(latencies, op)));
+        let left = if slack.width(station) > 1 { left.min() } else { left.max() };
+        left.expect("a station has dies")
+    }
+
+    /// A page operation ends.
+    #[inline]
+    pub(super) fn note_page_end(&mut self, now: Ns, id: TxnId) {
+        let Transaction { request, kind, .. } = self.transactions[id];
+        let outstanding = self.host.request(request);
+        let ns = now - outstanding.request.arrival_ns;
+        // The only page of a request has no slack, and need not be added up.
+        if outstanding.has_several_pages() {
+            self.host.ends(request).add(ns);
+        }
+        if let Some(slack) = self.sched.slack_mut() {
+            slack.ended(now, id, kind.queue());
+            let (passed, paused) = slack.touched(id);
+            let ends = self.host.ends(request);
+            ends.passed |= passed;
+            ends.paused |= paused;
+        }
+    }
+
+    /// A request ends: what slack its pages had, and what had been estimated.
+    #[inline(always)]
+    pub(super) fn note_request_end(&mut self, now: Ns, Completed { place, request, ends }: Completed) {
+        if ends.in_warm_up {
+            return;
+        }
+        let kind = match request.kind {
+            RequestKind::Read => 0,
+            RequestKind::Write => 1,
+            RequestKind::Trim | RequestKind::Flush => return,
+        };
+        let response = now - request.arrival_ns;
+        let stats = self.probes.slack_mut();
+        match ends {
+            Ends { pages: 0, .. } => stats.only_page_ended(kind),
+            Ends { pages, sum, squares, .. } => stats.pages_ended(kind, pages, sum, squares, response),
+        }
+        if let Some(slack) = self.sched.slack() {
+            let estimate = slack.latest_end(place) - request.arrival_ns;
+            stats.request_ended(kind, ends.chips, estimate, response, [ends.passed, ends.paused]);
+        }
+    }
+}
+
+/// How long an operation takes that nothing keeps waiting, ns.
+fn latency(latencies: &Latencies, op: &Op) -> Ns {
+    match op.kind {
+        OpKind::Read | OpKind::RegisterRead => latencies.host[0],
+        OpKind::Program => latencies.host[1],
+        OpKind::Erase => latencies.erase,
+        OpKind::Move | OpKind::CopybackMove => latencies.page_move(),
+    }
+}

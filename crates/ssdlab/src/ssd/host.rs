@@ -1,0 +1,266 @@
+//! The host interface of a drive: requests that have been taken in and not completed, those that wait in the host queue, and completions
+//! that have not been fetched.
+
+use std::collections::VecDeque;
+
+use crate::blocked::Times;
+use crate::distribution::Wide;
+use crate::memory::{self, Exhausted};
+use crate::request::{Request, RequestKind};
+use crate::sched::SCATTERED;
+use crate::slab::Slab;
+use crate::stats::Completion;
+use crate::units::{Lpn, Ns, ReqId};
+
+/// A request that is outstanding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outstanding {
+    /// The request.
+    pub request: Request,
+    /// Its serial number.
+    pub index: u64,
+    /// It starts where the one before ended.
+    sequential: bool,
+    /// It writes sectors of its page that do not follow each other.
+    scattered: bool,
+    /// Transactions to come or not ended.
+    pending: u32,
+    /// The times of the transaction that completed last.
+    times: Times,
+    /// When that was, and its page.
+    last: (Ns, Lpn),
+    /// When its pages ended.
+    pub ends: Ends,
+}
+
+/// When the pages of a request ended, as much of it as is needed for their slack.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ends {
+    /// Pages that have ended.
+    pub pages: u32,
+    /// The sum of their times since arrival, ns, and of the squares of these.
+    pub sum: u128,
+    /// See `sum`.
+    pub squares: Wide,
+    /// Chips that they were on; counted where slack is.
+    pub chips: u32,
+    /// A page has bypassed others; one was served in a pause or paused.
+    pub passed: bool,
+    /// See `passed`.
+    pub paused: bool,
+    /// It arrived in the warm-up, so that no statistic counts it.
+    pub in_warm_up: bool,
+}
+
+impl Ends {
+    /// A page has ended so long after the arrival.
+    #[inline]
+    pub(super) fn add(&mut self, ns: Ns) {
+        self.pages += 1;
+        self.sum += u128::from(ns);
+        self.squares.add_square(ns);
+    }
+}
+
+impl Outstanding {
+    /// The logical pages it touches, first and one past the last.
+    #[inline]
+    pub(super) fn pages(&self, page_bytes: u32) -> (u32, u32) {
+        let page = u64::from(page_bytes);
+        ((self.request.offset / page) as u32, (self.request.offset + self.request.length).div_ceil(page) as u32)
+    }
+
+    /// The bytes of a page that it touches, first and one past the last; [`SCATTERED`] if they do not follow each other.
+    #[inline]
+    pub(super) fn bytes_in_page(&self, lpn: Lpn, page_bytes: u32) -> (u32, u32) {
+        if self.scattered {
+            return SCATTERED;
+        }
+        let start = u64::from(lpn.0) * u64::from(page_bytes);
+        let from = self.request.offset.saturating_sub(start);
+        let to = (self.request.offset + self.request.length - start).min(u64::from(page_bytes));
+        (from as u32, to as u32)
+    }
+
+    /// More than one page of it has not ended, or one has.
+    #[inline]
+    pub(super) fn has_several_pages(&self) -> bool {
+        self.pending > 1 || self.ends.pages > 0
+    }
+}
+
+/// A request that has completed.
+pub(super) struct Completed {
+    pub place: ReqId,
+    pub request: Request,
+    pub ends: Ends,
+}
+
+/// The requests of the host.
+#[derive(Debug, Default)]
+pub(super) struct HostInterface {
+    requests: Slab<ReqId, Outstanding>,
+    /// Requests not yet fully in the chip queues, oldest first, and their next page.
+    queue: VecDeque<(ReqId, u32)>,
+    /// The page for which the first of them waits, once that has been tried.
+    held: Option<u32>,
+    /// A place in a chip queue became free while requests waited.
+    place_freed: bool,
+    /// Where the request before ended, by which sequential ones are known.
+    last_end: Option<u64>,
+    /// Requests that arrive now are left out of statistics.
+    warming_up: bool,
+    completions: Vec<Completion>,
+}
+
+impl HostInterface {
+    /// Sees to it that so many requests can be taken in without growing.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub(super) fn make_room(&mut self, requests: usize) -> Result<(), Exhausted> {
+        self.requests.make_room(requests)?;
+        memory::make_room(&mut self.queue, requests)
+    }
+
+    /// How many requests there is room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.requests.capacity()
+    }
+
+    /// Takes in a request. It counts as pending until all of its pages are admitted.
+    #[inline]
+    pub(super) fn take_in(&mut self, index: u64, request: Request, scattered: bool) -> ReqId {
+        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
+        let sequential = data && self.last_end == Some(request.offset);
+        if data {
+            self.last_end = Some(request.offset + request.length);
+        }
+        self.requests.insert(Outstanding {
+            request,
+            index,
+            sequential,
+            scattered,
+            pending: 1,
+            times: Times::default(),
+            last: (0, Lpn(0)),
+            ends: Ends { in_warm_up: self.warming_up, ..Ends::default() },
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn request(&self, id: ReqId) -> &Outstanding {
+        &self.requests[id]
+    }
+
+    /// When its pages ended, to add to.
+    #[inline(always)]
+    pub(super) fn ends(&mut self, id: ReqId) -> &mut Ends {
+        &mut self.requests[id].ends
+    }
+
+    /// One more page of a request is pending.
+    #[inline(always)]
+    pub(super) fn page_pending(&mut self, id: ReqId) {
+        self.requests[id].pending += 1;
+    }
+
+    /// A page of a request needed no flash: its times are these.
+    pub(super) fn page_answered(&mut self, now: Ns, id: ReqId, times: Times) {
+        let outstanding = &mut self.requests[id];
+        outstanding.times = times;
+        outstanding.last = (now, Lpn(0));
+        outstanding.ends.add(now - outstanding.request.arrival_ns);
+    }
+
+    /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
+    #[inline]
+    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &Times)>) -> Option<Completed> {
+        let outstanding = &mut self.requests[id];
+        outstanding.pending -= 1;
+        // Among pages that end at one instant the highest counts, so that the times do not depend on the order of simultaneous events.
+        if let Some((lpn, times)) = page
+            && (now, lpn) >= outstanding.last
+        {
+            outstanding.last = (now, lpn);
+            outstanding.times = *times;
+        }
+        if outstanding.pending > 0 {
+            return None;
+        }
+        let Outstanding { request, index, sequential, times, ends, .. } = *outstanding;
+        self.requests.remove(id);
+        self.completions.push(Completion::of(&request, index, sequential, now, times));
+        Some(Completed { place: id, request, ends })
+    }
+
+    /// Puts a request at the end of the host queue, before its page `first`.
+    pub(super) fn push(&mut self, id: ReqId, first: u32) {
+        self.queue.push_back((id, first));
+    }
+
+    /// The first request of the host queue, and its next page.
+    #[inline(always)]
+    pub(super) fn front(&self) -> Option<(ReqId, u32)> {
+        self.queue.front().copied()
+    }
+
+    /// Requests in the host queue.
+    #[inline(always)]
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// All pages of the first request are admitted.
+    pub(super) fn pop(&mut self) {
+        self.queue.pop_front();
+        self.held = None;
+    }
+
+    /// There is no place for this page of the first request. Returns true if it has not been tried before.
+    pub(super) fn hold(&mut self, lpn: u32) -> bool {
+        self.queue[0].1 = lpn;
+        self.held.replace(lpn) != Some(lpn)
+    }
+
+    /// A place in a chip queue became free, or room for a write.
+    #[inline(always)]
+    pub(super) fn place_freed(&mut self) {
+        self.place_freed = true;
+    }
+
+    /// Requests wait in the host queue, and a place became free since that was asked last.
+    #[inline(always)]
+    pub(super) fn may_admit(&self) -> bool {
+        self.place_freed && !self.queue.is_empty()
+    }
+
+    /// The host queue is looked at now.
+    #[inline(always)]
+    pub(super) fn looks(&mut self) {
+        self.place_freed = false;
+    }
+
+    /// Requests that are outstanding.
+    #[inline(always)]
+    pub(super) fn outstanding(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Requests that arrive from now on are left out of statistics, or not.
+    pub(super) fn set_warming_up(&mut self, on: bool) {
+        self.warming_up = on;
+    }
+
+    /// Requests that arrive now are left out of statistics.
+    #[inline(always)]
+    pub(super) fn is_warming_up(&self) -> bool {
+        self.warming_up
+    }
+
+    /// Moves the completions since the last call to `into`.
+    #[inline]
+    pub(super) fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        into.append(&mut self.completions);
+    }
+}

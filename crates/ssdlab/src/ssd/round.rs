@@ -1,0 +1,119 @@
+//! A round: all that a drive does at one instant. [`crate::simulation`] (or a cache or array above) calls these in order.
+//!
+//! 1. Stages that end at this instant end ([`Ssd::handle_events`]).
+//! 2. Requests that arrive are taken in ([`Ssd::accept`]).
+//! 3. All that may begin begins ([`Ssd::dispatch`]): on each die that was woken, what the arbiter decides.
+//!
+//! Each completion goes to the host interface as it happens; [`Ssd::drain_completions`] fetches them.
+
+use super::Ssd;
+use crate::event::Event;
+use crate::flash::{Doing, Grant};
+use crate::gc::Idle;
+use crate::request::{Request, RequestKind};
+use crate::stats::Completion;
+use crate::units::{ChannelId, DieId, Ns, SlotId};
+
+impl Ssd {
+    /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
+    pub fn begin(&mut self) {
+        self.pools().for_each(|pool| self.trigger_gc(0, pool));
+        self.requests_ended(0);
+        self.dispatch(0);
+    }
+
+    /// When the next event is due.
+    #[inline]
+    pub fn next_event(&self) -> Option<Ns> {
+        self.events.next_time()
+    }
+
+    /// 1. Handles all events due at `now`.
+    #[inline]
+    pub fn handle_events(&mut self, now: Ns) {
+        while let Some(event) = self.events.pop_at(now) {
+            match event {
+                (serial, Event::Slot(at)) if self.flash.is_stale(SlotId(at), serial) => {}
+                (_, Event::Slot(at)) => self.array_event(now, SlotId(at)),
+                (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
+                (_, Event::Timer) => self.timer_event(now),
+            }
+        }
+    }
+
+    /// 2. Takes in a request that arrives now. It must lie inside the exported range.
+    #[inline]
+    pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        self.take_in(now, index, request, false);
+    }
+
+    /// The same for a write of sectors of one page that do not follow each other; `request` is the page. Its page is read first, once.
+    pub fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().page_bytes));
+        self.take_in(now, index, request, true);
+    }
+
+    /// 3. Lets everything begin that can begin now.
+    pub fn dispatch(&mut self, now: Ns) {
+        if self.gc.idle().is_some_and(Idle::is_due) {
+            self.begin_idle_time(now);
+        }
+        loop {
+            while let Some(channel) = self.ready.next_channel() {
+                self.grant_bus(now, channel);
+            }
+            if self.merging.any_answered() {
+                self.answer_buffered(now);
+            }
+            if let Some(die) = self.ready.next_die() {
+                self.dispatch_die(now, die, false);
+            } else if self.host.may_admit() {
+                self.admit_from_host_queue(now);
+            } else if !self.gc.any_barrier() || !self.lift_barriers(now) {
+                break;
+            }
+        }
+        self.verify_round();
+    }
+
+    /// The bus of a channel is free: the transfers and dies that wait for it go, in order.
+    fn grant_bus(&mut self, now: Ns, channel: ChannelId) {
+        while let Some(grant) = self.flash.next_for_bus(now, channel, &mut self.events) {
+            match grant {
+                Grant::Transfer(at) => self.transfer_begun(now, at),
+                Grant::Die(die) => self.dispatch_die(now, die, true),
+            }
+        }
+    }
+
+    /// Begins operations on a die, and sets the wait clocks to what holds it then. `granted`: the bus is the die's.
+    fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
+        loop {
+            let die = self.working_die(die);
+            let begun = match self.flash.doing(die) {
+                Doing::Nothing => self.between_moves(now, die, granted),
+                _ if !self.rules.flash.shares_dies => false,
+                Doing::Stopped(at) => self.inside_move(now, die, at),
+                Doing::Gc(_) if self.read_register(now, die) => true,
+                Doing::Gc(at) => {
+                    self.in_array(now, die, at);
+                    false
+                }
+                Doing::Other if self.rules.flash.pauses && self.stop_for_reads(now, die) => false,
+                // A die at work begins an operation that can overlap only if that is what would begin were it idle: else a stream of one kind
+                // would keep the other kind, or GC, waiting without end.
+                Doing::Other => self.between_moves(now, die, granted),
+            };
+            if !begun || !self.rules.flash.shares_dies {
+                break;
+            }
+        }
+        self.set_clocks(now, die);
+    }
+
+    /// Moves the completions since the last call to `into`.
+    #[inline]
+    pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        self.host.drain_completions(into);
+    }
+}

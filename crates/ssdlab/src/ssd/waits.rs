@@ -1,0 +1,147 @@
+//! Why does an operation wait? What holds a die is told to the wait clocks whenever a die has been dispatched; who begins reads its waiting
+//! time from them, by reason.
+
+use super::Ssd;
+use crate::arbiter::eligible;
+use crate::blocked::Blocked;
+use crate::sched::{QueueKind, linked};
+use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId, TxnId};
+
+impl Ssd {
+    /// A transaction has waited until now: its wait clocks say for what.
+    #[inline(always)]
+    pub(super) fn stop_waiting(&mut self, now: Ns, id: TxnId) {
+        let transaction = &mut self.transactions[id];
+        let shown = self.clocks.read(transaction.noted.domain, now);
+        transaction.times.wait_by_clocks(&transaction.noted.shown, &shown);
+        transaction.mark = now;
+    }
+
+    /// Sets the wait clocks of a die (and of what depends on it) by what holds it now.
+    #[inline(always)]
+    pub(super) fn set_clocks(&mut self, now: Ns, die: DieId) {
+        if self.rules.flash.interleave {
+            self.set_die_clock(now, die);
+        } else {
+            self.dies_of_chip_of(die).for_each(|die| self.set_die_clock(now, die));
+        }
+        if self.rules.dynamic {
+            let chip = self.geometry().chip_of_die(die);
+            let reason = self.chip_blocked_by(chip);
+            self.clocks.set_chip(now, chip, reason);
+        }
+    }
+
+    #[inline(always)]
+    fn set_die_clock(&mut self, now: Ns, die: DieId) {
+        let reason = self.blocked_on(die);
+        if !self.clocks.by_plane() {
+            return self.clocks.set_die(now, die, reason);
+        }
+        for plane in self.geometry().pools_of_die(die).map(PlaneId) {
+            let reason = if self.gc.excludes_plane(plane) { Blocked::Scope } else { reason };
+            self.clocks.set_plane(now, plane, reason);
+        }
+    }
+
+    /// What holds a die. An idle die that is not excluded keeps waiting only what is not eligible.
+    #[inline(always)]
+    pub(super) fn blocked_on(&self, die: DieId) -> Blocked {
+        if self.gc.excludes_die(die).is_some() {
+            return Blocked::Scope;
+        }
+        match self.flash.holders(die) {
+            (_, true) => Blocked::GcOperation,
+            (true, false) => Blocked::HostOperation,
+            (false, false) => self.blocked_on_idle(die),
+        }
+    }
+
+    #[inline]
+    fn blocked_on_idle(&self, die: DieId) -> Blocked {
+        if !self.rules.flash.interleave {
+            // The chip does one operation at a time.
+            let running = self.dies_of_chip_of(die).map(|die| self.flash.holders(die)).find(|&(host, gc)| host || gc);
+            match running {
+                Some((true, _)) => return Blocked::HostOperation,
+                Some(_) => return Blocked::GcOperation,
+                None if self.dies_of_chip_of(die).any(|die| self.flash.waits_for_bus(die)) => return Blocked::Bus,
+                None => {}
+            }
+        } else if self.flash.waits_for_bus(die) {
+            return Blocked::Bus;
+        }
+        self.not_eligible_on(die)
+    }
+
+    /// Why the operations that wait for an idle die are not eligible. [`Blocked::FreeBlock`] if none waits, or what waits may begin.
+    fn not_eligible_on(&self, die: DieId) -> Blocked {
+        let chip = self.geometry().chip_of_die(die);
+        if !self.sched.any_waiting(die, chip) {
+            return Blocked::FreeBlock;
+        }
+        let pools = self.geometry().pools_of_die(die).map(PoolId);
+        pools.filter_map(|pool| self.not_eligible_in(pool, chip)).next().unwrap_or(Blocked::FreeBlock)
+    }
+
+    fn not_eligible_in(&self, pool: PoolId, chip: ChipId) -> Option<Blocked> {
+        let limits = self.limits_beside_suspended(self.geometry().die_of_pool(pool));
+        let writes = if self.rules.dynamic { self.sched.chip_queue(chip) } else { self.sched.queue(pool, QueueKind::Write) };
+        let write = self.sched.head(writes).map(|_| self.view_of_write(pool, limits));
+        let read = self.sched.head(self.sched.queue(pool, QueueKind::Read)).map(|id| self.view_of_read(pool, id, limits));
+        write.into_iter().chain(read).find_map(|view| eligible(view).err())
+    }
+
+    /// What holds a chip, for writes that have no die yet: of its dies the one that is held by GC, then by the host.
+    fn chip_blocked_by(&self, chip: ChipId) -> Blocked {
+        let dies = || self.geometry().dies_of_chip(chip).map(DieId);
+        let held = |die| {
+            let (host, gc) = self.flash.holders(die);
+            (host, gc, self.gc.excludes_die(die).is_some())
+        };
+        if dies().any(|die| held(die).2) {
+            Blocked::Scope
+        } else if dies().any(|die| held(die).1) {
+            Blocked::GcOperation
+        } else if dies().any(|die| held(die).0) {
+            Blocked::HostOperation
+        } else if dies().any(|die| self.flash.waits_for_bus(die)) {
+            Blocked::Bus
+        } else {
+            dies().map(|die| self.not_eligible_on(die)).next().unwrap_or(Blocked::FreeBlock)
+        }
+    }
+
+    /// Why a transaction that has not begun waits now.
+    fn blocked_by(&self, id: TxnId) -> Blocked {
+        let transaction = &self.transactions[id];
+        if transaction.active { self.clocks.reason(transaction.noted.domain) } else { Blocked::PageOrder }
+    }
+
+    /// What waits for what, for the watchdog's report.
+    pub fn describe(&self) -> String {
+        let oldest = self.transactions.iter().filter(|(_, transaction)| transaction.queued || !transaction.active);
+        let oldest = oldest.min_by_key(|(_, transaction)| transaction.ready).map(|(id, transaction)| {
+            let kind = if transaction.kind.queue() == QueueKind::Write { "write" } else { "read" };
+            format!("; the oldest that waits is a {kind} of page {} ({})", transaction.lpn, self.blocked_by(id).name())
+        });
+        format!(
+            "{} requests are outstanding and nothing is due. {}{}; {}; {} requests in the host queue",
+            self.host.outstanding(),
+            self.sched.describe(),
+            oldest.unwrap_or_default(),
+            self.gc.describe(),
+            self.host.queued()
+        )
+    }
+
+    /// The dies of the chip that a die is on.
+    pub(super) fn dies_of_chip_of(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+        self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId)
+    }
+
+    /// The transactions of an operation, by its first.
+    pub(super) fn pages_of(&self, first: TxnId) -> impl Iterator<Item = TxnId> {
+        linked(&self.transactions, Some(first))
+    }
+}
