@@ -22,7 +22,7 @@ use crate::runs::PyConfig;
 use crate::tools::named;
 use crate::workers;
 
-/// How many values are computed between looks at the signals.
+/// Values computed between two checks for signals.
 const VALUES_AT_ONCE: usize = 1 << 20;
 
 fn usage(message: String) -> Failure {

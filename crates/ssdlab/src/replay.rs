@@ -10,7 +10,7 @@ use crate::queueing::{Arrival, LAST_ARRIVAL, Op};
 use crate::request::RequestKind;
 use crate::workload::{self, WorkloadReport};
 
-/// Requests between two looks at the caller's wish to stop.
+/// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 1 << 14;
 
 /// The pages that a workload reads and writes, in order of arrival.
