@@ -55,7 +55,7 @@ fn run(config: &Config, requests: &[Request]) -> Result<Outcome, String> {
     }
     simulation.run_to_idle().map_err(|e| e.to_string())?;
     let states = simulation.ssd().state_ns(simulation.now()).map(|ns| ns as u64);
-    let counters = *simulation.ssd().counters();
+    let counters = simulation.ssd().counters();
     let mut completions = simulation.take_completions();
     simulation.finish().map_err(|e| e.to_string())?;
     completions.sort_by_key(|completion| completion.index);
