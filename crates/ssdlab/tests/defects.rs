@@ -220,7 +220,7 @@ fn a_gate_between_the_jobs_of_one_plane_does_not_wait_for_another_plane() {
     // The first plane's job ends at 4,612,400 + 225,000 + 225,000 (the other plane's move was ready earlier) + 1,500,000.
     simulation.run_until(6_562_400).unwrap();
     let counters = simulation.ssd().counters();
-    assert_eq!((counters.jobs, counters.gates), (1, 0));
+    assert_eq!((counters.jobs, counters.host_first_between_jobs), (1, 0));
 }
 
 #[test]
