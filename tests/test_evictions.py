@@ -107,7 +107,7 @@ def test_a_policy_that_cannot_choose_ends_the_run(eviction: Any, message: str) -
 def test_what_is_no_policy_is_refused() -> None:
     with pytest.raises(ssdlab.UsageError, match=r"eviction = 7: expected something to call"):
         run(7)
-    with pytest.raises(ssdlab.ConfigError, match=r"cache\.policy = \"none\": an eviction policy of your own takes the place of"):
+    with pytest.raises(ssdlab.ConfigError, match=r"cache\.policy = \"none\": a user-defined eviction policy needs"):
         ssdlab.run(set=SMALL, requests=10, eviction=oldest)
 
 
@@ -118,7 +118,7 @@ def test_what_is_no_policy_is_refused() -> None:
         ([("read", 0.5, 1)], r"requests\[0\] = .*whole numbers"),
         ([("read", -1, 1)], r"requests\[0\] = "),
         ([("rad", 0, 1)], r"op = \"rad\" is none of read, write, trim, flush"),
-        ([("read", 0, 0)], r"request 0: has no length"),
+        ([("read", 0, 0)], r"request 0: has length 0"),
         ([("read", 2**62, 1)], r"request 0: .* beyond the"),
     ],
 )

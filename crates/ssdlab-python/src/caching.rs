@@ -6,10 +6,10 @@ use ssdlab::cache::replay::{self, Change};
 use ssdlab::error::Error;
 use ssdlab::request::{Request, RequestKind};
 
-use crate::door;
 use crate::errors::{Failure, json};
 use crate::policies;
 use crate::runs::PyConfig;
+use crate::workers;
 
 /// What happened, and the counters as JSON text.
 type Replayed = (Vec<(u64, &'static str, u32)>, String);
@@ -39,11 +39,11 @@ pub fn replay_cache(
         .into_iter()
         .map(|(op, offset, length)| Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false }))
         .collect::<Result<_, Failure>>()?;
-    let changes: Vec<Change> = in_gc.into_iter().map(|(request, home, in_gc)| Change { request, home, in_gc }).collect();
+    let changes: Vec<Change> = in_gc.into_iter().map(|(request, target, in_gc)| Change { request, target, in_gc }).collect();
     let own_policy = eviction.is_some();
     let eviction = eviction.map(policies::eviction);
     let config = config.0.clone();
-    let replayed = door::call(py, std::sync::Arc::default(), None, move |control| {
+    let replayed = workers::call(py, std::sync::Arc::default(), None, move |control| {
         replay::replay(&config, &requests, &changes, eviction.as_ref(), &control.caller)
     })?;
     let mut counters = value!({

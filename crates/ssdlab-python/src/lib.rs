@@ -2,17 +2,16 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `caching` | a cache by itself |
-//! | `door` | the one way to long work: in worker threads, without the GIL, with Ctrl-C and progress |
+//! | `caching` | a cache without a drive |
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `policies` | victim and eviction policies written in Python |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
 //! | `tools` | traces, presets, studies, the schema |
+//! | `workers` | long tasks in worker threads without the GIL, with Ctrl-C and progress |
 
 mod caching;
-mod door;
 mod errors;
 mod inputs;
 mod policies;
@@ -20,6 +19,7 @@ mod queueing;
 mod runs;
 mod simulator;
 mod tools;
+mod workers;
 
 use pyo3::prelude::*;
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyType};
-use ssdlab::cache::{Candidate, CustomEviction, EvictionPolicy};
+use ssdlab::cache::{CustomEviction, EvictionCandidate, EvictionPolicy};
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
 use ssdlab::units::BlockId;
 
-use crate::door;
+use crate::workers;
 
 /// A policy as Python hands it over: the callable, what it is called, and the text that the result has the hash of.
 pub type Given = (Py<PyAny>, String, String);
@@ -147,8 +147,8 @@ fn bytes_of<T, const N: usize>(all: &[T], of: impl Fn(&T) -> [u8; N]) -> Vec<u8>
     all.iter().flat_map(of).collect()
 }
 
-fn eviction_candidates(py: Python<'_>, all: &[Candidate]) -> PyResult<PyEvictionCandidates> {
-    let home = |candidate: &Candidate| candidate.home.map_or(-1, i64::from);
+fn eviction_candidates(py: Python<'_>, all: &[EvictionCandidate]) -> PyResult<PyEvictionCandidates> {
+    let home = |candidate: &EvictionCandidate| candidate.home.map_or(-1, i64::from);
     Ok(PyEvictionCandidates {
         length: all.len(),
         pages: array(py, &bytes_of(all, |candidate| candidate.page.to_ne_bytes()), "I")?,
@@ -177,7 +177,7 @@ impl VictimPolicy for PyPolicy {
         let columns = Columns::of(candidates);
         let (pool, pages) = (candidates.pool().0, candidates.pages_per_block());
         let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
-        door::in_python(move |py| {
+        workers::in_python(move |py| {
             let candidates = columns.into_python(py, pool, pages)?;
             let answer = made(py, &given, &policy)?.bind(py).call1((candidates,))?;
             Ok(number(&answer, "a block of the drive")?.map(BlockId))
@@ -186,10 +186,10 @@ impl VictimPolicy for PyPolicy {
 }
 
 impl EvictionPolicy for PyPolicy {
-    fn pick(&mut self, candidates: &[Candidate]) -> Result<Option<u32>, Failure> {
+    fn pick(&mut self, candidates: &[EvictionCandidate]) -> Result<Option<u32>, Failure> {
         let all = candidates.to_vec();
         let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
-        door::in_python(move |py| {
+        workers::in_python(move |py| {
             let answer = made(py, &given, &policy)?.bind(py).call1((eviction_candidates(py, &all)?,))?;
             number(&answer, "a page that can be evicted")
         })

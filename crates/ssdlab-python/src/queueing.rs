@@ -17,10 +17,10 @@ use ssdlab::queueing::{
 use ssdlab::replay::replay;
 use ssdlab::simulation::Control;
 
-use crate::door;
 use crate::errors::{Failure, guarded, json};
 use crate::runs::PyConfig;
 use crate::tools::named;
+use crate::workers;
 
 /// How many values are computed between looks at the signals.
 const VALUES_AT_ONCE: usize = 1 << 20;
@@ -149,7 +149,7 @@ impl PyTraffic {
     #[pyo3(signature = (config, *, requests, seed))]
     fn of_drive(py: Python<'_>, config: &PyConfig, requests: Option<u64>, seed: u64) -> PyResult<(Self, String)> {
         let config = config.0.clone();
-        door::call(py, Arc::default(), None, move |control| {
+        workers::call(py, Arc::default(), None, move |control| {
             let replay = replay(&config, seed, requests, &control.caller)?;
             let traffic = Traffic::new(Arrivals::Replayed(replay.arrivals.into()), 0, seed)?;
             Ok((PyTraffic(traffic), json(&replay.report)?))
@@ -213,7 +213,7 @@ pub fn queueing_simulate<'py>(
     let control = Arc::new(Control::default());
     control.expected.store(traffic.requests(), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
-    let (text, series) = door::call(py, control, progress.as_ref(), move |control| {
+    let (text, series) = workers::call(py, control, progress.as_ref(), move |control| {
         let watch = Watch { caller: &control.caller, completed: &control.completed };
         let begun = Instant::now();
         let (result, series) = simulate(&model, &traffic, series, watch)?;

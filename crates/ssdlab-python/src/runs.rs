@@ -14,9 +14,9 @@ use ssdlab::inputs;
 use ssdlab::simulation::{self, Control, Plan, Verify, WarmUp};
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
-use crate::door::{self, Message, Snapshot, attend};
 use crate::errors::{Failure, guarded, json};
 use crate::policies;
+use crate::workers::{self, Message, Snapshot, attend};
 
 /// A complete, checked configuration.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]
@@ -164,13 +164,13 @@ impl Batch {
     }
 
     fn cancel(&self) {
-        self.controls.iter().for_each(door::cancel);
+        self.controls.iter().for_each(workers::cancel);
     }
 
     fn snapshots(&self) -> Vec<Snapshot> {
         let begun = self.next.load(Ordering::Relaxed);
-        let waiting = (door::WAITING, 0, 0, 0);
-        self.controls.iter().enumerate().map(|(index, control)| if index < begun { door::snapshot(control) } else { waiting }).collect()
+        let waiting = (workers::WAITING, 0, 0, 0);
+        self.controls.iter().enumerate().map(|(index, control)| if index < begun { workers::snapshot(control) } else { waiting }).collect()
     }
 }
 
@@ -191,7 +191,7 @@ pub fn run_many(
     let (sender, receiver) = channel();
     for _ in 0..jobs.clamp(1, plans.len().max(1)) {
         let (batch, sender) = (Arc::clone(&batch), sender.clone());
-        door::spawn(sender, move |sender| batch.work(sender))?;
+        workers::spawn(sender, move |sender| batch.work(sender))?;
     }
     drop(sender); // so that the inbox closes when the last worker has ended
     let interrupt = attend(
@@ -232,5 +232,5 @@ fn stopped(py: Python<'_>) -> PyResult<Py<PyAny>> {
 #[pyo3(signature = (plan, out, *, progress=None))]
 pub fn precondition(py: Python<'_>, plan: &PyPlan, out: PathBuf, progress: Option<Bound<'_, PyAny>>) -> PyResult<String> {
     let plan = plan.0.clone();
-    door::call(py, Arc::default(), progress.as_ref(), move |control| json(&simulation::precondition(&plan, &out, control)?))
+    workers::call(py, Arc::default(), progress.as_ref(), move |control| json(&simulation::precondition(&plan, &out, control)?))
 }

@@ -10,9 +10,9 @@ use ssdlab::simulation::{Control, Simulation};
 use ssdlab::stats::{Completion, Part};
 use ssdlab::units::{Lpn, PoolId};
 
-use crate::door;
 use crate::errors::{guarded, json};
 use crate::runs::PyPlan;
+use crate::workers;
 
 /// How long Ctrl-C may have to wait in `run_until`.
 const PIECE: Duration = Duration::from_millis(20);
@@ -113,7 +113,7 @@ impl PySimulator {
         work: impl FnOnce(&mut Option<Simulation>) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let simulation = Arc::clone(&self.simulation);
-        door::call(py, Arc::clone(&self.control), None, move |_| {
+        workers::call(py, Arc::clone(&self.control), None, move |_| {
             let mut slot = simulation.try_lock().map_err(|_| busy())?;
             let result = work(&mut slot);
             give_up(&mut slot, &result);
@@ -149,7 +149,7 @@ impl PySimulator {
     #[new]
     fn new(py: Python<'_>, plan: &PyPlan) -> PyResult<Self> {
         let (plan, control) = (plan.0.clone(), Arc::new(Control::default()));
-        let simulation = door::call(py, Arc::clone(&control), None, move |control| {
+        let simulation = workers::call(py, Arc::clone(&control), None, move |control| {
             let mut simulation = Simulation::new(&plan, control)?;
             simulation.take_completions(); // from now on it keeps them
             Ok(simulation)

@@ -16,8 +16,8 @@ use ssdlab::error::Error;
 use ssdlab::files::{abandon, write_whole};
 use ssdlab::workload::{self, ConvertOptions};
 
-use crate::door;
 use crate::errors::{Failure, guarded, json};
+use crate::workers;
 
 /// The value that a name stands for; the message for a wrong name lists those that there are.
 pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Result<Option<T>, Failure> {
@@ -38,7 +38,7 @@ pub fn trace_info(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let format = named::<TraceFormat>("trace format", format)?;
-    door::call(py, Arc::default(), progress, move |control| {
+    workers::call(py, Arc::default(), progress, move |control| {
         json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.caller)?)
     })
 }
@@ -83,7 +83,7 @@ pub fn trace_convert(
         requests,
         ..defaults
     };
-    door::call(py, Arc::default(), progress, move |control| {
+    workers::call(py, Arc::default(), progress, move |control| {
         json(&workload::convert(&source, &target, &ConvertOptions { caller: control.caller.clone(), ..options })?)
     })
 }

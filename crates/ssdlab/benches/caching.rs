@@ -67,7 +67,7 @@ fn replay_s(policy: CachePolicy, gc_aware: bool) -> f64 {
     let changes: Vec<Change> = (0..PAGES / 1000)
         .flat_map(|turn| {
             let (request, home) = (turn * 1000, (turn % u64::from(HOMES)) as u32);
-            [Change { request, home: (home + HOMES - 1) % HOMES, in_gc: false }, Change { request, home, in_gc: true }]
+            [Change { request, target: (home + HOMES - 1) % HOMES, in_gc: false }, Change { request, target: home, in_gc: true }]
         })
         .collect();
     let config = config(policy, gc_aware);

@@ -1,4 +1,4 @@
-//! The caller of long work, as the work sees it: it may ask for a stop, and is told how far the work is.
+//! Cancel flag and progress of a long task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,40 +8,40 @@ use crate::error::{Error, Result};
 const MILLION: f64 = 1e6;
 
 #[derive(Debug, Default)]
-struct Line {
+struct Shared {
     stop: AtomicBool,
     millionths: AtomicU64,
 }
 
-/// The line between long work and its caller, which both look at now and then. Clones are the same line.
+/// Cancel flag and progress of a long task. Clones share them: the caller of the task keeps one, the task another.
 #[derive(Clone, Debug, Default)]
-pub struct Caller(Arc<Line>);
+pub struct Caller(Arc<Shared>);
 
 impl Caller {
-    /// Asks the work to stop.
-    pub fn ask(&self) {
+    /// Requests the task to stop. It stops at its next check.
+    pub fn request_stop(&self) {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
-    /// True once the caller asked to stop.
-    pub fn asked(&self) -> bool {
+    /// True once a stop was requested.
+    pub fn stop_requested(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    /// Ends the work that calls it, if the caller asked to stop.
+    /// Returns an error if a stop was requested; the task returns with it.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`] once a stop was requested.
     pub fn check(&self) -> Result<()> {
-        if self.asked() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.stop_requested() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Tells which share of its input the work has consumed, 0..=1.
-    pub fn tell(&self, share: f64) {
+    /// Reports the share of its input that the task has consumed, 0..=1.
+    pub fn report_progress(&self, share: f64) {
         self.0.millionths.store((share * MILLION) as u64, Ordering::Relaxed);
     }
 
-    /// What the work told last, in millionths; 0 if nothing.
+    /// The share last reported, in millionths; 0 before the first report.
     pub fn millionths(&self) -> u64 {
         self.0.millionths.load(Ordering::Relaxed)
     }
@@ -52,13 +52,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_are_one_line() {
+    fn clones_share_flag_and_progress() {
         let caller = Caller::default();
         let other = caller.clone();
         assert!(other.check().is_ok() && caller.millionths() == 0);
-        caller.ask();
-        other.tell(0.25);
-        assert!(other.asked() && matches!(other.check(), Err(Error::Interrupted)));
+        caller.request_stop();
+        other.report_progress(0.25);
+        assert!(other.stop_requested() && matches!(other.check(), Err(Error::Interrupted)));
         assert_eq!(caller.millionths(), 250_000);
     }
 }

@@ -1,9 +1,9 @@
 //! ssdlab: a trace-driven SSD simulator.
 //!
-//! The modules form floors; a module uses only floors below its own, and on the ground floor only modules in front of it in the row
+//! The modules form layers. A module uses only lower layers, and in layer 0 only modules listed before it
 //! (`tests/floors.rs` reads this table and checks it):
 //!
-//! | floor | modules |
+//! | layer | modules |
 //! |---|---|
 //! | 7 | [`simulation`] |
 //! | 6 | [`storage`] |

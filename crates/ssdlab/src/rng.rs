@@ -28,7 +28,7 @@ impl Rng {
     /// A uniform integer in `0..bound`, by multiplication with rejection (Lemire 2019). `bound` must not be 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "a random integer below 0 was asked for");
+        assert!(bound > 0, "a random integer below 0 was requested");
         loop {
             let product = u128::from(self.bits()) * u128::from(bound);
             let low = product as u64;

@@ -99,7 +99,7 @@ impl Plan {
         }
         let policy = serde_json::to_value(self.config.cache.policy).unwrap_or_default();
         Err(Error::Config(format!(
-            "cache.policy = {policy}: an eviction policy of your own takes the place of \"lru\"; set cache.policy to that"
+            "cache.policy = {policy}: a user-defined eviction policy needs \"lru\", which it replaces; set cache.policy to that"
         )))
     }
 
@@ -137,7 +137,7 @@ pub struct Control {
 impl Control {
     /// True once the caller asked to stop.
     pub fn cancelled(&self) -> bool {
-        self.caller.asked()
+        self.caller.stop_requested()
     }
 }
 
@@ -678,7 +678,7 @@ impl Simulation {
     fn look_out(&self, source: &dyn RequestSource, control: &Control) -> Result<()> {
         control.completed.store(self.completed, Ordering::Relaxed);
         if let Some(share) = source.progress() {
-            control.caller.tell(share);
+            control.caller.report_progress(share);
         }
         control.caller.check()
     }

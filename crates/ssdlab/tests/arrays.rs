@@ -11,7 +11,7 @@ use common::cases::{Cases, Failure, Tally};
 use common::pages::{PAGE, READ, WRITE, read, write};
 use common::{one_die, plan, random_config, random_requests, simulation};
 use ssdlab::blocked::Served;
-use ssdlab::cache::{Groups, Homes};
+use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
 use ssdlab::memory::Exhausted;
 use ssdlab::request::{Request, RequestKind};
@@ -143,16 +143,16 @@ impl Store for Fake {
     }
 }
 
-impl Homes for Fake {
-    fn homes(&self) -> u32 {
+impl Targets for Fake {
+    fn targets(&self) -> u32 {
         2
     }
 
-    fn home_of(&self, page: u32) -> Option<u32> {
+    fn target_of(&self, page: u32) -> Option<u32> {
         Some(page % 2)
     }
 
-    fn homes_are_fixed(&self) -> bool {
+    fn targets_are_fixed(&self) -> bool {
         false
     }
 
@@ -161,8 +161,8 @@ impl Homes for Fake {
         page < 8
     }
 
-    fn in_gc(&self, home: u32, _soon: u32) -> bool {
-        self.collects && home == 1
+    fn in_gc(&self, target: u32, _soon: u32) -> bool {
+        self.collects && target == 1
     }
 
     fn groups(&self) -> Groups {
@@ -498,9 +498,9 @@ fn scattered_sectors_of_a_page() {
 #[test]
 fn what_a_cache_above_an_array_sees() {
     let mut array = Bench::new(&without(rais5(4, 2), 1)).array;
-    assert_eq!((array.page_bytes(), array.exported_pages(), array.homes(), array.homes_are_fixed()), (4096, 48, 4, true));
+    assert_eq!((array.page_bytes(), array.exported_pages(), array.targets(), array.targets_are_fixed()), (4096, 48, 4, true));
     // A unit of data is on the drive of its number modulo 4, on a failed one too.
-    assert_eq!([0, 1, 2, 5, 6, 8, 47].map(|page| array.home_of(page)), [0, 0, 1, 2, 3, 0, 3].map(Some));
+    assert_eq!([0, 1, 2, 5, 6, 8, 47].map(|page| array.target_of(page)), [0, 0, 1, 2, 3, 0, 3].map(Some));
     assert_eq!(array.groups(), Groups { pages: 4, run: 2, places: 4 });
     // The first eight pages of each drive hold data: rows 0 to 3, six pages each. Row 4: page 24 is on drive 0, page 26 on the failed one.
     assert_eq!([0, 2, 23, 24, 26].map(|page| array.holds_data(page)), [true, true, true, false, false]);
@@ -716,7 +716,7 @@ struct Work {
 /// The work for requests, counted literally.
 fn work(config: &Config, requests: &[Request]) -> Work {
     let page = u64::from(config.device.page_bytes);
-    let unit = config.array.stripe_bytes() / page;
+    let unit = config.array.unit_bytes() / page;
     let (drives, data) = (u64::from(config.array.drives), u64::from(config.array.data_units()));
     let failed = config.array.degraded.map(u64::from);
     let mut work = Work::default();
@@ -870,7 +870,7 @@ fn random_arrays_with_caches_keep_every_invariant() {
 #[test]
 fn planted_defects_are_found() {
     for (defect, says) in [
-        (PlantedInArray::SkipsParity, "parity of row"),
+        (PlantedInArray::SkipsParity, "parity of stripe"),
         (PlantedInArray::LetsReadsPass, "a read of sector"),
         (PlantedInArray::ForgetsARead, "has not read it"),
         (PlantedInArray::LeavesOneOut, "a read of sector"),

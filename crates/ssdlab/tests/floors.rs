@@ -1,13 +1,13 @@
-//! The floors of the core: a module uses only floors below its own. The table in `lib.rs` is what this reads, so that it cannot drift.
+//! The layers of the core: a module uses only lower layers. This test reads the table in `lib.rs`, so that the table cannot drift.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where a module stands: its floor, and its place in the row. Only on the ground floor does the place count.
+/// By module: its layer, and its place in the list of the layer. The place counts only in the lowest layer.
 type Places = BTreeMap<String, (u32, usize)>;
 
-const GROUND: u32 = 0;
+const LOWEST: u32 = 0;
 
 fn source_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -22,11 +22,11 @@ fn table(text: &str) -> Places {
     let mut places = Places::new();
     for line in text.lines().filter_map(|line| line.strip_prefix("//! |")) {
         let mut cells = line.split('|').map(str::trim);
-        let Some(floor) = cells.next().and_then(|cell| cell.parse().ok()) else { continue };
+        let Some(layer) = cells.next().and_then(|cell| cell.parse().ok()) else { continue };
         let modules = cells.next().expect("a row has a cell of modules");
         for (place, name) in modules.split(',').enumerate() {
             let name = name.trim().trim_matches(['[', ']', '`']).to_string();
-            let known = places.insert(name.clone(), (floor, place));
+            let known = places.insert(name.clone(), (layer, place));
             assert_eq!(known, None, "{name} stands twice in the table of lib.rs");
         }
     }
@@ -98,12 +98,12 @@ fn group_of(text: &str) -> Vec<String> {
 /// Why `module` may not use `other`, if it may not.
 fn objection(places: &Places, module: &str, other: &str) -> Option<String> {
     let (own, used) = (places[module], *places.get(other)?);
-    let allowed = module == other || used.0 < own.0 || own.0 == GROUND && used.0 == GROUND && used.1 < own.1;
-    (!allowed).then(|| format!("{module} (floor {}) uses {other} (floor {})", own.0, used.0))
+    let allowed = module == other || used.0 < own.0 || own.0 == LOWEST && used.0 == LOWEST && used.1 < own.1;
+    (!allowed).then(|| format!("{module} (layer {}) uses {other} (layer {})", own.0, used.0))
 }
 
 #[test]
-fn a_module_uses_only_floors_below_its_own() {
+fn a_module_uses_only_lower_layers() {
     let places = table(&read(&source_folder().join("lib.rs")));
     let mut objections = Vec::new();
     let mut count = 0;
@@ -119,7 +119,7 @@ fn a_module_uses_only_floors_below_its_own() {
     assert!(count > 100, "only {count} uses found: the pattern no longer fits the sources");
     assert!(
         objections.is_empty(),
-        "a module uses only floors below its own (the ground floor: those in front of it in the table of lib.rs); move code, or pass what is \
+        "a module uses only lower layers (layer 0: modules listed before it in the table of lib.rs); move code, or pass what is \
          needed as data:\n{}",
         objections.join("\n")
     );
@@ -144,23 +144,23 @@ fn the_table_names_every_module() {
     assert_eq!(listed, declared, "the table of lib.rs (left) and its `mod` lines (right) name different modules");
 }
 
-/// The documentation shows the same floors. It also names modules that are still to come, without code marks.
+/// The documentation shows the same layers.
 #[test]
-fn the_documentation_shows_the_same_floors() {
+fn the_documentation_shows_the_same_layers() {
     let page = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md"));
     let rows: String = page.lines().filter(|line| line.starts_with("| ")).map(|line| format!("//! {line}\n")).collect();
     let shown: BTreeMap<String, u32> =
-        table(&rows).into_iter().filter(|(name, _)| !name.contains(['(', ')'])).map(|(name, (floor, _))| (name, floor)).collect();
+        table(&rows).into_iter().filter(|(name, _)| !name.contains(['(', ')'])).map(|(name, (layer, _))| (name, layer)).collect();
     let real: BTreeMap<String, u32> =
-        table(&read(&source_folder().join("lib.rs"))).into_iter().map(|(name, (floor, _))| (name, floor)).collect();
-    let differing: BTreeSet<_> = shown.iter().filter(|(name, floor)| real.get(*name) != Some(floor)).collect();
+        table(&read(&source_folder().join("lib.rs"))).into_iter().map(|(name, (layer, _))| (name, layer)).collect();
+    let differing: BTreeSet<_> = shown.iter().filter(|(name, layer)| real.get(*name) != Some(layer)).collect();
     let missing: BTreeSet<_> = real.keys().filter(|name| !shown.contains_key(*name)).collect();
     assert!(differing.is_empty() && missing.is_empty(), "docs/architecture.md differs from lib.rs: {differing:?}, missing {missing:?}");
 }
 
 /// The canary: what is forbidden is found, in every way of writing it.
 #[test]
-fn a_use_of_a_higher_floor_is_found() {
+fn a_use_of_a_higher_layer_is_found() {
     let places = table("//! | 5 | [`ssd`] |\n//! | 4 | [`gc`], [`sched`] |\n//! | 0 | [`units`], [`error`] |\n");
     let text =
         "// crate::ssd is only a comment\nuse crate::{\n    units::Ns,\n    sched::{self, Line},\n};\nfn f() -> crate::ssd::Ssd {}\n";

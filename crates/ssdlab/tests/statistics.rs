@@ -44,7 +44,7 @@ const ADDED: &str = "
 fn page() -> String {
     let mut whole = schema();
     whole["properties"]["workload"] = json!({
-        "description": "What the workload says of itself. Empty for generated requests.",
+        "description": "Properties of the workload: for example lines of the trace, requests clipped or wrapped. Empty for generated requests.",
         "properties": { "trace": schema_for!(TraceCounters).to_value() },
     });
     let properties = properties(&whole).expect("a result is an object");

@@ -1,13 +1,13 @@
-//! Block padding LRU (Kim and Ahn, BPLRU: a buffer management scheme for improving random writes in flash storage, FAST 2008): groups of a block's
-//! pages in the order of their last use. Padding is the cache's; here is LRU compensation: what was written from end to end will not be
-//! written again soon.
+//! Block padding LRU (Kim and Ahn, BPLRU: a buffer management scheme for improving random writes in flash storage, FAST 2008): groups of a
+//! block's pages in the order of their last use. The cache does the padding; this module does LRU compensation: a group written
+//! sequentially from its first page to its last is evicted next, as it will hardly be written again soon.
 
 use super::grouping::Grouping;
 use super::policy::{Order, Rank, Use};
 use super::recency::Recency;
 use crate::lists::NONE;
 
-/// The group was not written from its first page on.
+/// The group was not written sequentially from its first page.
 const BROKEN: u32 = u32::MAX;
 
 /// BPLRU: a list of groups for each class.
@@ -16,12 +16,12 @@ pub struct Bplru {
     groups: Grouping,
     recency: Recency,
     compensates: bool,
-    /// By slot: the offset that goes on with writing from the first page to the last, or [`BROKEN`].
+    /// By slot: the offset that continues a sequential write of the group, or [`BROKEN`].
     sequence: Vec<u32>,
 }
 
 impl Bplru {
-    /// For so many entries in so many classes.
+    /// For `entries` entries in `classes` classes.
     pub fn new(groups: Grouping, entries: u32, classes: u32, compensates: bool) -> Self {
         Bplru { groups, recency: Recency::new(entries, classes), compensates, sequence: vec![0; entries as usize] }
     }
@@ -31,7 +31,7 @@ impl Bplru {
         &self.groups
     }
 
-    /// A page of the group has been used: the group is the youngest, or, if that completes it, the next to go.
+    /// A page of the group was used: the group becomes the youngest, or, if a sequential write completes it, the next to evict.
     fn place(&mut self, slot: u32, page: u32, class: u32, used: Use) {
         if self.completes(slot, page, used) {
             self.recency.push_oldest(class, slot);
@@ -52,7 +52,7 @@ impl Bplru {
 }
 
 impl Order for Bplru {
-    fn keep(&mut self, entry: u32, page: u32, class: u32, used: Use) {
+    fn insert(&mut self, entry: u32, page: u32, class: u32, used: Use) {
         let (slot, before) = self.groups.add(entry, page);
         if before == 0 {
             self.sequence[slot as usize] = 0;
@@ -68,7 +68,7 @@ impl Order for Bplru {
         self.place(slot, page, to, used);
     }
 
-    fn forget(&mut self, entry: u32, class: u32) {
+    fn remove(&mut self, entry: u32, class: u32) {
         let (slot, left) = self.groups.remove(entry);
         if left == 0 {
             self.recency.remove(class, slot);

@@ -1,5 +1,5 @@
-//! Clean-first LRU (Park et al., CFLRU: a replacement algorithm for flash memory, CASES 2006): among the pages unused for longest a clean one
-//! goes first, since it need not be written.
+//! Clean-first LRU (Park et al., CFLRU: a replacement algorithm for flash memory, CASES 2006): among the least recently used pages a clean
+//! one is evicted first, as it is not destaged.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::policy::{Order, Rank, Use};
 use super::recency::Recency;
 use crate::lists::{EMPTY, Links, List, NONE};
 
-/// CFLRU: for each class all entries and the clean ones (a tree, as entries become clean in any order); for all together the order of use, in
-/// which the window is a place.
+/// CFLRU: per class all entries and the clean ones (a tree, as entries become clean in any order); over all classes the order of use, whose
+/// old end is the clean-first window.
 #[derive(Clone, Debug)]
 pub struct Cflru {
     all: Recency,
@@ -19,13 +19,13 @@ pub struct Cflru {
     order: List,
     /// Entries in the window, at most.
     window: u32,
-    kept: u32,
+    cached: u32,
     /// The youngest entry in the window, or [`NONE`].
     edge: u32,
 }
 
 impl Cflru {
-    /// For so many entries in so many classes.
+    /// For `entries` entries in `classes` classes.
     pub fn new(entries: u32, classes: u32, window: u32) -> Self {
         Cflru {
             all: Recency::new(entries, classes),
@@ -34,7 +34,7 @@ impl Cflru {
             together: Links::new(entries as usize),
             order: EMPTY,
             window,
-            kept: 0,
+            cached: 0,
             edge: NONE,
         }
     }
@@ -45,27 +45,27 @@ impl Cflru {
 }
 
 impl Order for Cflru {
-    fn keep(&mut self, entry: u32, _: u32, class: u32, used: Use) {
+    fn insert(&mut self, entry: u32, _: u32, class: u32, used: Use) {
         self.all.push(class, entry);
         self.together.push(&mut self.order, entry);
         self.is_clean[entry as usize] = !used.dirty;
         if !used.dirty {
             self.clean[class as usize].insert(self.all.stamp(entry), entry);
         }
-        self.kept += 1;
-        if self.kept <= self.window {
+        self.cached += 1;
+        if self.cached <= self.window {
             self.edge = entry;
         }
     }
 
     fn touch(&mut self, entry: u32, page: u32, (from, to): (u32, u32), used: Use) {
-        self.forget(entry, from);
-        self.keep(entry, page, to, used);
+        self.remove(entry, from);
+        self.insert(entry, page, to, used);
     }
 
-    fn forget(&mut self, entry: u32, class: u32) {
+    fn remove(&mut self, entry: u32, class: u32) {
         if self.in_window(entry) {
-            // The next younger entry moves into the window; without one it is smaller now.
+            // The next younger entry moves into the window; without one the window shrinks.
             let younger = self.together.next(self.edge);
             if younger != NONE {
                 self.edge = younger;
@@ -73,7 +73,7 @@ impl Order for Cflru {
                 self.edge = self.together.previous(entry);
             }
         }
-        self.kept -= 1;
+        self.cached -= 1;
         self.together.unlink(&mut self.order, entry);
         self.all.remove(class, entry);
         if self.is_clean[entry as usize] {

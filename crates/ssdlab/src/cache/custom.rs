@@ -1,5 +1,4 @@
-//! A policy of the user's own. It is asked once for each eviction, so what it costs is the user's affair; the built-in policies know nothing of it.
-//! `docs/eviction-policies.md` shows one.
+//! A user-defined policy, called once per eviction. `docs/eviction-policies.md` shows one.
 
 use super::policy::{Order, Rank, Use};
 use super::recency::Recency;
@@ -8,30 +7,30 @@ use crate::lists::NONE;
 
 pub use crate::custom::Failure;
 
-/// An eviction policy of the user's own.
+/// A user-defined eviction policy.
 pub trait EvictionPolicy: Send {
-    /// Names the page to be evicted. Called once for each eviction, with at least one candidate. If the page is no candidate, or for `None`,
-    /// the candidate used longest ago is evicted (`cache.policy_fallbacks` counts it).
+    /// Returns the page to evict. Called once per eviction, with at least one candidate. If it returns `None` or a page that is no
+    /// candidate, the least recently used candidate is evicted (counted by `cache.policy_fallbacks`).
     ///
-    /// A run repeats if the choice depends on nothing but the candidates before and now.
+    /// A run is repeatable if the choice depends only on the candidates of this and earlier calls.
     ///
     /// # Errors
-    /// Whatever makes it impossible to go on: the run ends with it.
-    fn pick(&mut self, candidates: &[Candidate]) -> Result<Option<u32>, Failure>;
+    /// Any failure: the run ends with it.
+    fn pick(&mut self, candidates: &[EvictionCandidate]) -> Result<Option<u32>, Failure>;
 }
 
 /// A page that can be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its number: the offset in bytes by the bytes of a page.
+pub struct EvictionCandidate {
+    /// Its number: byte offset / bytes of a page.
     pub page: u32,
-    /// It was written, and must be destaged.
+    /// It was written, and must be destaged before it leaves.
     pub dirty: bool,
-    /// How many uses of pages there were since its last.
+    /// Number of page uses since its last use.
     pub age: u64,
-    /// Its chip, or above an array its drive, where that is known.
+    /// Its target: the chip that stores it, or above an array the drive. `None`: not known.
     pub home: Option<u32>,
-    /// Its home is in GC.
+    /// GC runs on its target.
     pub in_gc: bool,
 }
 
@@ -40,49 +39,49 @@ pub struct Candidate {
 #[doc = include_str!("../../../../docs/eviction-policies.md")]
 struct Documentation;
 
-/// An eviction policy of the user's own as a plan carries it.
+/// A user-defined eviction policy as part of a plan.
 pub type CustomEviction = Custom<dyn EvictionPolicy>;
 
 impl CustomEviction {
-    /// `name`: for messages. `source`: what tells this policy from others, its source text or a name with a version; results have its hash.
-    /// `make`: makes one, anew for each cache.
+    /// `name`: for messages. `source`: identifies the policy (its source text, or a name with a version); results have its hash. `make`:
+    /// makes a new policy for each cache.
     pub fn new<P: EvictionPolicy + 'static>(name: &str, source: &str, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         Self::boxed("eviction", name, source, move || Box::new(make()))
     }
 }
 
-/// The order of use, and the policy that chooses from it.
+/// The order of use, and the user-defined policy that chooses from it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct CustomOrder {
     recency: Recency,
     policy: AtWork<dyn EvictionPolicy>,
 }
 
-impl Asked {
-    /// For so many entries.
+impl CustomOrder {
+    /// For `entries` entries.
     pub fn new(policy: AtWork<dyn EvictionPolicy>, entries: u32) -> Self {
-        Asked { recency: Recency::new(entries, 1), policy }
+        CustomOrder { recency: Recency::new(entries, 1), policy }
     }
 
-    /// The entries, from the longest unused on, and how many uses of pages there were since.
+    /// The entries, least recently used first, each with the number of page uses since its last use.
     pub fn by_age(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.recency.chain(0).map(|entry| (entry, self.recency.age(entry)))
     }
 
-    /// The candidate that the policy names.
-    pub fn pick(&mut self, candidates: &[Candidate]) -> Option<usize> {
+    /// The candidate that the policy chooses.
+    pub fn pick(&mut self, candidates: &[EvictionCandidate]) -> Option<usize> {
         let named = self.policy.ask(|policy| policy.pick(candidates))?;
         candidates.iter().position(|candidate| candidate.page == named)
     }
 
-    /// The policy at work.
+    /// The policy.
     pub fn policy_mut(&mut self) -> &mut AtWork<dyn EvictionPolicy> {
         &mut self.policy
     }
 }
 
-impl Order for Asked {
-    fn keep(&mut self, entry: u32, _: u32, _: u32, _: Use) {
+impl Order for CustomOrder {
+    fn insert(&mut self, entry: u32, _: u32, _: u32, _: Use) {
         self.recency.push(0, entry);
     }
 
@@ -91,7 +90,7 @@ impl Order for Asked {
         self.recency.push(0, entry);
     }
 
-    fn forget(&mut self, entry: u32, _: u32) {
+    fn remove(&mut self, entry: u32, _: u32) {
         self.recency.remove(0, entry);
     }
 

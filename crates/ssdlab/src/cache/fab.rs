@@ -1,5 +1,5 @@
-//! Flash-aware buffer (Jo et al., FAB: flash-aware buffer management policy for portable media players, IEEE TCE 2006): the group with the most pages
-//! goes first.
+//! Flash-aware buffer (Jo et al., FAB: flash-aware buffer management policy for portable media players, IEEE TCE 2006): the group with the
+//! most pages is evicted first.
 
 use super::grouping::Grouping;
 use super::policy::{Order, Rank, Use};
@@ -12,12 +12,12 @@ pub struct Fab {
     recency: Recency,
     /// Lists of a class: one for each number of pages, from 0.
     lists: u32,
-    /// By class: no group has more pages.
+    /// By class: pages of the largest group.
     most: Vec<u32>,
 }
 
 impl Fab {
-    /// For so many entries in so many classes, and groups of so many pages.
+    /// For `entries` entries in `classes` classes, and groups of `pages` pages.
     pub fn new(groups: Grouping, entries: u32, classes: u32, pages: u32) -> Self {
         let lists = pages + 1;
         Fab { groups, recency: Recency::new(entries, classes * lists), lists, most: vec![0; classes as usize] }
@@ -41,7 +41,7 @@ impl Fab {
 }
 
 impl Order for Fab {
-    fn keep(&mut self, entry: u32, page: u32, class: u32, _: Use) {
+    fn insert(&mut self, entry: u32, page: u32, class: u32, _: Use) {
         let (slot, before) = self.groups.add(entry, page);
         if before > 0 {
             self.remove(class, slot, before);
@@ -56,17 +56,17 @@ impl Order for Fab {
         self.push(to, slot, count);
     }
 
-    fn forget(&mut self, entry: u32, class: u32) {
+    fn remove(&mut self, entry: u32, class: u32) {
         let (slot, left) = self.groups.remove(entry);
         self.remove(class, slot, left + 1);
         if left > 0 {
-            // It was not used for that: its place among those of its new size is by when it was.
+            // A removal is no use: among the groups of its new size it is placed by its last use.
             self.recency.insert(self.list(class, left), slot);
             self.most[class as usize] = self.most[class as usize].max(left);
         }
     }
 
-    fn forget_group(&mut self, entries: &[u32], class: u32) {
+    fn remove_group(&mut self, entries: &[u32], class: u32) {
         let slot = self.groups.slot(entries[0]);
         self.remove(class, slot, entries.len() as u32);
         for &entry in entries {

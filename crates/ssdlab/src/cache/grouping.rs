@@ -1,13 +1,13 @@
 //! Pages of the cache by group, for the policies that evict whole groups.
 
-use super::homes::Groups;
+use super::targets::Groups;
 use crate::lists::{EMPTY, Links, List, NONE};
 
-/// The groups of which the cache holds pages, in slots, with their entries.
+/// The groups with pages in the cache, in slots, with their entries.
 #[derive(Clone, Debug)]
 pub struct Grouping {
     groups: Groups,
-    /// Pages there are in all.
+    /// Pages of the store.
     pages: u32,
     /// By group: its slot + 1, or 0.
     slot_of: Vec<u32>,
@@ -26,7 +26,7 @@ struct Slot {
 }
 
 impl Grouping {
-    /// For so many entries of a store of so many pages.
+    /// For `entries` entries of a store of `pages` pages.
     pub fn new(groups: Groups, pages: u32, entries: u32) -> Self {
         Grouping {
             groups,
@@ -39,7 +39,7 @@ impl Grouping {
         }
     }
 
-    /// An entry comes. Returns the slot of its group and how many of its pages there were.
+    /// Adds an entry. Returns the slot of its group, and the number of cached pages of the group before.
     pub fn add(&mut self, entry: u32, page: u32) -> (u32, u32) {
         let group = self.groups.of(page).0;
         let mut slot = self.slot_of[group as usize].wrapping_sub(1);
@@ -55,7 +55,7 @@ impl Grouping {
         (slot, place.count - 1)
     }
 
-    /// An entry goes. Returns the slot of its group and how many of its pages are left.
+    /// Removes an entry. Returns the slot of its group, and the number of cached pages of the group now.
     pub fn remove(&mut self, entry: u32) -> (u32, u32) {
         let slot = self.slot_of_entry[entry as usize];
         let place = &mut self.slots[slot as usize];
@@ -78,7 +78,7 @@ impl Grouping {
         self.slots[slot as usize].count
     }
 
-    /// The entries in a slot, in the order in which they came.
+    /// The entries in a slot, in the order of their insertion.
     pub fn entries(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
         self.members.chain(self.slots[slot as usize].members)
     }

@@ -1,4 +1,4 @@
-//! The page used longest ago.
+//! The least recently used page is evicted.
 
 use super::policy::{Order, Rank, Use};
 use super::recency::Recency;
@@ -8,7 +8,7 @@ use super::recency::Recency;
 pub struct Lru(Recency);
 
 impl Lru {
-    /// For so many entries in so many classes.
+    /// For `entries` entries in `classes` classes.
     pub fn new(entries: u32, classes: u32) -> Self {
         Lru(Recency::new(entries, classes))
     }
@@ -16,7 +16,7 @@ impl Lru {
 
 impl Order for Lru {
     #[inline]
-    fn keep(&mut self, entry: u32, _: u32, class: u32, _: Use) {
+    fn insert(&mut self, entry: u32, _: u32, class: u32, _: Use) {
         self.0.push(class, entry);
     }
 
@@ -27,7 +27,7 @@ impl Order for Lru {
     }
 
     #[inline]
-    fn forget(&mut self, entry: u32, class: u32) {
+    fn remove(&mut self, entry: u32, class: u32) {
         self.0.remove(class, entry);
     }
 

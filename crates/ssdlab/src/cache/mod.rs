@@ -1,101 +1,101 @@
-//! What stays in DRAM (wu2017). Decisions only: which pages hit, which are kept, who is evicted. They depend on the order of the requests and on
-//! which homes are in GC, and on no time; what it takes to carry them out is `storage::front`'s.
+//! The cache in DRAM (wu2017), decisions only: which pages hit, which are inserted, which are evicted. Decisions depend on the order of the
+//! requests and on the targets in GC, not on time. `storage::front` carries them out.
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `policy` | the interface of policies, the choice among them, awareness of collection |
+//! | `policy` | the interface of policies, the choice among them, GC awareness |
 //! | `lru`, `cflru`, `bplru`, `fab` | a policy each |
-//! | `custom` | one of the user's own |
-//! | `homes` | what a cache knows of that which lies below |
+//! | `custom` | a user-defined policy |
+//! | `targets` | what a cache knows of the next storage level |
 //! | `grouping`, `recency`, `sectors` | pages by group, order of use, parts of pages |
-//! | `replay` | a cache by itself |
+//! | `replay` | a cache without a drive |
 
 mod bplru;
 mod cflru;
 mod custom;
 mod fab;
 mod grouping;
-mod homes;
 mod lru;
 mod policy;
 mod recency;
 pub mod replay;
 mod sectors;
+mod targets;
 
-pub use custom::{Candidate, CustomEviction, EvictionPolicy, Failure};
-pub use homes::{Groups, Homes};
+pub use custom::{CustomEviction, EvictionCandidate, EvictionPolicy, Failure};
 pub use sectors::{Extent, SECTOR_BYTES, Sectors};
+pub use targets::{Groups, Targets};
 
 use crate::config::{Cache as Config, Padding, whole_part};
 use crate::error::Error;
 use crate::lists::NONE;
 use crate::stats::CacheCounters;
-use custom::Asked;
+use custom::CustomOrder;
 use policy::{Choice, Order, Policy, Use};
 use recency::Recency;
 use sectors::Held;
 
-/// What was found of a page.
+/// The result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// What is read is there, or on its way; of what is written, something is.
+    /// Read: the cache has or fetches all sectors. Write: it has some of the page.
     Hit,
-    /// A page read of which other sectors are there: the rest is to come.
-    Part,
-    /// Nothing; the page is kept from now on.
-    Kept,
-    /// Nothing, and the page is not kept.
-    Past,
-    /// Nothing, and the page is not kept since all homes are in GC.
+    /// Read: the cache has other sectors of the page; it fetches the rest.
+    PartialHit,
+    /// A miss; the page is inserted.
+    Inserted,
+    /// A miss; the page is not inserted.
+    Uncached,
+    /// A read miss; the page is not inserted, as all targets are in GC.
     Bypass,
 }
 
 /// The answer to a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What was found.
+    /// The result.
     pub found: Found,
-    /// The entry that holds the page now, or [`NONE`].
+    /// The entry of the page, or [`NONE`].
     pub entry: u32,
 }
 
-/// What leaves the cache.
+/// A page that an eviction drops, destages or pads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaves {
-    /// A page is evicted.
+pub enum Evicted {
+    /// An evicted page.
     Page {
-        /// The entry that held it, which may hold another now.
+        /// Its entry; another page may have it now.
         entry: u32,
         /// The page.
         page: u32,
-        /// What has to be written below of a dirty page; `None`: it was clean.
+        /// The sectors to destage of a dirty page; `None`: it was clean.
         dirty: Option<Extent>,
     },
-    /// A page that is not dirty is to be written below with its group.
+    /// A page that is not dirty and is written with its evicted group.
     Padding {
         /// The page.
         page: u32,
-        /// The cache held it, so that it need not be read.
+        /// The cache has all of it, so it is not read.
         at_hand: bool,
     },
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct CacheEntry {
     page: u32,
-    /// Its home, if homes matter; behind them the class of what has none.
+    /// Its target, if the cache is GC-aware; the last class has the pages without a known target.
     class: u32,
     dirty: bool,
-    /// Sectors that it does not hold are on their way.
-    coming: bool,
+    /// Its missing sectors are being fetched.
+    fetching: bool,
 }
 
 /// A cache of pages.
 #[derive(Debug)]
 pub struct Cache {
     capacity: u32,
-    /// Pages beyond which it evicts ahead of need.
-    keeps: u32,
+    /// With more pages than this it evicts ahead of need.
+    evicts_above: u32,
     reads: bool,
     writes: bool,
     soon: u32,
@@ -104,28 +104,28 @@ pub struct Cache {
     classes: u32,
     /// By page: its entry + 1, or 0.
     entry_of: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<CacheEntry>,
     free: Vec<u32>,
     held: Held,
     policy: Policy,
     /// Dirty entries by class, in the order in which they became dirty.
     dirty: Recency,
     dirty_count: u32,
-    leaving: Vec<Leaves>,
+    evicted: Vec<Evicted>,
     unit: Vec<u32>,
     counters: CacheCounters,
 }
 
 impl Cache {
     /// As configured, over a store of `pages` pages.
-    pub fn new(config: &Config, page_bytes: u32, pages: u32, homes: &impl Homes) -> Self {
+    pub fn new(config: &Config, page_bytes: u32, pages: u32, targets: &impl Targets) -> Self {
         let capacity = (config.bytes / u64::from(page_bytes)) as u32;
         // A cache larger than the store never fills.
         let entries = capacity.min(pages);
-        let classes = if config.gc_aware { homes.homes() + 1 } else { 1 };
+        let classes = if config.gc_aware { targets.targets() + 1 } else { 1 };
         Cache {
             capacity,
-            keeps: capacity - whole_part(config.destage_ahead, capacity),
+            evicts_above: capacity - whole_part(config.destage_ahead, capacity),
             reads: config.reads,
             writes: config.writes,
             soon: config.soon,
@@ -133,68 +133,68 @@ impl Cache {
             padding_share: config.padding_share,
             classes,
             entry_of: vec![0; pages as usize],
-            entries: vec![Entry::default(); entries as usize],
+            entries: vec![CacheEntry::default(); entries as usize],
             free: (0..entries).rev().collect(),
             held: Held::new(entries, page_bytes.div_ceil(SECTOR_BYTES)),
-            policy: Policy::new(config, capacity, classes, homes.groups(), pages),
+            policy: Policy::new(config, capacity, classes, targets.groups(), pages),
             dirty: Recency::new(entries, classes),
             dirty_count: 0,
-            leaving: Vec::new(),
+            evicted: Vec::new(),
             unit: Vec::new(),
             counters: CacheCounters::default(),
         }
     }
 
-    /// Asks a policy of the user's own in place of the configured one. For before the first request.
-    pub fn ask(&mut self, custom: &CustomEviction) {
-        self.policy = Policy::Asked(Asked::new(custom.make(), self.entries()));
+    /// Replaces the configured policy by a user-defined one. Call it before the first request.
+    pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        self.policy = Policy::Custom(CustomOrder::new(custom.make(), self.entries()));
     }
 
-    /// Why the user's own policy could not choose, once it could not.
+    /// The failure of a user-defined policy, once there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         match &mut self.policy {
-            Policy::Asked(asked) => asked.policy_mut().take_failure(),
+            Policy::Custom(custom) => custom.policy_mut().take_failure(),
             _ => None,
         }
     }
 
-    /// Pages it can keep.
+    /// Pages that it can hold.
     pub fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Entries there are: for as many pages as it can keep, but no more than the store has.
+    /// Number of entries: the capacity, but no more than the store has pages.
     pub fn entries(&self) -> u32 {
         self.entries.len() as u32
     }
 
-    /// Pages it keeps.
-    pub fn kept(&self) -> u32 {
+    /// Pages in the cache.
+    pub fn cached_pages(&self) -> u32 {
         self.entries() - self.free.len() as u32
     }
 
-    /// The entry's page was written and is not below yet.
+    /// The entry's page was written and not destaged yet.
     pub fn is_dirty(&self, entry: u32) -> bool {
         self.entries[entry as usize].dirty
     }
 
-    /// Dirty pages it keeps.
+    /// Dirty pages in the cache.
     pub fn dirty_pages(&self) -> u32 {
         self.dirty_count
     }
 
-    /// What it did.
+    /// Its counters.
     pub fn counters(&self) -> &CacheCounters {
         &self.counters
     }
 
-    /// Write-back: pages written are kept.
-    pub fn keeps_writes(&self) -> bool {
+    /// Write-back: pages written are inserted.
+    pub fn caches_writes(&self) -> bool {
         self.writes
     }
 
-    /// The entry that holds something of a page, or [`NONE`].
+    /// The entry of a page, or [`NONE`].
     #[inline]
     pub fn entry_of(&self, page: u32) -> u32 {
         self.entry_of[page as usize].wrapping_sub(1)
@@ -205,7 +205,7 @@ impl Cache {
         self.entries[entry as usize].page
     }
 
-    /// The entry holds these sectors now, not only on their way.
+    /// The entry has these sectors; sectors being fetched do not count.
     pub fn holds(&self, entry: u32, sectors: Sectors) -> bool {
         self.held.covers(entry, sectors)
     }
@@ -214,63 +214,63 @@ impl Cache {
         self.holds(entry, Sectors { first: 0, end: self.held.sectors() })
     }
 
-    /// The entry holds this sector now.
+    /// The entry has this sector.
     pub fn holds_sector(&self, entry: u32, sector: u32) -> bool {
         self.held.has(entry, sector)
     }
 
-    /// Looks up a page to be read. What is evicted for it waits in [`Cache::take_leaving`].
+    /// Looks up a page to read. [`Cache::take_evicted`] gives the pages evicted for it.
     #[inline]
-    pub fn read(&mut self, page: u32, sectors: Sectors, homes: &impl Homes) -> Answer {
+    pub fn read(&mut self, page: u32, sectors: Sectors, targets: &impl Targets) -> Answer {
         self.counters.lookups += 1;
         let entry = self.entry_of(page);
         if entry != NONE {
-            let Entry { coming, dirty, .. } = self.entries[entry as usize];
-            self.touch(entry, page, Use { writes: false, whole_page: false, dirty }, false, homes);
-            if coming || self.held.covers(entry, sectors) {
+            let CacheEntry { fetching, dirty, .. } = self.entries[entry as usize];
+            self.touch(entry, page, Use { writes: false, whole_page: false, dirty }, false, targets);
+            if fetching || self.held.covers(entry, sectors) {
                 self.counters.read_hits += 1;
                 return Answer { found: Found::Hit, entry };
             }
-            self.entries[entry as usize].coming = true;
-            return Answer { found: Found::Part, entry };
+            self.entries[entry as usize].fetching = true;
+            return Answer { found: Found::PartialHit, entry };
         }
         if !self.reads {
-            return Answer { found: Found::Past, entry: NONE };
+            return Answer { found: Found::Uncached, entry: NONE };
         }
-        if self.free.is_empty() && !self.make_room(homes, false) {
+        if self.free.is_empty() && !self.make_room(targets, false) {
             return Answer { found: Found::Bypass, entry: NONE };
         }
-        let entry = self.keep(page, Use { writes: false, whole_page: false, dirty: false }, homes);
-        self.entries[entry as usize].coming = true;
-        Answer { found: Found::Kept, entry }
+        let entry = self.insert(page, Use { writes: false, whole_page: false, dirty: false }, targets);
+        self.entries[entry as usize].fetching = true;
+        Answer { found: Found::Inserted, entry }
     }
 
-    /// Looks up a page to be written. What is evicted for it waits in [`Cache::take_leaving`].
+    /// Looks up a page to write. [`Cache::take_evicted`] gives the pages evicted for it.
     #[inline]
-    pub fn write(&mut self, page: u32, sectors: Sectors, homes: &impl Homes) -> Answer {
+    pub fn write(&mut self, page: u32, sectors: Sectors, targets: &impl Targets) -> Answer {
         let entry = self.entry_of(page);
         if !self.writes {
             if entry != NONE {
                 self.held.add(entry, sectors);
-                self.touch(entry, page, Use { writes: false, whole_page: false, dirty: false }, true, homes);
+                self.touch(entry, page, Use { writes: false, whole_page: false, dirty: false }, true, targets);
             }
-            return Answer { found: Found::Past, entry };
+            return Answer { found: Found::Uncached, entry };
         }
         self.counters.lookups += 1;
         if entry != NONE {
             self.counters.write_hits += 1;
             self.held.add(entry, sectors);
-            self.touch(entry, page, Use { writes: true, whole_page: self.is_whole(sectors), dirty: true }, true, homes);
+            self.touch(entry, page, Use { writes: true, whole_page: self.is_whole(sectors), dirty: true }, true, targets);
             return Answer { found: Found::Hit, entry };
         }
         if self.free.is_empty() {
-            self.make_room(homes, true);
+            self.make_room(targets, true);
         }
         let whole_page = self.is_whole(sectors);
-        let entry = self.keep(page, Use { writes: true, whole_page, dirty: true }, homes);
+        let entry = self.insert(page, Use { writes: true, whole_page, dirty: true }, targets);
         self.held.add(entry, sectors);
         self.mark_dirty(entry);
-        Answer { found: Found::Kept, entry }
+        Answer { found: Found::Inserted, entry }
     }
 
     fn is_whole(&self, sectors: Sectors) -> bool {
@@ -278,10 +278,10 @@ impl Cache {
     }
 
     #[inline]
-    fn touch(&mut self, entry: u32, page: u32, used: Use, written: bool, homes: &impl Homes) {
+    fn touch(&mut self, entry: u32, page: u32, used: Use, written: bool, targets: &impl Targets) {
         let from = self.entries[entry as usize].class;
-        // With dynamic allocation what is written loses its home, and what is read keeps it.
-        let to = if written { self.class_of(page, true, homes) } else { from };
+        // Under dynamic allocation a written page has no target until it is destaged; a read does not change the target.
+        let to = if written { self.class_of(page, true, targets) } else { from };
         self.policy.touch(entry, page, (from, to), used);
         self.entries[entry as usize].class = to;
         if used.writes && !self.entries[entry as usize].dirty {
@@ -290,29 +290,29 @@ impl Cache {
     }
 
     #[inline]
-    fn class_of(&self, page: u32, written: bool, homes: &impl Homes) -> u32 {
+    fn class_of(&self, page: u32, written: bool, targets: &impl Targets) -> u32 {
         if self.classes == 1 {
             return 0;
         }
-        let no_home = self.classes - 1;
-        let is_known = homes.homes_are_fixed() || !written && self.policy.grouping().is_none();
-        if is_known { homes.home_of(page).unwrap_or(no_home) } else { no_home }
+        let no_target = self.classes - 1;
+        let is_known = targets.targets_are_fixed() || !written && self.policy.grouping().is_none();
+        if is_known { targets.target_of(page).unwrap_or(no_target) } else { no_target }
     }
 
     #[inline]
-    fn keep(&mut self, page: u32, used: Use, homes: &impl Homes) -> u32 {
-        let entry = self.free.pop().expect("there is room");
-        let class = self.class_of(page, used.writes, homes);
-        self.entries[entry as usize] = Entry { page, class, dirty: false, coming: false };
+    fn insert(&mut self, page: u32, used: Use, targets: &impl Targets) -> u32 {
+        let entry = self.free.pop().expect("an entry is free");
+        let class = self.class_of(page, used.writes, targets);
+        self.entries[entry as usize] = CacheEntry { page, class, dirty: false, fetching: false };
         self.entry_of[page as usize] = entry + 1;
         self.held.clear(entry);
-        self.policy.keep(entry, page, class, used);
+        self.policy.insert(entry, page, class, used);
         entry
     }
 
     #[inline]
     fn mark_dirty(&mut self, entry: u32) {
-        let Entry { class, dirty, .. } = &mut self.entries[entry as usize];
+        let CacheEntry { class, dirty, .. } = &mut self.entries[entry as usize];
         *dirty = true;
         self.dirty.push(*class, entry);
         self.dirty_count += 1;
@@ -320,21 +320,21 @@ impl Cache {
 
     #[inline]
     fn mark_clean(&mut self, entry: u32) {
-        let Entry { class, dirty, .. } = &mut self.entries[entry as usize];
+        let CacheEntry { class, dirty, .. } = &mut self.entries[entry as usize];
         *dirty = false;
         self.dirty.remove(*class, entry);
         self.dirty_count -= 1;
     }
 
-    /// All sectors of the page have come. What was written meanwhile is newer.
+    /// A fetch has ended: the entry has all sectors. Sectors written meanwhile keep their newer content.
     pub fn filled(&mut self, entry: u32) {
-        self.entries[entry as usize].coming = false;
+        self.entries[entry as usize].fetching = false;
         self.held.fill(entry);
     }
 
-    /// Evicts one unit of a full cache. False if nothing is evicted: all homes are in GC, and it is not for a write.
-    fn make_room(&mut self, homes: &impl Homes, for_write: bool) -> bool {
-        let choice = self.choose(homes, for_write).expect("a full cache keeps something");
+    /// Evicts one unit of a full cache. Returns false and evicts nothing if all targets are in GC and `for_write` is false.
+    fn make_room(&mut self, targets: &impl Targets, for_write: bool) -> bool {
+        let choice = self.choose(targets, for_write).expect("a full cache has units");
         let unit = match choice {
             Choice::First(unit) => unit,
             Choice::Skipped(unit) => {
@@ -355,17 +355,17 @@ impl Cache {
         true
     }
 
-    /// Evicts ahead of need, after the page of `kept` has become kept. What it evicts waits in [`Cache::take_leaving`].
+    /// Evicts ahead of need, after the insertion of the page of `inserted`. [`Cache::take_evicted`] gives the evicted pages.
     #[inline]
-    pub fn evict_ahead(&mut self, kept: u32, homes: &impl Homes) {
-        while self.kept() > self.keeps {
-            let choice = self.choose(homes, false);
+    pub fn evict_ahead(&mut self, inserted: u32, targets: &impl Targets) {
+        while self.cached_pages() > self.evicts_above {
+            let choice = self.choose(targets, false);
             let unit = match choice {
                 Some(Choice::First(unit) | Choice::Skipped(unit)) => unit,
                 Some(Choice::AllInGc(_)) | None => return,
             };
             self.take_unit(unit);
-            if self.unit.contains(&kept) {
+            if self.unit.contains(&inserted) {
                 return;
             }
             self.counters.gc_skips += u64::from(matches!(choice, Some(Choice::Skipped(_))));
@@ -373,25 +373,26 @@ impl Cache {
         }
     }
 
-    /// Who goes: by the policy, or by the user's own, which is asked unless all homes are in GC and nothing would go (not `for_write`).
+    /// The unit to evict, by the configured or the user-defined policy. The latter is not called if all targets are in GC and `for_write`
+    /// is false, as nothing is evicted then.
     #[inline]
-    fn choose(&mut self, homes: &impl Homes, for_write: bool) -> Option<Choice> {
-        if matches!(self.policy, Policy::Asked(_)) {
-            return self.ask_policy(homes, for_write);
+    fn choose(&mut self, targets: &impl Targets, for_write: bool) -> Option<Choice> {
+        if matches!(self.policy, Policy::Custom(_)) {
+            return self.choose_by_custom_policy(targets, for_write);
         }
-        policy::choose(&self.policy, self.classes, homes, self.soon)
+        policy::choose(&self.policy, self.classes, targets, self.soon)
     }
 
-    fn ask_policy(&mut self, homes: &impl Homes, for_write: bool) -> Option<Choice> {
-        let Policy::Asked(asked) = &self.policy else { return None };
+    fn choose_by_custom_policy(&mut self, targets: &impl Targets, for_write: bool) -> Option<Choice> {
+        let Policy::Custom(custom) = &self.policy else { return None };
         let aware = self.classes > 1;
         let candidate = |(entry, age): (u32, u64)| {
-            let Entry { page, class, dirty, .. } = self.entries[entry as usize];
-            let known = if aware { Some(class).filter(|&class| class < homes.homes()) } else { homes.home_of(page) };
-            let in_gc = known.is_some_and(|home| homes.in_gc(home, self.soon));
-            (entry, Candidate { page, dirty, age, home: known, in_gc })
+            let CacheEntry { page, class, dirty, .. } = self.entries[entry as usize];
+            let known = if aware { Some(class).filter(|&class| class < targets.targets()) } else { targets.target_of(page) };
+            let in_gc = known.is_some_and(|target| targets.in_gc(target, self.soon));
+            (entry, EvictionCandidate { page, dirty, age, home: known, in_gc })
         };
-        let all: Vec<_> = asked.by_age().map(candidate).collect();
+        let all: Vec<_> = custom.by_age().map(candidate).collect();
         let first = all.first()?.0;
         let all_in_gc = aware && all.iter().all(|(_, candidate)| candidate.in_gc);
         if all_in_gc && !for_write {
@@ -399,8 +400,8 @@ impl Cache {
         }
         let (entries, candidates): (Vec<_>, Vec<_>) =
             all.iter().filter(|(_, candidate)| !aware || all_in_gc || !candidate.in_gc).copied().unzip();
-        let Policy::Asked(asked) = &mut self.policy else { return None };
-        let named = asked.pick(&candidates);
+        let Policy::Custom(custom) = &mut self.policy else { return None };
+        let named = custom.pick(&candidates);
         self.counters.policy_fallbacks += u64::from(named.is_none());
         let unit = entries[named.unwrap_or(0)];
         Some(if all_in_gc {
@@ -429,24 +430,24 @@ impl Cache {
         let padding = self.padding_of(&unit);
         let class = self.entries[unit[0] as usize].class;
         if self.policy.grouping().is_some() {
-            self.policy.forget_group(&unit, class);
+            self.policy.remove_group(&unit, class);
         } else {
-            self.policy.forget(unit[0], class);
+            self.policy.remove(unit[0], class);
         }
         for &entry in &unit {
-            let Entry { page, dirty, .. } = self.entries[entry as usize];
+            let CacheEntry { page, dirty, .. } = self.entries[entry as usize];
             let dirty = dirty.then(|| self.held.extent(entry));
             self.counters.evictions += 1;
             self.counters.destages += u64::from(dirty.is_some());
-            self.leaving.push(Leaves::Page { entry, page, dirty });
+            self.evicted.push(Evicted::Page { entry, page, dirty });
             self.release(entry);
         }
-        self.leaving.extend(padding);
+        self.evicted.extend(padding);
         self.unit = unit;
     }
 
-    /// What is written with the group of these entries that is not dirty, by page (BPLRU).
-    fn padding_of(&self, unit: &[u32]) -> Vec<Leaves> {
+    /// The pages that pad the group of these entries, by page (BPLRU).
+    fn padding_of(&self, unit: &[u32]) -> Vec<Evicted> {
         let Policy::Bplru(order) = &self.policy else { return Vec::new() };
         let groups = order.groups();
         let slot = groups.slot(unit[0]);
@@ -460,13 +461,14 @@ impl Cache {
         }
         let clean = groups.pages(slot).filter_map(|page| {
             let entry = self.entry_of(page);
-            let kept = (entry != NONE).then(|| self.entries[entry as usize]);
-            (!kept.is_some_and(|kept| kept.dirty)).then(|| Leaves::Padding { page, at_hand: kept.is_some() && self.holds_all(entry) })
+            let cached = (entry != NONE).then(|| self.entries[entry as usize]);
+            (!cached.is_some_and(|cached| cached.dirty))
+                .then(|| Evicted::Padding { page, at_hand: cached.is_some() && self.holds_all(entry) })
         });
         clean.collect()
     }
 
-    /// The entry is free again; the policy has forgotten it.
+    /// Frees an entry; the policy has removed it already.
     fn release(&mut self, entry: u32) {
         if self.entries[entry as usize].dirty {
             self.mark_clean(entry);
@@ -475,16 +477,16 @@ impl Cache {
         self.free.push(entry);
     }
 
-    /// Moves what has left since the last call to `into`, in order: unit by unit, padding behind its group.
+    /// Moves the pages evicted since the last call to `into`, in order: unit by unit, the padding after its group.
     #[inline]
-    pub fn take_leaving(&mut self, into: &mut Vec<Leaves>) {
-        into.append(&mut self.leaving);
+    pub fn take_evicted(&mut self, into: &mut Vec<Evicted>) {
+        into.append(&mut self.evicted);
     }
 
-    /// Drops the pages from `first` to before `end`, dirty or not. Calls back with each entry and page, ascending. Costs as many look-ups as there
-    /// are pages, or entries if these are fewer.
+    /// Drops the pages `first..end`, dirty or not. Calls back with each entry and page, ascending. Costs one look-up per page of the range,
+    /// or per entry if these are fewer.
     pub fn drop_range(&mut self, first: u32, end: u32, mut dropped: impl FnMut(u32, u32)) {
-        let mut pages: Vec<u32> = if end.saturating_sub(first) <= self.kept() {
+        let mut pages: Vec<u32> = if end.saturating_sub(first) <= self.cached_pages() {
             (first..end).filter(|&page| self.entry_of[page as usize] != 0).collect()
         } else {
             let in_use = self.entries.iter().map(|entry| entry.page).filter(|page| (first..end).contains(page));
@@ -494,20 +496,20 @@ impl Cache {
         pages.dedup();
         for page in pages {
             let entry = self.entry_of(page);
-            self.policy.forget(entry, self.entries[entry as usize].class);
+            self.policy.remove(entry, self.entries[entry as usize].class);
             self.release(entry);
             dropped(entry, page);
         }
     }
 
-    /// The entry that has been dirty longest, of all or only of those whose home is not in GC where that matters.
-    pub fn next_dirty(&self, homes: &impl Homes, also_in_gc: bool) -> Option<u32> {
+    /// The entry that became dirty first. A GC-aware cache skips entries whose target is in GC unless `also_in_gc` is set.
+    pub fn next_dirty(&self, targets: &impl Targets, also_in_gc: bool) -> Option<u32> {
         let heads = (0..self.classes).map(|class| (class, self.dirty.first(class))).filter(|&(_, entry)| entry != NONE);
-        let goes = |class: u32| also_in_gc || self.classes == 1 || class >= homes.homes() || !homes.in_gc(class, self.soon);
-        heads.filter(|&(class, _)| goes(class)).map(|(_, entry)| entry).min_by_key(|&entry| self.dirty.stamp(entry))
+        let eligible = |class: u32| also_in_gc || self.classes == 1 || class >= targets.targets() || !targets.in_gc(class, self.soon);
+        heads.filter(|&(class, _)| eligible(class)).map(|(_, entry)| entry).min_by_key(|&entry| self.dirty.stamp(entry))
     }
 
-    /// A dirty entry is written below and stays, clean. Returns what has to be written.
+    /// Marks a dirty entry clean; it stays in the cache. Returns the sectors to destage.
     pub fn clean(&mut self, entry: u32) -> Extent {
         self.mark_clean(entry);
         self.policy.cleaned(entry, self.entries[entry as usize].class);
@@ -515,24 +517,24 @@ impl Cache {
         self.held.extent(entry)
     }
 
-    /// Recounts what is kept twice. Slow: for tests and verify mode.
+    /// Recounts the redundant state. Slow: for tests and verify mode.
     ///
     /// # Errors
     /// A sentence about the first contradiction.
     pub fn check(&self) -> Result<(), String> {
-        let mut kept = vec![false; self.entries.len()];
+        let mut cached = vec![false; self.entries.len()];
         for (page, &entry) in self.entry_of.iter().enumerate().filter(|&(_, &entry)| entry != 0) {
             let entry = entry as usize - 1;
-            if self.entries[entry].page as usize != page || std::mem::replace(&mut kept[entry], true) {
-                return Err(format!("page {page} is said to be in entry {entry}, which holds page {}", self.entries[entry].page));
+            if self.entries[entry].page as usize != page || std::mem::replace(&mut cached[entry], true) {
+                return Err(format!("page {page} should be in entry {entry}, which has page {}", self.entries[entry].page));
             }
         }
         let (count, dirty) = (0..self.entries.len())
-            .filter(|&entry| kept[entry])
+            .filter(|&entry| cached[entry])
             .fold((0, 0), |(count, dirty), entry| (count + 1, dirty + u32::from(self.entries[entry].dirty)));
-        if (count, dirty) != (self.kept(), self.dirty_count) {
-            let (said, said_dirty) = (self.kept(), self.dirty_count);
-            return Err(format!("the cache counts {said} pages, {said_dirty} of them dirty, and keeps {count} and {dirty}"));
+        if (count, dirty) != (self.cached_pages(), self.dirty_count) {
+            let (said, said_dirty) = (self.cached_pages(), self.dirty_count);
+            return Err(format!("the cache counts {said} pages, {said_dirty} of them dirty, and has {count} and {dirty}"));
         }
         Ok(())
     }

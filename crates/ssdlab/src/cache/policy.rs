@@ -1,51 +1,51 @@
-//! The policies behind one narrow interface, and awareness of collection as one rule over any of them.
+//! The interface of the policies, and GC awareness as one rule over any of them.
 //!
-//! A policy keeps its units (pages, or groups of them) in classes, one for each home, and says of each class which unit would go first and
-//! how it ranks among those of other classes. So the first unit whose home is not in GC, for which wu2017 walks along its list (Algorithms 1
-//! and 2), is found by asking each class once. Without awareness there is one class.
+//! A policy keeps its units (pages, or groups of pages) in classes, one per target. For each class it gives the unit to evict first, and
+//! its rank among the units of other classes. wu2017 walks along a list to find the first unit whose target is not in GC (Algorithms 1 and
+//! 2); here one look at each class finds it. Without GC awareness there is one class.
 
 use super::bplru::Bplru;
 use super::cflru::Cflru;
-use super::custom::Asked;
+use super::custom::CustomOrder;
 use super::fab::Fab;
 use super::grouping::Grouping;
-use super::homes::{Groups, Homes};
 use super::lru::Lru;
+use super::targets::{Groups, Targets};
 use crate::config::{Cache as Config, CachePolicy, whole_part};
 
-/// Where a unit stands in the order of eviction: the least goes first. No two units rank the same.
+/// The rank of a unit in the order of eviction: the least is evicted first. No two units have the same rank.
 pub type Rank = (u64, u64);
 
 /// How a page is used.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
-    /// It is written, and kept to be written below later.
+    /// It is written, and destaged later.
     pub writes: bool,
-    /// All of it is.
+    /// All of it is written.
     pub whole_page: bool,
     /// It is dirty now.
     pub dirty: bool,
 }
 
-/// An order of eviction. A class is a number; a page can change its class when it is used.
+/// An order of eviction. A page can change its class when it is used.
 pub trait Order {
-    /// A page becomes kept as an entry of a class.
-    fn keep(&mut self, entry: u32, page: u32, class: u32, used: Use);
-    /// A kept page is used; its class changes from the one to the other.
+    /// A page is inserted as an entry of a class.
+    fn insert(&mut self, entry: u32, page: u32, class: u32, used: Use);
+    /// A cached page is used; its class changes from the first of `classes` to the second.
     fn touch(&mut self, entry: u32, page: u32, classes: (u32, u32), used: Use);
-    /// A page is no longer kept.
-    fn forget(&mut self, entry: u32, class: u32);
+    /// A page leaves the cache.
+    fn remove(&mut self, entry: u32, class: u32);
     /// A dirty page has become clean.
     fn cleaned(&mut self, _entry: u32, _class: u32) {}
-    /// The unit of a class that would go first.
+    /// The unit of a class to evict first, with its rank.
     fn first(&self, class: u32) -> Option<(Rank, u32)>;
-    /// The groups, if these are its units and not pages.
+    /// The groups, if its units are groups.
     fn grouping(&self) -> Option<&Grouping> {
         None
     }
-    /// All entries of a unit that is a group are no longer kept.
-    fn forget_group(&mut self, entries: &[u32], class: u32) {
-        entries.iter().for_each(|&entry| self.forget(entry, class));
+    /// All entries of a group leave the cache.
+    fn remove_group(&mut self, entries: &[u32], class: u32) {
+        entries.iter().for_each(|&entry| self.remove(entry, class));
     }
 }
 
@@ -60,11 +60,11 @@ pub enum Policy {
     Bplru(Bplru),
     /// See [`Fab`].
     Fab(Fab),
-    /// One of the user's own.
-    Asked(Asked),
+    /// A user-defined policy.
+    Custom(CustomOrder),
 }
 
-/// Calls the same of whichever policy it is.
+/// Calls the same method of the policy in use.
 macro_rules! each {
     ($policy:expr, $order:ident => $call:expr) => {
         match $policy {
@@ -72,13 +72,13 @@ macro_rules! each {
             Policy::Cflru($order) => $call,
             Policy::Bplru($order) => $call,
             Policy::Fab($order) => $call,
-            Policy::Asked($order) => $call,
+            Policy::Custom($order) => $call,
         }
     };
 }
 
 impl Policy {
-    /// As configured, for a cache of so many pages in so many classes over a store of so many pages.
+    /// The configured policy, for a cache of `capacity` pages in `classes` classes over a store of `pages` pages.
     pub fn new(config: &Config, capacity: u32, classes: u32, groups: Groups, pages: u32) -> Self {
         let entries = capacity.min(pages);
         match config.policy {
@@ -92,8 +92,8 @@ impl Policy {
 
 impl Order for Policy {
     #[inline]
-    fn keep(&mut self, entry: u32, page: u32, class: u32, used: Use) {
-        each!(self, order => order.keep(entry, page, class, used));
+    fn insert(&mut self, entry: u32, page: u32, class: u32, used: Use) {
+        each!(self, order => order.insert(entry, page, class, used));
     }
 
     #[inline]
@@ -102,8 +102,8 @@ impl Order for Policy {
     }
 
     #[inline]
-    fn forget(&mut self, entry: u32, class: u32) {
-        each!(self, order => order.forget(entry, class));
+    fn remove(&mut self, entry: u32, class: u32) {
+        each!(self, order => order.remove(entry, class));
     }
 
     #[inline]
@@ -121,26 +121,26 @@ impl Order for Policy {
         each!(self, order => order.grouping())
     }
 
-    fn forget_group(&mut self, entries: &[u32], class: u32) {
-        each!(self, order => order.forget_group(entries, class));
+    fn remove_group(&mut self, entries: &[u32], class: u32) {
+        each!(self, order => order.remove_group(entries, class));
     }
 }
 
-/// The unit that is evicted.
+/// The unit to evict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The one that the order names.
+    /// The first in the order.
     First(u32),
-    /// The first whose home is not in GC; others were passed over.
+    /// The first whose target is not in GC; units before it were skipped.
     Skipped(u32),
-    /// All homes with units are in GC; this is the one that the order names.
+    /// All targets with units are in GC; this is the first in the order.
     AllInGc(u32),
 }
 
-/// Chooses among so many classes: homes, and behind them what has no home. `None`: nothing is kept.
+/// Chooses among the classes: one per target, and the last for pages without a known target. `None`: the cache is empty.
 #[inline]
-pub fn choose(order: &impl Order, classes: u32, homes: &impl Homes, soon: u32) -> Option<Choice> {
-    let in_gc = |class: u32| class < homes.homes() && homes.in_gc(class, soon);
+pub fn choose(order: &impl Order, classes: u32, targets: &impl Targets, soon: u32) -> Option<Choice> {
+    let in_gc = |class: u32| class < targets.targets() && targets.in_gc(class, soon);
     let firsts = || (0..classes).filter_map(|class| order.first(class).map(|(rank, unit)| (rank, class, unit)));
     let (_, class, unit) = firsts().min()?;
     if classes == 1 || !in_gc(class) {

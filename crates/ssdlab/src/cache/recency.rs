@@ -1,11 +1,11 @@
-//! Lists in the order of last use, which can be compared across lists: each unit has a stamp.
+//! Lists in the order of last use. Each unit has a stamp, so that units of several lists can be compared.
 
 use crate::lists::{EMPTY, Links, List, NONE};
 
-/// Between what is renewed (counting up from here) and what is to go next (counting down).
+/// Stamps of used units count up from here; stamps of units to evict next count down.
 const MIDDLE: u64 = 1 << 62;
 
-/// Units in any number of lists, each from the longest unused to the youngest.
+/// Units in any number of lists, each from the least to the most recently used.
 #[derive(Clone, Debug)]
 pub struct Recency {
     links: Links,
@@ -16,7 +16,7 @@ pub struct Recency {
 }
 
 impl Recency {
-    /// Lists for so many units.
+    /// Lists for `units` units.
     pub fn new(units: u32, lists: u32) -> Self {
         Recency {
             links: Links::new(units as usize),
@@ -27,18 +27,18 @@ impl Recency {
         }
     }
 
-    /// The longest unused of a list, or [`NONE`].
+    /// The least recently used unit of a list, or [`NONE`].
     #[inline]
     pub fn first(&self, list: u32) -> u32 {
         self.lists[list as usize].head
     }
 
-    /// A list from the longest unused on.
+    /// A list, least recently used first.
     pub fn chain(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
         self.links.chain(self.lists[list as usize])
     }
 
-    /// How many units were used after this one was last.
+    /// Number of uses of units since the last use of this one.
     pub fn age(&self, unit: u32) -> u64 {
         self.youngest - self.stamps[unit as usize]
     }
@@ -49,7 +49,7 @@ impl Recency {
         self.stamps[unit as usize]
     }
 
-    /// A unit comes, just used.
+    /// Adds a unit as the most recently used.
     #[inline]
     pub fn push(&mut self, list: u32, unit: u32) {
         self.youngest += 1;
@@ -57,14 +57,14 @@ impl Recency {
         self.links.push(&mut self.lists[list as usize], unit);
     }
 
-    /// A unit comes that is to go before all others.
+    /// Adds a unit to be evicted before all others.
     pub fn push_oldest(&mut self, list: u32, unit: u32) {
         self.oldest -= 1;
         self.stamps[unit as usize] = self.oldest;
         self.links.push_front(&mut self.lists[list as usize], unit);
     }
 
-    /// A unit comes with the stamp it has. Costs as much as there are younger ones in the list.
+    /// Adds a unit with its present stamp. The cost is proportional to the number of younger units in the list.
     pub fn insert(&mut self, list: u32, unit: u32) {
         let mut before = self.lists[list as usize].tail;
         while before != NONE && self.stamps[before as usize] > self.stamps[unit as usize] {
@@ -73,7 +73,7 @@ impl Recency {
         self.links.insert_after(&mut self.lists[list as usize], before, unit);
     }
 
-    /// A unit goes; it keeps its stamp.
+    /// Removes a unit; it keeps its stamp.
     #[inline]
     pub fn remove(&mut self, list: u32, unit: u32) {
         self.links.unlink(&mut self.lists[list as usize], unit);

@@ -1,7 +1,7 @@
-//! A cache by itself: what hits and what is evicted, request by request, with the states of the homes given. No drive and no time: what is fetched
-//! is there at once, what is destaged is below at once, and every page holds data.
+//! A cache without a drive: hits and evictions, request by request, with given GC states of the targets. There is no time: fetches and
+//! destages take effect at once, and every page has data.
 
-use super::{Answer, Cache, CustomEviction, Found, Groups, Homes, Leaves, Sectors};
+use super::{Answer, Cache, CustomEviction, Evicted, Found, Groups, Sectors, Targets};
 use crate::caller::Caller;
 use crate::config::{CachePlace, CachePolicy, Config};
 use crate::error::{Error, Result};
@@ -10,32 +10,32 @@ use crate::request::{Request, RequestKind};
 use crate::stats::CacheCounters;
 use crate::units::Lpn;
 
-/// What happened to a page.
+/// An event of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A page read was there.
+    /// A page read was cached.
     ReadHit,
-    /// It was not, or not all of it; it is kept.
+    /// It was not cached, or not all of it; it is inserted.
     ReadMiss,
-    /// It was not there, and is not kept.
+    /// It was not cached, and is not inserted.
     ReadPast,
-    /// It was not there, and is not kept since all homes are in GC.
+    /// It was not cached, and is not inserted as all targets are in GC.
     ReadBypass,
-    /// Something of a page written was there.
+    /// A page written was cached, at least in part.
     WriteHit,
-    /// Nothing was there; it is kept.
+    /// A page written was not cached; it is inserted.
     WriteMiss,
-    /// It was written below at once.
+    /// A page was written through to the next storage level.
     WriteThrough,
     /// A clean page was evicted.
     EvictClean,
-    /// A dirty page was evicted and written below.
+    /// A dirty page was evicted and destaged.
     EvictDirty,
-    /// A page of an evicted group was written with it.
+    /// A page was written with its evicted group.
     Pad,
     /// A page was dropped by a trim.
     Drop,
-    /// A page was written below and stays.
+    /// A page was destaged and stays in the cache.
     Clean,
 }
 
@@ -59,46 +59,46 @@ impl What {
     }
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Happened {
-    /// The request at which, from 0.
+    /// The request that caused it, from 0.
     pub request: u64,
-    /// What.
+    /// The event.
     pub what: What,
-    /// To which page.
+    /// Its page.
     pub page: u32,
 }
 
-/// A home goes into GC or comes out of it.
+/// GC begins or ends on a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
-    /// From this request on, before it is looked at.
+    /// The request before which it begins or ends.
     pub request: u64,
-    /// The home.
-    pub home: u32,
-    /// It is in GC.
+    /// The target.
+    pub target: u32,
+    /// GC begins.
     pub in_gc: bool,
 }
 
-/// What a replay gives.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Replayed {
-    /// All that happened, in order.
+    /// All events, in order.
     pub happened: Vec<Happened>,
     /// The cache's counters.
     pub counters: CacheCounters,
-    /// Pages of padded groups written though they were not dirty.
+    /// Pages written as padding of a group though not dirty.
     pub padded_pages: u64,
     /// Dirty pages at the end.
     pub dirty_pages: u32,
 }
 
-/// The homes of a configured drive or array, in states that are given.
+/// The targets of a configured drive or array, with given GC states.
 struct Given {
     groups: Groups,
-    /// By place of a group: its home.
-    home_of_place: Vec<u32>,
+    /// By place of a group: its target.
+    target_of_place: Vec<u32>,
     fixed: bool,
     in_gc: Vec<bool>,
 }
@@ -108,36 +108,36 @@ impl Given {
         let geometry = Geometry::new(config);
         let pages = geometry.pages_per_block.get();
         if config.cache.place == CachePlace::Array {
-            let (run, places) = ((config.array.stripe_bytes() / u64::from(geometry.page_bytes)) as u32, config.array.drives());
+            let (run, places) = ((config.array.unit_bytes() / u64::from(geometry.page_bytes)) as u32, config.array.drives());
             let groups = Groups { pages, run, places };
-            return Given { groups, home_of_place: (0..places).collect(), fixed: true, in_gc: vec![false; places as usize] };
+            return Given { groups, target_of_place: (0..places).collect(), fixed: true, in_gc: vec![false; places as usize] };
         }
         let groups = Groups { pages, run: 1, places: geometry.pools.count.get() };
         let chip = |stripe| geometry.chip_of_die(geometry.die_of_pool(geometry.home(Lpn(stripe)).0)).0;
         Given {
             groups,
-            home_of_place: (0..groups.places).map(chip).collect(),
+            target_of_place: (0..groups.places).map(chip).collect(),
             fixed: config.ftl.allocation != crate::config::Allocation::Dynamic,
             in_gc: vec![false; geometry.chips as usize],
         }
     }
 }
 
-impl Homes for Given {
-    fn homes(&self) -> u32 {
+impl Targets for Given {
+    fn targets(&self) -> u32 {
         self.in_gc.len() as u32
     }
 
-    fn home_of(&self, page: u32) -> Option<u32> {
-        Some(self.home_of_place[(page / self.groups.run % self.groups.places) as usize])
+    fn target_of(&self, page: u32) -> Option<u32> {
+        Some(self.target_of_place[(page / self.groups.run % self.groups.places) as usize])
     }
 
-    fn homes_are_fixed(&self) -> bool {
+    fn targets_are_fixed(&self) -> bool {
         self.fixed
     }
 
-    fn in_gc(&self, home: u32, _soon: u32) -> bool {
-        self.in_gc[home as usize]
+    fn in_gc(&self, target: u32, _soon: u32) -> bool {
+        self.in_gc[target as usize]
     }
 
     fn holds_data(&self, _page: u32) -> bool {
@@ -151,18 +151,18 @@ impl Homes for Given {
 
 struct Replay {
     cache: Cache,
-    homes: Given,
+    targets: Given,
     page_bytes: u64,
     request: u64,
     replayed: Replayed,
-    leaving: Vec<Leaves>,
+    evicted: Vec<Evicted>,
 }
 
-/// Plays requests to the cache that is configured, or to one with a policy of the user's own. Arrival times do not matter; `changes` are in
-/// order.
+/// Replays requests on the configured cache, or with a user-defined policy. Arrival times are ignored; `changes` must be in order.
 ///
 /// # Errors
-/// [`Error::Policy`]; [`Error::Interrupted`]; [`Error::Usage`] if there is no cache, for a request beyond the exported range, or a home that does not exist.
+/// [`Error::Policy`]; [`Error::Interrupted`]; [`Error::Usage`] without a cache, for a request beyond the exported range, or for a target
+/// that does not exist.
 pub fn replay(
     config: &Config,
     requests: &[Request],
@@ -174,13 +174,13 @@ pub fn replay(
         return Err(Error::Usage("there is no cache to replay; set cache.policy".into()));
     }
     if eviction.is_some() && config.cache.policy != CachePolicy::Lru {
-        return Err(Error::Usage("an eviction policy of your own takes the place of cache.policy = \"lru\"; set it to that".into()));
+        return Err(Error::Usage("a user-defined eviction policy needs cache.policy = \"lru\", which it replaces; set it to that".into()));
     }
-    let homes = Given::new(config);
+    let targets = Given::new(config);
     let exported = if config.cache.place == CachePlace::Array { config.exported_bytes()? } else { Geometry::new(config).exported_bytes() };
-    if let Some(change) = changes.iter().find(|change| change.home >= homes.homes()) {
-        let last = homes.homes() - 1;
-        return Err(Error::Usage(format!("in_gc: home {} does not exist; there are 0 to {last}", change.home)));
+    if let Some(change) = changes.iter().find(|change| change.target >= targets.targets()) {
+        let last = targets.targets() - 1;
+        return Err(Error::Usage(format!("in_gc: target {} does not exist; expected 0 to {last}", change.target)));
     }
     if let Some(pair) = changes.windows(2).find(|pair| pair[0].request > pair[1].request) {
         let (before, after) = (pair[0].request, pair[1].request);
@@ -188,17 +188,18 @@ pub fn replay(
     }
     let page_bytes = config.device.page_bytes;
     let pages = (exported / u64::from(page_bytes)) as u32;
-    let mut cache = Cache::new(&config.cache, page_bytes, pages, &homes);
+    let mut cache = Cache::new(&config.cache, page_bytes, pages, &targets);
     if let Some(eviction) = eviction {
-        cache.ask(eviction);
+        cache.use_eviction_policy(eviction);
     }
-    let mut replay = Replay { cache, homes, page_bytes: page_bytes.into(), request: 0, replayed: Replayed::default(), leaving: Vec::new() };
+    let mut replay =
+        Replay { cache, targets, page_bytes: page_bytes.into(), request: 0, replayed: Replayed::default(), evicted: Vec::new() };
     let mut changes = changes.iter().peekable();
     for (index, request) in requests.iter().enumerate() {
         replay.request = index as u64;
         caller.check()?;
         while let Some(change) = changes.next_if(|change| change.request <= index as u64) {
-            replay.homes.in_gc[change.home as usize] = change.in_gc;
+            replay.targets.in_gc[change.target as usize] = change.in_gc;
         }
         let end = request.offset.checked_add(request.length);
         if end.is_none_or(|end| end > exported) {
@@ -206,7 +207,7 @@ pub fn replay(
             return Err(Error::Usage(format!("request {index}: {length} bytes at {offset} end beyond the {exported} exported bytes")));
         }
         if request.length == 0 && request.kind != RequestKind::Flush {
-            return Err(Error::Usage(format!("request {index}: has no length; only a flush may")));
+            return Err(Error::Usage(format!("request {index}: has length 0; expected at least 1 byte, as only a flush has none")));
         }
         replay.play(request);
         if let Some(failure) = replay.cache.take_policy_failure() {
@@ -234,7 +235,7 @@ impl Replay {
                 dropped.into_iter().for_each(|page| self.note(What::Drop, page));
             }
             RequestKind::Flush => {
-                while let Some(entry) = self.cache.next_dirty(&self.homes, true) {
+                while let Some(entry) = self.cache.next_dirty(&self.targets, true) {
                     self.note(What::Clean, self.cache.page(entry));
                     self.cache.clean(entry);
                 }
@@ -252,55 +253,55 @@ impl Replay {
     }
 
     fn read(&mut self, page: u32, sectors: Sectors) {
-        let Answer { found, entry } = self.cache.read(page, sectors, &self.homes);
-        self.note_leaving();
+        let Answer { found, entry } = self.cache.read(page, sectors, &self.targets);
+        self.note_evicted();
         let what = match found {
             Found::Hit => What::ReadHit,
-            Found::Part | Found::Kept => What::ReadMiss,
-            Found::Past => What::ReadPast,
+            Found::PartialHit | Found::Inserted => What::ReadMiss,
+            Found::Uncached => What::ReadPast,
             Found::Bypass => What::ReadBypass,
         };
         self.note(what, page);
-        if matches!(found, Found::Part | Found::Kept) {
+        if matches!(found, Found::PartialHit | Found::Inserted) {
             self.cache.filled(entry);
         }
-        if found == Found::Kept {
+        if found == Found::Inserted {
             self.evict_ahead(entry);
         }
     }
 
     fn write(&mut self, page: u32, sectors: Sectors) {
-        let Answer { found, entry } = self.cache.write(page, sectors, &self.homes);
-        self.note_leaving();
+        let Answer { found, entry } = self.cache.write(page, sectors, &self.targets);
+        self.note_evicted();
         let what = match found {
             Found::Hit => What::WriteHit,
-            Found::Kept => What::WriteMiss,
-            Found::Part | Found::Past | Found::Bypass => What::WriteThrough,
+            Found::Inserted => What::WriteMiss,
+            Found::PartialHit | Found::Uncached | Found::Bypass => What::WriteThrough,
         };
         self.note(what, page);
-        if found == Found::Kept {
+        if found == Found::Inserted {
             self.evict_ahead(entry);
         }
     }
 
     fn evict_ahead(&mut self, entry: u32) {
-        self.cache.evict_ahead(entry, &self.homes);
-        self.note_leaving();
+        self.cache.evict_ahead(entry, &self.targets);
+        self.note_evicted();
     }
 
-    fn note_leaving(&mut self) {
-        let mut leaving = std::mem::take(&mut self.leaving);
-        self.cache.take_leaving(&mut leaving);
-        for leaves in leaving.drain(..) {
-            match leaves {
-                Leaves::Page { page, dirty: Some(_), .. } => self.note(What::EvictDirty, page),
-                Leaves::Page { page, dirty: None, .. } => self.note(What::EvictClean, page),
-                Leaves::Padding { page, .. } => {
+    fn note_evicted(&mut self) {
+        let mut evicted = std::mem::take(&mut self.evicted);
+        self.cache.take_evicted(&mut evicted);
+        for leaving in evicted.drain(..) {
+            match leaving {
+                Evicted::Page { page, dirty: Some(_), .. } => self.note(What::EvictDirty, page),
+                Evicted::Page { page, dirty: None, .. } => self.note(What::EvictClean, page),
+                Evicted::Padding { page, .. } => {
                     self.replayed.padded_pages += 1;
                     self.note(What::Pad, page);
                 }
             }
         }
-        self.leaving = leaving;
+        self.evicted = evicted;
     }
 }

@@ -3,7 +3,7 @@
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u32 = 512;
 
-/// Sectors of a page that follow each other.
+/// Consecutive sectors of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sectors {
     /// The first.
@@ -20,14 +20,14 @@ impl Sectors {
     }
 }
 
-/// What of a page an entry holds.
+/// The part of a page that an entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.
     Whole,
-    /// Sectors that follow each other.
+    /// Consecutive sectors.
     Part(Sectors),
-    /// Some that do not.
+    /// Sectors that are not consecutive.
     Scattered,
 }
 
@@ -40,7 +40,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// For so many entries of so many sectors.
+    /// For `entries` entries of `sectors` sectors.
     pub fn new(entries: u32, sectors: u32) -> Self {
         let words = sectors.div_ceil(64) as usize;
         Held { bits: vec![0; entries as usize * words], words, sectors }
@@ -68,7 +68,7 @@ impl Held {
         Sectors { first: 0, end: self.sectors }
     }
 
-    /// The entry holds these too.
+    /// The entry has these sectors from now on.
     #[inline]
     pub fn add(&mut self, entry: u32, sectors: Sectors) {
         let start = entry as usize * self.words;
@@ -77,19 +77,19 @@ impl Held {
         }
     }
 
-    /// The entry holds all.
+    /// The entry has all sectors.
     pub fn fill(&mut self, entry: u32) {
         self.add(entry, self.all());
     }
 
-    /// The entry holds nothing.
+    /// The entry has no sectors.
     #[inline]
     pub fn clear(&mut self, entry: u32) {
         let start = entry as usize * self.words;
         self.bits[start..start + self.words].fill(0);
     }
 
-    /// The entry holds all of these.
+    /// The entry has all of these sectors.
     #[inline]
     pub fn covers(&self, entry: u32, sectors: Sectors) -> bool {
         self.entry(entry).iter().enumerate().all(|(word, bits)| {
@@ -98,18 +98,18 @@ impl Held {
         })
     }
 
-    /// The entry holds this one.
+    /// The entry has this sector.
     pub fn has(&self, entry: u32, sector: u32) -> bool {
         self.covers(entry, Sectors { first: sector, end: sector + 1 })
     }
 
-    /// What of the page the entry holds; it holds something.
+    /// The part of the page that the entry has: at least one sector.
     pub fn extent(&self, entry: u32) -> Extent {
         if self.covers(entry, self.all()) {
             return Extent::Whole;
         }
         let held = self.entry(entry);
-        let first = held.iter().position(|&bits| bits != 0).expect("an entry that is written below holds something");
+        let first = held.iter().position(|&bits| bits != 0).expect("a destaged entry has sectors");
         let last = held.iter().rposition(|&bits| bits != 0).expect("found from the other end");
         let sectors =
             Sectors { first: first as u32 * 64 + held[first].trailing_zeros(), end: last as u32 * 64 + 64 - held[last].leading_zeros() };

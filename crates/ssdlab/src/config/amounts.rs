@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 use super::Problem;
-use super::node::{Node, Shape, root};
+use super::node::{KeyShape, Node, root};
 
 /// What a number is of, which decides what letters behind it mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn digits(text: &str) -> Option<String> {
 
 /// Whether a key holds a number of bytes, which may be given with a unit.
 pub(super) fn in_bytes(node: &Node) -> bool {
-    matches!(node.shape, Shape::Integer(_)) && (node.name() == "bytes" || node.name().ends_with("_bytes"))
+    matches!(node.shape, KeyShape::Integer(_)) && (node.name() == "bytes" || node.name().ends_with("_bytes"))
 }
 
 /// Puts numbers in place of the texts at keys that hold bytes.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use super::names;
-use super::node::{Bounds, Node, Shape, join, root};
+use super::node::{Bounds, KeyShape, Node, join, root};
 
 /// Something wrong with one key of a raw tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,20 +80,20 @@ fn node_value(node: &Node, path: &str, value: &Value, problems: &mut Vec<Problem
     }
 }
 
-fn shape_value(node: &Node, shape: &Shape, path: &str, value: &Value, problems: &mut Vec<Problem>) {
+fn shape_value(node: &Node, shape: &KeyShape, path: &str, value: &Value, problems: &mut Vec<Problem>) {
     match (shape, value) {
-        (Shape::Other, _) | (Shape::FreeTable, Value::Object(_)) => {}
-        (Shape::Boolean, Value::Bool(_)) | (Shape::Text, Value::String(_)) => {}
-        (Shape::Table(_), Value::Object(entries)) => table(node, entries, problems),
-        (Shape::Choice(choices), Value::String(name)) if choices.iter().any(|choice| choice.name == *name) => {}
-        (Shape::Integer(bounds), Value::Number(number)) if is_whole(number) && within(*bounds, number) => {}
-        (Shape::Number(bounds), Value::Number(number)) if within(*bounds, number) => {}
-        (Shape::List(entry), Value::Array(values)) => {
+        (KeyShape::Other, _) | (KeyShape::FreeTable, Value::Object(_)) => {}
+        (KeyShape::Boolean, Value::Bool(_)) | (KeyShape::Text, Value::String(_)) => {}
+        (KeyShape::Table(_), Value::Object(entries)) => table(node, entries, problems),
+        (KeyShape::Choice(choices), Value::String(name)) if choices.iter().any(|choice| choice.name == *name) => {}
+        (KeyShape::Integer(bounds), Value::Number(number)) if is_whole(number) && within(*bounds, number) => {}
+        (KeyShape::Number(bounds), Value::Number(number)) if within(*bounds, number) => {}
+        (KeyShape::List(entry), Value::Array(values)) => {
             for (index, value) in values.iter().enumerate() {
                 shape_value(node, entry, &format!("{path}[{index}]"), value, problems);
             }
         }
-        (Shape::Tuple(shapes), Value::Array(values)) if values.len() == shapes.len() => {
+        (KeyShape::Tuple(shapes), Value::Array(values)) if values.len() == shapes.len() => {
             for (index, (shape, value)) in shapes.iter().zip(values).enumerate() {
                 shape_value(node, shape, &format!("{path}[{index}]"), value, problems);
             }
@@ -103,47 +103,47 @@ fn shape_value(node: &Node, shape: &Shape, path: &str, value: &Value, problems: 
 }
 
 /// `gc.scope = "chp": must be one of ...; did you mean "chip"? (Where host operations wait while a job is active)`
-fn mismatch(node: &Node, shape: &Shape, path: &str, value: &Value) -> String {
+fn mismatch(node: &Node, shape: &KeyShape, path: &str, value: &Value) -> String {
     let mut message = format!("{path} = {}: must be {}", show(value), expected(shape));
     if !right_type(shape, value) {
         message += &format!(", not {}", kind(value));
     }
-    if let (Shape::Choice(choices), Value::String(name)) = (shape, value)
+    if let (KeyShape::Choice(choices), Value::String(name)) = (shape, value)
         && let Some(near) = names::nearest(name, choices.iter().map(|choice| choice.name.as_str()))
     {
         message += &format!("; did you mean \"{near}\"?");
     }
-    if !matches!(shape, Shape::Table(_)) {
+    if !matches!(shape, KeyShape::Table(_)) {
         message += &format!(" ({})", node.summary());
     }
     message
 }
 
-fn right_type(shape: &Shape, value: &Value) -> bool {
+fn right_type(shape: &KeyShape, value: &Value) -> bool {
     match shape {
-        Shape::Integer(_) | Shape::Number(_) => value.is_number(),
-        Shape::Choice(_) | Shape::Text => value.is_string(),
-        Shape::List(_) | Shape::Tuple(_) => value.is_array(),
-        Shape::Table(_) | Shape::FreeTable => value.is_object(),
-        Shape::Boolean => value.is_boolean(),
-        Shape::Other => true,
+        KeyShape::Integer(_) | KeyShape::Number(_) => value.is_number(),
+        KeyShape::Choice(_) | KeyShape::Text => value.is_string(),
+        KeyShape::List(_) | KeyShape::Tuple(_) => value.is_array(),
+        KeyShape::Table(_) | KeyShape::FreeTable => value.is_object(),
+        KeyShape::Boolean => value.is_boolean(),
+        KeyShape::Other => true,
     }
 }
 
 /// What a value must be, to follow "must be".
-pub(super) fn expected(shape: &Shape) -> String {
+pub(super) fn expected(shape: &KeyShape) -> String {
     match shape {
-        Shape::Table(_) => "a section with keys of its own".into(),
-        Shape::FreeTable => "a table of keys".into(),
-        Shape::List(entry) => format!("a list, each entry {}", expected(entry)),
-        Shape::Tuple(entries) => {
+        KeyShape::Table(_) => "a section of keys".into(),
+        KeyShape::FreeTable => "a table of keys".into(),
+        KeyShape::List(entry) => format!("a list, each entry {}", expected(entry)),
+        KeyShape::Tuple(entries) => {
             format!("a list of {} entries: {}", entries.len(), entries.iter().map(expected).collect::<Vec<_>>().join(", "))
         }
-        Shape::Choice(choices) => one_of(choices.iter().map(|choice| choice.name.as_str()).collect()),
-        Shape::Integer(bounds) => format!("a whole number{}", range(*bounds)),
-        Shape::Number(bounds) => format!("a number{}", range(*bounds)),
-        Shape::Boolean => "true or false".into(),
-        Shape::Text | Shape::Other => "a string".into(),
+        KeyShape::Choice(choices) => one_of(choices.iter().map(|choice| choice.name.as_str()).collect()),
+        KeyShape::Integer(bounds) => format!("a whole number{}", range(*bounds)),
+        KeyShape::Number(bounds) => format!("a number{}", range(*bounds)),
+        KeyShape::Boolean => "true or false".into(),
+        KeyShape::Text | KeyShape::Other => "a string".into(),
     }
 }
 
@@ -194,7 +194,7 @@ fn whole(number: &Number) -> Option<i64> {
 
 fn normalise_node(value: &mut Value, node: &Node) {
     match (&node.shape, value) {
-        (Shape::Table(children), Value::Object(entries)) => {
+        (KeyShape::Table(children), Value::Object(entries)) => {
             for child in children {
                 if let Some(value) = entries.get_mut(child.name()) {
                     normalise_node(value, child);
@@ -205,18 +205,18 @@ fn normalise_node(value: &mut Value, node: &Node) {
     }
 }
 
-fn normalise_shape(value: &mut Value, shape: &Shape) {
+fn normalise_shape(value: &mut Value, shape: &KeyShape) {
     match (shape, value) {
-        (Shape::List(entry), Value::Array(values)) => values.iter_mut().for_each(|value| normalise_shape(value, entry)),
-        (Shape::Tuple(shapes), Value::Array(values)) => {
+        (KeyShape::List(entry), Value::Array(values)) => values.iter_mut().for_each(|value| normalise_shape(value, entry)),
+        (KeyShape::Tuple(shapes), Value::Array(values)) => {
             values.iter_mut().zip(shapes).for_each(|(value, shape)| normalise_shape(value, shape));
         }
-        (Shape::Integer(_), Value::Number(number)) if number.is_f64() => {
+        (KeyShape::Integer(_), Value::Number(number)) if number.is_f64() => {
             if let Some(integer) = whole(number) {
                 *number = integer.into();
             }
         }
-        (Shape::Number(_), Value::Number(number)) => {
+        (KeyShape::Number(_), Value::Number(number)) => {
             if let Some(float) = number.as_f64().and_then(Number::from_f64) {
                 *number = float;
             }

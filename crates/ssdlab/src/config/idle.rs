@@ -14,7 +14,7 @@ use super::{
 };
 use crate::error::Result;
 
-/// A key that has no effect, and what it needs to have one.
+/// A key without effect, and the setting that would give it one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleKey {
     /// The key: `gc.pipeline`.
@@ -28,19 +28,19 @@ pub struct IdleKey {
 /// When a key has an effect.
 struct Rule {
     key: &'static str,
-    /// The key's value asks for something: false for a switch that is off. An idle key is asked for and does not work.
+    /// The value requests a mechanism: false for a switch that is off. An idle key requests one that cannot work.
     asks: fn(&Config) -> bool,
     /// The rest of the configuration gives it an effect.
     works: fn(&Config) -> bool,
     needs: &'static str,
 }
 
-/// A rule for a parameter: every value of it asks for something.
+/// A rule for a parameter: every value requests a mechanism.
 const fn parameter(key: &'static str, needs: &'static str, works: fn(&Config) -> bool) -> Rule {
     Rule { key, asks: |_| true, works, needs }
 }
 
-/// A rule for a switch, which asks for something only where it is on.
+/// A rule for a switch: it requests a mechanism if it is on.
 const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static str, works: fn(&Config) -> bool) -> Rule {
     Rule { key, asks, works, needs }
 }
@@ -145,8 +145,8 @@ impl Config {
         idle.map(|rule| IdleKey { key: rule.key.into(), needs: rule.needs.into() }).collect()
     }
 
-    /// Those of [`Self::idle_keys`] that ask for a mechanism: values other than the default, outside the sections `device` and `workload`,
-    /// which describe what is there.
+    /// The keys of [`Self::idle_keys`] that request a mechanism: values other than the default, outside the sections `device` and
+    /// `workload`, which only describe the drive and the requests.
     pub fn idle_choices(&self) -> Vec<IdleKey> {
         let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
         let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");

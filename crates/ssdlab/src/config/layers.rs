@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-use super::node::{Node, Shape, join, root};
+use super::node::{KeyShape, Node, join, root};
 use super::presets::{self, Kind};
 use super::validate::all_or;
 use super::{Config, Problem, amounts, check, overrides, text, workload_rules};
@@ -204,7 +204,7 @@ fn checked(mut tree: Value, problems: &mut Vec<Problem>) -> Vec<(String, Value)>
 fn flatten(section: &Node, entries: Map<String, Value>, values: &mut Vec<(String, Value)>) {
     for (name, value) in entries {
         match (section.child(&name), value) {
-            (Some(node), Value::Object(entries)) if matches!(node.shape, Shape::Table(_)) => flatten(node, entries, values),
+            (Some(node), Value::Object(entries)) if matches!(node.shape, KeyShape::Table(_)) => flatten(node, entries, values),
             (_, value) => values.push((join(&section.path, &name), value)),
         }
     }

@@ -1,7 +1,7 @@
 //! The configuration: one typed tree, the same from TOML, from Python and on the command line.
 //!
 //! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them.
-//! Raw text is merged and checked elsewhere in this module; whoever holds a [`Config`] may rely on every range stated here.
+//! Other files of this module merge and check raw text: the values of a [`Config`] are within every range stated here.
 
 pub mod amounts;
 pub mod capacity;
@@ -39,15 +39,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The drive's flash: geometry, timing, abilities.
+    /// The drive's flash: geometry, timing, features.
     pub device: Device,
     /// The flash translation layer.
     pub ftl: Ftl,
     /// Garbage collection: the axes of the policy space.
     pub gc: Gc,
-    /// The order in which host operations wait for the flash.
+    /// The scheduling of host operations.
     pub scheduler: Scheduler,
-    /// A cache above the drive or the array.
+    /// A cache in front of the drive or the array.
     pub cache: Cache,
     /// An array of drives.
     pub array: Array,
@@ -56,12 +56,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// While a job is active, host writes are given pages of another block than the shared frontier that the job fills (ae2022 section 4.2).
+    /// While a job is active, host writes go to another block than the shared write frontier that the job fills (ae2022 section 4.2).
     pub fn redirects_writes(&self) -> bool {
         self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block
     }
 
-    /// The cache stands above the array, not in its drives.
+    /// The cache is in front of the array, not of its drives.
     pub fn caches_array(&self) -> bool {
         self.cache.is_on() && self.cache.place == CachePlace::Array
     }
@@ -75,7 +75,7 @@ impl Config {
     }
 }
 
-/// The drive's flash: geometry, timing, abilities.
+/// The drive's flash: geometry, timing, features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
@@ -100,7 +100,7 @@ pub struct Device {
     /// User bytes of a page: a multiple of 512.
     #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
     pub page_bytes: u32,
-    /// Spare bytes of a page, which are transferred with it.
+    /// Spare bytes of a page, transferred with it.
     #[schemars(range(min = 0, max = 65536))]
     pub spare_bytes: u32,
     /// Array time of a page read, ns.
@@ -124,28 +124,27 @@ pub struct Device {
     /// Fixed overhead of each transfer on the bus, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub command_ns: u64,
-    /// A page can move inside its plane without the bus.
+    /// A page can be copied inside its plane without the bus (copyback).
     pub copyback: bool,
-    /// Operations of one kind on different planes of a die can run as one. Needs `ftl.pool = "plane"`.
+    /// Operations of one kind on different planes of a die can run as one multi-plane operation. Needs `ftl.pool = "plane"`.
     pub multiplane: bool,
     /// Multi-plane programs must go to the same page offset in each plane's block.
     pub multiplane_aligned: bool,
-    /// The dies of a chip work independently; if not, a chip does one operation at a time.
+    /// The dies of a chip work independently. If not, a chip executes one operation at a time.
     pub die_interleave: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
     pub cache_register: bool,
-    /// Steps of a program at whose ends it can be paused for a read (`scheduler.write_pausing`): those of incremental step pulse programming,
-    /// of equal length. 1: it cannot.
+    /// Steps of a program (incremental step pulse programming), of equal length. A program can pause for reads after each step
+    /// (`scheduler.write_pausing`). 1: it cannot pause.
     #[schemars(range(min = 1, max = 1000))]
     pub ispp_steps: u32,
-    /// Page registers of a plane. With 1, an operation that needs the register of the plane whose read or program is suspended waits.
+    /// Page registers of a plane. With 1, a suspended read or program keeps the register: other operations that need it wait.
     #[schemars(range(min = 1, max = 2))]
     pub page_registers: u32,
-    /// Time from the command to suspend an array operation until its die is free for others, ns. An operation that would end before is let
-    /// finish.
+    /// Time from the suspend command until the die is free for other operations, ns. An operation that would end sooner is not suspended.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub suspend_ns: u64,
-    /// Over-provisioning: (physical - exported) / physical bytes. Many others divide by the exported bytes.
+    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
 }
@@ -171,7 +170,7 @@ fn mean_of_block(by_page: &[u64], single: u64, pages: u32) -> u64 {
 }
 
 impl Default for Device {
-    /// A small current-looking drive; presets replace every value.
+    /// A small drive; presets replace every value.
     fn default() -> Self {
         Device {
             channels: 4,
@@ -206,18 +205,19 @@ impl Default for Device {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ftl {
-    /// Where a written page goes: a permutation of the letters C (channel), W (way: chip), D (die), P (plane), fastest
-    /// changing first, or `dynamic` (the least loaded chip).
+    /// Page allocation. A permutation of the letters C (channel), W (way: chip), D (die), P (plane): static by address, fastest changing
+    /// first. `dynamic`: the least loaded chip.
     pub allocation: Allocation,
-    /// The blocks that share a free list, frontiers and garbage collection: those of a plane, or of a die.
+    /// The allocation domain (pool): the blocks of a plane or of a die. A pool has its own free list, write frontiers and garbage
+    /// collection.
     pub pool: PoolScope,
-    /// Host writes and GC moves fill one block together, or a block each.
+    /// Host writes and GC moves share one write frontier (open block), or have one each.
     pub frontier: Frontier,
-    /// A write of a part of a page: read-modify-write, or program as it is.
+    /// A write of part of a page: read-modify-write, or program without a read.
     pub partial_write: PartialWrite,
-    /// A read of a page that holds no data: a flash read all the same, or answered at once.
+    /// A read of a page without data: completes at once, or costs a flash read.
     pub unmapped_read: UnmappedRead,
-    /// The drive's state when the run begins.
+    /// The drive's state at the start of the run.
     pub precondition: Precondition,
 }
 
@@ -247,12 +247,12 @@ pub enum Dimension {
     Plane,
 }
 
-/// Where a written page goes.
+/// Page allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocation {
-    /// By address: the dimensions in the order in which consecutive pages change them.
+    /// Static by address: the dimensions in the order in which consecutive pages change them.
     Static([Dimension; 4]),
-    /// To the chip with the least work waiting (elyasi2017's DynAlloc).
+    /// To the chip with the least waiting work (elyasi2017's DynAlloc).
     Dynamic,
 }
 
@@ -339,57 +339,57 @@ impl JsonSchema for Allocation {
     }
 }
 
-/// The blocks that share a free list, frontiers and garbage collection.
+/// The allocation domain: the blocks that share a free list, write frontiers and garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolScope {
-    /// One pool a plane.
+    /// One pool per plane.
     Plane,
-    /// One pool a die (lee2013's "element").
+    /// One pool per die (lee2013's "element").
     Die,
 }
 
-/// Whether host writes and GC moves fill one block together.
+/// Whether host writes and GC moves share one write frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frontier {
     /// One block for both (bux2011).
     Shared,
-    /// A block each.
+    /// One block each.
     Separate,
 }
 
-/// What a write of a part of a page does.
+/// The operations of a write of part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialWrite {
-    /// Read the page, then program it with the new bytes in it.
+    /// Read the page, then program it with the new bytes.
     Rmw,
-    /// Program it without reading.
+    /// Program it without a read.
     Program,
 }
 
-/// What a read of a page that holds no data does.
+/// The cost of a read of a page without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnmappedRead {
-    /// It is answered at once, as most drives do after a trim.
+    /// It completes at once, as on most drives after a trim.
     Immediate,
-    /// It costs a flash read where the page would lie.
+    /// It costs a flash read on the die where the page would be.
     Flash,
 }
 
-/// The drive's state when the run begins. Nothing of it takes simulated time.
+/// The drive's state at the start of the run. Preparing it takes no simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Precondition {
-    /// `none`: erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
-    /// `soft` and `steady`: the fill (or the ranges, where `prefill` is given), then random overwriting of `range` until the next write
-    /// to some pool would start collection (with the trigger `soft`: cross the soft threshold), or until write amplification is steady.
+    /// `none`: all blocks erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
+    /// `soft` and `steady` fill the drive (or the ranges, if `prefill` is given), then overwrite `range` at random. `soft` stops before the
+    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady.
     pub kind: PreconditionKind,
-    /// A CSV file `offset_bytes,size_bytes` with the ranges that held data.
+    /// A CSV file `offset_bytes,size_bytes` with the ranges that have data.
     pub prefill: Option<String>,
-    /// The share of the exported range that is overwritten, from its start. Absent: the workload's footprint.
+    /// Share of the exported range, from its start, that is overwritten. Absent: the workload's footprint.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub range: Option<f64>,
 }
@@ -410,7 +410,7 @@ pub enum PreconditionKind {
     Fill,
     /// The pages of the prefill file's ranges written once.
     Ranges,
-    /// Filled, then overwritten at random until GC is at the door.
+    /// Filled, then overwritten at random until the next write would trigger GC.
     Soft,
     /// Filled, then overwritten at random until write amplification is steady.
     Steady,
@@ -420,48 +420,48 @@ pub enum PreconditionKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gc {
-    /// What starts collection.
+    /// What triggers GC.
     pub trigger: Trigger,
-    /// Soft threshold T_soft: collection starts when a pool has fewer free blocks. Below 1: a share of the pool's blocks, rounded to
-    /// the nearest block but never to 0; from 1 on: a number of blocks.
+    /// Soft threshold T_soft: a pool with fewer free blocks triggers GC. Below 1: a share of the pool's blocks, rounded to the nearest
+    /// block, at least 1. From 1: a number of blocks.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub soft: f64,
-    /// Hard threshold T_hard as a share of T_soft, below which host writes wait. 0: none.
+    /// Hard threshold T_hard as a share of T_soft: below it host writes wait. 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hard: f64,
-    /// What the hard threshold stops: host writes, or all host operations.
+    /// What waits below the hard threshold: host writes, or all host operations.
     pub hard_stops: HardStops,
-    /// For the trigger `invalid-share`: a block whose invalid share exceeds this is collected.
+    /// For the trigger `invalid-share`: a block with a larger share of invalid pages triggers GC and is its victim.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub invalid_share: f64,
-    /// Which block is collected.
+    /// The victim policy.
     pub victim: Victim,
-    /// Random blocks of which the victim policy `d-choices` takes the best: 1 leaves it to chance, many come to the greedy choice.
+    /// For `victim = "d-choices"`: number of random blocks of which it takes the best. 1: a random block; many: close to greedy.
     #[schemars(range(min = 1, max = 65536))]
     pub choices: u32,
-    /// Where host operations wait while a job is active.
+    /// The scope of blocking: where host operations wait while a GC job is active.
     pub scope: Scope,
-    /// Who goes first when host and GC operations are ready for a die.
+    /// Priority between host and GC operations that are ready for the same die.
     pub priority: Priority,
-    /// GC operations in progress that a host operation may suspend.
+    /// GC operations in service that a host operation may suspend.
     pub suspend: Vec<Suspendable>,
-    /// Host operations overlap the page moves of GC of the same kind, on devices with a cache register.
+    /// Host operations overlap with page moves of GC of the same kind. Needs `device.cache_register`.
     pub pipeline: bool,
-    /// Host requests join page moves of the same page, where the scope lets them through. Moves then never use copyback.
+    /// Host requests merge with a page move of the same page, where the scope does not block them. Moves then never use copyback.
     pub merge: bool,
-    /// Page moves a job may have under way at once. 1: the page stays in its register. More: pages go through the controller's buffer,
-    /// never by copyback.
+    /// Page moves that a job may have in flight. 1: the page stays in its register. More: pages go through the controller's buffer, never
+    /// by copyback.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
-    /// For the trigger `idle`: the time without a request under way after which it collects, us.
+    /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
     #[schemars(range(min = 1, max = 1000000000_u64))]
     pub idle_us: u64,
-    /// For the trigger `idle`: the timeout stays `idle_us`, or is adapted to the workload, beginning there.
+    /// For the trigger `idle`: the timeout is always `idle_us`, or starts there and adapts to the workload.
     pub idle_timeout: IdleTimeout,
-    /// For the trigger `idle`: it collects until a pool has this many times T_soft free blocks.
+    /// For the trigger `idle`: idle-time GC stops when a pool has this many times T_soft free blocks.
     #[schemars(range(min = 1.0, max = 1000000.0))]
     pub idle_free: f64,
-    /// Time of a look into the host queue at each preemption point, ns: added to each read, program and erase of a job.
+    /// Time to poll the host queue at each preemption point, ns. It is added to each read, program and erase of a job.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub poll_ns: u64,
 }
@@ -492,14 +492,14 @@ impl Default for Gc {
 }
 
 impl Gc {
-    /// Host reads of the blocks that a job works on wait: not with priority for the host (ae2022 section 4.3: "the DTQ accepts only regular
+    /// Host reads of the blocks that a job uses wait, unless the host has priority (ae2022 section 4.3: "the DTQ accepts only regular
     /// read requests while GC is being applied to the same block").
     pub fn excludes_block_reads(&self) -> bool {
         self.scope == Scope::Block && self.priority != Priority::Host
     }
 
-    /// Invalid pages with which a block of `pages` pages starts collection: the least number that exceeds the share `invalid_share`, where
-    /// that is the trigger; else more than a block has.
+    /// Invalid pages with which a block of `pages` pages triggers GC: the least number above the share `invalid_share`. With another
+    /// trigger: more than a block has.
     pub fn invalid_pages_wanted(&self, pages: u32) -> u32 {
         match self.trigger {
             Trigger::InvalidShare => whole_part(self.invalid_share, pages) + 1,
@@ -507,7 +507,7 @@ impl Gc {
         }
     }
 
-    /// Free blocks that the trigger `idle` works for: `idle_free` x T_soft, rounded to the nearest block.
+    /// Free blocks at which idle-time GC stops: `idle_free` x T_soft, rounded to the nearest block.
     pub fn idle_blocks(&self, pool_blocks: u32) -> u32 {
         libm::round(self.idle_free * f64::from(self.soft_blocks(pool_blocks))) as u32
     }
@@ -528,36 +528,36 @@ impl Gc {
     }
 }
 
-/// A share of `count` things, rounded down. 0.29 of 100 are 29, whatever the product of binary numbers is.
+/// A share of `count`, rounded down: 0.29 of 100 is 29, although the product of binary numbers is slightly less.
 pub fn whole_part(share: f64, count: u32) -> u32 {
     let product = share * f64::from(count);
     let nearest = libm::round(product);
     (if (product - nearest).abs() < 1e-6 { nearest } else { libm::floor(product) }) as u32
 }
 
-/// How long the trigger `idle` waits.
+/// The timeout of the trigger `idle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleTimeout {
     /// Always `gc.idle_us`.
     Fixed,
-    /// Longer after a request came while collection that it had started was under way, shorter after none did.
+    /// Doubles (up to 16 x `idle_us`) when a request interrupts idle-time GC; halves (down to 1/16 x) when that GC has ended before.
     Adaptive,
 }
 
-/// What starts garbage collection.
+/// What triggers garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Free blocks below the soft threshold.
+    /// Fewer free blocks than the soft threshold.
     Soft,
-    /// As `soft`, and ahead of need in times without host requests.
+    /// As `soft`, and ahead of need in idle time.
     Idle,
-    /// A block with a large invalid share; free blocks only once they are down to the reserve.
+    /// A block with a share of invalid pages above `gc.invalid_share`; free blocks only when they are down to the reserve.
     InvalidShare,
 }
 
-/// What the hard threshold stops.
+/// What waits below the hard threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HardStops {
@@ -567,53 +567,53 @@ pub enum HardStops {
     All,
 }
 
-/// Which block is collected.
+/// The victim policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
-    /// The block with the fewest valid pages; among equals the one that has had that number for longest.
+    /// The block with the fewest valid pages; ties: the block that has had that number for longest.
     Greedy,
-    /// Greedy among the blocks not erased more often than the average of their pool.
+    /// Greedy among the blocks erased no more often than the mean of their pool.
     WearAware,
-    /// Of `choices` random blocks the one with the fewest valid pages.
+    /// The block with the fewest valid pages among `choices` random blocks.
     DChoices,
-    /// The block filled first, as in a cyclic log; one without an invalid page is passed over and counts as filled anew.
+    /// The block filled first, as in a cyclic log. A block without invalid pages is skipped and counts as filled again.
     Fifo,
-    /// The largest (1 - u) / 2u x age: u is the share of valid pages, the age that since the block was filled.
+    /// The block with the largest (1 - u) / 2u x age: u is its share of valid pages, the age the time since it was filled.
     CostBenefit,
-    /// Any block with an invalid page.
+    /// A random block with an invalid page.
     Random,
 }
 
-/// Where host operations wait while a GC job is active.
+/// The scope of blocking: where host operations wait while a GC job is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Everywhere.
+    /// On the whole drive.
     Device,
     /// On the job's channel.
     Channel,
-    /// On its chip.
+    /// On the job's chip.
     Chip,
-    /// On its die.
+    /// On the job's die.
     Die,
-    /// On its plane.
+    /// On the job's plane.
     Plane,
-    /// On its blocks: the victim and the one being filled.
+    /// On the job's blocks: the victim and the write frontier.
     Block,
     /// Nowhere.
     None,
 }
 
-/// Who goes first when host and GC operations are ready for a die.
+/// Priority between host and GC operations that are ready for the same die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Priority {
-    /// The GC operation.
+    /// GC operations first.
     Gc,
-    /// The one that became ready first; a host operation counts from its admission to the chip's queue.
+    /// The operation that became ready first; a host operation counts from its admission to the chip queue.
     Fifo,
-    /// The host operation.
+    /// Host operations first.
     Host,
 }
 
@@ -629,32 +629,32 @@ pub enum Suspendable {
     Erase,
 }
 
-/// The order in which host operations wait for the flash.
+/// The scheduling of host operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scheduler {
-    /// `fcfs`: oldest first. `fr-fcfs`: reads first, oldest first among reads and among writes.
+    /// Queue order of a chip. `fcfs`: oldest first. `fr-fcfs`: reads before writes, oldest first among each.
     pub order: Order,
-    /// Host operations of one kind overlap transfer and array time. Needs `device.cache_register`.
+    /// Host operations of one kind overlap: one transfers while another is in the array. Needs `device.cache_register`.
     pub pipeline: bool,
-    /// With a bounded write queue and `fr-fcfs`: writes go first while it is filled to more than this share.
+    /// With a bounded write queue and `fr-fcfs`: writes have priority while the queue is filled to more than this share.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
-    /// Read operations a chip's queue holds. 0: unbounded.
+    /// Capacity of a chip's read queue, operations. 0: unbounded.
     #[schemars(range(min = 0, max = 1000000))]
     pub read_queue: u32,
-    /// Write operations a chip's queue holds. 0: unbounded.
+    /// Capacity of a chip's write queue, operations. 0: unbounded.
     #[schemars(range(min = 0, max = 1000000))]
     pub write_queue: u32,
-    /// A read goes ahead of others whose requests are not delayed by it (elyasi2017's Rbyp). Needs `fr-fcfs`.
+    /// A read bypasses queued reads that have enough slack, so that it does not delay their requests (elyasi2017's Rbyp). Needs `fr-fcfs`.
     pub read_bypass: bool,
-    /// A write goes ahead of others whose requests are not delayed by it (Wbyp). Needs `fr-fcfs`.
+    /// A write bypasses queued writes that have enough slack, so that it does not delay their requests (Wbyp). Needs `fr-fcfs`.
     pub write_bypass: bool,
-    /// A program whose request is not delayed by it pauses for reads between two of its `device.ispp_steps` (WP). Needs `fr-fcfs`.
+    /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Estimate the end of every request also where nothing uses it, to see how good the estimates are.
+    /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,
-    /// Add to each estimate the mean error of those of the last second (elyasi2017, footnote 3).
+    /// Add the mean error of the last second's estimates to each estimate (elyasi2017, footnote 3).
     pub error_feedback: bool,
 }
 
@@ -676,19 +676,19 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// Something uses estimates of when operations will end, or wants to see them.
+    /// A mechanism uses estimates of when operations end, or `estimates` is on.
     pub fn makes_estimates(&self) -> bool {
         self.read_bypass || self.write_bypass || self.write_pausing || self.estimates
     }
 }
 
-/// The order in which host operations wait for a chip.
+/// The queue order of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// Oldest first.
     Fcfs,
-    /// Reads first, then oldest first.
+    /// Reads before writes, oldest first among each.
     FrFcfs,
 }
 
@@ -699,29 +699,30 @@ pub struct Workload {
     /// Generated: mean request size, KB (1024 bytes).
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub request_kb: f64,
-    /// Generated: how sizes are distributed. Sizes are whole sectors of 512 bytes, at least one and at most the footprint.
+    /// Generated: distribution of request sizes. Sizes are whole sectors of 512 bytes, at least one and at most the footprint.
     pub request_size: SizeDistribution,
     /// Generated, for `request_size = "table"`: pairs of size in KB (0.5 to 1048576) and relative weight (from 0).
     pub size_table: Vec<(f64, f64)>,
     /// Generated: mean time between arrivals, us.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub interarrival_us: f64,
-    /// Generated: how arrivals are distributed.
+    /// Generated: distribution of arrivals.
     pub arrival: Arrival,
-    /// Generated, for `arrival = "burst"`: requests that arrive together in a burst; bursts are spaced so that the mean holds.
+    /// Generated, for `arrival = "burst"`: requests of a burst, which arrive together. The time between bursts keeps the mean
+    /// `interarrival_us`.
     #[schemars(range(min = 1, max = 1000000))]
     pub burst_length: u32,
     /// Generated: probability that a request is a read.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub read_share: f64,
-    /// Generated: probability that a request starts where the one before of its flow ended (lee2013, footnote 2), or at the footprint's
-    /// start where it would not fit there.
+    /// Generated: probability that a request starts where the previous request of its flow ended (lee2013, footnote 2), or at the start of
+    /// the footprint if it does not fit there.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sequential_share: f64,
     /// Generated: share of writes marked as high priority.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub high_priority_share: f64,
-    /// Generated: how addresses are distributed over the footprint.
+    /// Generated: distribution of addresses over the footprint.
     pub address: Address,
     /// Generated, for `address = "hot-cold"`: share of the footprint, from its start, that is hot.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -738,44 +739,45 @@ pub struct Workload {
     /// Generated: addresses of random requests are multiples of this, KB; itself a multiple of 0.5.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub align_kb: f64,
-    /// Generated: further independent flows, each a table of the `Generated` keys above (those not given are as in this flow); requests
-    /// of all flows are merged by arrival time.
+    /// Generated: further independent flows, each a table of the `Generated` keys above. Keys not given have the value of this flow. The
+    /// requests of all flows are merged by arrival time.
     pub flows: Vec<serde_json::Map<String, serde_json::Value>>,
-    /// Requests outstanding at once; the next is issued when one completes, arrival times are ignored. 0: open loop by arrival times.
+    /// Closed loop: number of outstanding requests. The next is issued when one completes; arrival times are ignored. 0: open loop by
+    /// arrival times.
     #[schemars(range(min = 0, max = 65536))]
     pub queue_depth: u32,
-    /// Open loop: the most requests that may be outstanding at once. A run that would have more ends with an error: the drive is overloaded.
-    /// Each takes some 0.5 KB of memory, and as much again for each further page.
+    /// Open loop: limit of outstanding requests. A run that exceeds it ends with an error: the drive is overloaded. An outstanding request
+    /// takes about 0.5 KB of memory per page.
     #[schemars(range(min = 1, max = 1000000000))]
     pub max_outstanding: u32,
     /// Trace: the file to replay. Absent: generate.
     pub trace: Option<String>,
-    /// Trace: its format. Absent: by content, and by name where several formats fit.
+    /// Trace: its format. Absent: detected by content, and by file name if several formats fit.
     pub format: Option<TraceFormat>,
     /// Trace, for `disksim`, `ssdsim` and `mqsim` only: bytes of one unit of address and size. Absent: 512, or 4096 for a file whose name
-    /// has the part `.disksim-pages.`.
+    /// contains `.disksim-pages.`.
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
-    /// Trace (`--volume`): only requests of this volume, as `trace info` lists it (MSR: `host_disk`, as in `prn_0`). Absent: all volumes,
-    /// overlaid in one address space.
+    /// Trace (`--volume`): only requests of this volume, named as `trace info` lists it (MSR: `host_disk`, for example `prn_0`). Absent:
+    /// all volumes, overlaid in one address space.
     pub device: Option<String>,
-    /// Time between arrivals runs this many times faster, of a trace or generated (all flows). Counted to six decimals.
+    /// Times between arrivals are divided by this, for traces and all generated flows. Six decimals count.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub time_scale: f64,
-    /// Trace: addresses beyond the device.
+    /// Trace: treatment of addresses beyond the exported range.
     pub range: RangePolicy,
-    /// Trace: unreadable lines that are tolerated (and counted).
+    /// Trace: number of unreadable lines that are skipped and counted; one more is an error.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub bad_lines: u64,
-    /// Trace: arrival times that go back.
+    /// Trace: treatment of arrival times that go back.
     pub time_order: TimeOrder,
-    /// Trace: requests (of the chosen device) left out at its start.
+    /// Trace: number of requests (of the chosen volume) skipped at its start.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub skip: u64,
-    /// Trace: only so many requests at its end (from these, `skip` leaves out the first). 0: all. The whole trace is read first.
+    /// Trace: only this many requests at its end; `skip` counts from the first of these. 0: all. The whole trace is read first.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub last: u64,
-    /// Trace: only this many seconds of it, by its own clock, from the first request taken. 0: all.
+    /// Trace: only this many seconds of trace time, from the first request taken. 0: all.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub limit_s: f64,
 }
@@ -816,11 +818,11 @@ impl Default for Workload {
     }
 }
 
-/// How generated request sizes are distributed.
+/// Distribution of generated request sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeDistribution {
-    /// All of `request_kb`.
+    /// All sizes are `request_kb`.
     Fixed,
     /// Exponential with mean `request_kb`.
     Exponential,
@@ -828,7 +830,7 @@ pub enum SizeDistribution {
     Table,
 }
 
-/// How generated arrivals are distributed.
+/// Distribution of generated arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
@@ -836,11 +838,11 @@ pub enum Arrival {
     Exponential,
     /// Evenly spaced.
     Fixed,
-    /// Bursts of `burst_length`, themselves a Poisson process.
+    /// Bursts of `burst_length` requests; the bursts are a Poisson process.
     Burst,
 }
 
-/// How generated addresses are distributed.
+/// Distribution of generated addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Address {
@@ -858,7 +860,7 @@ pub enum Address {
 pub enum TraceFormat {
     /// MSR Cambridge CSV: Windows ticks of 100 ns, host, disk, type, offset and size in bytes, response.
     Msr,
-    /// MSR Cambridge reduced to time, type, offset, size.
+    /// MSR Cambridge, reduced to time, type, offset, size.
     MsrReduced,
     /// SPC (UMass): ASU, LBA, size in bytes, opcode, seconds.
     Spc,
@@ -894,28 +896,28 @@ pub enum TraceFormat {
     Parquet,
 }
 
-/// What happens to addresses beyond the device.
+/// The treatment of addresses beyond the exported range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RangePolicy {
-    /// The run is refused at the first one.
+    /// The first one is an error.
     Error,
-    /// They wrap around (modulo the exported size), counted.
+    /// They wrap around (modulo the exported size) and are counted.
     Wrap,
-    /// The part beyond is cut off and requests wholly beyond are dropped, counted.
+    /// The part beyond is cut off, and requests wholly beyond are dropped; both are counted.
     Clip,
-    /// The megabytes in use are numbered anew, in order of first use, so that gaps vanish.
+    /// The megabytes in use are renumbered in the order of their first use, without gaps.
     Compact,
 }
 
-/// What happens when arrival times go back.
+/// The treatment of arrival times that go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeOrder {
-    /// The run is refused at the first one.
+    /// The first one is an error.
     Error,
-    /// The request arrives at the time of the one before it, counted.
+    /// The request arrives at the time of the previous request; it is counted.
     Clamp,
-    /// The whole trace is sorted by time first (stable), which reads it into memory.
+    /// The whole trace is read into memory and sorted by time (stable) first.
     Sort,
 }

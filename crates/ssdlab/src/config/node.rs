@@ -21,20 +21,20 @@ pub(super) struct Node {
     /// May be absent (`null`).
     pub nullable: bool,
     /// What its value looks like.
-    pub shape: Shape,
+    pub shape: KeyShape,
 }
 
 /// What a value looks like.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(super) enum KeyShape {
     /// A section.
     Table(Vec<Node>),
     /// A table of keys that are checked elsewhere.
     FreeTable,
     /// A list of like entries.
-    List(Box<Shape>),
+    List(Box<KeyShape>),
     /// A list of a fixed number of entries.
-    Tuple(Vec<Shape>),
+    Tuple(Vec<KeyShape>),
     /// One of these names.
     Choice(Vec<Choice>),
     /// A whole number.
@@ -75,7 +75,7 @@ impl Node {
     /// The sections and keys of a section; none for a key.
     pub fn children(&self) -> &[Node] {
         match &self.shape {
-            Shape::Table(children) => children,
+            KeyShape::Table(children) => children,
             _ => &[],
         }
     }
@@ -93,14 +93,14 @@ impl Node {
     /// Every key below, in the order of declaration.
     pub fn keys(&self) -> Vec<&Node> {
         match &self.shape {
-            Shape::Table(children) => children.iter().flat_map(Node::keys).collect(),
+            KeyShape::Table(children) => children.iter().flat_map(Node::keys).collect(),
             _ => vec![self],
         }
     }
 
     /// Every section below.
     pub fn sections(&self) -> Vec<&Node> {
-        let below = self.children().iter().filter(|child| matches!(child.shape, Shape::Table(_)));
+        let below = self.children().iter().filter(|child| matches!(child.shape, KeyShape::Table(_)));
         below.flat_map(|section| std::iter::once(section).chain(section.sections())).collect()
     }
 
@@ -137,24 +137,24 @@ fn resolve<'a>(schema: &'a Value, definitions: &'a Value) -> (&'a Value, bool) {
     (schema, nullable)
 }
 
-fn shape(path: &str, schema: &Value, definitions: &Value) -> Shape {
+fn shape(path: &str, schema: &Value, definitions: &Value) -> KeyShape {
     if let Some(choices) = choices(schema) {
-        return Shape::Choice(choices);
+        return KeyShape::Choice(choices);
     }
     match type_name(schema) {
         Some("object") => match schema["properties"].as_object() {
             Some(properties) => {
                 let child = |(name, schema): (&String, &Value)| node(join(path, name), schema, definitions);
-                Shape::Table(properties.iter().map(child).collect())
+                KeyShape::Table(properties.iter().map(child).collect())
             }
-            None => Shape::FreeTable,
+            None => KeyShape::FreeTable,
         },
         Some("array") => list(path, schema, definitions),
-        Some("integer") => Shape::Integer(bounds(schema)),
-        Some("number") => Shape::Number(bounds(schema)),
-        Some("boolean") => Shape::Boolean,
-        Some("string") => Shape::Text,
-        _ => Shape::Other,
+        Some("integer") => KeyShape::Integer(bounds(schema)),
+        Some("number") => KeyShape::Number(bounds(schema)),
+        Some("boolean") => KeyShape::Boolean,
+        Some("string") => KeyShape::Text,
+        _ => KeyShape::Other,
     }
 }
 
@@ -166,11 +166,11 @@ fn type_name(schema: &Value) -> Option<&str> {
     }
 }
 
-fn list(path: &str, schema: &Value, definitions: &Value) -> Shape {
+fn list(path: &str, schema: &Value, definitions: &Value) -> KeyShape {
     let entry = |schema: &Value| shape(path, resolve(schema, definitions).0, definitions);
     match schema["prefixItems"].as_array() {
-        Some(entries) => Shape::Tuple(entries.iter().map(entry).collect()),
-        None => Shape::List(Box::new(entry(&schema["items"]))),
+        Some(entries) => KeyShape::Tuple(entries.iter().map(entry).collect()),
+        None => KeyShape::List(Box::new(entry(&schema["items"]))),
     }
 }
 
@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn config_every_construct_of_the_schema_is_understood() {
-        fn known(shape: &Shape) -> bool {
+        fn known(shape: &KeyShape) -> bool {
             match shape {
-                Shape::Other => false,
-                Shape::List(entry) => known(entry),
-                Shape::Tuple(entries) => entries.iter().all(known),
+                KeyShape::Other => false,
+                KeyShape::List(entry) => known(entry),
+                KeyShape::Tuple(entries) => entries.iter().all(known),
                 _ => true,
             }
         }
@@ -238,6 +238,6 @@ mod tests {
     fn config_summary_is_the_first_sentence() {
         let summary = |path| root().find(path).expect(path).summary();
         assert_eq!(summary("device.read_ns"), "Array time of a page read, ns");
-        assert_eq!(summary("gc.soft"), "Soft threshold T_soft: collection starts when a pool has fewer free blocks");
+        assert_eq!(summary("gc.soft"), "Soft threshold T_soft: a pool with fewer free blocks triggers GC");
     }
 }

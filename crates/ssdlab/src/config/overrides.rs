@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value, json};
 
-use super::node::{Node, Shape, root};
+use super::node::{KeyShape, Node, root};
 use super::{Problem, names, text};
 
 /// The raw tree of one override. The value is read as TOML (`0.05`, `true`, `"text"`, `[1, 2]`); what is not TOML is a word and
@@ -23,7 +23,7 @@ fn value(node: &Node, raw: &str, problems: &mut Vec<Problem>) -> Option<Value> {
     if raw == "null" && node.nullable {
         return Some(Value::Null);
     }
-    if let Shape::List(entry) = &node.shape
+    if let KeyShape::List(entry) = &node.shape
         && let Some(words) = words(raw)
     {
         return Some(words.into_iter().map(|word| plain(entry, word)).collect());
@@ -44,16 +44,16 @@ fn words(raw: &str) -> Option<Vec<&str>> {
 }
 
 /// A word that is not TOML: a number in a spelling that TOML does not know (`.5`), else a string.
-fn plain(shape: &Shape, word: &str) -> Value {
+fn plain(shape: &KeyShape, word: &str) -> Value {
     let number = match shape {
-        Shape::Integer(_) | Shape::Number(_) => word.parse().ok().and_then(Number::from_f64),
+        KeyShape::Integer(_) | KeyShape::Number(_) => word.parse().ok().and_then(Number::from_f64),
         _ => None,
     };
     number.map_or_else(|| word.into(), Value::Number)
 }
 
-fn wants_text(shape: &Shape) -> bool {
-    matches!(shape, Shape::Text | Shape::Choice(_))
+fn wants_text(shape: &KeyShape) -> bool {
+    matches!(shape, KeyShape::Text | KeyShape::Choice(_))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::amounts::in_bytes;
 use super::check::{range, show};
-use super::node::{Bounds, Node, Shape, root};
+use super::node::{Bounds, KeyShape, Node, root};
 use super::presets::{self, Kind};
 
 const INTRODUCTION: &str = "\
@@ -50,7 +50,7 @@ fn presets_table() -> String {
 }
 
 fn section_table(section: &Node) -> String {
-    let keys: Vec<_> = section.children().iter().filter(|child| !matches!(child.shape, Shape::Table(_))).collect();
+    let keys: Vec<_> = section.children().iter().filter(|child| !matches!(child.shape, KeyShape::Table(_))).collect();
     let head = "| key | type | range | default | meaning |\n|---|---|---|---|---|\n";
     let mut text = format!("\n## `{}`\n\n{}\n\n{head}", section.path, section.description);
     for key in keys {
@@ -61,25 +61,25 @@ fn section_table(section: &Node) -> String {
     text
 }
 
-fn kind(shape: &Shape) -> String {
+fn kind(shape: &KeyShape) -> String {
     match shape {
-        Shape::Boolean => "boolean".into(),
-        Shape::Integer(_) => "integer".into(),
-        Shape::Number(_) => "number".into(),
-        Shape::Choice(_) => "choice".into(),
-        Shape::Text | Shape::Other => "string".into(),
-        Shape::Table(_) | Shape::FreeTable => "table".into(),
-        Shape::List(entry) => format!("list of {}", kind(entry)),
-        Shape::Tuple(entries) => format!("({})", entries.iter().map(kind).collect::<Vec<_>>().join(", ")),
+        KeyShape::Boolean => "boolean".into(),
+        KeyShape::Integer(_) => "integer".into(),
+        KeyShape::Number(_) => "number".into(),
+        KeyShape::Choice(_) => "choice".into(),
+        KeyShape::Text | KeyShape::Other => "string".into(),
+        KeyShape::Table(_) | KeyShape::FreeTable => "table".into(),
+        KeyShape::List(entry) => format!("list of {}", kind(entry)),
+        KeyShape::Tuple(entries) => format!("({})", entries.iter().map(kind).collect::<Vec<_>>().join(", ")),
     }
 }
 
-fn allowed(shape: &Shape) -> String {
+fn allowed(shape: &KeyShape) -> String {
     match shape {
-        Shape::Boolean => "`true`, `false`".into(),
-        Shape::Integer(bounds) | Shape::Number(bounds) => bounds_text(*bounds),
-        Shape::Choice(choices) => choices.iter().map(|choice| format!("`{}`", choice.name)).collect::<Vec<_>>().join(", "),
-        Shape::List(entry) => allowed(entry),
+        KeyShape::Boolean => "`true`, `false`".into(),
+        KeyShape::Integer(bounds) | KeyShape::Number(bounds) => bounds_text(*bounds),
+        KeyShape::Choice(choices) => choices.iter().map(|choice| format!("`{}`", choice.name)).collect::<Vec<_>>().join(", "),
+        KeyShape::List(entry) => allowed(entry),
         _ => String::new(),
     }
 }
@@ -91,10 +91,10 @@ fn bounds_text(bounds: Bounds) -> String {
 fn meaning(key: &Node) -> String {
     let mut text = cell(&key.description);
     let entry = match &key.shape {
-        Shape::List(entry) => entry,
+        KeyShape::List(entry) => entry,
         shape => shape,
     };
-    if let Shape::Choice(choices) = entry {
+    if let KeyShape::Choice(choices) = entry {
         for choice in choices.iter().filter(|choice| !choice.description.is_empty()) {
             text += &format!("<br>`{}`: {}", choice.name, cell(&choice.description));
         }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::node::{Bounds, Node, Shape, root};
+use super::node::{Bounds, KeyShape, Node, root};
 
 /// The JSON Schema (draft 2020-12) of the whole tree: descriptions, ranges, choices and defaults of every key.
 pub fn schema() -> Value {
@@ -81,12 +81,12 @@ pub fn keys() -> Vec<KeyInfo> {
 
 fn key_info(node: &Node) -> KeyInfo {
     let entry = match &node.shape {
-        Shape::List(entry) => entry,
+        KeyShape::List(entry) => entry,
         shape => shape,
     };
     let (bounds, choices) = match entry {
-        Shape::Integer(bounds) | Shape::Number(bounds) => (*bounds, Vec::new()),
-        Shape::Choice(choices) => (Bounds::default(), choices.clone()),
+        KeyShape::Integer(bounds) | KeyShape::Number(bounds) => (*bounds, Vec::new()),
+        KeyShape::Choice(choices) => (Bounds::default(), choices.clone()),
         _ => (Bounds::default(), Vec::new()),
     };
     KeyInfo {
@@ -101,14 +101,14 @@ fn key_info(node: &Node) -> KeyInfo {
     }
 }
 
-fn kind(shape: &Shape) -> Kind {
+fn kind(shape: &KeyShape) -> Kind {
     match shape {
-        Shape::Boolean => Kind::Boolean,
-        Shape::Integer(_) => Kind::Integer,
-        Shape::Number(_) => Kind::Number,
-        Shape::Choice(_) => Kind::Choice,
-        Shape::List(_) | Shape::Tuple(_) => Kind::List,
-        Shape::Text | Shape::Table(_) | Shape::FreeTable | Shape::Other => Kind::Text,
+        KeyShape::Boolean => Kind::Boolean,
+        KeyShape::Integer(_) => Kind::Integer,
+        KeyShape::Number(_) => Kind::Number,
+        KeyShape::Choice(_) => Kind::Choice,
+        KeyShape::List(_) | KeyShape::Tuple(_) => Kind::List,
+        KeyShape::Text | KeyShape::Table(_) | KeyShape::FreeTable | KeyShape::Other => Kind::Text,
     }
 }
 

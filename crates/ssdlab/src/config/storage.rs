@@ -3,45 +3,45 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A cache above a drive or an array.
+/// A cache in front of a drive or an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cache {
-    /// Who is evicted from a full cache; `none`: there is no cache.
+    /// The eviction policy. `none`: no cache.
     pub policy: CachePolicy,
-    /// In front of the drive (of each, in an array), or of the array.
+    /// The cache is in front of the drive (in an array: of each drive), or of the array.
     pub place: CachePlace,
-    /// Its size, bytes; whole pages of it are used.
+    /// Size of the cache, bytes; a rest smaller than a page is not used.
     #[schemars(range(min = 512, max = 1099511627776_u64))]
     pub bytes: u64,
-    /// Time of an access to a page in the cache, ns.
+    /// Time to access a page in the cache, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub access_ns: u64,
-    /// Pages that were read are kept.
+    /// Pages read are inserted into the cache.
     pub reads: bool,
-    /// Pages that are written are kept and written below later (write-back); if not, they are written below at once.
+    /// Pages written are inserted and destaged later (write-back). If not, they are written through to the next storage level.
     pub writes: bool,
-    /// Pages whose home (the chip, or above an array the drive) collects garbage are not evicted (wu2017).
+    /// Pages whose target (the chip that stores them, or above an array the drive) is in GC are not evicted (wu2017).
     pub gc_aware: bool,
-    /// A chip counts as collecting also while a pool of it has fewer than T_soft + so many free blocks. 0: only while it collects.
+    /// A chip also counts as in GC while one of its pools has fewer than T_soft + `soon` free blocks. 0: only while GC runs there.
     #[schemars(range(min = 0, max = 1000000))]
     pub soon: u32,
-    /// Dirty pages are written below while no request is under way.
+    /// Dirty pages are destaged in idle time, while no request is outstanding.
     pub flush_on_idle: bool,
-    /// For `flush_on_idle`: the time without a request under way after which it begins, us.
+    /// For `flush_on_idle`: time without outstanding requests until destaging starts, us.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub flush_idle_us: u64,
-    /// Share of the cache that is kept free by evicting ahead of need. 0: a page is evicted when another needs its place.
+    /// Share of the cache that eviction ahead of need keeps free. 0: a page is evicted only when another needs its place.
     #[schemars(range(min = 0.0, max = 0.9))]
     pub destage_ahead: f64,
-    /// For `cflru`: the share of the pages, from the longest unused on, among which clean ones are evicted first.
+    /// For `cflru`: the clean-first window, as a share of the cache from the least recently used page on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub clean_window: f64,
     /// For `bplru`: a group written from its first page to its last is evicted next (LRU compensation).
     pub compensation: bool,
-    /// For `bplru`: pages missing in a group that is evicted are read and written with it.
+    /// For `bplru`: the missing pages of an evicted group are read and written with it.
     pub padding: Padding,
-    /// For `padding = "share"`: the share of a group's pages that must be in the cache for it to be padded.
+    /// For `padding = "share"`: a group is padded if at least this share of its pages is in the cache.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub padding_share: f64,
 }
@@ -70,47 +70,47 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// There is one.
+    /// There is a cache.
     pub fn is_on(&self) -> bool {
         self.policy != CachePolicy::None
     }
 }
 
-/// Who is evicted from a full cache.
+/// The eviction policy of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
-    /// There is no cache.
+    /// No cache.
     None,
-    /// The page used longest ago.
+    /// The least recently used page.
     Lru,
-    /// The clean page used longest ago, if one is among those unused for long; else as `lru` (Park et al. 2006).
+    /// The least recently used clean page of the clean-first window; without one as `lru` (Park et al. 2006).
     Cflru,
-    /// The group of a block's pages used longest ago (Kim and Ahn 2008).
+    /// The least recently used group; a group is the pages of a block (Kim and Ahn 2008).
     Bplru,
-    /// The group with the most pages (Jo et al. 2006).
+    /// The group with the most cached pages (Jo et al. 2006).
     Fab,
 }
 
-/// Where the cache stands.
+/// The place of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePlace {
-    /// In front of the drive; in an array, in front of each.
+    /// In front of the drive; in an array in front of each drive.
     Drive,
     /// In front of the array.
     Array,
 }
 
-/// Whether pages missing in a group are written with it.
+/// Whether the missing pages of an evicted group are written with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Padding {
-    /// No.
+    /// Never.
     Off,
-    /// Yes.
+    /// Always.
     Always,
-    /// If `padding_share` of the group is there.
+    /// If at least `padding_share` of the group is in the cache.
     Share,
 }
 
@@ -123,10 +123,10 @@ pub struct Array {
     /// Drives of the array.
     #[schemars(range(min = 2, max = 64))]
     pub drives: u32,
-    /// Size of a stripe unit, KB (1024 bytes): whole pages.
+    /// Size of a stripe unit (the part of a stripe on one drive), KB (1024 bytes): a multiple of the page size.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub stripe_kb: f64,
-    /// The drive of a `rais5` that has failed, counted from 0. Absent: none.
+    /// For `rais5`: the failed drive, counted from 0. Absent: none.
     #[schemars(range(min = 0, max = 63))]
     pub degraded: Option<u32>,
 }
@@ -139,7 +139,7 @@ impl Default for Array {
 
 impl Array {
     /// Bytes of a stripe unit.
-    pub fn stripe_bytes(&self) -> u64 {
+    pub fn unit_bytes(&self) -> u64 {
         (self.stripe_kb * 1024.0) as u64
     }
 
@@ -148,7 +148,7 @@ impl Array {
         if self.level == ArrayLevel::None { 1 } else { self.drives }
     }
 
-    /// Units of a row that hold data.
+    /// Units of a stripe that hold data.
     pub fn data_units(&self) -> u32 {
         match self.level {
             ArrayLevel::None => 1,
@@ -157,16 +157,16 @@ impl Array {
         }
     }
 
-    /// Bytes that an array of drives of `drive_bytes` exports: whole rows of units; those of a single drive as they are.
+    /// Bytes that an array of drives of `drive_bytes` exports: whole stripes. A single drive exports `drive_bytes`.
     pub fn exported_bytes(&self, drive_bytes: u64) -> u64 {
         if self.level == ArrayLevel::None {
             return drive_bytes;
         }
-        drive_bytes / self.stripe_bytes() * self.stripe_bytes() * u64::from(self.data_units())
+        drive_bytes / self.unit_bytes() * self.unit_bytes() * u64::from(self.data_units())
     }
 }
 
-/// How data lie on the drives.
+/// The layout of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrayLevel {

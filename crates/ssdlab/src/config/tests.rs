@@ -27,8 +27,8 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (json!({"devices": {"channels": 1, "page_bytes": 5}}), "devices: unknown section; did you mean device?"),
         (
             json!({"gc": {"soft": "high"}}),
-            "gc.soft = \"high\": must be a number from 0 to 1000000, not a string (Soft threshold T_soft: collection starts when a pool \
-             has fewer free blocks)",
+            "gc.soft = \"high\": must be a number from 0 to 1000000, not a string (Soft threshold T_soft: a pool with fewer \
+             free blocks triggers GC)",
         ),
         (
             json!({"device": {"read_ns": 0}}),
@@ -50,21 +50,21 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (
             json!({"gc": {"scope": "chp"}}),
             "gc.scope = \"chp\": must be one of \"device\", \"channel\", \"chip\", \"die\", \"plane\", \"block\", \"none\"; did you mean \
-             \"chip\"? (Where host operations wait while a job is active)",
+             \"chip\"? (The scope of blocking: where host operations wait while a GC job is active)",
         ),
         (
             json!({"ftl": {"allocation": "CWPP"}}),
             "ftl.allocation = \"CWPP\": must be one of \"dynamic\", \"CWDP\", \"CWPD\", \"CDWP\", ... (25 in all); did you mean \"CWDP\"? \
-             (Where a written page goes: a permutation of the letters C (channel), W (way: chip), D (die), P (plane), fastest changing first, \
-             or `dynamic` (the least loaded chip))",
+             (Page allocation)",
         ),
         (
             json!({"gc": {"merge": "yes"}}),
-            "gc.merge = \"yes\": must be true or false, not a string (Host requests join page moves of the same page, where the scope lets them through)",
+            "gc.merge = \"yes\": must be true or false, not a string (Host requests merge with a page move of the same page, where the \
+             scope does not block them)",
         ),
         (
             json!({"gc": {"suspend": ["read", "writes"]}}),
-            "gc.suspend[1] = \"writes\": must be one of \"read\", \"program\", \"erase\" (GC operations in progress that a host \
+            "gc.suspend[1] = \"writes\": must be one of \"read\", \"program\", \"erase\" (GC operations in service that a host \
              operation may suspend)",
         ),
         (
@@ -82,7 +82,7 @@ fn config_check_says_what_is_wrong_with_a_key() {
             "workload.size_table[0] = [1,2,3]: must be a list of 2 entries: a number, a number (Generated, for `request_size = \"table\"`: \
              pairs of size in KB (0.5 to 1048576) and relative weight (from 0))",
         ),
-        (json!({"gc": 5}), "gc = 5: must be a section with keys of its own, not a number"),
+        (json!({"gc": 5}), "gc = 5: must be a section of keys, not a number"),
         (json!([]), "the configuration must be a table of sections, not a list"),
         (
             json!({"workload": {"flows": [{"read_share": 2}]}}),
@@ -106,7 +106,7 @@ fn config_every_problem_is_reported_at_once() {
         ..set(&[("gc.scop", "none"), ("", "5")])
     };
     let expected = "my.toml:2: gc.sfot: unknown key; did you mean gc.soft?\n\
-                    my.toml:3: gc.hard = 2: must be a number from 0 to 1 (Hard threshold T_hard as a share of T_soft, below which host writes wait)\n\
+                    my.toml:3: gc.hard = 2: must be a number from 0 to 1 (Hard threshold T_hard as a share of T_soft: below it host writes wait)\n\
                     my.toml:6: device.read_ns = NaN: must be a finite number\n\
                     gc.scop: unknown key; did you mean gc.scope?\n\
                     \"=5\": a key is missing; write KEY=VALUE";
@@ -152,7 +152,7 @@ fn config_relations_between_keys() {
             "gc.soft = 99: 99 of the 100 blocks of a pool, but 15 are spare, of which 2 are being filled, and the threshold must lie below \
              the rest; lower it to at most 12 blocks",
         ),
-        (&[("gc.soft", "1.5")], "gc.soft = 1.5: from 1 on it is a number of blocks and must be whole, as 1 or 2; below 1 it is a share"),
+        (&[("gc.soft", "1.5")], "gc.soft = 1.5: must be a share below 1, or a whole number of blocks, for example 1 or 2"),
         (
             &[("device.pages_per_block", "2"), ("device.read_ns_by_page", "[1, 2, 3]")],
             "device.read_ns_by_page: has 3 entries for device.pages_per_block = 2; leave out those beyond",

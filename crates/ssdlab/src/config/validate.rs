@@ -135,7 +135,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
         return;
     }
     let (page, stripe) = (u64::from(config.device.page_bytes), array.stripe_kb * 1024.0);
-    if stripe.fract() != 0.0 || !array.stripe_bytes().is_multiple_of(page) {
+    if stripe.fract() != 0.0 || !array.unit_bytes().is_multiple_of(page) {
         messages.push(format!("array.stripe_kb = {}: must be whole pages (device.page_bytes = {page})", array.stripe_kb));
         return;
     }
@@ -210,9 +210,8 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
 fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
     if soft >= 1.0 && soft.fract() != 0.0 {
         let (low, high) = (soft.floor(), soft.ceil());
-        return messages.push(format!(
-            "gc.soft = {soft}: from 1 on it is a number of blocks and must be whole, as {low} or {high}; below 1 it is a share"
-        ));
+        return messages
+            .push(format!("gc.soft = {soft}: must be a share below 1, or a whole number of blocks, for example {low} or {high}"));
     }
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let threshold = capacity.soft_blocks(soft);

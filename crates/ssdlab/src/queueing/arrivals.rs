@@ -259,7 +259,7 @@ impl Stream {
         };
         match Arrival::new(at_ns, op) {
             Some(arrival) => Ok(Some(arrival)),
-            None => Err(Error::Usage("the requests asked for last longer than 292 years: ask for fewer, or for higher rates".into())),
+            None => Err(Error::Usage("the arrivals span more than 292 years: use fewer requests, or higher rates".into())),
         }
     }
 

@@ -114,7 +114,7 @@ impl Model {
             return Err(Error::Usage(message));
         }
         if self.free_blocks == Some(0) {
-            return Err(Error::Usage("free_blocks = 0: expected at least 1, for a collection to copy to".into()));
+            return Err(Error::Usage("free_blocks = 0: expected at least 1, as GC copies valid pages to a free block".into()));
         }
         Ok(())
     }
@@ -241,7 +241,7 @@ impl Backlog<'_> {
 
     /// The first has ended; returns when it had started.
     fn end_first(&mut self) -> Ns {
-        let start = self.starts.pop_front().expect("a collection is at work");
+        let start = self.starts.pop_front().expect("a GC job is in service");
         if !self.starts.is_empty() {
             self.begin_first();
         }
@@ -392,9 +392,10 @@ impl<'a> Die<'a> {
     /// The server works for `ns`; meanwhile requests arrive.
     #[inline]
     fn work(&mut self, ns: Ns) -> Result<()> {
-        let end = self.now.checked_add(ns).ok_or_else(|| {
-            Error::Usage("the work asked for lasts longer than 584 years: ask for fewer requests, or for shorter operations".into())
-        })?;
+        let end = self
+            .now
+            .checked_add(ns)
+            .ok_or_else(|| Error::Usage("the simulated time exceeds 584 years: use fewer requests, or shorter operations".into()))?;
         if ns > 0 {
             self.queue.enter_before(end)?;
             self.queue.longest = self.queue.longest.max(self.queue.len());
@@ -742,7 +743,7 @@ mod tests {
     fn a_run_that_is_cancelled_or_too_long_says_so() {
         let traffic = Traffic::new(Arrivals::Saturated(RATES), u64::MAX, 1).unwrap();
         let caller = Caller::default();
-        caller.ask();
+        caller.request_stop();
         let watch = Watch { caller: &caller, completed: &AtomicU64::new(0) };
         assert!(matches!(simulate(&model(Priority::Cep), &traffic, false, watch), Err(Error::Interrupted)));
         let times = ServiceTimes { read_ns: LONGEST_NS, write_ns: LONGEST_NS, copy_ns: 0, erase_ns: 0 };

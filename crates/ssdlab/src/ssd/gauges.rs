@@ -2,7 +2,7 @@
 //! starts or ends and when a block is taken or freed, that it is done in every run.
 
 use super::Ssd;
-use crate::stats::{Level, Readings, Shape};
+use crate::stats::{Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
 
 /// Levels and extremes.
@@ -55,7 +55,7 @@ impl Ssd {
     }
 
     /// Adds to `shape` what this drive has.
-    pub fn add_shape(&self, shape: &mut Shape) {
+    pub fn add_shape(&self, shape: &mut SeriesShape) {
         let geometry = self.geometry();
         shape.chips += geometry.chips;
         shape.dies += geometry.dies;

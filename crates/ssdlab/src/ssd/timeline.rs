@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Ssd;
 use crate::flash::OpKind;
 use crate::sched::linked;
-use crate::timeline::{Budget, Level, NOWHERE, Origin, Recorder, Shape};
+use crate::timeline::{Budget, DriveShape, Level, NOWHERE, Origin, Recorder};
 use crate::units::{ChipId, Ns, PoolId, Ppn, ReqId, SlabId, SlotId, TxnId};
 
 const NO_PAGE: Ppn = Ppn(NOWHERE);
@@ -14,7 +14,7 @@ impl Ssd {
     /// Records what happens from now on. For before [`Ssd::begin`]; `drive` is the number of this drive.
     pub fn keep_timeline(&mut self, drive: u32, budget: &Arc<Budget>) {
         let geometry = self.geometry();
-        let shape = Shape {
+        let shape = DriveShape {
             drive,
             dies: geometry.dies,
             channels: geometry.channels,

@@ -6,37 +6,37 @@ use serde::{Deserialize, Serialize};
 /// An array of drives during the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayResult {
-    /// How data lie on the drives: `rais0` or `rais5`.
+    /// The layout: `rais0` or `rais5`.
     #[schemars(extend("unit" = "text"))]
     pub level: String,
-    /// Drives, one that has failed included.
+    /// Number of drives, a failed one included.
     #[schemars(extend("unit" = "count"))]
     pub drives: u32,
-    /// Pages of parity made from the old parity and the old content of the pages written.
+    /// Parity pages computed by read-modify-write: from the old parity and the old content of the pages written.
     #[schemars(extend("unit" = "count"))]
     pub read_modify_writes: u64,
-    /// Pages of parity made from all data of their column, after some of these were read.
+    /// Parity pages computed by reconstruct-write: from all data of their column, some of them read.
     #[schemars(extend("unit" = "count"))]
     pub reconstruct_writes: u64,
-    /// Pages of parity made from data that were all written, so that nothing was read.
+    /// Parity pages computed without a read, as all data of their column were written.
     #[schemars(extend("unit" = "count"))]
     pub full_writes: u64,
-    /// Pages read before these writes: of old data and old parity.
+    /// Pages read for these parity pages: old data and old parity.
     #[schemars(extend("unit" = "count"))]
     pub update_reads: u64,
-    /// Pages of parity written.
+    /// Parity pages written.
     #[schemars(extend("unit" = "count"))]
     pub parity_writes: u64,
-    /// Reads of the failed drive that were replaced by reads of all others.
+    /// Degraded reads: reads of the failed drive, replaced by reads of all others.
     #[schemars(extend("unit" = "count"))]
     pub degraded_reads: u64,
-    /// Writes to a row, reads and trims that waited for their row's turn.
+    /// Operations (writes to a stripe, reads, trims) that waited for the lock of their stripe.
     #[schemars(extend("unit" = "count"))]
     pub row_waits: u64,
 }
 
 impl ArrayResult {
-    /// What has been done since `before`.
+    /// Counts since `before`.
     #[must_use]
     pub(super) fn since(self, before: &ArrayResult) -> Self {
         ArrayResult {

@@ -6,45 +6,45 @@ use serde::{Deserialize, Serialize};
 use super::result::ratio;
 use crate::units::Ns;
 
-/// Decisions of a cache, in counts of pages.
+/// Counters of a cache's decisions, in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounters {
     /// Pages looked up.
     pub lookups: u64,
-    /// Pages read that were there.
+    /// Read hits: pages read that were cached or being fetched.
     pub read_hits: u64,
-    /// Pages written of which something was there.
+    /// Write hits: pages written that were cached, at least in part.
     pub write_hits: u64,
-    /// Pages evicted, clean ones too.
+    /// Pages evicted, clean and dirty.
     pub evictions: u64,
-    /// Dirty pages written below: for room, in idle time, for flushes.
+    /// Destages: dirty pages written to the next storage level, on eviction, in idle time or for a flush.
     pub destages: u64,
-    /// Evictions that passed over something because its home was in GC.
+    /// Evictions that skipped at least one page or group because its target was in GC.
     pub gc_skips: u64,
-    /// Evictions for writes while all homes were in GC.
+    /// Evictions for a write while all targets were in GC.
     pub gc_fallbacks: u64,
-    /// Pages read that were not kept, since all homes were in GC.
+    /// Pages read that were not inserted because all targets were in GC.
     pub gc_bypasses: u64,
-    /// Evictions in which the page used longest ago stood in for what the user's own policy named.
+    /// Evictions in which the user-defined policy chose no candidate and the least recently used page was evicted.
     pub policy_fallbacks: u64,
 }
 
 /// Response times of some requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Responses {
-    /// How many there are.
+    /// Number of requests.
     pub(super) count: u64,
-    /// Their sum, ns.
+    /// Sum of the response times, ns.
     pub(super) sum: u128,
-    /// The longest, ns.
+    /// The longest response time, ns.
     pub(super) max: Ns,
 }
 
 impl Responses {
-    /// Of no requests.
+    /// Without requests.
     pub(super) const NONE: Responses = Responses { count: 0, sum: 0, max: 0 };
 
-    /// One more.
+    /// Adds a response time.
     #[inline]
     pub fn add(&mut self, ns: Ns) {
         self.count += 1;
@@ -61,27 +61,27 @@ impl Responses {
     }
 }
 
-/// What a cache, or all those of an array's drives, did during the run.
+/// Statistics of a cache, or of the caches of an array's drives together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
-    /// Pages it can keep.
+    /// Capacity in pages.
     pub capacity: u64,
-    /// What it decided.
+    /// Counters of its decisions.
     pub counters: CacheCounters,
-    /// Hits of pages still being fetched.
+    /// Read hits on a page still being fetched.
     pub delayed_hits: u64,
     /// Destages in idle time.
     pub idle_destages: u64,
-    /// Pages written with their group that were not dirty.
+    /// Pages written as padding of their group though not dirty.
     pub padded_pages: u64,
-    /// Dirty pages when the run ended.
+    /// Dirty pages at the end of the run.
     pub dirty_pages: u64,
-    /// Of requests with no page, and with a page, whose home was in GC when they arrived.
+    /// Response times of requests without and with a page whose target was in GC at their arrival.
     pub responses: [Responses; 2],
 }
 
 impl CacheStats {
-    /// Those of two caches together.
+    /// Sum over two caches.
     #[must_use]
     pub fn joined(self, other: CacheStats) -> Self {
         let (a, b) = (self.counters, other.counters);
@@ -106,7 +106,7 @@ impl CacheStats {
         }
     }
 
-    /// What has been done since `before`; pages are those of the present. Responses before were not recorded.
+    /// Counts since `before`; numbers of pages are the present ones. Responses before were not recorded.
     #[must_use]
     pub(super) fn since(self, before: &CacheStats) -> Self {
         let (now, then) = (self.counters, before.counters);
@@ -129,7 +129,7 @@ impl CacheStats {
         }
     }
 
-    /// The same as a result.
+    /// The statistics as a result.
     pub(super) fn result(&self, policy_source: Option<String>) -> CacheResult {
         let CacheCounters { lookups, read_hits, write_hits, evictions, destages, gc_skips, gc_fallbacks, gc_bypasses, policy_fallbacks } =
             self.counters;
@@ -155,72 +155,72 @@ impl CacheStats {
     }
 }
 
-/// What the cache did; those of an array's drives together.
+/// Statistics of the cache, summed over the drives of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheResult {
-    /// BLAKE3 over the source of the eviction policy, where that was the user's own (`config.cache.policy` is `custom`).
+    /// BLAKE3 over the source of a user-defined eviction policy (`config.cache.policy` is `custom`). Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "hexadecimal"))]
     pub policy_source: Option<String>,
-    /// Evictions in which the page used longest ago stood in, since the user's own policy named none, or none that could be evicted. Absent
-    /// without such a policy.
+    /// Evictions in which the user-defined policy chose no candidate and the least recently used page was evicted. Absent without such a
+    /// policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "count"))]
     pub policy_fallbacks: Option<u64>,
-    /// Pages it can keep.
+    /// Capacity in pages.
     #[schemars(extend("unit" = "count"))]
     pub capacity_pages: u64,
-    /// Pages looked up. Writes that go below at once are not.
+    /// Pages looked up. Writes of a write-through cache do not count.
     #[schemars(extend("unit" = "count"))]
     pub lookups: u64,
-    /// Pages read that were there, or on their way there.
+    /// Read hits: pages read that were cached or being fetched.
     #[schemars(extend("unit" = "count"))]
     pub read_hits: u64,
-    /// Pages written of which something was there.
+    /// Write hits: pages written that were cached, at least in part.
     #[schemars(extend("unit" = "count"))]
     pub write_hits: u64,
     /// Hits as a share of the pages looked up. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub hit_ratio: Option<f64>,
-    /// Pages read that were on their way.
+    /// Read hits on a page still being fetched.
     #[schemars(extend("unit" = "count"))]
     pub delayed_hits: u64,
-    /// Pages evicted, clean ones too.
+    /// Pages evicted, clean and dirty.
     #[schemars(extend("unit" = "count"))]
     pub evictions: u64,
-    /// Dirty pages written below: for room, in idle time, for flushes.
+    /// Destages: dirty pages written to the next storage level, on eviction, in idle time or for a flush.
     #[schemars(extend("unit" = "count"))]
     pub destages: u64,
-    /// Dirty pages written below in idle time.
+    /// Destages in idle time.
     #[schemars(extend("unit" = "count"))]
     pub idle_destages: u64,
-    /// Pages written with their group that were not dirty (BPLRU).
+    /// Pages written as padding of their group though not dirty (BPLRU).
     #[schemars(extend("unit" = "count"))]
     pub padded_pages: u64,
-    /// Dirty pages when the run ended: what a loss of power would lose.
+    /// Dirty pages at the end of the run: a power loss would lose them.
     #[schemars(extend("unit" = "count"))]
     pub dirty_pages: u64,
-    /// Evictions that passed over at least one page or group because its home was in GC.
+    /// Evictions that skipped at least one page or group because its target was in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_skips: u64,
-    /// Evictions for writes while all homes were in GC.
+    /// Evictions for a write while all targets were in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_fallbacks: u64,
-    /// Pages read that were not kept, since all homes were in GC.
+    /// Pages read that were not inserted because all targets were in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_bypasses: u64,
-    /// Response times of reads and writes at the cache, by whether a page of theirs had its home in GC when they arrived.
+    /// Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival.
     pub response_ns: CacheResponses,
 }
 
-/// Response times by whether a page had its home in GC.
+/// Response times by whether the target of a page was in GC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheResponses {
-    /// Of requests that arrived when no page's home was in GC. Absent without any.
+    /// Requests that arrived while no target of their pages was in GC. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_gc: Option<CacheResponse>,
-    /// Of requests that arrived when a page's home was in GC. Absent without any.
+    /// Requests that arrived while the target of one of their pages was in GC. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<CacheResponse>,
 }

@@ -28,7 +28,7 @@ pub use result::{
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
-    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, Shape, StateSeries,
+    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, StateSeries,
 };
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
 

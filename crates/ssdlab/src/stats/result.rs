@@ -28,38 +28,36 @@ pub struct RunResult {
     /// The effective configuration of the run, complete.
     #[schemars(extend("unit" = "object"))]
     pub config: Value,
-    /// Keys of schemes, of the file or set by hand that have no effect in this configuration. Keys of the device and the workload are not
-    /// listed.
+    /// Keys without effect in this configuration, from the scheme, the file or `--set`. Keys of the device and the workload are not listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("unit" = "key and needs"))]
     pub idle_keys: Vec<IdleKey>,
     /// The seed of all random streams.
     #[schemars(extend("unit" = "number"))]
     pub seed: u64,
-    /// BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival: equal digests
-    /// mean that every request took exactly as long.
+    /// BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival. Equal digests: every request
+    /// has the same response time.
     #[schemars(extend("unit" = "hexadecimal"))]
     pub digest: String,
-    /// The warm-up, the first part of the run, which was simulated and is left out of all statistics of what happened. Absent without one.
-    /// Still of the whole run are `digest`, `series`, `workload`, `simulated_ns` and the times on this machine; of its end `wear` and
-    /// `cache.dirty_pages`.
+    /// The warm-up: the first part of the run, simulated but left out of the statistics. Absent without one. `digest`, `series`,
+    /// `workload`, `simulated_ns` and the times on this machine cover the whole run; `wear` and `cache.dirty_pages` hold at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUpResult>,
     /// Completed requests by kind.
     pub requests: RequestCounts,
-    /// Response times (completion minus arrival) by class; trims and flushes are in none.
+    /// Response times (completion minus arrival) by class. Trims and flushes are in no class.
     pub latency_ns: Latencies,
-    /// Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and above it by no more than
-    /// this share. Count, mean, deviation, minimum and maximum are exact.
+    /// Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and exceeds it by at most this
+    /// share. Count, mean, deviation, minimum and maximum are exact.
     #[schemars(extend("unit" = "share"))]
     pub percentile_error: f64,
     /// Mean parts of the response time by class; they add up to its mean.
     pub breakdown_ns: Breakdowns,
-    /// Reads and writes completed in a second of simulated time, without the time and the requests of a warm-up.
+    /// Reads and writes completed per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub iops: Option<f64>,
-    /// Bytes asked for in a second of simulated time, without the time and the requests of a warm-up.
+    /// Bytes requested per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// Garbage collection during the run.
@@ -67,10 +65,10 @@ pub struct RunResult {
     /// Slack of page operations, and its estimates.
     #[serde(default, skip_serializing_if = "SlackResult::is_empty")]
     pub slack: SlackResult,
-    /// What the cache did; those of an array's drives together. Absent without one.
+    /// Statistics of the cache, summed over the drives of an array. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheResult>,
-    /// Erases that the blocks have seen since they were new, those of preconditioning included.
+    /// Erases of the blocks since they were new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
     /// Flash operations during the run.
@@ -78,48 +76,48 @@ pub struct RunResult {
     /// The array of drives. Absent for a single drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayResult>,
-    /// How busy the resources were.
+    /// Utilisation of chips and channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
-    /// The run over time. Absent where it was not asked for.
+    /// The run over time. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesResult>,
-    /// How response times are distributed, by kind of request. Absent where it was not asked for.
+    /// Distribution of response times, by kind of request. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histograms: Option<Histograms>,
-    /// How often each further mechanism fired, by its name.
+    /// Counters of further mechanisms, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "super::counters::schema")]
     pub counters: BTreeMap<String, u64>,
-    /// How the drive was prepared before the run, where it was.
+    /// The preparation of the drive before the run. Absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<PreconditionReport>,
-    /// The timeline that was written, if one was.
+    /// The timeline written. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineResult>,
-    /// What the workload says of itself: the trace's lines, what was clipped or wrapped, and the like.
+    /// Properties of the workload: for example lines of the trace, requests clipped or wrapped.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schemars(extend("unit" = "object"))]
     pub workload: Value,
     /// Simulated time from the start of the run to its end, a warm-up included.
     #[schemars(extend("unit" = "ns"))]
     pub simulated_ns: Ns,
-    /// Time that preparing the drive (preconditioning, or reading a saved state) took on this machine.
+    /// Wall-clock time to prepare the drive (preconditioning, or reading a saved state).
     #[schemars(extend("unit" = "s"))]
     pub prepare_s: f64,
-    /// Time that the simulation took on this machine, after that.
+    /// Wall-clock time of the simulation, after the preparation.
     #[schemars(extend("unit" = "s"))]
     pub wall_s: f64,
-    /// Simulation speed: requests completed in a second on this machine.
+    /// Simulation speed: requests completed per second of wall-clock time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub requests_per_s: Option<f64>,
 }
 
-/// The warm-up that was left out.
+/// The warm-up, left out of the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUpResult {
-    /// Requests that arrived in it: the first so many.
+    /// Requests that arrived in it.
     #[schemars(extend("unit" = "count"))]
     pub requests: u64,
     /// Simulated time at which it ended.
@@ -163,7 +161,7 @@ pub struct Latencies {
     /// Writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Latency>,
-    /// Reads that start where the request before them ended (lee2013, footnote 2).
+    /// Reads that start where the previous request ended (lee2013, footnote 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq_read: Option<Latency>,
     /// All other reads.
@@ -240,39 +238,39 @@ pub struct Breakdowns {
 /// The mean parts of the response times of one class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdown {
-    /// Waiting in the host queue, for a place in a chip's queue.
+    /// Wait in the host queue, while a chip queue is full.
     #[schemars(extend("unit" = "ns"))]
     pub host_queue: f64,
-    /// Waiting for the die behind host work.
+    /// Wait for the die, behind host operations.
     #[schemars(extend("unit" = "ns"))]
     pub die_queue: f64,
-    /// Waiting for garbage collection.
+    /// Wait for garbage collection.
     #[schemars(extend("unit" = "ns"))]
     pub gc: f64,
-    /// Waiting for the channel bus.
+    /// Wait for the channel bus.
     #[schemars(extend("unit" = "ns"))]
     pub bus_queue: f64,
-    /// Being transferred on the bus.
+    /// Transfer on the bus.
     #[schemars(extend("unit" = "ns"))]
     pub transfer: f64,
-    /// In the flash array.
+    /// Read, program or erase in the flash array.
     #[schemars(extend("unit" = "ns"))]
     pub array: f64,
-    /// Suspended.
+    /// Suspension.
     #[schemars(extend("unit" = "ns"))]
     pub suspended: f64,
-    /// In the controller's DRAM.
+    /// Access to the controller's DRAM.
     #[schemars(extend("unit" = "ns"))]
     pub dram: f64,
 }
 
-/// Bytes asked for by the host in a second of simulated time.
+/// Bytes requested by the host per second of simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
-    /// Megabytes (10^6 bytes) read in a second.
+    /// Megabytes (10^6 bytes) read per second.
     #[schemars(extend("unit" = "MB/s"))]
     pub read: f64,
-    /// Megabytes (10^6 bytes) written in a second.
+    /// Megabytes (10^6 bytes) written per second.
     #[schemars(extend("unit" = "MB/s"))]
     pub write: f64,
 }
@@ -280,51 +278,51 @@ pub struct Bandwidth {
 /// Garbage collection during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GcResult {
-    /// BLAKE3 over the source of the victim policy, where that was the user's own (`config.gc.victim` is `custom`).
+    /// BLAKE3 over the source of a user-defined victim policy (`config.gc.victim` is `custom`). Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "hexadecimal"))]
     pub victim_source: Option<String>,
-    /// Jobs completed: a victim emptied, erased and returned to its pool.
+    /// GC jobs completed: a victim emptied, erased and returned to its pool.
     #[schemars(extend("unit" = "count"))]
     pub jobs: u64,
-    /// Pages that jobs copied to another place. Pages whose move a host write replaced are not among them.
+    /// Pages that GC jobs moved. A page whose move a host write replaced does not count.
     #[schemars(extend("unit" = "count"))]
     pub pages_moved: u64,
-    /// Copies that were out of date when their program ended, as the host had written the page meanwhile.
+    /// Page moves that were stale when their program ended, as the host had written the page meanwhile.
     #[schemars(extend("unit" = "count"))]
     pub stale_moves: u64,
     /// Blocks erased.
     #[schemars(extend("unit" = "count"))]
     pub erases: u64,
-    /// Write amplification: page programs of host and GC over those of the host. Absent where the host programmed nothing.
+    /// Write amplification: page programs of host and GC over page programs of the host. Absent if the host programmed no page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
-    /// Host operations that became one with a page move (lee2013 III-B).
+    /// Host operations merged with a page move (lee2013 III-B).
     pub merged: Shared,
-    /// Host operations whose transfer a page move of the same kind overlapped (lee2013 III-C).
+    /// Host operations that overlapped with a page move of the same kind (lee2013 III-C).
     pub pipelined: Shared,
-    /// Host operations that began while a job on their die could have gone on.
+    /// Host operations that preempted GC: they began while a job on their die was ready to continue.
     #[schemars(extend("unit" = "count"))]
     pub preemptions: u64,
     /// GC operations suspended in the array (lee2013 IV).
     #[schemars(extend("unit" = "count"))]
     pub suspensions: u64,
-    /// Time in the states of lee2013 Fig. 7, summed over pools.
+    /// Time in the GC states of lee2013 Fig. 7, summed over pools.
     pub state_ns: StateTimes,
-    /// The fewest free blocks that any pool had during the run, blocks being filled excluded. One is reserved for collection.
+    /// Minimum of the free blocks over pools and time, write frontiers excluded. One is reserved for GC.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_min: u32,
-    /// How long jobs took, from their start to the end of their erase. Absent without jobs.
+    /// Duration of GC jobs, from the start to the end of the erase. Absent without jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Duration>,
-    /// Share of the simulated time in which a pool had a job active, averaged over all pools.
+    /// Share of the simulated time in which a pool has an active job, mean over pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub time_share: Option<f64>,
 }
 
-/// Host operations that share something with page moves.
+/// Host operations that merge or overlap with page moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shared {
     /// Page reads.
@@ -350,29 +348,29 @@ impl Shared {
     }
 }
 
-/// Time in the states of lee2013 Fig. 7, summed over pools: together the simulated time times the pools. Exact below 2^63 ns; above, which
-/// thousands of pools reach in days, the nearest number with 53 bits.
+/// Time in the GC states of lee2013 Fig. 7, summed over pools: the sum of all states is the simulated time x the number of pools. Exact
+/// below 2^63 ns; above (thousands of pools over days) rounded to 53 bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateTimes {
-    /// S0: no collection is wanted.
+    /// S0: GC is not triggered.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s0: u128,
-    /// S1: it is wanted or under way, and all host operations are allowed.
+    /// S1: GC is triggered or active; all host operations are allowed.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s1: u128,
-    /// S2: the same with fewer than T_hard free blocks, where host writes wait.
+    /// S2: as S1, but with fewer than T_hard free blocks: host writes wait.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s2: u128,
-    /// S3: collection runs to completion.
+    /// S3: a GC job runs to completion; host operations wait.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s3: u128,
 }
 
-/// A time summed over many things: whole as long as readers of JSON take it for an integer (63 bits), else the nearest real.
+/// A sum of times: an integer up to 63 bits, as JSON readers expect; above, the nearest real.
 mod summed_ns {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -397,7 +395,7 @@ mod summed_ns {
     }
 }
 
-/// How long GC jobs took.
+/// Duration of GC jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Duration {
     /// Mean duration of a job.
@@ -423,7 +421,7 @@ pub struct Wear {
 }
 
 impl Wear {
-    /// From the erases of each block; `None` without blocks.
+    /// Wear from the erases of each block; `None` without blocks.
     pub fn of(erase_counts: &[u32]) -> Option<Self> {
         let mut sums = Sums::new();
         erase_counts.iter().for_each(|&erases| sums.add(erases.into()));
@@ -451,44 +449,44 @@ pub struct FlashResult {
     pub erases: u64,
 }
 
-/// Share of the simulated time in which each resource was busy.
+/// Share of the simulated time in which each resource is busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// By chip: share of the time in which it was busy. Where its dies work side by side: in which they held an operation, averaged over them.
+    /// By chip: share of the time in which it is busy. If its dies work in parallel: share in which a die is occupied, mean over dies.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<f64>,
-    /// By channel: share of the time in which its bus was transferring.
+    /// By channel: share of the time in which its bus transfers.
     #[schemars(extend("unit" = "share"))]
     pub channels: Vec<f64>,
 }
 
-/// How the drive was prepared before the run. Nothing of it took simulated time or is counted elsewhere but in `wear`.
+/// The preparation of the drive before the run. It takes no simulated time, and only `wear` counts it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PreconditionReport {
     /// The kind of preconditioning, as configured.
     #[schemars(extend("unit" = "text"))]
     pub kind: String,
-    /// Logical pages that hold data when the run begins.
+    /// Logical pages with data at the start of the run.
     #[schemars(extend("unit" = "count"))]
     pub pages_mapped: u64,
-    /// Their share of the exported pages.
+    /// `pages_mapped` as a share of the exported pages.
     #[schemars(extend("unit" = "share"))]
     pub valid_share: f64,
     /// Pages overwritten at random.
     #[schemars(extend("unit" = "count"))]
     pub pages_overwritten: u64,
-    /// Write amplification of the last window of overwriting. Absent where overwriting collected nothing on purpose, or nothing was overwritten.
+    /// Write amplification in the last window of overwriting. Absent without overwriting, or if the overwriting runs no GC (`soft`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
-    /// Overwriting ended because write amplification was steady, not because it went on for too long.
+    /// Overwriting ended because write amplification was steady; if not, it reached its limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "yes or no"))]
     pub steady: Option<bool>,
-    /// Free blocks of the pool that has the fewest, frontiers excluded, when the run begins.
+    /// Minimum of the free blocks over pools at the start of the run, write frontiers excluded.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_min: u32,
-    /// Free blocks of the pool that has the most, frontiers excluded, when the run begins.
+    /// Maximum of the free blocks over pools at the start of the run, write frontiers excluded.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_max: u32,
     /// The soft threshold T_soft of a pool in blocks.
@@ -497,7 +495,7 @@ pub struct PreconditionReport {
 }
 
 impl PreconditionReport {
-    /// That of the drives of an array, all prepared in the same way: sums and means; the fewest and the most free blocks of any.
+    /// Joins the reports of an array's drives, all prepared in the same way: sums, means, minimum and maximum of the free blocks.
     ///
     /// # Panics
     /// Without reports.
@@ -519,28 +517,28 @@ impl PreconditionReport {
     }
 }
 
-/// What a timeline shows.
+/// The extent of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineResult {
-    /// Its file, as it was named.
+    /// Its file, as given.
     #[schemars(extend("unit" = "text"))]
     pub file: String,
     /// Slices in it.
     #[schemars(extend("unit" = "count"))]
     pub slices: u64,
-    /// Simulated time from which on it shows everything.
+    /// Simulated time from which it is complete.
     #[schemars(extend("unit" = "ns"))]
     pub from_ns: Ns,
-    /// Simulated time up to which it shows everything.
+    /// Simulated time up to which it is complete.
     #[schemars(extend("unit" = "ns"))]
     pub to_ns: Ns,
-    /// It ends there because it had as many slices as it may have.
+    /// It ends there because the limit of slices was reached.
     #[schemars(extend("unit" = "yes or no"))]
     pub full: bool,
 }
 
 impl RunResult {
-    /// Puts a run's result together. `erase_counts` has the erases of each block since it was new.
+    /// Assembles the result of a run. `erase_counts` has the erases of each block since it was new.
     ///
     /// # Panics
     /// If `run.wall_s` (or `run.prepare_s`) is not a finite number of seconds, or busy times exceed the simulated time.

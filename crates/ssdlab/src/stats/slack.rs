@@ -13,27 +13,27 @@ pub struct SlackStats {
     pages: [u64; 2],
     sum: [u128; 2],
     squares: [Wide; 2],
-    /// By kind: requests with an estimate, those of which a page passed others, those served in a pause or paused.
+    /// By kind: requests with an estimate, requests with a page that bypassed others, requests served in a pause or paused.
     requests: [u64; 2],
     passed: [u64; 2],
     paused: [u64; 2],
-    /// Their chips, summed.
+    /// Sum of their chips.
     chips: [u64; 2],
-    /// Requests that came, and summed over them how many operations then waited for a chip on average (times the chips), for that with most and
-    /// for that with fewest.
+    /// Requests that arrived; and sums over them of the operations that waited then: on all chips, on the chip with most, on the chip with
+    /// fewest.
     arrivals: u64,
     chips_of_drive: u64,
     waiting: u128,
     most: u128,
     fewest: u128,
-    /// Of these requests: response times, the size of the error of their estimates, and the error itself, ns.
+    /// Sums over these requests: response times, absolute errors of the estimates, signed errors, ns.
     responses: u128,
     error: u128,
     bias: i128,
 }
 
 impl SlackStats {
-    /// Those of two drives together. Drives of one array are alike, so that their chips are counted once.
+    /// Sum over two drives. The drives of an array are alike, so their chips count once.
     #[must_use]
     pub fn joined(self, other: SlackStats) -> Self {
         let each = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
@@ -57,7 +57,7 @@ impl SlackStats {
         }
     }
 
-    /// A request of a kind has ended that has one page.
+    /// A request of a kind with one page has ended.
     #[inline]
     pub fn only_page_ended(&mut self, kind: usize) {
         self.pages[kind] += 1;
@@ -74,7 +74,7 @@ impl SlackStats {
         self.squares[kind] = self.squares[kind] + squares;
     }
 
-    /// A request comes; so many operations wait for each chip.
+    /// A request arrives while this many operations wait for each chip.
     pub fn arrived(&mut self, waiting: &[u32]) {
         self.arrivals += 1;
         self.waiting += waiting.iter().map(|&count| u128::from(count)).sum::<u128>();
@@ -83,8 +83,8 @@ impl SlackStats {
         self.chips_of_drive = waiting.len() as u64;
     }
 
-    /// A request of a kind has ended, for which an end was estimated.
-    /// Its pages were on so many chips; one passed another, one was served in a pause or paused.
+    /// A request of a kind with an estimated end has ended.
+    /// Number of chips of its pages; whether a page bypassed another; whether a page was served in a pause or paused.
     pub fn request_ended(&mut self, kind: usize, chips: u32, estimate: Ns, response: Ns, [passed, paused]: [bool; 2]) {
         self.requests[kind] += 1;
         self.passed[kind] += u64::from(passed);
@@ -95,7 +95,7 @@ impl SlackStats {
         self.bias += i128::from(estimate) - i128::from(response);
     }
 
-    /// The statistics; what is not defined is absent.
+    /// The statistics; undefined ones are absent.
     pub fn result(&self) -> SlackResult {
         let of = |kind: usize| {
             let count = self.pages[kind] as f64;
@@ -132,33 +132,33 @@ impl SlackStats {
     }
 }
 
-/// How much earlier than their requests pages ended, and how well that was known before.
+/// Slack of pages (how much earlier than its request a page ended), and the error of the estimates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlackResult {
-    /// Of the pages of reads.
+    /// Pages of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Slack>,
-    /// Of the pages of writes.
+    /// Pages of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Slack>,
-    /// Sum over requests of the difference between the estimated and the actual response time, over the sum of the actual ones.
+    /// Estimation error: sum over requests of |estimated - actual response time|, over the sum of the actual times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub estimation_error: Option<f64>,
-    /// The same with the sign of the difference kept: above 0 the estimates are too long.
+    /// Estimation bias: the same sum with sign. Above 0: the estimates are too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub estimation_bias: Option<f64>,
-    /// Share of requests of which a page passed another in its queue.
+    /// Share of requests with a page that bypassed another in its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<ByKind>,
     /// Share of reads served while a program paused for them, and of writes that paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<ByKind>,
-    /// Chips that a request's pages are on, mean over requests.
+    /// Number of chips that serve a request, mean over requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<ByKind>,
-    /// Page operations that waited for a chip when a request came.
+    /// Page operations that waited for a chip at the arrival of a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
 }
@@ -169,7 +169,7 @@ impl SlackResult {
     }
 }
 
-/// The slack of pages: the end of the request less the end of the page.
+/// The slack of pages: end of the request minus end of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slack {
     /// Mean.
@@ -180,16 +180,16 @@ pub struct Slack {
     pub std_ns: f64,
 }
 
-/// Operations in the queues of a chip, mean over the arrivals of requests.
+/// Operations in the queues of a chip at the arrival of a request, mean over requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
-    /// Over all chips.
+    /// Mean over chips.
     #[schemars(extend("unit" = "count"))]
     pub mean: f64,
-    /// Of the chip that had most at the time.
+    /// The chip with the most at that time.
     #[schemars(extend("unit" = "count"))]
     pub longest: f64,
-    /// Of the chip that had fewest.
+    /// The chip with the fewest at that time.
     #[schemars(extend("unit" = "count"))]
     pub shortest: f64,
 }
@@ -197,11 +197,11 @@ pub struct Waiting {
 /// By kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByKind {
-    /// Of the reads.
+    /// Reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "number"))]
     pub read: Option<f64>,
-    /// Of the writes.
+    /// Writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "number"))]
     pub write: Option<f64>,

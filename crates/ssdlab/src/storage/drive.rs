@@ -1,7 +1,7 @@
-//! A drive as a store: its homes are its chips.
+//! A drive as a store: its targets are its chips.
 
 use super::Store;
-use crate::cache::{Groups, Homes};
+use crate::cache::{Groups, Targets};
 use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::ssd::Ssd;
@@ -28,7 +28,7 @@ impl Store for Ssd {
     }
 
     #[inline]
-    fn next_is(&mut self, origin: Origin) {
+    fn set_next_origin(&mut self, origin: Origin) {
         self.next_request_is(origin);
     }
 
@@ -61,23 +61,23 @@ impl Store for Ssd {
     }
 }
 
-impl Homes for Ssd {
-    fn homes(&self) -> u32 {
+impl Targets for Ssd {
+    fn targets(&self) -> u32 {
         self.ftl().geometry().chips
     }
 
     #[inline]
-    fn home_of(&self, page: u32) -> Option<u32> {
+    fn target_of(&self, page: u32) -> Option<u32> {
         self.chip_of_page(Lpn(page)).map(|chip| chip.0)
     }
 
-    fn homes_are_fixed(&self) -> bool {
+    fn targets_are_fixed(&self) -> bool {
         !self.allocates_dynamically()
     }
 
     #[inline]
-    fn in_gc(&self, home: u32, soon: u32) -> bool {
-        self.chip_in_gc(ChipId(home), soon)
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        self.chip_in_gc(ChipId(target), soon)
     }
 
     fn holds_data(&self, page: u32) -> bool {

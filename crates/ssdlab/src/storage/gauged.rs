@@ -1,13 +1,13 @@
-//! What the series of a run are made of: figures of all drives, and of the caches, together.
+//! The inputs of a run's time series: sums over all drives, and over the caches.
 
 use super::Storage;
-use crate::stats::{Gauged, Readings, Shape};
+use crate::stats::{Gauged, Readings, SeriesShape};
 use crate::units::Ns;
 
 impl Storage {
-    /// What does not change during a run.
-    pub fn shape(&self) -> Shape {
-        let mut shape = Shape { cached: self.cache_stats().is_some(), ..Shape::default() };
+    /// The properties that do not change during a run.
+    pub fn shape(&self) -> SeriesShape {
+        let mut shape = SeriesShape { cached: self.cache_stats().is_some(), ..SeriesShape::default() };
         self.drives().into_iter().for_each(|drive| drive.add_shape(&mut shape));
         shape
     }

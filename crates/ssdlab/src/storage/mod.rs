@@ -1,13 +1,13 @@
-//! What the host talks to: a drive, an array of them, and the caches in front.
+//! The storage that serves the host: a drive or an array of drives, with or without caches in front.
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `store` | the one interface that a drive, an array and a cache have in common |
+//! | `store` | the common interface of a drive, an array and a cache |
 //! | `drive` | a drive as a store |
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
-//! | `gauged` | what series are made of, of all drives and caches together |
-//! | `watched` | what can be asked of all of them: statistics, checks, policies of the user's own |
+//! | `gauged` | the inputs of time series, summed over all drives and caches |
+//! | `watched` | statistics, checks and user-defined policies of all of them |
 
 mod array;
 mod drive;
@@ -40,7 +40,7 @@ use crate::units::Ns;
 use front::Front;
 use watched::Watched;
 
-/// What the host talks to.
+/// The storage that serves the host.
 pub enum Storage {
     /// A drive.
     Drive(Box<Ssd>),
@@ -54,7 +54,7 @@ pub enum Storage {
     CachedArray(Box<Front<Array<Ssd>>>),
 }
 
-/// Calls the same of whichever store it is.
+/// Calls the same method of the store in use.
 macro_rules! each {
     ($storage:expr, $store:ident => $call:expr) => {
         match $storage {
@@ -68,7 +68,7 @@ macro_rules! each {
 }
 
 impl Storage {
-    /// Storage as configured, of drives in the states `ftls`, one for each drive.
+    /// Storage as configured; `ftls` has the state of each drive.
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
@@ -98,47 +98,47 @@ impl Storage {
         each!(self, store => store.drives())
     }
 
-    /// The drives, to change how they are watched.
+    /// The drives, to change how they are observed.
     pub fn drives_mut(&mut self) -> Vec<&mut Ssd> {
         each!(self, store => store.drives_mut())
     }
 
-    /// What the cache did, or those of all drives together, where there is one.
+    /// Statistics of the cache, summed over the drives; `None` without a cache.
     pub fn cache_stats(&self) -> Option<CacheStats> {
         each!(self, store => store.cache_stats())
     }
 
-    /// What the array did, where there is one.
+    /// Statistics of the array; `None` without one.
     pub fn array_result(&self) -> Option<&ArrayResult> {
         each!(self, store => store.array_result())
     }
 
-    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
+    /// Verify mode: checks data during the run; with `every_event` it also recounts the redundant state after each event.
     pub fn verify(&mut self, every_event: bool) {
         each!(self, store => store.verify(every_event));
     }
 
-    /// Records what the drives do, for a timeline. For before [`Storage::begin`].
+    /// Records the operations of the drives, for a timeline. Call it before [`Storage::begin`].
     pub fn keep_timeline(&mut self, budget: &Arc<Budget>) {
         self.drives_mut().into_iter().zip(0..).for_each(|(drive, number)| drive.keep_timeline(number, budget));
     }
 
-    /// The run begins with a warm-up. For before [`Storage::begin`].
+    /// The run begins with a warm-up. Call it before [`Storage::begin`].
     pub fn warm_up(&mut self) {
         each!(self, store => store.warm_up());
     }
 
-    /// The warm-up ends: extremes begin anew, and requests that arrive from now on count where response times are recorded.
+    /// The warm-up ends: minima and maxima start again, and response times count the requests that arrive from now on.
     pub fn end_warm_up(&mut self) {
         each!(self, store => store.end_warm_up());
     }
 
-    /// What was recorded of each drive.
+    /// The recording of each drive.
     pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
         self.drives_mut().into_iter().filter_map(Ssd::take_timeline).collect()
     }
 
-    /// Names the levels of caches and drives as they are now, for a timeline.
+    /// Calls back with the present levels of caches and drives, for a timeline.
     pub fn levels(&self, each: &mut dyn FnMut(Level, u64)) {
         if let Some(cache) = self.cache_stats() {
             each(Level::Dirty, cache.dirty_pages);
@@ -146,23 +146,23 @@ impl Storage {
         self.drives().into_iter().zip(0..).for_each(|(drive, number)| drive.levels(number, each));
     }
 
-    /// Asks a victim policy of the user's own. For before [`Storage::begin`].
+    /// Uses a user-defined victim policy. Call it before [`Storage::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
         self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
     }
 
-    /// The caches, if there are any, ask an eviction policy of the user's own. For before [`Storage::begin`].
+    /// Uses a user-defined eviction policy in the caches, if there are any. Call it before [`Storage::begin`].
     pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
         each!(self, store => store.use_eviction_policy(custom));
     }
 
-    /// Why a policy of the user's own could not choose, once it could not.
+    /// The failure of a user-defined policy, once there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         each!(self, store => store.take_policy_failure())
     }
 
-    /// The watchdog's report: nothing is due although requests are under way.
+    /// The watchdog's report: no event is due although requests are outstanding.
     pub fn stuck(&self, now: Ns) -> Error {
         Error::Simulation(format!(
             "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
@@ -170,10 +170,10 @@ impl Storage {
         ))
     }
 
-    /// Recounts everything that is kept twice.
+    /// Recounts the redundant state.
     ///
     /// # Errors
-    /// The first contradiction found, by verify mode as the run went or now.
+    /// The first contradiction found, by verify mode during the run or now.
     pub fn check(&self) -> Result<()> {
         each!(self, store => store.check())
     }
@@ -188,7 +188,7 @@ impl Storage {
             Storage::Drive(_) | Storage::Cached(_) => panic!("there is no array"),
             Storage::Array(array) => array.plant(defect),
             Storage::OfCached(array) => array.plant(defect),
-            Storage::CachedArray(front) => front.below_mut().plant(defect),
+            Storage::CachedArray(front) => front.lower_mut().plant(defect),
         }
     }
 
@@ -250,7 +250,7 @@ impl Storage {
     }
 }
 
-/// The seed of a drive's own random streams: the run's for the first, so that a single drive is the first of an array.
+/// The seed of a drive's random streams. The first drive has the run's seed, so a single drive equals the first of an array.
 pub fn drive_seed(seed: u64, drive: u32) -> u64 {
     if drive == 0 { seed } else { Rng::new(seed, &format!("drive/{drive}")).bits() }
 }

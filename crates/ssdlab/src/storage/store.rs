@@ -1,6 +1,6 @@
-//! The one interface that a drive, an array of drives and a cache have in common, so that each can stand on each.
+//! The common interface of a drive, an array of drives and a cache, so that they can be stacked.
 
-use crate::cache::Homes;
+use crate::cache::Targets;
 use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::stats::Completion;
@@ -9,34 +9,35 @@ use crate::units::Ns;
 
 /// Something that takes requests and completes them.
 ///
-/// At an instant its user calls [`Store::handle_events`], then [`Store::accept`] any number of times, then [`Store::dispatch`]; completions may
-/// appear in each of them. Requests that touch a common page take effect in the order in which they were accepted: a read returns what the
-/// last write accepted before it wrote, even if that is still under way.
-pub trait Store: Homes {
+/// At each instant the caller calls [`Store::handle_events`], then [`Store::accept`] any number of times, then [`Store::dispatch`]; each
+/// of them may produce completions. Requests to the same page take effect in the order of their acceptance: a read returns the data of the
+/// last write accepted before it, even if that write is still in flight.
+pub trait Store: Targets {
     /// Begins at time 0.
     fn begin(&mut self);
-    /// Sees to it that requests for so many pages can be accepted without growing.
+    /// Reserves memory for requests of `pages` pages.
     ///
     /// # Errors
-    /// [`Exhausted`]: nothing has changed, but the requests might end the process.
+    /// [`Exhausted`]: nothing has changed, but accepting the requests might end the process.
     fn make_room(&mut self, pages: usize) -> Result<(), Exhausted>;
-    /// Takes in a request that arrives now, inside the exported range. `index` is for its completion.
+    /// Accepts a request that arrives now, inside the exported range. Its completion carries `index`.
     fn accept(&mut self, now: Ns, index: u64, request: Request);
-    /// The same for a write of sectors of one page that do not follow each other; `request` is the page. What is not written is kept.
+    /// Accepts a write of some sectors of one page that are not consecutive; `request` is the whole page. The other sectors keep their
+    /// content.
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request);
-    /// The request that is taken in next is this one's: for the timelines of the drives below. Without a word it is the host's, of the same number.
-    fn next_is(&mut self, _origin: Origin) {}
-    /// When the next event is due. Never before the present; at the present, if there is more to do at this instant.
+    /// Sets the origin of the next request, for the timelines of the drives. By default it is the host request with the same number.
+    fn set_next_origin(&mut self, _origin: Origin) {}
+    /// Time of the next event: never in the past; the present if there is more to do at this instant.
     fn next_event(&self) -> Option<Ns>;
     /// Handles all events due at `now`.
     fn handle_events(&mut self, now: Ns);
-    /// Lets begin what can begin now.
+    /// Starts the operations that can start now.
     fn dispatch(&mut self, now: Ns);
     /// Moves the completions since the last call to `into`.
     fn drain_completions(&mut self, into: &mut Vec<Completion>);
 
     /// User bytes of a page.
     fn page_bytes(&self) -> u32;
-    /// Pages that can be addressed.
+    /// Addressable pages.
     fn exported_pages(&self) -> u32;
 }

@@ -1,4 +1,4 @@
-//! What can be asked of all that stands in a storage, however it is put together: drives, arrays of them, caches in front.
+//! Statistics, checks and user-defined policies of all levels of a storage: drives, arrays, caches.
 
 use super::array::Array;
 use super::front::Front;
@@ -8,36 +8,36 @@ use crate::error::{Error, Result};
 use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, CacheStats};
 
-/// A store that can be watched.
+/// A store that can be observed.
 pub trait Watched {
     /// The drives in it, in their order.
     fn drives(&self) -> Vec<&Ssd>;
-    /// The same, to change how they are watched.
+    /// The drives, to change how they are observed.
     fn drives_mut(&mut self) -> Vec<&mut Ssd>;
-    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
+    /// Verify mode: checks data during the run; with `every_event` it also recounts the redundant state after each event.
     fn verify(&mut self, every_event: bool);
-    /// Recounts everything that is kept twice.
+    /// Recounts the redundant state.
     ///
     /// # Errors
-    /// The first contradiction found, by verify mode as the run went or now.
+    /// The first contradiction found, by verify mode during the run or now.
     fn check(&self) -> Result<()>;
-    /// What is under way, for the watchdog's report: of what lies below first.
+    /// Outstanding requests, for the watchdog's report: the lowest level first.
     fn describe(&self) -> String;
-    /// What its caches did together, where there is one.
+    /// Statistics of its caches together; `None` without a cache.
     fn cache_stats(&self) -> Option<CacheStats> {
         None
     }
-    /// What its array did, where there is one.
+    /// Statistics of its array; `None` without one.
     fn array_result(&self) -> Option<&ArrayResult> {
         None
     }
-    /// The run begins with a warm-up. For before the first request.
+    /// The run begins with a warm-up. Call it before the first request.
     fn warm_up(&mut self);
-    /// The warm-up ends: extremes begin anew, and requests that arrive from now on count where response times are recorded.
+    /// The warm-up ends: minima and maxima start again, and response times count the requests that arrive from now on.
     fn end_warm_up(&mut self);
-    /// Its caches ask an eviction policy of the user's own. For before the first request.
+    /// Uses a user-defined eviction policy in its caches. Call it before the first request.
     fn use_eviction_policy(&mut self, _custom: &CustomEviction) {}
-    /// Why a policy of the user's own could not choose, once it could not.
+    /// The failure of a user-defined policy, once there is one.
     fn take_policy_failure(&mut self) -> Option<Error>;
 }
 
@@ -78,25 +78,25 @@ impl Watched for Ssd {
 
 impl<B: Store + Watched> Watched for Front<B> {
     fn drives(&self) -> Vec<&Ssd> {
-        self.below().drives()
+        self.lower().drives()
     }
 
     fn drives_mut(&mut self) -> Vec<&mut Ssd> {
-        self.below_mut().drives_mut()
+        self.lower_mut().drives_mut()
     }
 
     fn verify(&mut self, every_event: bool) {
-        self.below_mut().verify(every_event);
-        self.keep_versions(every_event);
+        self.lower_mut().verify(every_event);
+        self.track_versions(every_event);
     }
 
     fn check(&self) -> Result<()> {
-        self.below().check()?;
+        self.lower().check()?;
         self.check_cache()
     }
 
     fn describe(&self) -> String {
-        format!("{}; {}", self.below().describe(), self.describe_cache())
+        format!("{}; {}", self.lower().describe(), self.describe_cache())
     }
 
     fn cache_stats(&self) -> Option<CacheStats> {
@@ -105,25 +105,25 @@ impl<B: Store + Watched> Watched for Front<B> {
 
     fn warm_up(&mut self) {
         self.set_warming_up(true);
-        self.below_mut().warm_up();
+        self.lower_mut().warm_up();
     }
 
     fn end_warm_up(&mut self) {
         self.set_warming_up(false);
-        self.below_mut().end_warm_up();
+        self.lower_mut().end_warm_up();
     }
 
     fn array_result(&self) -> Option<&ArrayResult> {
-        self.below().array_result()
+        self.lower().array_result()
     }
 
     fn use_eviction_policy(&mut self, custom: &CustomEviction) {
-        self.ask(custom);
+        self.use_custom_policy(custom);
     }
 
     #[inline]
     fn take_policy_failure(&mut self) -> Option<Error> {
-        self.take_eviction_failure().or_else(|| self.below_mut().take_policy_failure())
+        self.take_eviction_failure().or_else(|| self.lower_mut().take_policy_failure())
     }
 }
 

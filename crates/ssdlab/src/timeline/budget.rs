@@ -1,19 +1,19 @@
-//! The window of a run that is recorded, and the slices that may be taken: shared by all that record.
+//! The recording window of a run and its limit of slices, shared by all recorders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::units::Ns;
 
-/// The window of a run that is recorded, and the slices that may be taken, shared by all of its recorders.
+/// The recording window of a run and its limit of slices, shared by all recorders.
 #[derive(Debug)]
 pub struct Budget {
     pub(super) from: Ns,
     to: Ns,
     limit: u64,
-    /// Slices, also those under way.
+    /// Slices taken, open ones included.
     taken: AtomicU64,
-    /// When recording stopped because the limit was reached. `Ns::MAX`: it was not.
+    /// When recording stopped because the limit was reached. `Ns::MAX`: it has not been reached.
     stopped: AtomicU64,
 }
 
@@ -28,7 +28,7 @@ impl Budget {
         self.end() < self.to
     }
 
-    /// When recording ends, as far as it is known.
+    /// When recording ends, as far as is known.
     fn end(&self) -> Ns {
         self.stopped.load(Ordering::Relaxed).min(self.to)
     }
@@ -42,9 +42,9 @@ impl Budget {
     }
 }
 
-/// Whether a recorder goes on.
+/// The recording window as one recorder sees it: open until the window or the budget ends.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct RecordingWindow {
     budget: Arc<Budget>,
     /// The window has begun.
     entered: bool,
@@ -52,9 +52,9 @@ pub(super) struct Gate {
     ended: Option<Ns>,
 }
 
-impl Gate {
+impl RecordingWindow {
     pub fn new(budget: &Arc<Budget>) -> Self {
-        Gate { budget: Arc::clone(budget), entered: false, ended: None }
+        RecordingWindow { budget: Arc::clone(budget), entered: false, ended: None }
     }
 
     /// When recording ended, once it has.
@@ -63,14 +63,14 @@ impl Gate {
         self.ended
     }
 
-    /// Recording goes on at this time. If not, it has ended, maybe just now.
+    /// The window is open at this time. If not, recording has ended, maybe at this call.
     pub fn is_open(&mut self, now: Ns) -> bool {
         if self.ended.is_some() {
             return false;
         }
         let budget = &self.budget;
         if now >= budget.from && !std::mem::replace(&mut self.entered, true) && budget.has_more_than(budget.limit) {
-            // More is under way already than may be shown.
+            // The slices open at the start exceed the limit.
             budget.stop(budget.from);
         }
         let end = budget.end();
@@ -80,15 +80,15 @@ impl Gate {
         now < end
     }
 
-    /// The run ends. Returns when recording did.
+    /// The run ends. Returns when recording ended.
     pub fn finish(&mut self, end: Ns) -> Ns {
         if self.is_open(end) {
             self.ended = Some(end);
         }
-        self.ended.expect("it is not open")
+        self.ended.expect("the window is closed")
     }
 
-    /// Takes one more slice; if there may be no more, recording has ended. What is under way before the window does not count yet.
+    /// Takes one more slice. Returns false if the limit is reached: recording has ended. Slices open before the window do not count yet.
     pub fn take(&mut self, now: Ns) -> bool {
         if !self.is_open(now) {
             return false;
@@ -102,13 +102,13 @@ impl Gate {
         true
     }
 
-    /// Recording ends now, for all.
+    /// Ends recording now, for all recorders.
     pub fn stop(&mut self, now: Ns) {
         self.budget.stop(now);
         self.ended = Some(now);
     }
 
-    /// The part of a slice that lies in the window. `None`: nothing of it, and it was not taken after all.
+    /// The part of a slice that lies in the window. `None`: it lies outside, and its place in the budget is given back.
     pub fn clip(&self, start: Ns, end: Ns) -> Option<(Ns, Ns)> {
         let (start, end) = (start.max(self.budget.from), end.min(self.budget.to));
         if end <= start {
@@ -130,33 +130,33 @@ mod tests {
     #[test]
     fn recorders_of_one_budget_stop_at_one_time() {
         let budget = Arc::new(Budget::new(100, 1000, 2));
-        let (mut first, mut second) = (Gate::new(&budget), Gate::new(&budget));
-        // Before the window any number may be under way; what ends before it is given back.
+        let (mut first, mut second) = (RecordingWindow::new(&budget), RecordingWindow::new(&budget));
+        // Before the window any number may be open; slices that end before it are given back.
         assert!((0..5).all(|at| first.take(at)));
         assert_eq!([(0, 10), (1, 100), (2, 100)].map(|(start, end)| first.clip(start, end)), [None; 3]);
         assert!(first.is_open(100) && second.is_open(150));
         assert_eq!(first.clip(3, 160), Some((100, 160)));
-        assert!(!second.take(200), "two are taken, the one under way included");
+        assert!(!second.take(200), "two are taken, the open one included");
         assert!(budget.is_full());
         assert_eq!((second.ended(), first.is_open(199), first.is_open(210), first.ended()), (Some(200), true, false, Some(200)));
     }
 
     #[test]
-    fn more_under_way_than_may_be_shown_ends_it_at_once() {
+    fn more_open_slices_than_the_limit_end_the_window_at_once() {
         let budget = Arc::new(Budget::new(100, 1000, 2));
-        let mut gate = Gate::new(&budget);
-        assert!((0..3).all(|at| gate.take(at)));
-        assert!(!gate.is_open(130));
-        assert_eq!((gate.ended(), budget.is_full()), (Some(100), true));
+        let mut window = RecordingWindow::new(&budget);
+        assert!((0..3).all(|at| window.take(at)));
+        assert!(!window.is_open(130));
+        assert_eq!((window.ended(), budget.is_full()), (Some(100), true));
     }
 
     #[test]
     fn a_window_that_ends_before_the_run_is_not_full() {
         let budget = Arc::new(Budget::new(0, 500, 2));
-        let mut gate = Gate::new(&budget);
-        assert!(gate.take(0) && gate.take(499));
-        assert_eq!((gate.finish(700), budget.is_full()), (500, false));
-        let mut other = Gate::new(&Arc::new(Budget::new(0, Ns::MAX, 2)));
+        let mut window = RecordingWindow::new(&budget);
+        assert!(window.take(0) && window.take(499));
+        assert_eq!((window.finish(700), budget.is_full()), (500, false));
+        let mut other = RecordingWindow::new(&Arc::new(Budget::new(0, Ns::MAX, 2)));
         assert_eq!(other.finish(700), 700);
     }
 }

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use super::levels::{Level, Levels, Value};
 use super::origin::{Cause, NOBODY, Origin};
 use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice, Track};
-use super::requests::{Asked, Requests};
+use super::requests::{RecordedRequest, Requests};
 use super::{Ns, Reach};
 use crate::request::RequestKind;
 
@@ -35,8 +35,8 @@ impl fmt::Display for Us {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Us(ns) = *self;
         let nearest = ns as f64 / 1000.0;
-        // Perfetto takes the number times 1000 and cuts off what is not whole, which for 1.001 is 1000 ns. It drops slices that overlap, be it by
-        // a nanosecond. The next number above is 1001 ns to those who cut and to those who round.
+        // Perfetto multiplies by 1000 and truncates, which gives 1000 ns for 1.001, and it drops slices that overlap even by a nanosecond.
+        // The next larger number gives 1001 ns to readers that truncate and to readers that round.
         if ((nearest * 1000.0) as Ns) < ns {
             return write!(f, "{}", nearest.next_up());
         }
@@ -57,7 +57,7 @@ enum Phase {
     Finish,
 }
 
-/// Something to be written, by its number among its like, with the order among what is at one instant.
+/// An event to write, by its number among its kind; the variants are in the order of events at one instant.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The warm-up ends.
@@ -87,7 +87,7 @@ impl Event {
 
 /// The `tid`s of a drive.
 struct Tids {
-    /// By slot and by shelf; 0 where there is never anything.
+    /// By slot, then the suspended operation by die; 0: never used.
     dies: Vec<u32>,
     /// Of the first channel.
     channels: u32,
@@ -95,7 +95,7 @@ struct Tids {
     jobs: Vec<u32>,
 }
 
-/// A drive on its way into the file.
+/// A drive as it is written.
 struct Drive<'a> {
     recorder: &'a Recorder,
     tids: Tids,
@@ -119,9 +119,9 @@ pub(super) fn write(
         write!(out, "{separator}{line}")?;
         separator = ",\n";
     }
-    // When, of which drive (of none: 0), what.
+    // Time, drive (none: 0), event.
     let mut events: Vec<(Ns, u32, Event)> =
-        (0..).zip(&requests.asked).map(|(number, asked)| (asked.start, 0, Event::Request(number))).collect();
+        (0..).zip(&requests.recorded).map(|(number, request)| (request.start, 0, Event::Request(number))).collect();
     let warm_up_ended = requests.warm_up_ended.filter(|ended| (reach.from..=reach.to).contains(ended));
     events.extend(warm_up_ended.map(|ended| (ended, 0, Event::WarmUpEnds)));
     let mut flows = 0;
@@ -150,7 +150,7 @@ pub(super) fn write(
     writeln!(out, "\"full\":{full}}}}}")
 }
 
-/// Metadata events: what processes and threads are called, and their order.
+/// Metadata events: names and order of processes and threads.
 struct Names {
     /// The next `tid`.
     next: u32,
@@ -192,7 +192,7 @@ impl Tids {
         for slice in &recorder.slices {
             match slice.track {
                 Track::Slot(slot) => used[slot as usize] = true,
-                Track::Aside(die) => used[(2 * shape.dies + die) as usize] = true,
+                Track::Suspended(die) => used[(2 * shape.dies + die) as usize] = true,
                 Track::Job(pool) => collects[pool as usize] = true,
                 Track::Bus(_) => {}
             }
@@ -216,28 +216,28 @@ impl Tids {
     }
 }
 
-/// Puts requests into lanes, so that those of one lane do not overlap: each into the first that is free. Returns the lane of each, and how many
-/// there are.
-fn lanes(requests: &[Asked]) -> (Vec<u32>, u32) {
+/// Puts requests into lanes, each into the first free one, so that the requests of a lane do not overlap. Returns the lane of each, and
+/// the number of lanes.
+fn lanes(requests: &[RecordedRequest]) -> (Vec<u32>, u32) {
     let mut busy = BinaryHeap::new();
     let mut free = BinaryHeap::new();
     let mut lanes = 0;
-    let of = requests.iter().map(|asked| {
+    let of = requests.iter().map(|request| {
         while let Some(&Reverse((end, lane))) = busy.peek()
-            && end <= asked.start
+            && end <= request.start
         {
             busy.pop();
             free.push(Reverse(lane));
         }
         let lane = free.pop().map_or(lanes, |Reverse(lane)| lane);
         lanes = lanes.max(lane + 1);
-        busy.push(Reverse((asked.end, lane)));
+        busy.push(Reverse((request.end, lane)));
         lane
     });
     (of.collect(), lanes)
 }
 
-/// What the host asked, on its way into the file.
+/// The host requests as they are written.
 struct Host<'a> {
     requests: &'a Requests,
     /// The `tid` of the first lane.
@@ -251,22 +251,22 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(requests: &'a Requests, names: &mut Names) -> Self {
         names.process(REQUESTS, "requests");
-        let (of, lanes) = lanes(&requests.asked);
+        let (of, lanes) = lanes(&requests.recorded);
         let first = names.next;
-        // Levels are shown with a thread of their process, so that one is always there.
+        // Viewers show levels only for a process with a thread.
         (1..=lanes.max(1)).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
-        let places = (0..).zip(&requests.asked).map(|(place, asked)| (asked.index, place)).collect();
+        let places = (0..).zip(&requests.recorded).map(|(place, request)| (request.index, place)).collect();
         Host { requests, first, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
     }
 
-    /// When a request comes into the window, and its place, if it is there.
+    /// The start of a request in the window, and its place; `None`: it is not in the window.
     fn find(&self, request: u64) -> Option<(Ns, u32)> {
         let &place = self.places.get(&request)?;
-        Some((self.requests.asked[place as usize].start, place))
+        Some((self.requests.recorded[place as usize].start, place))
     }
 
     fn write(&self, out: &mut impl Write, number: u32) -> io::Result<()> {
-        let Asked { index, request, start, end, arrived, completed } = self.requests.asked[number as usize];
+        let RecordedRequest { index, request, start, end, arrived, completed } = self.requests.recorded[number as usize];
         let name = match request.kind {
             RequestKind::Read => "read request",
             RequestKind::Write => "write request",
@@ -296,7 +296,7 @@ impl<'a> Drive<'a> {
         &self.recorder.pages[operation.pages.0 as usize..operation.pages.1 as usize]
     }
 
-    /// Which of all pages a slice of a host operation on the bus transfers.
+    /// The page that a bus slice of a host operation transfers.
     fn page_transferred(&self, slice: &Slice) -> Option<usize> {
         let operation = self.operation(slice);
         let page = operation.pages.0 + slice.page;
@@ -337,8 +337,8 @@ impl<'a> Drive<'a> {
         for joined in joined {
             let (Some((start, request)), Some(numbers)) = (host.find(joined.request), by_slot.get(&joined.slot)) else { continue };
             let begun = numbers.partition_point(|&number| slices[number as usize].start <= joined.at);
-            let under_way = numbers[..begun].last().filter(|&&number| slices[number as usize].end > joined.at);
-            let Some(&number) = under_way else { continue };
+            let running = numbers[..begun].last().filter(|&&number| slices[number as usize].end > joined.at);
+            let Some(&number) = running else { continue };
             put(start, Event::Start(*flows, request));
             put(joined.at, Event::Flow(Phase::Finish, *flows, number));
             *flows += 1;
@@ -361,7 +361,7 @@ impl<'a> Drive<'a> {
     fn thread(&self, number: u32) -> (u32, u32) {
         let (process, tid) = match self.recorder.slices[number as usize].track {
             Track::Slot(slot) => (DIES, self.tids.dies[slot as usize]),
-            Track::Aside(die) => (DIES, self.tids.dies[(2 * self.recorder.shape.dies + die) as usize]),
+            Track::Suspended(die) => (DIES, self.tids.dies[(2 * self.recorder.shape.dies + die) as usize]),
             Track::Bus(channel) => (CHANNELS, self.tids.channels + channel),
             Track::Job(pool) => (JOBS, self.tids.jobs[pool as usize]),
         };
@@ -398,7 +398,7 @@ impl<'a> Drive<'a> {
         out.write_all(b"}}")
     }
 
-    /// Of an operation on several pages that of the one it transfers, or of the first.
+    /// For an operation on several pages: of the page that it transfers, or of the first.
     fn category(&self, slice: &Slice) -> &'static str {
         if matches!(slice.track, Track::Job(_)) || !self.operation(slice).host {
             return "gc";
@@ -418,7 +418,7 @@ impl<'a> Drive<'a> {
             return write!(out, "\"pool\":{},\"block\":{}", operation.block / self.recorder.shape.blocks_per_pool, operation.block);
         }
         let pages = self.pages(operation);
-        // The transfers of a page move are one by one its only page's.
+        // All transfers of a page move are of its only page.
         let transferred = if operation.host { pages.get(slice.page as usize) } else { None };
         match (transferred, pages) {
             (Some(page), _) | (None, [page]) => self.write_page(out, page),
@@ -462,7 +462,7 @@ fn write_head(out: &mut impl Write, name: &str, cat: &str, (pid, tid): (u32, u32
     write!(out, "{{\"name\":\"{name}\",\"cat\":\"{cat}\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"args\":{{")
 }
 
-/// A line across all tracks: what is before it is in no statistic.
+/// A line across all tracks: statistics leave out the time before it.
 fn write_warm_up_end(out: &mut impl Write, at: Ns) -> io::Result<()> {
     write!(out, "{{\"name\":\"warm-up ends\",\"cat\":\"warm-up\",\"ph\":\"i\",\"s\":\"g\",\"pid\":{REQUESTS},\"tid\":0,\"ts\":{}}}", Us(at))
 }
@@ -514,14 +514,14 @@ mod tests {
         #[test]
         fn requests_of_one_lane_do_not_overlap_and_no_lane_is_needless(times in prop::collection::vec((0u64..300, 1u64..60), 0..120)) {
             let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false };
-            let asked = |(&(start, ns), index): (&(Ns, Ns), u64)| Asked {
+            let request = |(&(start, ns), index): (&(Ns, Ns), u64)| RecordedRequest {
                 index, request, start, end: start + ns, arrived: start, completed: None,
             };
-            let mut slices: Vec<Asked> = times.iter().zip(0..).map(asked).collect();
+            let mut slices: Vec<RecordedRequest> = times.iter().zip(0..).map(request).collect();
             slices.sort_by_key(|slice| slice.start);
             let (lane_of, lanes) = lanes(&slices);
             for lane in 0..lanes {
-                let of_lane: Vec<&Asked> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
+                let of_lane: Vec<&RecordedRequest> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
                 prop_assert!(!of_lane.is_empty());
                 prop_assert!(of_lane.windows(2).all(|pair| pair[0].end <= pair[1].start));
             }

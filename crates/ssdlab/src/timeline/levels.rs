@@ -1,19 +1,19 @@
-//! How many of something there are over time: requests under way, operations that wait, free blocks, dirty pages.
+//! Levels over time: outstanding requests, waiting operations, free blocks, dirty pages.
 //!
-//! Levels are looked at once for each instant, when all that happens at it has happened: between two instants nothing changes.
+//! Levels are read once per instant, after all its events: nothing changes between two instants.
 
 use std::sync::Arc;
 
 use super::Ns;
-use super::budget::{Budget, Gate};
+use super::budget::{Budget, RecordingWindow};
 
-/// So many values are kept for each slice that a timeline may have: levels end what slices have not ended.
+/// Values allowed per slice of the limit: levels end a recording that slices alone would not end.
 const VALUES_PER_SLICE: u64 = 4;
 
-/// What is counted. Drives and chips have their numbers.
+/// A level. Drives and chips are given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Requests of the host that have arrived and are not complete.
+    /// Host requests that have arrived and are not complete.
     Outstanding,
     /// Dirty pages in all caches.
     Dirty,
@@ -23,15 +23,15 @@ pub enum Level {
     Writes { drive: u32, chip: u32 },
     /// Free blocks of all pools of a drive.
     Free { drive: u32 },
-    /// Free blocks of the pool of a drive that has the fewest.
+    /// Free blocks of the drive's pool with the fewest.
     Fewest { drive: u32 },
 }
 
-/// A level from a time on.
+/// The value of a level from a time on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub at: Ns,
-    /// Which level, by its place.
+    /// The level, by its place.
     pub of: u32,
     pub value: u64,
 }
@@ -39,26 +39,26 @@ pub(super) struct Value {
 /// Levels over time.
 #[derive(Debug)]
 pub struct Levels {
-    gate: Gate,
+    window: RecordingWindow,
     from: Ns,
     most: u64,
-    /// What is counted, with its value now.
+    /// The levels with their present values.
     pub(super) levels: Vec<(Level, u64)>,
-    /// Values by time; of one time by place. The first of each level is that at the beginning of the window.
+    /// Values by time, then by place. The first of each level is its value at the beginning of the window.
     pub(super) values: Vec<Value>,
 }
 
 impl Levels {
     pub(super) fn new(budget: &Arc<Budget>, limit: u64) -> Self {
         let most = limit.saturating_mul(VALUES_PER_SLICE);
-        Levels { gate: Gate::new(budget), from: budget.from, most, levels: Vec::new(), values: Vec::new() }
+        Levels { window: RecordingWindow::new(budget), from: budget.from, most, levels: Vec::new(), values: Vec::new() }
     }
 
-    /// From `now` to `until` the levels are what `each` names, always the same ones in the same order.
+    /// From `now` to `until` the levels have the values that `each` gives: always the same levels in the same order.
     #[cold]
     pub fn hold(&mut self, now: Ns, until: Ns, each: impl FnOnce(&mut dyn FnMut(Level, u64))) {
         let at = now.max(self.from);
-        if until <= self.from || !self.gate.is_open(at) {
+        if until <= self.from || !self.window.is_open(at) {
             return;
         }
         let (levels, values, mut of) = (&mut self.levels, &mut self.values, 0);
@@ -76,18 +76,18 @@ impl Levels {
             of += 1;
         });
         if self.values.len() as u64 > self.most {
-            self.gate.stop(at);
+            self.window.stop(at);
         }
     }
 
-    /// The run ends, unless recording has ended before. Returns when it did.
+    /// The run ends. Returns when recording ended: now, or before.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
-        let end = self.gate.finish(end);
+        let end = self.window.finish(end);
         self.values.retain(|value| value.at < end);
         end
     }
 
-    /// Which levels are ever above 0, by place.
+    /// By place: whether the level is ever above 0.
     pub(super) fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.levels.len()];
         self.values.iter().filter(|value| value.value > 0).for_each(|value| used[value.of as usize] = true);

@@ -1,8 +1,9 @@
-//! A timeline of a run for the Perfetto viewer and chrome://tracing: what every die, bus and GC job did, when, and for which request.
+//! A timeline of a run for the Perfetto viewer and chrome://tracing: the operations of every die, bus and GC job, with their times and
+//! requests.
 //!
-//! A [`Recorder`] watches one drive and keeps slices, clipped to a window of time and bounded in number; [`Requests`] keeps those of the host.
-//! All that share a [`Budget`] stop together. [`Levels`] keeps how many of something there were. An [`Origin`] says whose a request to a drive is. An [`Output`] is the file: the JSON
-//! trace-event format, written at the end of the run.
+//! A [`Recorder`] records the slices of one drive, clipped to a window of time and limited in number; [`Requests`] records the host
+//! requests. Recorders that share a [`Budget`] stop together. [`Levels`] records levels such as free blocks. An [`Origin`] gives the host
+//! request and the cause of a request to a drive. An [`Output`] is the file: the JSON trace-event format, written at the end of the run.
 
 mod budget;
 mod json;
@@ -14,7 +15,7 @@ mod requests;
 pub use budget::Budget;
 pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};
-pub use recorder::{NOWHERE, Recorder, Shape};
+pub use recorder::{DriveShape, NOWHERE, Recorder};
 pub use requests::Requests;
 
 use std::path::PathBuf;
@@ -28,21 +29,21 @@ use crate::error::{Error, Result};
 use crate::files::{Cancellable, WholeFile};
 use crate::units::Ns;
 
-/// Slices at most, unless somebody says: 40 to 52 MB of JSON.
+/// Default limit of slices: 40 to 52 MB of JSON.
 pub const DEFAULT_LIMIT: u64 = 200_000;
 /// The largest limit: slices are kept in memory until the run ends, up to 300 bytes each.
 pub const LARGEST_LIMIT: u64 = 10_000_000;
 
-/// A timeline that is wanted.
+/// A requested timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Where it goes. What ends in `.gz` is compressed.
+    /// Its file. A name that ends in `.gz`: compressed.
     pub path: PathBuf,
     /// The part of the run that it shows: from this time on, ns.
     pub from: Ns,
     /// Up to this time, ns.
     pub to: Ns,
-    /// The most slices that it may have.
+    /// The limit of slices.
     pub limit: u64,
 }
 
@@ -64,16 +65,16 @@ impl Wanted {
     }
 }
 
-/// What became of a timeline.
+/// The extent of a written timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
     /// Slices in it.
     pub slices: u64,
-    /// From when on it shows all that happened, ns.
+    /// It is complete from this time on, ns.
     pub from: Ns,
-    /// Up to when, ns.
+    /// It is complete up to this time, ns.
     pub to: Ns,
-    /// It ends there because it had as many slices as it may have.
+    /// It ends there because the limit of slices was reached.
     pub full: bool,
 }
 
@@ -104,27 +105,27 @@ impl Output {
         })
     }
 
-    /// What the drives' recorders are to share.
+    /// The budget that the recorders share.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Where the requests of the host are recorded.
+    /// The recorder of the host requests.
     #[inline]
     pub fn requests(&mut self) -> &mut Requests {
         &mut self.requests
     }
 
-    /// Where levels are recorded.
+    /// The recorder of the levels.
     #[inline]
     pub fn levels(&mut self) -> &mut Levels {
         &mut self.levels
     }
 
-    /// Writes what the drives' recorders have at the end of the run. It is in its place only after [`Output::commit`].
+    /// Writes the recordings at the end of the run. The file has its name only after [`Output::commit`].
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Interrupted`] once the caller asked to stop.
+    /// [`Error::Io`]; [`Error::Interrupted`] once a stop was requested.
     pub fn write(&mut self, mut recorders: Vec<Box<Recorder>>, end: Ns, caller: &Caller) -> Result<Reach> {
         let reached = recorders.iter_mut().map(|recorder| recorder.finish(end)).min();
         let to = self.requests.finish(end).min(self.levels.finish(end)).min(reached.unwrap_or(end));

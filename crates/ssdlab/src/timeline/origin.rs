@@ -1,24 +1,24 @@
-//! Whose request it is that a drive is given: the host's, or one that a cache or an array makes of it or by itself.
+//! The origin of a request to a drive: a host request, or a request that a cache or an array derives from one or makes itself.
 
 /// No request, no job.
 pub const NOBODY: u64 = u64::MAX;
 
-/// What a request to a drive is for.
+/// The cause of a request to a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Data that the host reads or writes.
     Host,
-    /// Pages for a cache, which the host reads.
+    /// Pages that a cache fetches, as the host reads them.
     Fetch,
     /// Dirty pages of a cache are written.
     Destage,
     /// A page that is missing in a group of a cache is read, to be written with it.
     Padding,
-    /// Old data or old parity are read, for the parity of what is written.
+    /// Old data or old parity are read, to compute new parity.
     Update,
     /// Parity is written.
     Parity,
-    /// Read in place of what a failed drive holds.
+    /// A degraded read: of another drive in place of the failed one.
     Degraded,
 }
 
@@ -32,7 +32,7 @@ impl Cause {
         }
     }
 
-    /// What an argument says of it, where the category does not say it all.
+    /// Its name as an argument, if the category does not determine it.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Cause::Host => None,
@@ -46,33 +46,33 @@ impl Cause {
     }
 }
 
-/// Whose request it is, and what for.
+/// The host request that a request to a drive belongs to, and its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The number of the host's request, or [`NOBODY`].
+    /// The number of the host request, or [`NOBODY`].
     pub request: u64,
-    /// What for.
+    /// The cause.
     pub cause: Cause,
 }
 
 impl Origin {
-    /// Of a request of the host, as it is.
+    /// The origin of a host request that reaches the drive unchanged.
     pub fn host(request: u64) -> Self {
         Origin { request, cause: Cause::Host }
     }
 
-    /// Of something that no request of the host waits for.
+    /// The origin of a request that no host request waits for.
     pub fn nobody(cause: Cause) -> Self {
         Origin { request: NOBODY, cause }
     }
 
-    /// For the same request, but what the array makes of it.
+    /// The same host request with another cause.
     #[must_use]
     pub fn made(self, cause: Cause) -> Self {
         Origin { cause, ..self }
     }
 
-    /// For the same request by way of a cache, which keeps what it reads. What is not the host's stays what it is.
+    /// The same host request through a cache that inserts the pages. Other causes stay.
     #[must_use]
     pub fn fetched(self) -> Self {
         if self.cause == Cause::Host { self.made(Cause::Fetch) } else { self }

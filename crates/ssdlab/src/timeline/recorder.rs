@@ -1,22 +1,22 @@
-//! What one drive did, as slices of time on tracks.
+//! The operations of one drive, as slices of time on tracks.
 //!
-//! A die has two operation slots and a shelf. Each is a track of its own, so that slices of one track never overlap, and a die is at work
-//! whenever one of its slots has a slice.
+//! A die has two operation slots and a place for a suspended operation. Each is a track, so slices of one track never overlap. A die is
+//! occupied while one of its slots has a slice.
 //!
-//! What the simulation calls is cold: most runs have no recorder, and their path must stay short.
+//! The functions that the simulation calls are cold: most runs have no recorder, and their path must stay short.
 
 use std::sync::Arc;
 
-use super::budget::{Budget, Gate};
+use super::budget::{Budget, RecordingWindow};
 use super::origin::{NOBODY, Origin};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
 
-/// No physical page, no block, no page of an operation, nothing stored.
+/// No physical page, no block, no page of an operation, no stored operation.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// What a recorder has to know of its drive.
+/// The geometry of the recorded drive.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct DriveShape {
     /// Its number among the drives of the run.
     pub drive: u32,
     /// Number of dies.
@@ -31,13 +31,13 @@ pub struct Shape {
     pub blocks_per_pool: u32,
 }
 
-/// Where a slice is. In this order are slices that begin at one instant.
+/// The track of a slice. Slices that begin at one instant are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Track {
     /// An operation slot: two for each die.
     Slot(u32),
-    /// What is suspended, or pauses, on a die.
-    Aside(u32),
+    /// The suspended or paused operation of a die.
+    Suspended(u32),
     /// The bus of a channel.
     Bus(u32),
     /// The job of a pool.
@@ -47,13 +47,13 @@ pub(super) enum Track {
 /// A page of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Whose it is. `None`: a page that is moved.
+    /// The origin of its request. `None`: a page move of GC.
     pub origin: Option<Origin>,
     /// The logical page.
     pub lpn: Lpn,
-    /// The physical page: that of a move is where it comes from. [`NOWHERE`]: none.
+    /// The physical page: for a move its source. [`NOWHERE`]: none.
     pub ppn: Ppn,
-    /// Where a move goes to, once that is chosen, or [`NOWHERE`].
+    /// The destination of a move, once chosen, or [`NOWHERE`].
     pub to: Ppn,
 }
 
@@ -69,31 +69,31 @@ pub(super) struct Operation {
     pub pages: (u32, u32),
 }
 
-/// The operation in a slot or on a shelf.
+/// The operation in a slot, or suspended.
 #[derive(Clone, Debug)]
 struct Current {
     host: bool,
     job: u64,
     block: u32,
     pages: Vec<Page>,
-    /// Its place among the operations that have slices, or [`NOWHERE`].
+    /// Its place among the operations with slices, or [`NOWHERE`].
     stored: u32,
 }
 
-/// A time for which something lasted.
+/// A slice: an interval on a track.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slice {
     pub start: Ns,
     pub end: Ns,
     pub track: Track,
     pub name: &'static str,
-    /// Which operation or job.
+    /// Number of its operation or job.
     pub of: u32,
-    /// Of a transfer: which page of its operation. Else [`NOWHERE`].
+    /// Of a transfer: the page of its operation. Else [`NOWHERE`].
     pub page: u32,
 }
 
-/// A slice under way.
+/// An open slice.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     start: Ns,
@@ -104,7 +104,7 @@ struct Open {
     page: u32,
 }
 
-/// Something that happened at an instant, to the operation in a slot.
+/// An event of the operation in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     pub at: Ns,
@@ -112,7 +112,7 @@ pub(super) struct Mark {
     pub name: &'static str,
 }
 
-/// A request joined the operation in a slot.
+/// A request merged with the operation in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joined {
     pub at: Ns,
@@ -129,24 +129,24 @@ pub(super) struct Job {
     pub valid: u32,
 }
 
-/// What one drive did.
+/// The recording of one drive.
 #[derive(Debug)]
 pub struct Recorder {
-    pub(super) shape: Shape,
-    gate: Gate,
-    /// By track: slots, shelves, buses, pools.
+    pub(super) shape: DriveShape,
+    window: RecordingWindow,
+    /// By track: slots, suspended operations, buses, pools.
     open: Vec<Option<Open>>,
-    /// By slot, then by shelf.
+    /// By slot, then the suspended operation by die.
     current: Vec<Current>,
     /// The operation that begins next.
     next: Current,
-    /// Whose the next request is, where the drive was told.
+    /// The origin of the next request, if the caller gave one.
     next_origin: Option<Origin>,
-    /// Whose requests are, by their place at the drive.
+    /// Origins of requests, by their place at the drive.
     origins: Vec<Origin>,
     running: Vec<Job>,
     jobs_started: u64,
-    /// In the end by start, then by track.
+    /// At last sorted by start, then by track.
     pub(super) slices: Vec<Slice>,
     pub(super) operations: Vec<Operation>,
     pub(super) pages: Vec<Page>,
@@ -156,13 +156,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a drive that has done nothing yet.
-    pub fn new(shape: Shape, budget: &Arc<Budget>) -> Self {
+    /// A recorder of a drive at the start of its run.
+    pub fn new(shape: DriveShape, budget: &Arc<Budget>) -> Self {
         let nothing = Current { host: false, job: NOBODY, block: NOWHERE, pages: Vec::new(), stored: NOWHERE };
         let tracks = 3 * shape.dies + shape.channels + shape.pools;
         Recorder {
             shape,
-            gate: Gate::new(budget),
+            window: RecordingWindow::new(budget),
             open: vec![None; tracks as usize],
             current: vec![nothing.clone(); 3 * shape.dies as usize],
             next: nothing,
@@ -179,33 +179,33 @@ impl Recorder {
         }
     }
 
-    /// Nothing more will be recorded.
+    /// Recording has ended.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.gate.ended().is_some()
+        self.window.ended().is_some()
     }
 
-    /// Slices kept.
+    /// Number of slices.
     pub(super) fn count(&self) -> u64 {
         self.slices.len() as u64
     }
 
-    /// The run ends, unless recording has ended before. Returns when it did.
+    /// The run ends. Returns when recording ended: now, or before.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
         if !self.is_over() {
-            let end = self.gate.finish(end);
+            let end = self.window.finish(end);
             self.end(end);
         }
-        self.gate.finish(end)
+        self.window.finish(end)
     }
 
-    /// The next request that comes to the drive is this one's. Without a word it is the host's, of the same number.
+    /// Sets the origin of the drive's next request. By default it is the host request with the same number.
     #[cold]
     pub fn next_request_is(&mut self, origin: Origin) {
         self.next_origin = Some(origin);
     }
 
-    /// A request comes to the drive. `place`: where the drive keeps it.
+    /// A request arrives at the drive, which keeps it at `place`.
     #[cold]
     pub fn request_comes(&mut self, place: u32, index: u64) {
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
@@ -215,7 +215,7 @@ impl Recorder {
         self.origins[place as usize] = origin;
     }
 
-    /// The next operation to begin is one for requests: where the drive keeps them, and which page of each.
+    /// The next operation to begin serves requests: by page, the place of its request at the drive, its logical and its physical page.
     #[cold]
     pub fn next_is_for_requests(&mut self, pages: impl Iterator<Item = (u32, Lpn, Ppn)>) {
         self.next_is(true, NOBODY, NOWHERE);
@@ -242,13 +242,13 @@ impl Recorder {
         self.next = Current { host, job, block, pages: std::mem::take(&mut self.next.pages), stored: NOWHERE };
     }
 
-    /// The operation told of before begins in a slot.
+    /// The announced operation begins in a slot.
     #[cold]
     pub fn operation_begins(&mut self, slot: u32) {
         std::mem::swap(&mut self.current[slot as usize], &mut self.next);
     }
 
-    /// The page that the operation in a slot moves goes there.
+    /// Sets the destination of the page move in a slot.
     #[cold]
     pub fn moves_to(&mut self, slot: u32, to: Ppn) {
         let current = &mut self.current[slot as usize];
@@ -259,17 +259,17 @@ impl Recorder {
         }
     }
 
-    /// The operation in a slot does this from now on.
+    /// The operation in a slot enters a stage.
     #[cold]
     pub fn stage(&mut self, now: Ns, slot: u32, name: &'static str, page: u32) {
-        self.turn(now, Open { start: now, track: Track::Slot(slot), name, slot, page });
+        self.next_slice(now, Open { start: now, track: Track::Slot(slot), name, slot, page });
     }
 
-    /// The operation in a slot transfers a page from now on: this on its die and on the bus.
+    /// The operation in a slot begins to transfer a page: a slice on its die and one on the bus.
     #[cold]
     pub fn transfer(&mut self, now: Ns, slot: u32, channel: ChannelId, name: &'static str, page: u32) {
         self.stage(now, slot, name, page);
-        self.turn(now, Open { start: now, track: Track::Bus(channel.0), name, slot, page });
+        self.next_slice(now, Open { start: now, track: Track::Bus(channel.0), name, slot, page });
     }
 
     /// The transfer on a channel has ended.
@@ -284,7 +284,7 @@ impl Recorder {
         self.close(now, Track::Slot(slot));
     }
 
-    /// An operation that nothing can come between begins: its stages, their times, and whether they are on the bus.
+    /// An operation that nothing can preempt begins: its stages with their times, and whether they use the bus.
     #[cold]
     pub fn whole(&mut self, now: Ns, slot: u32, channel: ChannelId, stages: &[(&'static str, Ns, bool)]) {
         let mut start = now;
@@ -298,69 +298,69 @@ impl Recorder {
         }
     }
 
-    /// A slice whose end is known. Should recording end before, it is cut.
+    /// Records a slice whose end is known. It is cut if recording ends before.
     fn known(&mut self, now: Ns, (start, end): (Ns, Ns), open: Open) {
         if end > start && self.take(now) {
             self.keep(end, open);
         }
     }
 
-    /// The operation in a slot is put on the shelf of its die.
+    /// The operation in a slot is suspended.
     #[cold]
     pub fn put_aside(&mut self, now: Ns, slot: u32, name: &'static str) {
         self.empty(now, slot);
         let die = slot / 2;
-        let shelf = self.shelf(die);
-        self.current.swap(slot as usize, shelf);
-        self.turn(now, Open { start: now, track: Track::Aside(die), name, slot: NOWHERE, page: NOWHERE });
+        let suspended = self.suspended(die);
+        self.current.swap(slot as usize, suspended);
+        self.next_slice(now, Open { start: now, track: Track::Suspended(die), name, slot: NOWHERE, page: NOWHERE });
     }
 
-    /// What lies on the shelf of a die is taken into a slot.
+    /// The suspended operation of a die resumes in a slot.
     #[cold]
     pub fn take_back(&mut self, now: Ns, slot: u32) {
         let die = slot / 2;
-        self.close(now, Track::Aside(die));
-        let shelf = self.shelf(die);
-        self.current.swap(slot as usize, shelf);
+        self.close(now, Track::Suspended(die));
+        let suspended = self.suspended(die);
+        self.current.swap(slot as usize, suspended);
         self.mark(now, slot, "resume");
     }
 
-    /// What lies on the shelf of a die is given up.
+    /// The suspended operation of a die is cancelled.
     #[cold]
     pub fn give_up(&mut self, now: Ns, die: DieId) {
-        self.close(now, Track::Aside(die.0));
+        self.close(now, Track::Suspended(die.0));
     }
 
-    fn shelf(&self, die: u32) -> usize {
+    fn suspended(&self, die: u32) -> usize {
         (2 * self.shape.dies + die) as usize
     }
 
-    /// Something happens to the operation in a slot.
+    /// Records an event of the operation in a slot.
     #[cold]
     pub fn mark(&mut self, now: Ns, slot: u32, name: &'static str) {
-        if self.gate.is_within(now) && self.take(now) {
+        if self.window.is_within(now) && self.take(now) {
             self.marks.push(Mark { at: now, slot, name });
         }
     }
 
-    /// A request that the drive keeps at `place` joins the operation in a slot.
+    /// The request that the drive keeps at `place` merges with the operation in a slot.
     #[cold]
     pub fn joins(&mut self, now: Ns, slot: u32, place: u32) {
         let request = self.origins.get(place as usize).map_or(NOBODY, |origin| origin.request);
-        if request != NOBODY && self.gate.is_within(now) && self.take(now) {
+        if request != NOBODY && self.window.is_within(now) && self.take(now) {
             self.joined.push(Joined { at: now, slot, request });
         }
     }
 
-    /// A job starts on a pool.
+    /// A GC job starts in a pool.
     #[cold]
     pub fn job_starts(&mut self, now: Ns, pool: PoolId, victim: BlockId, valid: u32) {
         self.running[pool.index()] = Job { number: self.jobs_started, victim: victim.0, valid };
         self.jobs_started += 1;
-        self.turn(now, Open { start: now, track: Track::Job(pool.0), name: "job", slot: NOWHERE, page: NOWHERE });
+        self.next_slice(now, Open { start: now, track: Track::Job(pool.0), name: "job", slot: NOWHERE, page: NOWHERE });
     }
 
-    /// The job of a pool has ended.
+    /// The GC job of a pool has ended.
     #[cold]
     pub fn job_ends(&mut self, now: Ns, pool: PoolId) {
         self.close(now, Track::Job(pool.0));
@@ -370,34 +370,34 @@ impl Recorder {
         let (dies, channels) = (self.shape.dies, self.shape.channels);
         (match track {
             Track::Slot(slot) => slot,
-            Track::Aside(die) => 2 * dies + die,
+            Track::Suspended(die) => 2 * dies + die,
             Track::Bus(channel) => 3 * dies + channel,
             Track::Job(pool) => 3 * dies + channels + pool,
         }) as usize
     }
 
-    /// Recording goes on at this time.
+    /// The window is open at this time.
     fn is_on(&mut self, now: Ns) -> bool {
         let over = self.is_over();
-        self.gate.is_open(now) || self.just_ended(over)
+        self.window.is_open(now) || self.just_ended(over)
     }
 
-    /// One more slice is taken.
+    /// Takes one more slice; false once recording has ended.
     fn take(&mut self, now: Ns) -> bool {
         let over = self.is_over();
-        self.gate.take(now) || self.just_ended(over)
+        self.window.take(now) || self.just_ended(over)
     }
 
-    /// Recording has ended, which may be news. Returns false.
+    /// Closes the recording if it has ended just now. Returns false.
     fn just_ended(&mut self, over: bool) -> bool {
-        if !over && let Some(at) = self.gate.ended() {
+        if !over && let Some(at) = self.window.ended() {
             self.end(at);
         }
         false
     }
 
-    /// The slice under way on a track ends, and the next begins.
-    fn turn(&mut self, now: Ns, open: Open) {
+    /// The open slice of a track ends, and the next begins.
+    fn next_slice(&mut self, now: Ns, open: Open) {
         self.close(now, open.track);
         if self.take(now) {
             let place = self.place(open.track);
@@ -405,7 +405,7 @@ impl Recorder {
         }
     }
 
-    /// The slice under way on a track ends, if there is one.
+    /// The open slice of a track ends, if there is one.
     fn close(&mut self, now: Ns, track: Track) {
         if self.is_on(now) {
             let place = self.place(track);
@@ -428,18 +428,18 @@ impl Recorder {
         self.joined.retain(|joined| joined.at < at);
     }
 
-    /// Keeps what of a slice lies in the window.
+    /// Stores the part of a slice that lies in the window.
     fn keep(&mut self, end: Ns, open: Open) {
-        let Some((start, end)) = self.gate.clip(open.start, end) else { return };
+        let Some((start, end)) = self.window.clip(open.start, end) else { return };
         let of = match open.track {
             Track::Job(pool) => store(&mut self.jobs, self.running[pool as usize]),
             Track::Slot(_) | Track::Bus(_) => self.stored(open.slot as usize),
-            Track::Aside(die) => self.stored(self.shelf(die)),
+            Track::Suspended(die) => self.stored(self.suspended(die)),
         };
         self.slices.push(Slice { start, end, track: open.track, name: open.name, of, page: open.page });
     }
 
-    /// The place of the operation in a slot or on a shelf among those that have slices.
+    /// The place of an operation among those with slices; `place`: its slot, or that of a suspended operation.
     fn stored(&mut self, place: usize) -> u32 {
         let current = &mut self.current[place];
         if current.stored == NOWHERE {

@@ -1,41 +1,41 @@
-//! What the host asked, from arrival to completion, whatever it talks to: drives, caches, an array.
+//! The host requests of a run, from arrival to completion.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Ns;
-use super::budget::{Budget, Gate};
+use super::budget::{Budget, RecordingWindow};
 use crate::request::Request;
 
-/// A request in the window.
+/// A recorded request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     /// Its number.
     pub index: u64,
     pub request: Request,
-    /// What of it lies in the window.
+    /// Start and end of its part in the window.
     pub start: Ns,
     pub end: Ns,
     pub arrived: Ns,
-    /// When it was complete, if that was before recording ended.
+    /// When it completed, if that was before recording ended.
     pub completed: Option<Ns>,
 }
 
 /// The requests of the host.
 #[derive(Debug)]
 pub struct Requests {
-    gate: Gate,
-    /// Those under way, by number, with when they arrived.
-    under_way: BTreeMap<u64, (Ns, Request)>,
-    /// In the end by start, then by number.
-    pub(super) asked: Vec<Asked>,
+    window: RecordingWindow,
+    /// Outstanding requests, by number, with their arrival times.
+    outstanding: BTreeMap<u64, (Ns, Request)>,
+    /// Requests that have ended; at last sorted by start, then by number.
+    pub(super) recorded: Vec<RecordedRequest>,
     /// When the warm-up ended, if there was one.
     pub(super) warm_up_ended: Option<Ns>,
 }
 
 impl Requests {
     pub(super) fn new(budget: &Arc<Budget>) -> Self {
-        Requests { gate: Gate::new(budget), under_way: BTreeMap::new(), asked: Vec::new(), warm_up_ended: None }
+        Requests { window: RecordingWindow::new(budget), outstanding: BTreeMap::new(), recorded: Vec::new(), warm_up_ended: None }
     }
 
     /// The warm-up ends.
@@ -43,42 +43,42 @@ impl Requests {
         self.warm_up_ended = Some(now);
     }
 
-    /// A request comes.
+    /// A request arrives.
     #[cold]
     pub fn arrives(&mut self, now: Ns, index: u64, request: Request) {
-        if self.gate.take(now) {
-            self.under_way.insert(index, (now, request));
+        if self.window.take(now) {
+            self.outstanding.insert(index, (now, request));
         }
     }
 
-    /// A request is complete.
+    /// A request completes.
     #[cold]
     pub fn completes(&mut self, now: Ns, index: u64) {
-        if self.gate.is_open(now)
-            && let Some((arrived, request)) = self.under_way.remove(&index)
+        if self.window.is_open(now)
+            && let Some((arrived, request)) = self.outstanding.remove(&index)
         {
-            self.keep(now, index, arrived, request, Some(now));
+            self.record(now, index, arrived, request, Some(now));
         }
     }
 
-    /// The run ends, unless recording has ended before. Returns when it did.
+    /// The run ends. Returns when recording ended: now, or before.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
-        let end = self.gate.finish(end);
-        for (index, (arrived, request)) in std::mem::take(&mut self.under_way) {
-            self.keep(end, index, arrived, request, None);
+        let end = self.window.finish(end);
+        for (index, (arrived, request)) in std::mem::take(&mut self.outstanding) {
+            self.record(end, index, arrived, request, None);
         }
-        self.asked.sort_by_key(|asked| (asked.start, asked.index));
+        self.recorded.sort_by_key(|request| (request.start, request.index));
         end
     }
 
-    /// How many there are.
+    /// Number of recorded requests.
     pub(super) fn count(&self) -> u64 {
-        self.asked.len() as u64
+        self.recorded.len() as u64
     }
 
-    fn keep(&mut self, end: Ns, index: u64, arrived: Ns, request: Request, completed: Option<Ns>) {
-        if let Some((start, end)) = self.gate.clip(arrived, end) {
-            self.asked.push(Asked { index, request, start, end, arrived, completed });
+    fn record(&mut self, end: Ns, index: u64, arrived: Ns, request: Request, completed: Option<Ns>) {
+        if let Some((start, end)) = self.window.clip(arrived, end) {
+            self.recorded.push(RecordedRequest { index, request, start, end, arrived, completed });
         }
     }
 }

@@ -354,7 +354,7 @@ pub fn read_prefill(path: &Path, exported_bytes: u64) -> Result<Vec<(u64, u64)>>
         ranges.push(range);
     }
     if ranges.is_empty() {
-        return Err(Error::Trace(format!("{}: the file holds no ranges; expected lines {EXPECTED}", path.display())));
+        return Err(Error::Trace(format!("{}: the file has no ranges; expected lines {EXPECTED}", path.display())));
     }
     Ok(ranges)
 }

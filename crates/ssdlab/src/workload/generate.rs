@@ -271,8 +271,9 @@ impl Arrivals {
     }
 
     fn now_ns(&self) -> Result<Ns> {
-        Ns::try_from(self.now_ps / PS_PER_NS)
-            .map_err(|_| Error::Config("workload.interarrival_us: the requests asked for last longer than 584 years".into()))
+        Ns::try_from(self.now_ps / PS_PER_NS).map_err(|_| {
+            Error::Config("workload.interarrival_us: the arrivals span more than 584 years; lower it, or use fewer requests".into())
+        })
     }
 }
 

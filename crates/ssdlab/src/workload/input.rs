@@ -220,7 +220,7 @@ impl Lines {
                 Ok(0) => self.at_end = true,
                 Ok(count) => {
                     self.end += count;
-                    self.consumed.share().inspect(|&share| self.caller.tell(share));
+                    self.consumed.share().inspect(|&share| self.caller.report_progress(share));
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(e) => return Err(self.unreadable(e)),

@@ -68,7 +68,7 @@ impl Selection {
             && !source.format().names_devices
         {
             let (path, name) = (path.display(), source.format().name);
-            return Err(Error::Usage(format!("{path}: the volume {device} is asked for, but the format {name} names no volumes")));
+            return Err(Error::Usage(format!("{path}: volume {device}: the format {name} has no volumes; leave out workload.device")));
         }
         let is_chosen = Vec::new();
         Ok(Selection {

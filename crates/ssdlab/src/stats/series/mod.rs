@@ -37,7 +37,7 @@ pub trait Gauged {
 
 /// What does not change during a run, of all drives together.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shape {
+pub struct SeriesShape {
     /// Chips.
     pub chips: u32,
     /// Dies.
@@ -112,7 +112,7 @@ impl Default for Readings {
 /// Records a run over time.
 #[derive(Debug)]
 pub struct Series {
-    shape: Shape,
+    shape: SeriesShape,
     chips_per_row: u32,
     ended: Bins,
     /// The bin under way, and when it ends.
@@ -126,7 +126,7 @@ pub struct Series {
 
 impl Series {
     /// For a run that begins at time 0.
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: SeriesShape) -> Self {
         let chips_per_row = shape.chips.div_ceil(MOST_ROWS).max(1);
         let ended = Bins::new(shape.chips.div_ceil(chips_per_row) as usize);
         Series {

@@ -3,39 +3,40 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Shape;
+use super::SeriesShape;
 use super::bins::{Bin, Bins};
 use crate::stats::result::ratio;
 use crate::units::Ns;
 
-/// A run over time, in bins of equal width. All rows have `bins` entries. What happens at time t is in bin floor(t / bin_ns); the last bin may
-/// reach beyond the end of the run, where nothing is under way or busy.
+/// A run over time, in bins of equal width. All rows have `bins` entries. An event at time t counts in bin floor(t / bin_ns). The last bin
+/// may reach beyond the end of the run, where nothing is outstanding or busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesResult {
-    /// Width of a bin: 1000 ns, doubled as often as the run needs.
+    /// Width of a bin: 1000 ns x a power of two, as the length of the run requires.
     #[schemars(extend("unit" = "ns"))]
     pub bin_ns: Ns,
-    /// Bins, at most 512.
+    /// Number of bins, at most 512.
     #[schemars(extend("unit" = "count"))]
     pub bins: u64,
-    /// Simulated time at which the warm-up ended: rows show all of the run, all other statistics only what is after. Absent without a warm-up.
+    /// Simulated time at which the warm-up ended. Rows show the whole run, all other statistics only the time after. Absent without a
+    /// warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ns"))]
     pub warm_up_ns: Option<Ns>,
-    /// Response times of the requests that completed in each bin. 0 where none did.
+    /// Response times of the requests that completed in each bin. 0 without any.
     pub latency_ns: LatencySeries,
-    /// Requests under way in each bin.
+    /// Outstanding requests in each bin.
     pub outstanding: OutstandingSeries,
     /// Garbage collection in each bin.
     pub gc: GcSeries,
-    /// Free blocks of a pool in each bin, blocks being filled excluded.
+    /// Free blocks of a pool in each bin, write frontiers excluded.
     pub free_blocks: FreeBlockSeries,
-    /// Share of each bin that the pools were in the states of lee2013 Fig. 7, averaged over pools.
+    /// Share of each bin in which a pool is in each GC state of lee2013 Fig. 7, mean over pools.
     pub states: StateSeries,
-    /// Share of each bin in which channels were transferring, averaged over channels.
+    /// Share of each bin in which a channel transfers, mean over channels.
     #[schemars(extend("unit" = "share"))]
     pub bus: Vec<f64>,
-    /// Share of each bin in which dies held an operation, averaged over dies.
+    /// Share of each bin in which a die is occupied, mean over dies.
     #[schemars(extend("unit" = "share"))]
     pub dies: Vec<f64>,
     /// The cache in each bin. Absent without one.
@@ -58,21 +59,21 @@ pub struct ResponseSeries {
     /// Requests completed.
     #[schemars(extend("unit" = "count"))]
     pub count: Vec<u64>,
-    /// Their mean response time.
+    /// Mean response time of these requests.
     #[schemars(extend("unit" = "ns"))]
     pub mean: Vec<f64>,
-    /// The longest.
+    /// The longest response time of these requests.
     #[schemars(extend("unit" = "ns"))]
     pub max: Vec<Ns>,
 }
 
-/// Requests under way over time.
+/// Outstanding requests over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutstandingSeries {
     /// Mean over the time of the bin.
     #[schemars(extend("unit" = "count"))]
     pub mean: Vec<f64>,
-    /// The most that were under way for any time.
+    /// Maximum in the bin, of numbers that last longer than an instant.
     #[schemars(extend("unit" = "count"))]
     pub max: Vec<u64>,
 }
@@ -80,17 +81,17 @@ pub struct OutstandingSeries {
 /// Garbage collection over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GcSeries {
-    /// By row of chips, and in it by bin: share of the bin in which a chip had a job active, averaged over the chips of the row. Those of an
-    /// array's drives follow each other.
+    /// By row of chips, and in it by bin: share of the bin in which a chip has an active GC job, mean over the chips of the row. The chips
+    /// of an array's drives follow each other.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<Vec<f64>>,
-    /// Chips of a row: 1 up to 64 chips, else as many as make at most 64 rows (the last row may have fewer).
+    /// Chips of a row: 1 up to 64 chips, else the least number that gives at most 64 rows (the last row may have fewer).
     #[schemars(extend("unit" = "count"))]
     pub chips_per_row: u32,
-    /// Jobs started.
+    /// GC jobs started.
     #[schemars(extend("unit" = "count"))]
     pub jobs: Vec<u64>,
-    /// Pages that jobs copied to another place.
+    /// Pages that GC jobs moved.
     #[schemars(extend("unit" = "count"))]
     pub pages_moved: Vec<u64>,
 }
@@ -98,10 +99,10 @@ pub struct GcSeries {
 /// Free blocks over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FreeBlockSeries {
-    /// The fewest that any pool had.
+    /// Minimum over pools and over the time of the bin.
     #[schemars(extend("unit" = "count"))]
     pub min: Vec<u32>,
-    /// Mean over pools and over the time of the bin, as far as it is in the run.
+    /// Mean over pools and over the part of the bin that is in the run.
     #[schemars(extend("unit" = "count"))]
     pub mean: Vec<f64>,
     /// The soft threshold T_soft of a pool.
@@ -112,27 +113,27 @@ pub struct FreeBlockSeries {
     pub hard: u32,
 }
 
-/// States over time: together 1 in all bins but the last, which may reach beyond the end of the run.
+/// GC states over time. Their sum is 1 in each bin but the last, which may reach beyond the end of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateSeries {
-    /// S0: no collection is wanted.
+    /// S0: GC is not triggered.
     #[schemars(extend("unit" = "share"))]
     pub s0: Vec<f64>,
-    /// S1: it is wanted or under way, and all host operations are allowed.
+    /// S1: GC is triggered or active; all host operations are allowed.
     #[schemars(extend("unit" = "share"))]
     pub s1: Vec<f64>,
-    /// S2: the same with fewer than T_hard free blocks, where host writes wait.
+    /// S2: as S1, but with fewer than T_hard free blocks: host writes wait.
     #[schemars(extend("unit" = "share"))]
     pub s2: Vec<f64>,
-    /// S3: collection runs to completion.
+    /// S3: a GC job runs to completion; host operations wait.
     #[schemars(extend("unit" = "share"))]
     pub s3: Vec<f64>,
 }
 
-/// The cache over time; those of an array's drives together.
+/// The cache over time, summed over the drives of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheSeries {
-    /// Pages looked up that were there, or on their way there.
+    /// Hits: pages looked up that are cached or being fetched.
     #[schemars(extend("unit" = "count"))]
     pub hits: Vec<u64>,
     /// Pages looked up.
@@ -143,7 +144,7 @@ pub struct CacheSeries {
     pub dirty: Vec<u64>,
 }
 
-/// How response times are distributed, by kind of request: the buckets that the percentiles are taken from.
+/// Distribution of response times, by kind of request: the buckets from which the percentiles are taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Histograms {
     /// Response times of reads.
@@ -152,10 +153,10 @@ pub struct Histograms {
     pub write: Histogram,
 }
 
-/// Buckets that are not empty, the shortest times first. No time is below its bucket's bound by more than the share `percentile_error`.
+/// The buckets that are not empty, shortest times first. A time is below the bound of its bucket by at most the share `percentile_error`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Histogram {
-    /// The longest time that belongs to the bucket; of the last bucket the longest there was.
+    /// Upper bound of the bucket; for the last bucket the longest time.
     #[schemars(extend("unit" = "ns"))]
     pub upper_ns: Vec<Ns>,
     /// Requests in the bucket.
@@ -164,8 +165,8 @@ pub struct Histogram {
 }
 
 impl SeriesResult {
-    /// Of the bins of a run that ended with so many free blocks.
-    pub(super) fn of(ended: &Bins, shape: &Shape, chips_per_row: u32, free_blocks: u64) -> Self {
+    /// The series of the bins of a run that ended with `free_blocks` free blocks.
+    pub(super) fn of(ended: &Bins, shape: &SeriesShape, chips_per_row: u32, free_blocks: u64) -> Self {
         let each = Each(ended);
         let pools = u128::from(shape.pools);
         let free = |bin: &Bin| match u128::from(bin.ns) * pools {

@@ -90,12 +90,12 @@ fn in_state(moment: &Moment, state: usize) -> u64 {
     moment.states.iter().filter(|&&of| of == state).count() as u64
 }
 
-fn shape(chips: u32, cached: bool) -> Shape {
-    Shape { chips, dies: 2 * chips, channels: 2, pools: POOLS as u32, soft_blocks: 5, hard_blocks: 2, cached }
+fn shape(chips: u32, cached: bool) -> SeriesShape {
+    SeriesShape { chips, dies: 2 * chips, channels: 2, pools: POOLS as u32, soft_blocks: 5, hard_blocks: 2, cached }
 }
 
 /// Plays a history from its first moment, at time 0, until `end`.
-fn play(moments: &[Moment], end: Ns, shape: Shape) -> (SeriesResult, Past) {
+fn play(moments: &[Moment], end: Ns, shape: SeriesShape) -> (SeriesResult, Past) {
     let mut series = Series::new(shape);
     let mut past = Past { moments: Vec::new(), looked_at: 0 };
     for moment in moments {
@@ -116,7 +116,7 @@ fn play(moments: &[Moment], end: Ns, shape: Shape) -> (SeriesResult, Past) {
 }
 
 /// The same, bin by bin from the whole history.
-fn recount(past: &Past, end: Ns, shape: Shape) -> SeriesResult {
+fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
     let doublings = (0..).find(|&doublings| end / (NARROWEST_NS << doublings) < MOST_BINS as u64).expect("some width does");
     let bin_ns = NARROWEST_NS << doublings;
     let bins = end / bin_ns + 1;
@@ -225,7 +225,7 @@ fn gap() -> impl Strategy<Value = Ns> {
     prop_oneof![Just(0), 0u64..3_000, (0u64..40).prop_map(|n| n * 1000), (0u32..27, 0u64..2_000).prop_map(|(k, n)| n << k)]
 }
 
-fn history() -> impl Strategy<Value = (Vec<Moment>, Ns, Shape)> {
+fn history() -> impl Strategy<Value = (Vec<Moment>, Ns, SeriesShape)> {
     (prop_oneof![1usize..5, 60usize..70, Just(200)], any::<bool>()).prop_flat_map(|(chips, cached)| {
         let moments = prop::collection::vec((gap(), moment(chips)), 1..60);
         (moments, gap()).prop_map(move |(moments, last)| {

@@ -1,7 +1,7 @@
-//! Requests to drives end: updates go on, then requests complete.
+//! Requests to drives end: updates continue, then host requests complete.
 
 use super::split::{Access, Run};
-use super::turns::What;
+use super::stripe_locks::Work;
 use super::update::{Method, Update};
 use super::{Array, Owner, PlantedInArray};
 use crate::blocked::Blocked;
@@ -11,24 +11,24 @@ use crate::storage::Store;
 use crate::units::Ns;
 
 impl<D: Store> Array<D> {
-    /// An update has its row: what it needs is read.
+    /// An update holds its stripe: it reads old data or parity.
     pub(super) fn begin_update(&mut self, now: Ns, place: u32) {
         let update = self.update(place);
-        let arrival = self.requests[self.turns.get(place).request].request.arrival_ns;
-        let turn = self.turns.get_mut(place);
-        turn.times.wait(Blocked::StripeLock, now - arrival);
-        turn.reading = true;
+        let arrival = self.requests[self.locks.get(place).request].request.arrival_ns;
+        let op = self.locks.get_mut(place);
+        op.times.wait(Blocked::StripeLock, now - arrival);
+        op.reading = true;
         self.choose_methods(&update);
         self.send_columns(now, place, RequestKind::Read);
-        if self.turns.get(place).pending == 0 {
+        if self.locks.get(place).pending == 0 {
             self.begin_to_write(now, place);
         }
     }
 
     fn update(&self, place: u32) -> Update {
-        match self.turns.get(place).what {
-            What::Update(update) => update,
-            what => unreachable!("{what:?} has no phases"),
+        match self.locks.get(place).work {
+            Work::Update(update) => update,
+            work => unreachable!("{work:?} has no phases"),
         }
     }
 
@@ -45,11 +45,11 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends an update's reads (by `methods`), or its writes, to the drives that work: pages that lie together as one request.
+    /// Sends an update's reads (by `methods`), or its writes, to the drives that work: adjacent pages as one request.
     fn send_columns(&mut self, now: Ns, place: u32, kind: RequestKind) {
         let (update, layout) = (self.update(place), self.layout);
         for unit in 0..=layout.data_units() {
-            if layout.failed == Some(layout.drive_in_row(update.row, unit)) || self.is_left_out(kind, unit, &update) {
+            if layout.failed == Some(layout.drive_in_stripe(update.stripe, unit)) || self.is_left_out(kind, unit, &update) {
                 continue;
             }
             let mut rank = 0;
@@ -90,11 +90,11 @@ impl<D: Store> Array<D> {
         if columns.is_empty() {
             return;
         }
-        let row = self.turns.get(place).row;
-        let drive = self.layout.drive_in_row(row, unit);
-        let byte = |column: u32| u64::from(row) * self.layout.unit_bytes() + u64::from(column) * u64::from(self.layout.page_bytes);
-        let access = Access { kind, drive, start: byte(columns.start), end: byte(columns.end), stands_for: drive };
-        self.turns.get_mut(place).pending += 1;
+        let stripe = self.locks.get(place).stripe;
+        let drive = self.layout.drive_in_stripe(stripe, unit);
+        let byte = |column: u32| u64::from(stripe) * self.layout.unit_bytes() + u64::from(column) * u64::from(self.layout.page_bytes);
+        let access = Access { kind, drive, start: byte(columns.start), end: byte(columns.end), data_drive: drive };
+        self.locks.get_mut(place).pending += 1;
         let pages = u64::from(columns.end - columns.start);
         match kind {
             RequestKind::Read => self.result.update_reads += pages,
@@ -104,10 +104,10 @@ impl<D: Store> Array<D> {
         self.send(now, Owner::Update(place), at, access);
     }
 
-    /// All that an update needs is read.
+    /// An update has read all that it needs: it writes data and parity.
     fn begin_to_write(&mut self, now: Ns, place: u32) {
-        self.turns.get_mut(place).reading = false;
-        let (update, request) = (self.update(place), self.turns.get(place).request);
+        self.locks.get_mut(place).reading = false;
+        let (update, request) = (self.update(place), self.locks.get(place).request);
         if let Some(shadow) = &mut self.shadow {
             shadow.compute(&self.layout, place, request, &update);
         }
@@ -115,25 +115,25 @@ impl<D: Store> Array<D> {
     }
 
     /// A request to a drive has ended.
-    pub(super) fn piece_done(&mut self, now: Ns, completion: &Completion) {
-        let piece_place = completion.index as u32;
-        let piece = self.pieces[piece_place];
-        self.pieces.remove(piece_place);
+    pub(super) fn drive_request_done(&mut self, now: Ns, completion: &Completion) {
+        let id = completion.index as u32;
+        let drive_request = self.drive_requests[id];
+        self.drive_requests.remove(id);
         if let Some(shadow) = &mut self.shadow {
-            shadow.delivered(&self.layout, piece.owner, piece_place);
+            shadow.delivered(&self.layout, drive_request.owner, id);
         }
-        match piece.owner {
+        match drive_request.owner {
             Owner::Request(place) => {
                 let mut times = completion.times;
                 times.wait(Blocked::StripeLock, completion.arrival_ns - self.requests[place].request.arrival_ns);
-                self.account(now, place, piece.place, times);
+                self.account(now, place, drive_request.place, times);
                 self.request_part_done(now, place);
             }
-            Owner::Update(place) => self.update_piece_done(now, place, (now, piece.place, completion.times)),
+            Owner::Update(place) => self.update_request_done(now, place, (now, drive_request.place, completion.times)),
         }
     }
 
-    /// The times of a request are those of what ends last; the highest among equals.
+    /// A request has the latency parts of the request to a drive that ends last; of several at one instant, the one with the highest place.
     fn account(&mut self, now: Ns, place: u32, at: u64, times: Times) {
         let active = &mut self.requests[place];
         if (now, at) >= active.last {
@@ -142,18 +142,18 @@ impl<D: Store> Array<D> {
         }
     }
 
-    fn update_piece_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Times)) {
-        let turn = self.turns.get_mut(place);
-        if (ended.0, ended.1) >= (turn.last.0, turn.last.1) {
-            turn.last = ended;
+    fn update_request_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Times)) {
+        let op = self.locks.get_mut(place);
+        if (ended.0, ended.1) >= (op.last.0, op.last.1) {
+            op.last = ended;
         }
-        turn.pending -= 1;
-        if turn.pending > 0 {
+        op.pending -= 1;
+        if op.pending > 0 {
             return;
         }
-        let (_, _, last) = std::mem::take(&mut turn.last);
-        turn.times.then(&last);
-        if turn.reading {
+        let (_, _, last) = std::mem::take(&mut op.last);
+        op.times.then(&last);
+        if op.reading {
             self.begin_to_write(now, place);
         } else {
             self.end_update(now, place);
@@ -162,27 +162,27 @@ impl<D: Store> Array<D> {
 
     fn end_update(&mut self, now: Ns, place: u32) {
         let update = self.update(place);
-        let turn = self.turns.release(&self.layout, place);
+        let op = self.locks.release(&self.layout, place);
         if let Some(shadow) = &mut self.shadow {
             shadow.check_update(&self.layout, &update);
         }
-        // As the last page of the row would count.
-        let pages = u64::from(turn.row + 1) * u64::from(self.layout.drives) * u64::from(self.layout.unit_pages);
-        self.account(now, turn.request, (pages << 6) - 1, turn.times);
-        self.row_is_free(now, turn.row);
-        self.request_part_done(now, turn.request);
+        // Its place is that of the last page of the stripe.
+        let pages = u64::from(op.stripe + 1) * u64::from(self.layout.drives) * u64::from(self.layout.unit_pages);
+        self.account(now, op.request, (pages << 6) - 1, op.times);
+        self.stripe_is_free(now, op.stripe);
+        self.request_part_done(now, op.request);
     }
 
-    /// Those who wait for a row go, up to the next update, which has it then.
-    fn row_is_free(&mut self, now: Ns, row: u32) {
-        while let Some((place, turn)) = self.turns.next(row) {
-            match turn.what {
-                What::Update(_) => return self.begin_update(now, place),
-                What::Read { drive, start, end } => self.send_run(now, turn.request, drive, Run { start, end }),
-                What::Trim => self.trim_at_once(now, turn.request, row, row + 1),
+    /// Sends the operations that wait for a released stripe, up to the next update, which holds the lock then.
+    fn stripe_is_free(&mut self, now: Ns, stripe: u32) {
+        while let Some((place, op)) = self.locks.next(stripe) {
+            match op.work {
+                Work::Update(_) => return self.begin_update(now, place),
+                Work::Read { drive, start, end } => self.send_run(now, op.request, drive, Run { start, end }),
+                Work::Trim => self.trim_at_once(now, op.request, stripe, stripe + 1),
             }
-            // What it waits for now are the drives.
-            self.request_part_done(now, turn.request);
+            // From now on the request waits for the drives.
+            self.request_part_done(now, op.request);
         }
     }
 }

@@ -1,18 +1,20 @@
 //! Where data and parity lie on the drives of an array.
+//!
+//! A stripe is one unit per drive, at the same offset of each: data, and with parity one unit of parity.
 
 use crate::config::{self, ArrayLevel};
 
-/// The layout of an array: units of data, and with parity one more in each row, rotating (left-symmetric).
+/// The layout of an array: units of data, and with parity one more in each stripe, rotating (left-symmetric).
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Drives.
     pub drives: u32,
-    /// Each row has a unit of parity.
+    /// Each stripe has a unit of parity.
     pub parity: bool,
     /// The drive that has failed.
     pub failed: Option<u32>,
-    /// Rows.
-    pub rows: u32,
+    /// Stripes.
+    pub stripes: u32,
     /// Pages of a unit.
     pub unit_pages: u32,
     /// User bytes of a page.
@@ -22,18 +24,18 @@ pub struct Layout {
 impl Layout {
     /// The layout of an array of drives with `drive_pages` pages each.
     pub fn new(array: &config::Array, page_bytes: u32, drive_pages: u32) -> Self {
-        let unit_pages = (array.stripe_bytes() / u64::from(page_bytes)) as u32;
+        let unit_pages = (array.unit_bytes() / u64::from(page_bytes)) as u32;
         Layout {
             drives: array.drives,
             parity: array.level == ArrayLevel::Rais5,
             failed: array.degraded,
-            rows: drive_pages / unit_pages,
+            stripes: drive_pages / unit_pages,
             unit_pages,
             page_bytes,
         }
     }
 
-    /// Units of data in a row.
+    /// Units of data in a stripe.
     #[inline(always)]
     pub fn data_units(&self) -> u32 {
         self.drives - u32::from(self.parity)
@@ -45,57 +47,57 @@ impl Layout {
         u64::from(self.unit_pages) * u64::from(self.page_bytes)
     }
 
-    /// Bytes of data in a row.
+    /// Bytes of data in a stripe.
     #[inline(always)]
-    pub fn row_bytes(&self) -> u64 {
+    pub fn stripe_bytes(&self) -> u64 {
         self.unit_bytes() * u64::from(self.data_units())
     }
 
     /// Pages of data in all.
     pub fn exported_pages(&self) -> u32 {
-        self.rows * self.data_units() * self.unit_pages
+        self.stripes * self.data_units() * self.unit_pages
     }
 
-    /// The drive of a row's parity.
+    /// The drive of a stripe's parity.
     #[inline]
-    pub fn parity_drive(&self, row: u32) -> Option<u32> {
-        self.parity.then(|| self.drives - 1 - row % self.drives)
+    pub fn parity_drive(&self, stripe: u32) -> Option<u32> {
+        self.parity.then(|| self.drives - 1 - stripe % self.drives)
     }
 
     /// The drive of a unit of data, counted over the whole array. With left-symmetric parity too that is `unit` mod N: the first unit of a
-    /// row stands behind the row's parity, which moves one drive to the left with each row of N - 1 units.
+    /// stripe is on the drive after its parity, which moves one drive to the left with each stripe of N - 1 units.
     #[inline]
     pub fn drive_of(&self, unit: u32) -> u32 {
         unit % self.drives
     }
 
-    /// The drive of a row's unit: of data, or, behind these, of parity.
+    /// The drive of a stripe's unit. The unit of parity has the number after those of data.
     #[inline]
-    pub fn drive_in_row(&self, row: u32, unit: u32) -> u32 {
-        match self.parity_drive(row) {
+    pub fn drive_in_stripe(&self, stripe: u32, unit: u32) -> u32 {
+        match self.parity_drive(stripe) {
             Some(parity) if unit == self.data_units() => parity,
-            _ => self.drive_of(row * self.data_units() + unit),
+            _ => self.drive_of(stripe * self.data_units() + unit),
         }
     }
 
-    /// The unit that a drive holds of a row; that of parity counts behind those of data.
-    pub fn unit_on(&self, row: u32, drive: u32) -> u32 {
-        match self.parity_drive(row) {
+    /// The unit that a drive holds of a stripe. The unit of parity has the number after those of data.
+    pub fn unit_on(&self, stripe: u32, drive: u32) -> u32 {
+        match self.parity_drive(stripe) {
             None => drive,
             Some(parity) => (drive + self.drives - parity - 1) % self.drives,
         }
     }
 
-    /// The failed drive holds the row's parity.
+    /// The failed drive holds the stripe's parity.
     #[inline]
-    pub fn parity_failed(&self, row: u32) -> bool {
-        self.failed.is_some() && self.failed == self.parity_drive(row)
+    pub fn parity_failed(&self, stripe: u32) -> bool {
+        self.failed.is_some() && self.failed == self.parity_drive(stripe)
     }
 
-    /// The unit of data of a row that the failed drive holds.
+    /// The unit of data of a stripe that the failed drive holds.
     #[inline]
-    pub fn failed_unit(&self, row: u32) -> Option<u32> {
-        self.failed.map(|drive| self.unit_on(row, drive)).filter(|&unit| unit < self.data_units())
+    pub fn failed_unit(&self, stripe: u32) -> Option<u32> {
+        self.failed.map(|drive| self.unit_on(stripe, drive)).filter(|&unit| unit < self.data_units())
     }
 
     /// The drives that work.
@@ -109,17 +111,17 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn layout(parity: bool, drives: u32, rows: u32) -> Layout {
-        Layout { drives, parity, failed: None, rows, unit_pages: 1, page_bytes: 4096 }
+    fn layout(parity: bool, drives: u32, stripes: u32) -> Layout {
+        Layout { drives, parity, failed: None, stripes, unit_pages: 1, page_bytes: 4096 }
     }
 
-    /// By row, what each drive holds: the number of a unit of data, or P.
+    /// By stripe, what each drive holds: the number of a unit of data, or P.
     fn table(layout: Layout) -> Vec<String> {
-        let cell = |row: u32, drive: u32| match layout.unit_on(row, drive) {
-            unit if unit < layout.data_units() => (row * layout.data_units() + unit).to_string(),
+        let cell = |stripe: u32, drive: u32| match layout.unit_on(stripe, drive) {
+            unit if unit < layout.data_units() => (stripe * layout.data_units() + unit).to_string(),
             _ => "P".into(),
         };
-        (0..layout.rows).map(|row| (0..layout.drives).map(|drive| cell(row, drive)).collect::<Vec<_>>().join(" ")).collect()
+        (0..layout.stripes).map(|stripe| (0..layout.drives).map(|drive| cell(stripe, drive)).collect::<Vec<_>>().join(" ")).collect()
     }
 
     #[test]
@@ -127,7 +129,7 @@ mod tests {
         assert_eq!(table(layout(false, 3, 3)), ["0 1 2", "3 4 5", "6 7 8"]);
     }
 
-    /// The tables of the left-symmetric layout: parity moves to the left, and a row's data begin behind it and go round.
+    /// The tables of the left-symmetric layout: parity moves to the left, and a stripe's data begin behind it and go round.
     #[test]
     fn rais5_is_left_symmetric() {
         assert_eq!(table(layout(true, 3, 4)), ["0 1 P", "3 P 2", "P 4 5", "6 7 P"]);
@@ -139,8 +141,8 @@ mod tests {
     fn units_and_drives_are_inverse() {
         for (parity, drives) in [(false, 2), (false, 5), (true, 3), (true, 4), (true, 7)] {
             let layout = layout(parity, drives, 20);
-            for (row, drive) in (0..20).flat_map(|row| (0..drives).map(move |drive| (row, drive))) {
-                assert_eq!(layout.drive_in_row(row, layout.unit_on(row, drive)), drive, "row {row} of {layout:?}");
+            for (stripe, drive) in (0..20).flat_map(|stripe| (0..drives).map(move |drive| (stripe, drive))) {
+                assert_eq!(layout.drive_in_stripe(stripe, layout.unit_on(stripe, drive)), drive, "stripe {stripe} of {layout:?}");
             }
         }
     }
@@ -148,8 +150,8 @@ mod tests {
     #[test]
     fn a_failed_drive_holds_data_or_parity() {
         let layout = Layout { failed: Some(1), ..layout(true, 3, 4) };
-        assert_eq!([0, 1, 2, 3].map(|row| layout.failed_unit(row)), [Some(1), None, Some(0), Some(1)]);
-        assert_eq!([0, 1, 2, 3].map(|row| layout.parity_failed(row)), [false, true, false, false]);
+        assert_eq!([0, 1, 2, 3].map(|stripe| layout.failed_unit(stripe)), [Some(1), None, Some(0), Some(1)]);
+        assert_eq!([0, 1, 2, 3].map(|stripe| layout.parity_failed(stripe)), [false, true, false, false]);
         assert_eq!(layout.working().collect::<Vec<_>>(), [0, 2]);
     }
 
@@ -157,7 +159,7 @@ mod tests {
     fn the_end_of_a_drive_that_fills_no_unit_is_not_used() {
         let array = config::Array { level: ArrayLevel::Rais5, drives: 4, stripe_kb: 12.0, degraded: None };
         let layout = Layout::new(&array, 4096, 16);
-        assert_eq!((layout.unit_pages, layout.rows, layout.exported_pages()), (3, 5, 5 * 3 * 3));
+        assert_eq!((layout.unit_pages, layout.stripes, layout.exported_pages()), (3, 5, 5 * 3 * 3));
         assert_eq!(u64::from(layout.exported_pages()) * 4096, array.exported_bytes(16 * 4096));
     }
 }

@@ -3,11 +3,11 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `layout` | where data and parity lie |
-//! | `split` | a request becomes requests to drives, and turns of rows |
-//! | `update` | what a write to a row with parity reads and writes |
-//! | `turns` | who has a row, and who waits for it |
-//! | `complete` | requests to drives end: updates go on, then requests complete |
-//! | `shadow` | the content of every sector, when asked for |
+//! | `split` | a request is split into requests to drives and operations on stripes |
+//! | `update` | what a write to a stripe with parity reads and writes |
+//! | `stripe_locks` | which update holds a stripe, and what waits for it |
+//! | `complete` | requests to drives end: updates continue, then host requests complete |
+//! | `shadow` | verify mode: the content of every sector |
 //! | `planted` | defects for tests to find |
 //!
 //! A request to a drive is a *part* of its request, directly or by way of an update.
@@ -17,13 +17,13 @@ mod layout;
 mod planted;
 mod shadow;
 mod split;
-mod turns;
+mod stripe_locks;
 mod update;
 
 pub use planted::PlantedInArray;
 
 use super::Store;
-use crate::cache::{Groups, Homes};
+use crate::cache::{Groups, Targets};
 use crate::config::{ArrayLevel, Config};
 use crate::error::{Error, Result};
 use crate::memory::Exhausted;
@@ -36,43 +36,43 @@ use crate::units::Ns;
 use layout::Layout;
 use shadow::Shadow;
 use split::Run;
-use turns::Turns;
+use stripe_locks::StripeLocks;
 use update::Method;
 
-/// A request to the array that is under way.
+/// An outstanding request to the array.
 #[derive(Clone, Copy, Debug)]
-struct Active {
+struct ArrayRequest {
     request: Request,
     /// Its serial number.
     index: u64,
-    /// Whose it is.
+    /// The host request that it belongs to, and why it was made.
     origin: Origin,
     /// It starts where the one before ended.
     sequential: bool,
     /// It writes sectors of its page that do not follow each other.
     scattered: bool,
-    /// What it waits for: requests to drives of its own, and turns.
+    /// Requests to drives and operations on stripes that it waits for.
     pending: u32,
-    /// Where the time went of what ended last.
+    /// Latency parts of the request to a drive that ended last.
     times: Times,
-    /// When that was, and where.
+    /// When that request ended, and its place among the others.
     last: (Ns, u64),
 }
 
-/// Whose part a request to a drive is.
+/// What a request to a drive belongs to.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
-    /// A request's.
+    /// A host request.
     Request(u32),
-    /// An update's.
+    /// An update of a stripe.
     Update(u32),
 }
 
-/// A request to a drive that is under way.
+/// An outstanding request to a drive.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct DriveRequest {
     owner: Owner,
-    /// Where it is among the others: of those that end at one instant the highest counts.
+    /// Its place among the others. Of several that end at one instant the highest gives the latency parts.
     place: u64,
 }
 
@@ -80,24 +80,24 @@ struct Piece {
 pub struct Array<D: Store> {
     drives: Vec<D>,
     layout: Layout,
-    turns: Turns,
-    requests: Slab<u32, Active>,
-    pieces: Slab<u32, Piece>,
-    /// Drives with something to dispatch, a bit each.
+    locks: StripeLocks,
+    requests: Slab<u32, ArrayRequest>,
+    drive_requests: Slab<u32, DriveRequest>,
+    /// Drives to dispatch, a bit each.
     touched: u64,
-    /// Drives that may have completed something.
-    news: u64,
-    /// By drive: what a request that is being split asks of it.
+    /// Drives that may have completions, a bit each.
+    completed: u64,
+    /// By drive: the bytes that the request being split needs of it.
     runs: Vec<Run>,
     /// By column of an update that begins: how its parity is made.
     methods: Vec<Method>,
-    /// Completions of a drive, while they are looked at.
+    /// Completions of a drive, while they are handled.
     inbox: Vec<Completion>,
     completions: Vec<Completion>,
-    /// Where the request before ended, by which sequential ones are known.
+    /// Where the request before ended: the next is sequential if it begins there.
     last_end: Option<u64>,
-    /// Whose the next request is, where somebody said so.
-    told: Option<Origin>,
+    /// The origin of the next request, if the caller gave one.
+    next_origin: Option<Origin>,
     result: ArrayResult,
     shadow: Option<Box<Shadow>>,
     /// A defect for tests to find.
@@ -105,24 +105,24 @@ pub struct Array<D: Store> {
 }
 
 impl<D: Store> Array<D> {
-    /// An array as configured, of drives at rest.
+    /// An array as configured, of idle drives.
     pub fn new(config: &Config, drives: Vec<D>) -> Self {
         let layout = Layout::new(&config.array, drives[0].page_bytes(), drives[0].exported_pages());
         assert_eq!(drives.len(), layout.drives as usize, "as many drives as configured");
         assert!(drives.len() <= u64::BITS as usize, "a bit for each drive");
         let level = if config.array.level == ArrayLevel::Rais0 { "rais0" } else { "rais5" };
         Array {
-            turns: Turns::new(&layout),
+            locks: StripeLocks::new(&layout),
             requests: Slab::default(),
-            pieces: Slab::default(),
+            drive_requests: Slab::default(),
             touched: 0,
-            news: 0,
+            completed: 0,
             runs: vec![Run::default(); drives.len()],
             methods: Vec::new(),
             inbox: Vec::new(),
             completions: Vec::new(),
             last_end: None,
-            told: None,
+            next_origin: None,
             result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },
             shadow: None,
             planted: None,
@@ -146,23 +146,23 @@ impl<D: Store> Array<D> {
         &self.result
     }
 
-    /// Keeps the content of every sector and checks what is read and what parity is, as the run goes; with `every_event` also recounts everything after
-    /// each event. For before the first request.
+    /// Verify mode: keeps the content of every sector and checks reads and parity during the run. With `every_event` it also recounts the
+    /// redundant state after each event. Call it before the first request.
     pub fn keep_content(&mut self, every_event: bool) {
         self.shadow = Some(Box::new(Shadow::new(&self.layout, every_event)));
     }
 
-    /// What is under way, for the watchdog's report.
+    /// Outstanding requests, for the watchdog's report.
     pub fn describe_array(&self) -> String {
-        let (held, waiting) = self.turns.counts();
+        let (held, waiting) = self.locks.counts();
         format!(
-            "in the array {} requests and {} requests to drives are under way, {held} rows are held, {waiting} turns wait",
+            "array: {} requests and {} requests to drives are outstanding, {held} stripes are locked, {waiting} operations wait for a lock",
             self.requests.len(),
-            self.pieces.len()
+            self.drive_requests.len()
         )
     }
 
-    /// Recounts everything that is kept twice.
+    /// Recounts the redundant state.
     ///
     /// # Errors
     /// The first contradiction found, by verify mode as the run went or now.
@@ -175,42 +175,43 @@ impl<D: Store> Array<D> {
     }
 
     fn recount(&self) -> std::result::Result<(), String> {
-        self.turns.check(&self.layout)?;
+        self.locks.check(&self.layout)?;
         let mut pending: Vec<(u32, u32)> = self.requests.iter().map(|(place, _)| (place, 0)).collect();
         let mut add = |request: u32| match pending.iter_mut().find(|(place, _)| *place == request) {
             Some((_, count)) => {
                 *count += 1;
                 Ok(())
             }
-            None => Err(format!("something is under way for request {request} of the array, which is not")),
+            None => Err(format!("an operation belongs to request {request} of the array, which is not outstanding")),
         };
-        for (place, turn) in self.turns.iter() {
-            add(turn.request)?;
-            let pieces = self.pieces.iter().filter(|(_, piece)| matches!(piece.owner, Owner::Update(update) if update == place)).count();
-            if pieces != turn.pending as usize {
-                return Err(format!("an update of row {} waits for {} requests to drives, not {pieces}", turn.row, turn.pending));
+        for (place, op) in self.locks.iter() {
+            add(op.request)?;
+            let drive_requests =
+                self.drive_requests.iter().filter(|(_, request)| matches!(request.owner, Owner::Update(update) if update == place)).count();
+            if drive_requests != op.pending as usize {
+                return Err(format!("an update of stripe {} waits for {} requests to drives, not {drive_requests}", op.stripe, op.pending));
             }
         }
-        for (_, piece) in self.pieces.iter() {
-            if let Owner::Request(request) = piece.owner {
+        for (_, drive_request) in self.drive_requests.iter() {
+            if let Owner::Request(request) = drive_request.owner {
                 add(request)?;
             }
         }
         match pending.iter().find(|&&(place, count)| self.requests[place].pending != count) {
             Some((place, count)) => Err(format!("request {place} of the array waits for {}, not {count}", self.requests[*place].pending)),
-            None => self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check_rows(&self.layout, |row| !self.turns.is_held(row))),
+            None => self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check_stripes(&self.layout, |stripe| !self.locks.is_held(stripe))),
         }
     }
 
-    /// Everything that has ended is handled, and what that makes end.
+    /// Handles all completions, and those that follow from them at this instant.
     fn settle(&mut self, now: Ns) {
-        while self.news != 0 {
-            let drive = self.news.trailing_zeros();
-            self.news &= self.news - 1;
+        while self.completed != 0 {
+            let drive = self.completed.trailing_zeros();
+            self.completed &= self.completed - 1;
             let mut inbox = std::mem::take(&mut self.inbox);
             self.drives[drive as usize].drain_completions(&mut inbox);
             for completion in inbox.drain(..) {
-                self.piece_done(now, &completion);
+                self.drive_request_done(now, &completion);
             }
             self.inbox = inbox;
         }
@@ -229,7 +230,7 @@ impl<D: Store> Array<D> {
 
 impl<D: Store> Store for Array<D> {
     fn begin(&mut self) {
-        // Nothing goes to a failed drive, and it does nothing by itself.
+        // A failed drive gets no requests and does nothing.
         for drive in self.layout.working() {
             self.drives[drive as usize].begin();
         }
@@ -239,8 +240,8 @@ impl<D: Store> Store for Array<D> {
     fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
         self.requests.make_room(pages)?;
         // An update reads before it writes, on all drives together; each page of it may be a request to a drive.
-        self.pieces.make_room(2 * pages)?;
-        self.turns.make_room(pages)?;
+        self.drive_requests.make_room(2 * pages)?;
+        self.locks.make_room(pages)?;
         self.drives.iter_mut().try_for_each(|drive| drive.make_room(2 * pages))
     }
 
@@ -254,8 +255,8 @@ impl<D: Store> Store for Array<D> {
     }
 
     #[inline]
-    fn next_is(&mut self, origin: Origin) {
-        self.told = Some(origin);
+    fn set_next_origin(&mut self, origin: Origin) {
+        self.next_origin = Some(origin);
     }
 
     fn next_event(&self) -> Option<Ns> {
@@ -267,26 +268,26 @@ impl<D: Store> Store for Array<D> {
             if self.drives[drive as usize].next_event() == Some(now) {
                 self.drives[drive as usize].handle_events(now);
                 self.touched |= 1 << drive;
-                self.news |= 1 << drive;
+                self.completed |= 1 << drive;
             }
         }
         self.settle(now);
     }
 
-    /// What ends because something began may make more begin: until nothing more happens at this instant.
+    /// A start may cause a completion, and that another start: repeats until nothing more happens at this instant.
     fn dispatch(&mut self, now: Ns) {
         while self.touched != 0 {
             let drive = self.touched.trailing_zeros();
             self.touched &= self.touched - 1;
             self.drives[drive as usize].dispatch(now);
-            self.news |= 1 << drive;
+            self.completed |= 1 << drive;
             if self.touched == 0 {
                 self.settle(now);
             }
         }
         if self.shadow.as_ref().is_some_and(|shadow| shadow.every_event()) {
             let result = self.recount();
-            self.shadow.as_mut().expect("just seen").note(result);
+            self.shadow.as_mut().expect("checked above").note(result);
         }
     }
 
@@ -303,26 +304,26 @@ impl<D: Store> Store for Array<D> {
     }
 }
 
-impl<D: Store> Homes for Array<D> {
-    fn homes(&self) -> u32 {
+impl<D: Store> Targets for Array<D> {
+    fn targets(&self) -> u32 {
         self.layout.drives
     }
 
     #[inline]
-    fn home_of(&self, page: u32) -> Option<u32> {
+    fn target_of(&self, page: u32) -> Option<u32> {
         Some(self.layout.drive_of(page / self.layout.unit_pages))
     }
 
-    fn homes_are_fixed(&self) -> bool {
+    fn targets_are_fixed(&self) -> bool {
         true
     }
 
-    fn in_gc(&self, home: u32, soon: u32) -> bool {
-        let drive = &self.drives[home as usize];
-        self.layout.failed != Some(home) && (0..drive.homes()).any(|home| drive.in_gc(home, soon))
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        let drive = &self.drives[target as usize];
+        self.layout.failed != Some(target) && (0..drive.targets()).any(|target| drive.in_gc(target, soon))
     }
 
-    /// What a failed drive holds is what the others imply: nothing, if these hold nothing.
+    /// The content of a failed drive follows from the others: no data if they hold none.
     fn holds_data(&self, page: u32) -> bool {
         let (unit, offset) = (page / self.layout.unit_pages, page % self.layout.unit_pages);
         let at = unit / self.layout.data_units() * self.layout.unit_pages + offset;
@@ -334,7 +335,7 @@ impl<D: Store> Homes for Array<D> {
         }
     }
 
-    /// With left-symmetric parity too, units of data take turns on the drives.
+    /// Units of data go round the drives, with left-symmetric parity too.
     fn groups(&self) -> Groups {
         Groups { pages: self.drives[0].groups().pages, run: self.layout.unit_pages, places: self.layout.drives }
     }

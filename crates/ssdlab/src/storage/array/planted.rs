@@ -1,4 +1,4 @@
-//! Defects planted on purpose: tests plant one and show that the random arrays find it.
+//! Planted defects: a test plants one and shows that the random arrays find it.
 
 use super::Array;
 use crate::storage::Store;
@@ -6,13 +6,13 @@ use crate::storage::Store;
 /// A defect of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInArray {
-    /// A write that was made by reading what is not written leaves the old parity.
+    /// A reconstruct-write leaves the old parity.
     SkipsParity,
     /// A read does not wait for an update of its page.
     LetsReadsPass,
-    /// Parity is made without what one drive had to read.
+    /// Parity is computed without the read of one drive.
     ForgetsARead,
-    /// A read of a failed drive leaves one of the others out.
+    /// A degraded read leaves out one of the drives.
     LeavesOneOut,
 }
 
@@ -23,7 +23,7 @@ impl<D: Store> Array<D> {
         self.planted = Some(defect);
     }
 
-    /// The defect is there.
+    /// This defect is planted.
     #[inline(always)]
     pub(super) fn has(&self, defect: PlantedInArray) -> bool {
         self.planted == Some(defect)

@@ -1,8 +1,8 @@
 //! Verify mode: the content of every sector of the array and of every drive, as a number drawn for each write of it.
 //!
-//! What a read of a drive returns is settled when it is sent, as a drive keeps the order of what it accepts, but it is known only when that
-//! read ends. Parity is computed from what the procedure of an update has read by then and is to write, and from nothing else, so that a
-//! wrong procedure gives wrong parity. A failed drive has the content that would have been written to it: what the others imply.
+//! The content that a read of a drive returns is fixed when the read is sent, as a drive keeps the order of its requests; it is used when
+//! the read ends. Parity is computed from nothing but what the update has read and will write, so a wrong update gives wrong parity. A
+//! failed drive has the content that would have been written to it: the sum of the others.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,23 +16,23 @@ use crate::request::{Request, RequestKind};
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
 
-/// A host request under way.
+/// An outstanding host request.
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct HostRequest {
     kind: Option<RequestKind>,
     /// Its first sector.
     first: u64,
-    /// By sector: what a read is to return, or what a write brings (`None`: this sector is left as it is).
+    /// By sector: the content that a read must return, or that a write stores (`None`: this sector does not change).
     content: Vec<Option<u64>>,
-    /// By sector, of a read: the sum (exclusive or) of what was returned for it.
-    got: Vec<u64>,
+    /// By sector, of a read: the sum (exclusive or) of the returned content.
+    returned: Vec<u64>,
 }
 
-/// A request to a drive under way.
+/// An outstanding request to a drive.
 #[derive(Clone, Debug, Default)]
 struct Sent {
     drive: u32,
-    stands_for: u32,
+    data_drive: u32,
     first: u64,
     /// What a read will return.
     content: Vec<u64>,
@@ -41,16 +41,16 @@ struct Sent {
 /// By drive and sector there: content.
 type Contents = BTreeMap<(u32, u64), u64>;
 
-/// What there is, and the first thing found wrong.
+/// The expected content, and the first contradiction found.
 #[derive(Debug)]
 pub struct Shadow {
     /// By drive and sector: what it will hold when all that was sent has ended. 0: nothing was written.
     drives: Vec<Vec<u64>>,
-    /// By sector of the array: what was written last.
+    /// By sector of the array: the content last written.
     latest: Vec<u64>,
-    requests: Vec<Asked>,
-    pieces: Vec<Sent>,
-    /// By update: what it has read, and what it is to write.
+    requests: Vec<HostRequest>,
+    drive_requests: Vec<Sent>,
+    /// By update: the content that it has read, and that it will write.
     read: Vec<Contents>,
     made: Vec<Contents>,
     writes: u64,
@@ -59,14 +59,14 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// An array that holds nothing.
+    /// An array without data.
     pub fn new(layout: &Layout, every_event: bool) -> Self {
-        let on_drive = u64::from(layout.rows) * layout.unit_bytes() / SECTOR;
+        let on_drive = u64::from(layout.stripes) * layout.unit_bytes() / SECTOR;
         Shadow {
             drives: (0..layout.drives).map(|_| vec![0; on_drive as usize]).collect(),
-            latest: vec![0; (u64::from(layout.rows) * layout.row_bytes() / SECTOR) as usize],
+            latest: vec![0; (u64::from(layout.stripes) * layout.stripe_bytes() / SECTOR) as usize],
             requests: Vec::new(),
-            pieces: Vec::new(),
+            drive_requests: Vec::new(),
             read: Vec::new(),
             made: Vec::new(),
             writes: 0,
@@ -75,55 +75,55 @@ impl Shadow {
         }
     }
 
-    /// Everything is to be recounted after each event.
+    /// The redundant state is recounted after each event.
     pub fn every_event(&self) -> bool {
         self.every_event
     }
 
-    /// The first thing found wrong.
+    /// The first contradiction found.
     pub fn wrong(&self) -> Option<&str> {
         self.wrong.as_deref()
     }
 
-    /// Keeps the first thing found wrong.
+    /// Keeps the first contradiction found.
     pub fn note(&mut self, result: Result<(), String>) {
         if self.wrong.is_none() {
             self.wrong = result.err();
         }
     }
 
-    /// A request is accepted: what was accepted before decides what it returns.
+    /// A request is accepted. The requests accepted before decide what it returns.
     pub fn accepted(&mut self, layout: &Layout, place: u32, request: &Request, scattered: bool) {
         let sectors = sectors(request.offset, request.offset + request.length);
-        let mut asked = Asked { kind: Some(request.kind), first: sectors.start, content: Vec::new(), got: Vec::new() };
+        let mut host = HostRequest { kind: Some(request.kind), first: sectors.start, content: Vec::new(), returned: Vec::new() };
         match request.kind {
             RequestKind::Flush => {}
             RequestKind::Trim => {
-                let unit = if layout.parity { layout.row_bytes() } else { layout.page_bytes.into() };
+                let unit = if layout.parity { layout.stripe_bytes() } else { layout.page_bytes.into() };
                 let (from, to) = (request.offset.div_ceil(unit) * unit, (request.offset + request.length) / unit * unit);
                 if from < to {
                     self.latest[range(&self::sectors(from, to))].fill(0);
                 }
             }
             RequestKind::Read => {
-                asked.content = self.latest[range(&sectors)].iter().copied().map(Some).collect();
-                asked.got = vec![0; asked.content.len()];
+                host.content = self.latest[range(&sectors)].iter().copied().map(Some).collect();
+                host.returned = vec![0; host.content.len()];
             }
             RequestKind::Write => {
                 for sector in sectors {
-                    // Which sectors are scattered nobody says: every other one stands for them.
+                    // A scattered request does not say which sectors it writes: here it writes every other one.
                     let brought = (!scattered || sector.is_multiple_of(2)).then(|| self.draw());
-                    asked.content.push(brought);
+                    host.content.push(brought);
                     if let Some(content) = brought {
                         self.latest[sector as usize] = content;
                     }
                 }
             }
         }
-        put(&mut self.requests, place, asked);
+        put(&mut self.requests, place, host);
     }
 
-    /// A number that no other write has. Its bits are mixed, so that sums of some are not equal by chance (Steele et al. 2014, splitmix64).
+    /// A number that no other write has. Its bits are mixed, so that sums are not equal by chance (Steele et al. 2014, splitmix64).
     fn draw(&mut self) -> u64 {
         self.writes += 1;
         let mut z = self.writes.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -133,29 +133,29 @@ impl Shadow {
     }
 
     /// A request is sent to a drive.
-    pub fn sent(&mut self, layout: &Layout, owner: Owner, piece: u32, access: Access) {
-        let Access { kind, drive, start, end, stands_for } = access;
+    pub fn sent(&mut self, layout: &Layout, owner: Owner, drive_request: u32, access: Access) {
+        let Access { kind, drive, start, end, data_drive } = access;
         if layout.failed == Some(drive) {
             self.note(Err(format!("{kind:?} is sent to drive {drive}, which has failed")));
         }
         let sectors = sectors(start, end);
-        let mut sent = Sent { drive, stands_for, first: sectors.start, content: Vec::new() };
+        let mut sent = Sent { drive, data_drive, first: sectors.start, content: Vec::new() };
         match (kind, owner) {
             (RequestKind::Flush, _) => {}
             (RequestKind::Read, _) => sent.content = self.drives[drive as usize][range(&sectors)].to_vec(),
             (RequestKind::Trim, _) => {
                 let page = u64::from(layout.page_bytes);
                 let (from, to) = (start.div_ceil(page) * page, end / page * page);
-                // What the others imply of a failed drive goes with them.
+                // The failed drive is the sum of the others: it is trimmed with them.
                 for drive in [Some(drive), layout.failed].into_iter().flatten().filter(|_| from < to) {
                     self.drives[drive as usize][range(&self::sectors(from, to))].fill(0);
                 }
             }
             (RequestKind::Write, Owner::Request(place)) => {
-                let asked = &self.requests[place as usize];
+                let host = &self.requests[place as usize];
                 for sector in sectors {
-                    let at = sector_of_array(layout, drive, sector) - asked.first;
-                    if let Some(content) = asked.content[at as usize] {
+                    let at = sector_of_array(layout, drive, sector) - host.first;
+                    if let Some(content) = host.content[at as usize] {
                         self.drives[drive as usize][sector as usize] = content;
                     }
                 }
@@ -169,12 +169,12 @@ impl Shadow {
                 }
             }
         }
-        put(&mut self.pieces, piece, sent);
+        put(&mut self.drive_requests, drive_request, sent);
     }
 
     /// A request to a drive has ended.
-    pub fn delivered(&mut self, layout: &Layout, owner: Owner, piece: u32) {
-        let Sent { drive, stands_for, first, content } = std::mem::take(&mut self.pieces[piece as usize]);
+    pub fn delivered(&mut self, layout: &Layout, owner: Owner, drive_request: u32) {
+        let Sent { drive, data_drive, first, content } = std::mem::take(&mut self.drive_requests[drive_request as usize]);
         for (sector, content) in (first..).zip(content) {
             match owner {
                 Owner::Update(update) => {
@@ -184,9 +184,9 @@ impl Shadow {
                     self.read[update as usize].insert((drive, sector), content);
                 }
                 Owner::Request(place) => {
-                    let asked = &mut self.requests[place as usize];
-                    let at = sector_of_array(layout, stands_for, sector) - asked.first;
-                    asked.got[at as usize] ^= content;
+                    let host = &mut self.requests[place as usize];
+                    let at = sector_of_array(layout, data_drive, sector) - host.first;
+                    host.returned[at as usize] ^= content;
                 }
             }
         }
@@ -194,27 +194,29 @@ impl Shadow {
 
     /// A request has completed.
     pub fn completed(&mut self, place: u32) {
-        let Asked { kind, first, content, got } = std::mem::take(&mut self.requests[place as usize]);
+        let HostRequest { kind, first, content, returned } = std::mem::take(&mut self.requests[place as usize]);
         if kind != Some(RequestKind::Read) {
             return;
         }
-        if let Some(((sector, expected), got)) = (first..).zip(content).zip(got).find(|((_, expected), got)| *expected != Some(*got)) {
+        if let Some(((sector, expected), returned)) =
+            (first..).zip(content).zip(returned).find(|((_, expected), returned)| *expected != Some(*returned))
+        {
             let expected = expected.unwrap_or(0);
-            self.note(Err(format!("a read of sector {sector} of the array returns {got:x} where {expected:x} was written last")));
+            self.note(Err(format!("a read of sector {sector} of the array returns {returned:x} where {expected:x} was written last")));
         }
     }
 
-    /// An update has read what it needs: what it writes is made from that.
+    /// An update has read all that it needs: computes the content that it writes.
     pub fn compute(&mut self, layout: &Layout, place: u32, request: u32, update: &Update) {
         let read = self.read.get_mut(place as usize).map(std::mem::take).unwrap_or_default();
         let mut made = Contents::new();
         for column in update.columns(layout).into_iter().flatten() {
             let method = update.method(layout, column);
-            for sector in column_sectors(layout, update.row, column) {
+            for sector in column_sectors(layout, update.stripe, column) {
                 self.compute_sector(layout, request, update, (method, column, sector), &read, &mut made);
             }
         }
-        // What would be written to a failed drive is what the others imply from now on.
+        // The failed drive gets the content that the update would write to it.
         if let Some(failed) = layout.failed {
             for (&(_, sector), &content) in made.iter().filter(|((drive, _), _)| *drive == failed) {
                 self.drives[failed as usize][sector as usize] = content;
@@ -234,9 +236,9 @@ impl Shadow {
         made: &mut Contents,
     ) {
         let data = layout.data_units();
-        let drive_of = |unit: u32| layout.drive_in_row(update.row, unit);
+        let drive_of = |unit: u32| layout.drive_in_stripe(update.stripe, unit);
         let mut missing = None;
-        // What was not read counts as nothing.
+        // A page that was not read counts as 0.
         let mut old = |unit: u32| {
             read.get(&(drive_of(unit), sector)).copied().unwrap_or_else(|| {
                 missing = Some(unit);
@@ -254,10 +256,10 @@ impl Shadow {
                     old(unit)
                 }
             };
-            let asked = &self.requests[request as usize];
+            let host = &self.requests[request as usize];
             let brought = sector_of_array(layout, drive_of(unit), sector)
-                .checked_sub(asked.first)
-                .and_then(|at| asked.content.get(at as usize).copied().flatten());
+                .checked_sub(host.first)
+                .and_then(|at| host.content.get(at as usize).copied().flatten());
             let after = match (written, brought) {
                 (Written::Not, _) if method == Method::Modify => continue,
                 (Written::Not, _) => before(),
@@ -271,38 +273,38 @@ impl Shadow {
         }
         made.insert((drive_of(data), sector), parity);
         if let Some(unit) = missing {
-            let row = update.row;
-            self.note(Err(format!("an update of row {row} needs column {column} of its unit {unit} and has not read it")));
+            let stripe = update.stripe;
+            self.note(Err(format!("an update of stripe {stripe} needs column {column} of its unit {unit} and has not read it")));
         }
     }
 
-    /// An update has ended: the columns that it wrote add up.
+    /// An update has ended: the sum of each column that it wrote must be 0.
     pub fn check_update(&mut self, layout: &Layout, update: &Update) {
-        let mut sectors = update.columns(layout).into_iter().flatten().flat_map(|column| column_sectors(layout, update.row, column));
-        let result = sectors.try_for_each(|sector| self.check_sum(update.row, sector));
+        let mut sectors = update.columns(layout).into_iter().flatten().flat_map(|column| column_sectors(layout, update.stripe, column));
+        let result = sectors.try_for_each(|sector| self.check_sum(update.stripe, sector));
         self.note(result);
     }
 
-    /// The sum of a sector of all drives of a row is nothing: parity is the sum of the data.
-    fn check_sum(&self, row: u32, sector: u64) -> Result<(), String> {
+    /// The sum of a sector over all drives of a stripe is 0, as parity is the sum of the data.
+    fn check_sum(&self, stripe: u32, sector: u64) -> Result<(), String> {
         match self.drives.iter().fold(0, |sum, drive| sum ^ drive[sector as usize]) {
             0 => Ok(()),
-            sum => Err(format!("the parity of row {row} is wrong by {sum:x} in sector {sector} of the drives")),
+            sum => Err(format!("the parity of stripe {stripe} is wrong by {sum:x} in sector {sector} of the drives")),
         }
     }
 
-    /// The drives hold what was written last, and parity is its sum, in the rows that are at rest.
+    /// In unlocked stripes the drives hold the content last written, and parity is its sum.
     ///
     /// # Errors
-    /// The first sector of which that is not so.
-    pub fn check_rows(&self, layout: &Layout, at_rest: impl Fn(u32) -> bool) -> Result<(), String> {
+    /// The first sector with another content.
+    pub fn check_stripes(&self, layout: &Layout, is_unlocked: impl Fn(u32) -> bool) -> Result<(), String> {
         let unit_sectors = layout.unit_bytes() / SECTOR;
-        for row in (0..layout.rows).filter(|&row| !layout.parity || at_rest(row)) {
-            for sector in u64::from(row) * unit_sectors..u64::from(row + 1) * unit_sectors {
-                if layout.parity && !layout.parity_failed(row) {
-                    self.check_sum(row, sector)?;
+        for stripe in (0..layout.stripes).filter(|&stripe| !layout.parity || is_unlocked(stripe)) {
+            for sector in u64::from(stripe) * unit_sectors..u64::from(stripe + 1) * unit_sectors {
+                if layout.parity && !layout.parity_failed(stripe) {
+                    self.check_sum(stripe, sector)?;
                 }
-                for drive in (0..layout.data_units()).map(|unit| layout.drive_in_row(row, unit)) {
+                for drive in (0..layout.data_units()).map(|unit| layout.drive_in_stripe(stripe, unit)) {
                     let of_array = sector_of_array(layout, drive, sector);
                     let (found, expected) = (self.drives[drive as usize][sector as usize], self.latest[of_array as usize]);
                     if found != expected {
@@ -324,18 +326,18 @@ fn range(sectors: &Range<u64>) -> Range<usize> {
     sectors.start as usize..sectors.end as usize
 }
 
-/// The sectors of a drive that a column of a row has there.
-fn column_sectors(layout: &Layout, row: u32, column: u32) -> Range<u64> {
+/// The sectors of a drive that a column of a stripe has there.
+fn column_sectors(layout: &Layout, stripe: u32, column: u32) -> Range<u64> {
     let page = u64::from(layout.page_bytes);
-    let start = u64::from(row) * layout.unit_bytes() + u64::from(column) * page;
+    let start = u64::from(stripe) * layout.unit_bytes() + u64::from(column) * page;
     sectors(start, start + page)
 }
 
 /// The sector of the array that a drive holds in a sector where it has data.
 fn sector_of_array(layout: &Layout, drive: u32, sector: u64) -> u64 {
     let unit_sectors = layout.unit_bytes() / SECTOR;
-    let row = (sector / unit_sectors) as u32;
-    let unit = u64::from(row) * u64::from(layout.data_units()) + u64::from(layout.unit_on(row, drive));
+    let stripe = (sector / unit_sectors) as u32;
+    let unit = u64::from(stripe) * u64::from(layout.data_units()) + u64::from(layout.unit_on(stripe, drive));
     unit * unit_sectors + sector % unit_sectors
 }
 

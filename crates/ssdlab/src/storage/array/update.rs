@@ -1,22 +1,22 @@
-//! What a write to a row with parity reads and writes, column by column.
+//! What a write to a stripe with parity reads and writes, column by column.
 //!
-//! A column is the pages at one offset of the row's units. The smaller of two sets is read, each in pages: read-modify-write needs the old
-//! content of what is written and the old parity; reconstruct-write needs what is not written in full.
+//! A column is the pages at one offset of the stripe's units. Of two methods the one that reads fewer pages is taken. Read-modify-write
+//! reads the old content of the pages written and the old parity. Reconstruct-write reads the pages that are not written in full.
 
 use std::ops::Range;
 
 use super::layout::Layout;
 
-/// A write to one row: a range of the row's data.
+/// A write to one stripe: a range of the stripe's data.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
-    /// The row.
-    pub row: u32,
-    /// First byte of the row's data, and one past the last.
+    /// The stripe.
+    pub stripe: u32,
+    /// First byte of the stripe's data, and one past the last.
     pub from: u64,
     /// See `from`.
     pub to: u64,
-    /// Of its only page, sectors that do not follow each other.
+    /// It writes sectors of its only page that are not adjacent.
     pub scattered: bool,
 }
 
@@ -31,16 +31,16 @@ pub enum Written {
     Wholly,
 }
 
-/// How the parity of a column is made.
+/// How the parity of a column is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// All data are written: nothing is read.
     Full,
-    /// From the old parity, and what is written before and after.
+    /// Read-modify-write: from the old parity, and the old and new content of the pages written.
     Modify,
-    /// From all data: what is not written in full is read.
+    /// Reconstruct-write: from all data; pages that are not written in full are read.
     Reconstruct,
-    /// The same where a page on the failed drive is written in part: its old content is the sum of all other pages, which are read.
+    /// Reconstruct-write if a page on the failed drive is written in part: all other pages are read, and their sum is its old content.
     Recover,
 }
 
@@ -78,7 +78,8 @@ impl Update {
         }
     }
 
-    /// How the parity of a column is made: by what reads less, read-modify-write among equals; with a failed drive, by what does without it.
+    /// How the parity of a column is computed: by the method that reads fewer pages; read-modify-write if both read as many. With a failed
+    /// drive, by the method that does not read it.
     pub fn method(&self, layout: &Layout, column: u32) -> Method {
         let (first, last) = self.units(layout);
         let (mut pages, mut whole) = (0, 0);
@@ -90,7 +91,7 @@ impl Update {
         if whole == layout.data_units() {
             return Method::Full;
         }
-        match layout.failed_unit(self.row).map(|unit| self.written(layout, unit, column)) {
+        match layout.failed_unit(self.stripe).map(|unit| self.written(layout, unit, column)) {
             Some(Written::Not) => Method::Modify,
             Some(Written::Partly) => Method::Recover,
             Some(Written::Wholly) => Method::Reconstruct,
@@ -99,7 +100,8 @@ impl Update {
         }
     }
 
-    /// The page of a unit in a column is read first; that of parity counts behind those of data. Not asked for the failed drive.
+    /// The update reads the page of a unit in a column. The unit of parity has the number after those of data. Not called for the failed
+    /// drive.
     #[inline]
     pub fn reads(&self, layout: &Layout, method: Method, unit: u32, column: u32) -> bool {
         let parity = unit == layout.data_units();
@@ -119,7 +121,7 @@ impl Update {
 
     /// The pages of the array in which something is written.
     pub fn pages(&self, layout: &Layout) -> Range<u32> {
-        let (start, page) = (u64::from(self.row) * layout.row_bytes(), u64::from(layout.page_bytes));
+        let (start, page) = (u64::from(self.stripe) * layout.stripe_bytes(), u64::from(layout.page_bytes));
         ((start + self.from) / page) as u32..(start + self.to).div_ceil(page) as u32
     }
 }
@@ -132,11 +134,11 @@ mod tests {
 
     /// Five drives, units of four pages.
     fn layout(failed: Option<u32>) -> Layout {
-        Layout { drives: 5, parity: true, failed, rows: 10, unit_pages: 4, page_bytes: 4096 }
+        Layout { drives: 5, parity: true, failed, stripes: 10, unit_pages: 4, page_bytes: 4096 }
     }
 
     fn update(from: u64, to: u64) -> Update {
-        Update { row: 0, from, to, scattered: false }
+        Update { stripe: 0, from, to, scattered: false }
     }
 
     fn pages(from: u64, to: u64) -> Update {
@@ -159,7 +161,8 @@ mod tests {
         assert_eq!(columns(&pages(0, 16)), [0, 1, 2, 3]);
     }
 
-    /// Of the four data pages of column 0 the first 0 to 4 are written. Pages of units 0 to n - 1 are those of a write of n - 1 units and a page.
+    /// Of the four data pages of column 0 the first 0 to 4 are written. Pages of units 0 to n - 1 are those of a write of n - 1 units and a
+    /// page.
     fn method_of(whole: u64, failed: Option<u32>) -> Method {
         update(0, (4 * (whole - 1) + 1) * PAGE).method(&layout(failed), 0)
     }
@@ -189,7 +192,7 @@ mod tests {
 
     #[test]
     fn with_a_failed_drive_nothing_of_it_is_needed() {
-        // Row 0: drives 0 to 3 hold its data. Two whole pages would be a reconstruct-write.
+        // Stripe 0: drives 0 to 3 hold its data. Two whole pages would be a reconstruct-write.
         assert_eq!(method_of(2, Some(3)), Method::Modify);
         assert_eq!(method_of(1, Some(0)), Method::Reconstruct);
         assert_eq!(method_of(4, Some(0)), Method::Full);

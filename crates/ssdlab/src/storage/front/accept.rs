@@ -1,30 +1,31 @@
-//! A request arrives: its pages are looked up, all at this instant, and what has to be read or written below goes down.
+//! A request arrives: its pages are looked up at this instant, misses are read and evicted dirty pages written at the lower level.
 
-use super::{Active, Front, Op, Outgoing, PlantedInCache, Purpose, Store, Waiter};
-use crate::cache::{Answer, Extent, Found, Leaves, SECTOR_BYTES, Sectors};
+use super::{Front, HostRequest, LowerRequest, Outgoing, PlantedInCache, Purpose, Store, Waiter};
+use crate::cache::{Answer, Evicted, Extent, Found, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
 use crate::stats::Times;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
-/// What has to be read below for a request: pages for the cache, or bytes past it.
+/// A read at the lower level for a host request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Missing {
-    kept: bool,
+    /// Whole pages, which the cache stores; else bytes that it does not store.
+    cached: bool,
     /// First byte and one past the last.
     bytes: (u64, u64),
 }
 
 impl<B: Store> Front<B> {
-    pub(super) fn take_in(&mut self, now: Ns, index: u64, request: Request) {
+    pub(super) fn accept_request(&mut self, now: Ns, index: u64, request: Request) {
         let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
         let sequential = data && self.last_end == Some(request.offset);
         if data {
             self.last_end = Some(request.offset + request.length);
         }
         self.end_idle_time();
-        let active = Active {
+        let active = HostRequest {
             request,
             index,
             sequential,
@@ -37,18 +38,18 @@ impl<B: Store> Front<B> {
         };
         let place = self.requests.insert(active);
         match request.kind {
-            RequestKind::Read => self.take_read(now, place, &request),
-            RequestKind::Write if self.cache.keeps_writes() => self.take_write(now, place, &request),
+            RequestKind::Read => self.accept_read(now, place, &request),
+            RequestKind::Write if self.cache.caches_writes() => self.accept_write(now, place, &request),
             RequestKind::Write => self.write_through(now, place, &request),
-            RequestKind::Trim => self.take_trim(now, place, &request),
-            RequestKind::Flush => self.take_flush(now, place),
+            RequestKind::Trim => self.accept_trim(now, place, &request),
+            RequestKind::Flush => self.accept_flush(now, place),
         }
         self.page_done(now, place, None);
     }
 
     /// The pages that bytes touch: first, and one past the last.
     fn pages(&self, (from, to): (u64, u64)) -> (u32, u32) {
-        let page = u64::from(self.below.page_bytes());
+        let page = u64::from(self.lower.page_bytes());
         ((from / page) as u32, to.div_ceil(page) as u32)
     }
 
@@ -57,17 +58,17 @@ impl<B: Store> Front<B> {
     }
 
     fn sectors(&self, page: u32, (from, to): (u64, u64)) -> Sectors {
-        let bytes = u64::from(self.below.page_bytes());
+        let bytes = u64::from(self.lower.page_bytes());
         let start = u64::from(page) * bytes;
         Sectors::of_bytes((from.saturating_sub(start) as u32, (to - start).min(bytes) as u32))
     }
 
     fn meets_gc(&self, request: &Request) -> bool {
         let (first, end) = self.pages(Self::range(request));
-        (first..end).any(|page| self.below.home_of(page).is_some_and(|home| self.below.in_gc(home, self.soon)))
+        (first..end).any(|page| self.lower.target_of(page).is_some_and(|target| self.lower.in_gc(target, self.soon)))
     }
 
-    fn take_read(&mut self, now: Ns, place: u32, request: &Request) {
+    fn accept_read(&mut self, now: Ns, place: u32, request: &Request) {
         let range = Self::range(request);
         let (first, end) = self.pages(range);
         (self.reading, self.outgoing_of_read) = ((first, end), 0);
@@ -75,7 +76,7 @@ impl<B: Store> Front<B> {
         for page in first..end {
             let missing = self.look_up_read(now, place, page, range);
             run = match (run, missing) {
-                (Some(before), Some(next)) if before.kept == next.kept && before.bytes.1 == next.bytes.0 => {
+                (Some(before), Some(next)) if before.cached == next.cached && before.bytes.1 == next.bytes.0 => {
                     Some(Missing { bytes: (before.bytes.0, next.bytes.1), ..before })
                 }
                 (before, next) => {
@@ -88,26 +89,26 @@ impl<B: Store> Front<B> {
         self.send_down(now, request.high_priority);
     }
 
-    /// Looks up a page to be read. Returns what of it has to be read below.
+    /// Looks up a page to read. Returns the part to read at the lower level.
     fn look_up_read(&mut self, now: Ns, place: u32, page: u32, range: (u64, u64)) -> Option<Missing> {
         let sectors = self.sectors(page, range);
-        let Answer { found, entry } = self.cache.read(page, sectors, &self.below);
-        self.note_leaving();
+        let Answer { found, entry } = self.cache.read(page, sectors, &self.lower);
+        self.note_evicted();
         if found != Found::Hit && !self.has(PlantedInCache::ReadsOldData) {
             self.send_first(now, page);
         }
-        if matches!(found, Found::Part | Found::Kept)
+        if matches!(found, Found::PartialHit | Found::Inserted)
             && let Some(shadow) = &mut self.shadow
         {
-            if found == Found::Kept {
-                shadow.kept(entry);
+            if found == Found::Inserted {
+                shadow.inserted(entry);
             }
             shadow.fetched(page, entry);
         }
         if let Some(shadow) = &mut self.shadow {
             shadow.read(page, sectors, entry);
         }
-        let bytes = u64::from(self.below.page_bytes());
+        let bytes = u64::from(self.lower.page_bytes());
         let start = u64::from(page) * bytes;
         match found {
             Found::Hit if self.cache.holds(entry, sectors) => {
@@ -119,20 +120,20 @@ impl<B: Store> Front<B> {
                 self.wait(now, self.fetches[entry as usize], place, page, true);
                 None
             }
-            Found::Part => Some(Missing { kept: true, bytes: (start, start + bytes) }),
-            Found::Kept => {
-                // Its page may come before its frame is free: the read does not wait for that.
+            Found::PartialHit => Some(Missing { cached: true, bytes: (start, start + bytes) }),
+            Found::Inserted => {
+                // The read does not wait until a frame is free: the page may arrive before.
                 self.frames.take(entry);
                 self.fetches[entry as usize] = NONE;
-                self.cache.evict_ahead(entry, &self.below);
-                self.note_leaving();
-                Some(Missing { kept: true, bytes: (start, start + bytes) })
+                self.cache.evict_ahead(entry, &self.lower);
+                self.note_evicted();
+                Some(Missing { cached: true, bytes: (start, start + bytes) })
             }
-            Found::Past | Found::Bypass => Some(Missing { kept: false, bytes: (range.0.max(start), range.1.min(start + bytes)) }),
+            Found::Uncached | Found::Bypass => Some(Missing { cached: false, bytes: (range.0.max(start), range.1.min(start + bytes)) }),
         }
     }
 
-    /// A page that this request has evicted, and now reads: it goes down ahead of the read.
+    /// Destages a page that this request has evicted and now reads: the write is sent before the read.
     fn send_first(&mut self, now: Ns, page: u32) {
         while self.outgoing_of_read > 0
             && let Some(place) = self.outgoing.iter().position(|out| out.page == page)
@@ -143,34 +144,34 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Reads below what a request misses.
+    /// Reads the missing part of a request at the lower level.
     fn fetch(&mut self, now: Ns, place: u32, missing: Option<Missing>) {
-        let Some(Missing { kept, bytes }) = missing else { return };
+        let Some(Missing { cached, bytes }) = missing else { return };
         let pages = self.pages(bytes);
-        let op = self.new_op(now, if kept { Purpose::Fetch } else { Purpose::Pass }, pages);
+        let op = self.new_lower_request(now, if cached { Purpose::Fetch } else { Purpose::Pass }, pages);
         for page in pages.0..pages.1 {
-            self.wait(now, op, place, page, kept);
+            self.wait(now, op, place, page, cached);
             let entry = self.cache.entry_of(page);
-            // Another page of this request may have taken its place already.
-            if kept && entry != NONE {
+            // Another page of this request may have evicted it already.
+            if cached && entry != NONE {
                 self.fetches[entry as usize] = op;
             }
         }
         let request = Request { arrival_ns: now, offset: bytes.0, length: bytes.1 - bytes.0, ..self.requests[place].request };
-        self.below.next_is(if kept { self.origin.fetched() } else { self.origin });
-        self.below.accept(now, op.into(), request);
+        self.lower.set_next_origin(if cached { self.origin.fetched() } else { self.origin });
+        self.lower.accept(now, op.into(), request);
     }
 
-    fn take_write(&mut self, now: Ns, place: u32, request: &Request) {
+    fn accept_write(&mut self, now: Ns, place: u32, request: &Request) {
         let range = Self::range(request);
         let (first, end) = self.pages(range);
         for page in first..end {
             let sectors = self.sectors(page, range);
-            let Answer { found, entry } = self.cache.write(page, sectors, &self.below);
-            self.note_leaving();
+            let Answer { found, entry } = self.cache.write(page, sectors, &self.lower);
+            self.note_evicted();
             if let Some(shadow) = &mut self.shadow {
-                if found == Found::Kept {
-                    shadow.kept(entry);
+                if found == Found::Inserted {
+                    shadow.inserted(entry);
                 }
                 shadow.written(page, sectors, entry, false);
             }
@@ -186,8 +187,8 @@ impl<B: Store> Front<B> {
                 None => self.access(now, place, page, Times::default()),
                 Some(transit) => self.claims.push((transit, page)),
             }
-            self.cache.evict_ahead(entry, &self.below);
-            self.note_leaving();
+            self.cache.evict_ahead(entry, &self.lower);
+            self.note_evicted();
         }
         self.send_down(now, request.high_priority);
         let mut claims = std::mem::take(&mut self.claims);
@@ -197,13 +198,13 @@ impl<B: Store> Front<B> {
         self.claims = claims;
     }
 
-    /// Write-through: the request goes below as it is.
+    /// Write-through: the request is passed on unchanged.
     fn write_through(&mut self, now: Ns, place: u32, request: &Request) {
         let range = Self::range(request);
         let pages = self.pages(range);
         for page in pages.0..pages.1 {
             let sectors = self.sectors(page, range);
-            let Answer { entry, .. } = self.cache.write(page, sectors, &self.below);
+            let Answer { entry, .. } = self.cache.write(page, sectors, &self.lower);
             if let Some(shadow) = &mut self.shadow {
                 shadow.written(page, sectors, entry, true);
             }
@@ -211,8 +212,8 @@ impl<B: Store> Front<B> {
         self.pass(now, place, request, pages);
     }
 
-    fn take_trim(&mut self, now: Ns, place: u32, request: &Request) {
-        let page = u64::from(self.below.page_bytes());
+    fn accept_trim(&mut self, now: Ns, place: u32, request: &Request) {
+        let page = u64::from(self.lower.page_bytes());
         let whole = (request.offset.div_ceil(page) as u32, ((request.offset + request.length) / page) as u32);
         let (frames, fetches) = (&mut self.frames, &mut self.fetches);
         self.cache.drop_range(whole.0, whole.1, |entry, _| {
@@ -225,17 +226,17 @@ impl<B: Store> Front<B> {
         self.pass(now, place, request, whole);
     }
 
-    /// A request goes below as it is. `pages`: those that it changes.
+    /// Passes a request on unchanged. `pages`: the pages that it changes.
     fn pass(&mut self, now: Ns, place: u32, request: &Request, pages: (u32, u32)) {
         self.stop_padding(pages);
-        let op = self.new_op(now, Purpose::Pass, pages);
+        let op = self.new_lower_request(now, Purpose::Pass, pages);
         self.wait(now, op, place, pages.0, false);
-        self.below.next_is(self.origin);
-        self.below.accept(now, op.into(), Request { arrival_ns: now, ..*request });
+        self.lower.set_next_origin(self.origin);
+        self.lower.accept(now, op.into(), Request { arrival_ns: now, ..*request });
     }
 
-    fn take_flush(&mut self, now: Ns, place: u32) {
-        while let Some(entry) = self.cache.next_dirty(&self.below, true) {
+    fn accept_flush(&mut self, now: Ns, place: u32) {
+        while let Some(entry) = self.cache.next_dirty(&self.lower, true) {
             let page = self.cache.page(entry);
             let extent = self.clean(entry);
             self.outgoing.push(Outgoing { page, extent, transit: NONE });
@@ -249,12 +250,13 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// A flush waits for the destages under way: for those after the flush before it, and for that flush, so that many flushes cost no more than one.
+    /// A flush waits for the outstanding destages. It waits only for those after the flush before it, and for that flush: so many flushes
+    /// cost no more than one.
     fn wait_for_destages(&mut self, now: Ns, place: u32) {
         let mut destages = std::mem::take(&mut self.destages);
         for op in destages.drain(..) {
-            self.ops[op].destage = NONE;
-            self.wait(now, op, place, self.ops[op].pages.1 - 1, false);
+            self.lower_requests[op].destage = NONE;
+            self.wait(now, op, place, self.lower_requests[op].pages.1 - 1, false);
         }
         self.destages = destages;
         if self.last_flush != NONE {
@@ -264,7 +266,7 @@ impl<B: Store> Front<B> {
         self.last_flush = place;
     }
 
-    /// A dirty entry is about to be written below, and stays. Returns what is.
+    /// Marks a dirty entry clean; it stays in the cache. Returns the sectors to destage.
     pub(super) fn clean(&mut self, entry: u32) -> Extent {
         let page = self.cache.page(entry);
         let extent = self.cache.clean(entry);
@@ -274,14 +276,14 @@ impl<B: Store> Front<B> {
         extent
     }
 
-    /// Frames of pages that have left the cache change hands; what has to be written below is collected.
+    /// Releases the frames of evicted pages and lists the pages to destage or pad.
     #[inline]
-    fn note_leaving(&mut self) {
-        let mut leaving = std::mem::take(&mut self.leaving);
-        self.cache.take_leaving(&mut leaving);
-        for leaves in leaving.drain(..) {
-            match leaves {
-                Leaves::Page { entry, page, dirty } => {
+    fn note_evicted(&mut self) {
+        let mut evicted = std::mem::take(&mut self.evicted);
+        self.cache.take_evicted(&mut evicted);
+        for leaving in evicted.drain(..) {
+            match leaving {
+                Evicted::Page { entry, page, dirty } => {
                     self.fetches[entry as usize] = NONE;
                     match dirty {
                         None => self.frames.give_back(entry),
@@ -296,17 +298,17 @@ impl<B: Store> Front<B> {
                         }
                     }
                 }
-                Leaves::Padding { page, at_hand } => self.padding.push((page, at_hand)),
+                Evicted::Padding { page, at_hand } => self.padding.push((page, at_hand)),
             }
         }
-        self.leaving = leaving;
+        self.evicted = evicted;
     }
 
-    /// What a request has evicted goes down, padding with it.
+    /// Destages the pages that a request has evicted, with their padding.
     fn send_down(&mut self, now: Ns, high_priority: bool) {
         let mut padding = std::mem::take(&mut self.padding);
         for (page, at_hand) in padding.drain(..) {
-            if !self.below.holds_data(page) {
+            if !self.lower.holds_data(page) {
                 continue;
             }
             if at_hand {
@@ -322,10 +324,10 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Writes below what is collected, by page; pages that follow each other and are whole with one request.
+    /// Destages the pages listed, in the order of their numbers; consecutive whole pages with one request.
     pub(super) fn send(&mut self, now: Ns, high_priority: bool, purpose: Purpose) {
         let mut outgoing = std::mem::take(&mut self.outgoing);
-        // A page may leave twice, the older data first.
+        // A page may be evicted twice; the sort keeps the older data first.
         outgoing.sort_by_key(|out| out.page);
         let follows = |a: &Outgoing, b: &Outgoing| a.page + 1 == b.page && a.extent == Extent::Whole && b.extent == Extent::Whole;
         for run in outgoing.chunk_by(follows) {
@@ -340,7 +342,7 @@ impl<B: Store> Front<B> {
         self.stop_padding(pages);
         let first_transit = run.iter().map(|out| out.transit).find(|&transit| transit != NONE).unwrap_or(NONE);
         let purpose = if let Purpose::Destage(_) = purpose { Purpose::Destage(first_transit) } else { purpose };
-        let op = self.new_op(now, purpose, pages);
+        let op = self.new_lower_request(now, purpose, pages);
         if let Some(shadow) = &mut self.shadow {
             run.iter().for_each(|out| shadow.sent(out.page, op));
         }
@@ -349,7 +351,7 @@ impl<B: Store> Front<B> {
             self.frames.written_by(out.transit, op, next);
             next = out.transit;
         }
-        let bytes = u64::from(self.below.page_bytes());
+        let bytes = u64::from(self.lower.page_bytes());
         let whole = Request {
             arrival_ns: now,
             kind: RequestKind::Write,
@@ -357,31 +359,31 @@ impl<B: Store> Front<B> {
             length: run.len() as u64 * bytes,
             high_priority,
         };
-        self.below.next_is(Origin::nobody(Cause::Destage));
+        self.lower.set_next_origin(Origin::nobody(Cause::Destage));
         match run[0].extent {
-            Extent::Whole => self.below.accept(now, op.into(), whole),
-            Extent::Scattered => self.below.accept_scattered(now, op.into(), whole),
+            Extent::Whole => self.lower.accept(now, op.into(), whole),
+            Extent::Scattered => self.lower.accept_scattered(now, op.into(), whole),
             Extent::Part(sectors) => {
                 let from = u64::from(sectors.first * SECTOR_BYTES);
                 let to = u64::from(sectors.end * SECTOR_BYTES).min(bytes);
-                self.below.accept(now, op.into(), Request { offset: whole.offset + from, length: to - from, ..whole });
+                self.lower.accept(now, op.into(), Request { offset: whole.offset + from, length: to - from, ..whole });
             }
         }
     }
 
-    pub(super) fn new_op(&mut self, now: Ns, purpose: Purpose, pages: (u32, u32)) -> u32 {
+    pub(super) fn new_lower_request(&mut self, now: Ns, purpose: Purpose, pages: (u32, u32)) -> u32 {
         let destage = if purpose.is_destage() { self.destages.len() as u32 } else { NONE };
-        let op = self.ops.insert(Op { purpose, issued_ns: now, pages, waiters: NONE, destage });
+        let op = self.lower_requests.insert(LowerRequest { purpose, issued_ns: now, pages, waiters: NONE, destage });
         if destage != NONE {
             self.destages.push(op);
         }
         op
     }
 
-    /// A page of a request waits for the end of a request below.
+    /// Makes a page of a request wait for the end of a request to the lower level.
     fn wait(&mut self, now: Ns, op: u32, request: u32, page: u32, accesses: bool) {
         self.requests[request].pending += 1;
-        let next = self.ops[op].waiters;
-        self.ops[op].waiters = self.waiters.insert(Waiter { request, page, since_ns: now, accesses, next });
+        let next = self.lower_requests[op].waiters;
+        self.lower_requests[op].waiters = self.waiters.insert(Waiter { request, page, since_ns: now, accesses, next });
     }
 }

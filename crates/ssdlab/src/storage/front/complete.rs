@@ -1,6 +1,6 @@
-//! What went down has ended: pages, then requests complete.
+//! Requests to the lower level end: pages, then host requests complete.
 
-use super::{Access, Active, Front, Op, PlantedInCache, Purpose, Store, Waiter};
+use super::{Access, Front, HostRequest, LowerRequest, PlantedInCache, Purpose, Store, Waiter};
 use crate::blocked::{Blocked, Served};
 use crate::lists::NONE;
 use crate::request::RequestKind;
@@ -8,15 +8,15 @@ use crate::stats::{Completion, Times};
 use crate::units::Ns;
 
 impl<B: Store> Front<B> {
-    /// Handles what has ended below, until nothing more ends at this instant. Returns true if anything has.
+    /// Handles completions of the lower level until there are no more at this instant. Returns true if there were any.
     pub(super) fn settle(&mut self, now: Ns) -> bool {
         let mut any = false;
         loop {
             let mut ended = std::mem::take(&mut self.ended);
-            self.below.drain_completions(&mut ended);
+            self.lower.drain_completions(&mut ended);
             let done = ended.is_empty();
             for completion in ended.drain(..) {
-                self.op_ended(now, completion.index as u32, &completion.times);
+                self.lower_request_ended(now, completion.index as u32, &completion.times);
             }
             self.ended = ended;
             if done {
@@ -26,8 +26,8 @@ impl<B: Store> Front<B> {
         }
     }
 
-    fn op_ended(&mut self, now: Ns, index: u32, times: &Times) {
-        let op = self.ops[index];
+    fn lower_request_ended(&mut self, now: Ns, index: u32, times: &Times) {
+        let op = self.lower_requests[index];
         if let Some(shadow) = &mut self.shadow {
             shadow.arrived(index);
         }
@@ -44,11 +44,11 @@ impl<B: Store> Front<B> {
             Purpose::Clean { idle: false } => {}
             Purpose::PadRead => self.write_padding(now, index, op.pages.0),
         }
-        self.ops.remove(index);
+        self.lower_requests.remove(index);
         if op.destage != NONE {
             self.destages.swap_remove(op.destage as usize);
             if let Some(&moved) = self.destages.get(op.destage as usize) {
-                self.ops[moved].destage = op.destage;
+                self.lower_requests[moved].destage = op.destage;
             }
         }
         self.wake(now, &op, times);
@@ -64,8 +64,8 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Goes on with the pages that waited for a request below, first come first served.
-    fn wake(&mut self, now: Ns, op: &Op, times: &Times) {
+    /// Continues the pages that waited for a request to the lower level, first come first served.
+    fn wake(&mut self, now: Ns, op: &LowerRequest, times: &Times) {
         let mut waiting = op.waiters;
         let mut reversed = NONE;
         while waiting != NONE {
@@ -87,7 +87,7 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// A page passes through the cache, after what `times` says.
+    /// A page accesses the cache; `parts` has its time until now.
     #[inline]
     pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut times: Times) {
         self.requests[request].pending += 1;
@@ -95,7 +95,7 @@ impl<B: Store> Front<B> {
         self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, times });
     }
 
-    /// A page of a request (or, with `None`, its being taken in) is done: the request completes with its last.
+    /// A page of a request is done (`None`: its acceptance is). The request completes with its last page.
     pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Times)>) {
         loop {
             let active = &mut self.requests[place];
@@ -110,7 +110,7 @@ impl<B: Store> Front<B> {
                 return;
             }
             let next = self.complete(now, place);
-            // A flush that waits for this one. There may be any number of them, hence no recursion.
+            // A flush waits for this one. A loop, as there may be any number of them.
             if next == NONE {
                 return;
             }
@@ -121,7 +121,7 @@ impl<B: Store> Front<B> {
 
     /// A request completes. Returns the flush that waits for it, or [`NONE`].
     fn complete(&mut self, now: Ns, place: u32) -> u32 {
-        let Active { request, index, sequential, times, in_gc, in_warm_up, next_flush, .. } = self.requests[place];
+        let HostRequest { request, index, sequential, times, in_gc, in_warm_up, next_flush, .. } = self.requests[place];
         self.requests.remove(place);
         if self.last_flush == place {
             self.last_flush = NONE;
@@ -138,7 +138,7 @@ impl<B: Store> Front<B> {
     }
 }
 
-/// The times of one that waited for what others have begun.
+/// The latency parts of a wait for a request that another request has started.
 fn behind_others(ns: Ns) -> Times {
     let mut times = Times::default();
     times.wait(Blocked::PageOrder, ns);

@@ -1,4 +1,4 @@
-//! Idle time: dirty pages are written below while no request is under way (lee2013 section IV, Fig. 16).
+//! Idle time: dirty pages are destaged while no host request is outstanding (lee2013 section IV, Fig. 16).
 
 use super::{Front, Outgoing, Purpose, Store};
 use crate::config::Cache as Config;
@@ -8,23 +8,23 @@ use crate::units::Ns;
 /// Flushing in idle time.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// So long without a request.
+    /// Time without a request until flushing begins.
     wait_ns: Ns,
-    /// Since when there is none.
+    /// Start of the present idle time; `None`: a request is outstanding.
     since: Option<Ns>,
-    /// Pages on their way down.
-    under_way: u32,
+    /// Outstanding destages of idle time.
+    in_flight: u32,
 }
 
 impl Idle {
     /// As configured: `None` if idle time changes nothing.
     pub fn new(config: &Config) -> Option<Self> {
-        config.flush_on_idle.then_some(Idle { wait_ns: config.flush_idle_us * 1000, since: Some(0), under_way: 0 })
+        config.flush_on_idle.then_some(Idle { wait_ns: config.flush_idle_us * 1000, since: Some(0), in_flight: 0 })
     }
 }
 
 impl<B: Store> Front<B> {
-    /// When flushing begins, if that is to come.
+    /// When flushing begins; `None`: not in this idle time, or it has begun.
     pub(super) fn idle_timer(&self) -> Option<Ns> {
         let Idle { wait_ns, since, .. } = self.idle?;
         (self.cache.dirty_pages() > 0).then_some(since? + wait_ns).filter(|&time| time > self.now)
@@ -47,21 +47,21 @@ impl<B: Store> Front<B> {
     }
 
     pub(super) fn idle_destage_ended(&mut self) {
-        self.idle.as_mut().expect("only idle time begins such a destage").under_way -= 1;
+        self.idle.as_mut().expect("only idle time starts such a destage").in_flight -= 1;
     }
 
-    /// Destages what may be now. Returns true if that was anything.
+    /// Destages dirty pages, at most one per target at a time. Returns true if there were any.
     pub(super) fn flush_if_idle(&mut self, now: Ns) -> bool {
         let Some(Idle { wait_ns, since: Some(since), .. }) = self.idle else { return false };
         let mut any = false;
-        while now >= since + wait_ns && self.idle.is_some_and(|idle| idle.under_way < self.below.homes()) {
-            let Some(entry) = self.cache.next_dirty(&self.below, !self.gc_aware) else { break };
+        while now >= since + wait_ns && self.idle.is_some_and(|idle| idle.in_flight < self.lower.targets()) {
+            let Some(entry) = self.cache.next_dirty(&self.lower, !self.gc_aware) else { break };
             let page = self.cache.page(entry);
             let extent = self.clean(entry);
             self.outgoing.push(Outgoing { page, extent, transit: NONE });
             self.stats.idle_destages += 1;
             if let Some(idle) = &mut self.idle {
-                idle.under_way += 1;
+                idle.in_flight += 1;
             }
             self.send(now, false, Purpose::Clean { idle: true });
             any = true;

@@ -1,14 +1,16 @@
-//! A cache in front of a drive or an array: carries out what `cache` decides, in time. docs/model.md, section Caching.
+//! A cache in front of a drive or an array: carries out the decisions of `cache`, with their timing. docs/model.md, section Caching.
+//!
+//! The *lower* level is the next storage level, the drive or array behind the cache.
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `accept` | a request arrives: its pages are looked up, and what has to be read or written below goes down |
-//! | `complete` | what went down has ended: pages, then requests complete |
-//! | `idle` | dirty pages are written below while no request is under way |
+//! | `accept` | a request arrives: its pages are looked up, misses are fetched, evicted dirty pages are destaged |
+//! | `complete` | requests to the lower level end: pages, then host requests complete |
+//! | `idle` | dirty pages are destaged while no host request is outstanding |
 //! | `padding` | pages missing in a group are read, to be written with it |
-//! | `frames` | who waits for the frames of pages in destage |
-//! | `shadow` | versions of data, for verify mode |
-//! | `planted` | defects planted on purpose |
+//! | `frames` | the frames of pages in destage, and the pages that wait for them |
+//! | `shadow` | verify mode: versions of data |
+//! | `planted` | planted defects |
 
 mod accept;
 mod complete;
@@ -21,7 +23,7 @@ mod shadow;
 use std::collections::VecDeque;
 
 use super::Store;
-use crate::cache::{Cache, CustomEviction, Extent, Groups, Homes, Leaves, SECTOR_BYTES};
+use crate::cache::{Cache, CustomEviction, Evicted, Extent, Groups, SECTOR_BYTES, Targets};
 use crate::config::Cache as Config;
 use crate::error::{Error, Result};
 use crate::lists::NONE;
@@ -38,72 +40,75 @@ use shadow::Shadow;
 
 pub use planted::PlantedInCache;
 
-/// A request of the host under way.
+/// An outstanding host request.
 #[derive(Clone, Copy, Debug)]
-struct Active {
+struct HostRequest {
     request: Request,
     index: u64,
     sequential: bool,
-    /// Pages under way, and one for its being taken in.
+    /// Pages not done yet, plus one while it is being accepted.
     pending: u32,
-    /// When its last page ended, and which (the highest at one instant), and the times of that.
+    /// When its last page was done, and which page (the highest at one instant); then the latency parts of that page.
     last: (Ns, u32),
     times: Times,
-    /// A page of it had its home in GC when it arrived.
+    /// GC ran on the target of one of its pages when it arrived.
     in_gc: bool,
-    /// It arrived in the warm-up, so that no statistic counts it.
+    /// It arrived in the warm-up: statistics leave it out.
     in_warm_up: bool,
     /// The flush that waits for this one, or [`NONE`].
     next_flush: u32,
 }
 
-/// What a request below is for.
+/// The purpose of a request to the lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// Pages for the cache.
+    /// Fetches pages into the cache.
     Fetch,
-    /// Something of the host's that the cache has no part in.
+    /// Passes a host request on that the cache does not serve.
     Pass,
-    /// Evicted pages; the first of their transits, or [`NONE`] (padding alone).
+    /// Destages evicted pages; the first of their transits, or [`NONE`] (padding only).
     Destage(u32),
-    /// A dirty page that stays. In idle time?
-    Clean { idle: bool },
-    /// A page that is missing in a group is read, and written when that has ended.
+    /// Destages a dirty page that stays in the cache.
+    Clean {
+        /// In idle time; otherwise for a flush.
+        idle: bool,
+    },
+    /// Reads a page that is missing in a group; it is written when the read has ended.
     PadRead,
 }
 
 impl Purpose {
-    /// Writes a page that was dirty: what a flush waits for.
+    /// Writes a page that was dirty: a flush waits for it.
     fn is_destage(self) -> bool {
         matches!(self, Purpose::Clean { .. }) || matches!(self, Purpose::Destage(transit) if transit != NONE)
     }
 }
 
-/// A request below.
+/// An outstanding request to the lower level.
 #[derive(Clone, Copy, Debug)]
-struct Op {
+struct LowerRequest {
     purpose: Purpose,
     issued_ns: Ns,
     /// Its pages: first, and one past the last.
     pages: (u32, u32),
-    /// Who waits for its end, the youngest first.
+    /// The pages that wait for its end, the youngest first.
     waiters: u32,
-    /// Its place among the destages under way for which no flush waits, or [`NONE`].
+    /// Its place in `Front::destages`, or [`NONE`].
     destage: u32,
 }
 
-/// A page of a host request that waits for the end of a request below.
+/// A page of a host request that waits for the end of a request to the lower level.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     request: u32,
     page: u32,
     since_ns: Ns,
-    /// It then passes through the cache.
+    /// It then accesses the cache.
     accesses: bool,
     next: u32,
 }
 
-/// An access to the cache under way.
+/// An access to the cache in service.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     ends_ns: Ns,
@@ -112,7 +117,7 @@ struct Access {
     times: Times,
 }
 
-/// A page on its way down that waits for the others of its request to be collected.
+/// A page to destage, until all those of the same host request are known.
 #[derive(Clone, Copy, Debug)]
 struct Outgoing {
     page: u32,
@@ -122,44 +127,46 @@ struct Outgoing {
 
 /// A cache in front of a store.
 pub struct Front<B: Store> {
-    below: B,
+    lower: B,
     cache: Cache,
     access_ns: Ns,
     soon: u32,
     gc_aware: bool,
     frames: Frames,
-    /// By entry: the request below that brings its page, or [`NONE`].
+    /// By entry: the request to the lower level that fetches its page, or [`NONE`].
     fetches: Vec<u32>,
-    requests: Slab<u32, Active>,
-    ops: Slab<u32, Op>,
+    requests: Slab<u32, HostRequest>,
+    lower_requests: Slab<u32, LowerRequest>,
     waiters: Slab<u32, Waiter>,
     accesses: VecDeque<Access>,
     pads: Pads,
-    /// The destages under way for which no flush waits, in any order.
+    /// The outstanding destages for which no flush waits, in any order.
     destages: Vec<u32>,
-    /// The youngest flush under way, or [`NONE`].
+    /// The youngest outstanding flush, or [`NONE`].
     last_flush: u32,
-    /// The present.
+    /// The present instant.
     now: Ns,
     idle: Option<Idle>,
-    /// Where the request before ended, by which sequential ones are known.
+    /// Where the request before ended: the next is sequential if it begins there.
     last_end: Option<u64>,
-    /// Whose the next request is, where somebody said so, and whose the one is that is being taken in.
-    told: Option<Origin>,
+    /// The origin of the next request, if the caller gave one.
+    next_origin: Option<Origin>,
+    /// The origin of the request that is being accepted.
     origin: Origin,
     stats: CacheStats,
-    /// Requests that arrive now are left out of response times.
+    /// Response times leave out requests that arrive now.
     warming_up: bool,
     completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
-    leaving: Vec<Leaves>,
+    evicted: Vec<Evicted>,
     outgoing: Vec<Outgoing>,
-    /// The pages of the read that is being taken in, and how many of `outgoing` are among them.
+    /// The pages of the read that is being accepted.
     reading: (u32, u32),
+    /// How many pages of `outgoing` are among them.
     outgoing_of_read: u32,
     padding: Vec<(u32, bool)>,
-    /// Pages of the request that wait for transits, and these.
+    /// The transits that pages of the request wait for, and these pages.
     claims: Vec<(u32, u32)>,
     shadow: Option<Shadow>,
     checks_every_event: bool,
@@ -167,35 +174,35 @@ pub struct Front<B: Store> {
 }
 
 impl<B: Store> Front<B> {
-    /// A cache as configured in front of `below`.
-    pub fn new(config: &Config, below: B) -> Self {
-        let below_pages = below.exported_pages();
-        let cache = Cache::new(config, below.page_bytes(), below_pages, &below);
+    /// A cache as configured in front of `lower`.
+    pub fn new(config: &Config, lower: B) -> Self {
+        let lower_pages = lower.exported_pages();
+        let cache = Cache::new(config, lower.page_bytes(), lower_pages, &lower);
         Front {
             frames: Frames::new(cache.capacity(), cache.entries()),
             fetches: vec![NONE; cache.entries() as usize],
             idle: Idle::new(config),
             cache,
-            below,
+            lower,
             access_ns: config.access_ns,
             soon: config.soon,
             gc_aware: config.gc_aware,
             requests: Slab::default(),
-            ops: Slab::default(),
+            lower_requests: Slab::default(),
             waiters: Slab::default(),
             accesses: VecDeque::new(),
-            pads: Pads::new(config, below_pages),
+            pads: Pads::new(config, lower_pages),
             destages: Vec::new(),
             last_flush: NONE,
             now: 0,
             last_end: None,
-            told: None,
+            next_origin: None,
             origin: Origin::host(0),
             stats: CacheStats::default(),
             warming_up: false,
             completions: Vec::new(),
             ended: Vec::new(),
-            leaving: Vec::new(),
+            evicted: Vec::new(),
             outgoing: Vec::new(),
             reading: (0, 0),
             outgoing_of_read: 0,
@@ -207,33 +214,33 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Asks an eviction policy of the user's own. For before [`Store::begin`].
-    pub fn ask(&mut self, custom: &CustomEviction) {
-        self.cache.ask(custom);
+    /// Replaces the configured policy by a user-defined one. Call it before [`Store::begin`].
+    pub fn use_custom_policy(&mut self, custom: &CustomEviction) {
+        self.cache.use_eviction_policy(custom);
     }
 
-    /// Why that could not choose, once it could not.
+    /// The failure of a user-defined policy, once there is one.
     #[inline]
     pub fn take_eviction_failure(&mut self) -> Option<Error> {
         self.cache.take_policy_failure()
     }
 
-    /// What the cache stands in front of.
-    pub fn below(&self) -> &B {
-        &self.below
+    /// The lower level.
+    pub fn lower(&self) -> &B {
+        &self.lower
     }
 
-    /// The same, to change how it is watched.
-    pub fn below_mut(&mut self) -> &mut B {
-        &mut self.below
+    /// The lower level, to change how it is observed.
+    pub fn lower_mut(&mut self) -> &mut B {
+        &mut self.lower
     }
 
-    /// Whether requests that arrive from now on are left out of response times.
+    /// Whether response times leave out requests that arrive from now on.
     pub fn set_warming_up(&mut self, warming_up: bool) {
         self.warming_up = warming_up;
     }
 
-    /// What the cache did.
+    /// The statistics of the cache.
     pub fn stats(&self) -> CacheStats {
         CacheStats {
             counters: *self.cache.counters(),
@@ -243,31 +250,31 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Follows the version of every sector as the run goes; with `every_event` checks all of them after each event.
-    pub fn keep_versions(&mut self, every_event: bool) {
-        let sectors = self.below.page_bytes().div_ceil(SECTOR_BYTES);
-        self.shadow = Some(Shadow::new(&self.cache, self.below.exported_pages(), sectors));
+    /// Verify mode: tracks the version of every sector during the run; with `every_event` it checks all of them after each event.
+    pub fn track_versions(&mut self, every_event: bool) {
+        let sectors = self.lower.page_bytes().div_ceil(SECTOR_BYTES);
+        self.shadow = Some(Shadow::new(&self.cache, self.lower.exported_pages(), sectors));
         self.checks_every_event = every_event;
     }
 
-    /// Compares all that is kept twice.
+    /// Recounts the redundant state.
     ///
     /// # Errors
-    /// The first contradiction found, as the run went or now.
+    /// The first contradiction found, during the run or now.
     pub fn check_cache(&self) -> Result<()> {
         self.recount().map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
     }
 
     fn recount(&self) -> std::result::Result<(), String> {
-        let (spare, kept, capacity) = (self.frames.spare(), self.cache.kept(), self.cache.capacity());
-        if spare + kept != capacity {
-            return Err(format!("the cache has {capacity} frames, {kept} of them kept and {spare} spare"));
+        let (spare, cached, capacity) = (self.frames.spare(), self.cache.cached_pages(), self.cache.capacity());
+        if spare + cached != capacity {
+            return Err(format!("the cache has {capacity} frames, {cached} of them in use and {spare} spare"));
         }
         self.cache.check()?;
         self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check(&self.cache))
     }
 
-    fn check_if_asked(&mut self) {
+    fn check_if_verifying(&mut self) {
         if self.checks_every_event
             && let Err(sentence) = self.recount()
             && let Some(shadow) = &mut self.shadow
@@ -276,65 +283,70 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// What is under way, for the watchdog's report.
+    /// Outstanding requests, for the watchdog's report.
     pub fn describe_cache(&self) -> String {
-        format!("in the cache {} requests, {} requests below, {} accesses", self.requests.len(), self.ops.len(), self.accesses.len())
+        format!(
+            "cache: {} requests, {} requests to the next level and {} accesses are outstanding",
+            self.requests.len(),
+            self.lower_requests.len(),
+            self.accesses.len()
+        )
     }
 }
 
 impl<B: Store> Store for Front<B> {
     fn begin(&mut self) {
-        self.below.begin();
+        self.lower.begin();
         self.settle(0);
     }
 
     fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
         self.requests.make_room(pages)?;
         // A page may be fetched, and another destaged for it.
-        self.ops.make_room(2 * pages)?;
+        self.lower_requests.make_room(2 * pages)?;
         self.waiters.make_room(2 * pages)?;
         memory::make_room(&mut self.accesses, pages)?;
-        self.below.make_room(2 * pages)
+        self.lower.make_room(2 * pages)
     }
 
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
         self.now = now;
-        self.origin = self.told.take().unwrap_or(Origin::host(index));
-        self.take_in(now, index, request);
+        self.origin = self.next_origin.take().unwrap_or(Origin::host(index));
+        self.accept_request(now, index, request);
         self.settle(now);
     }
 
     fn accept_scattered(&mut self, _: Ns, _: u64, _: Request) {
-        unreachable!("only caches write scattered sectors, and none stands on another");
+        unreachable!("only caches write scattered sectors, and no cache is behind another");
     }
 
     #[inline]
-    fn next_is(&mut self, origin: Origin) {
-        self.told = Some(origin);
+    fn set_next_origin(&mut self, origin: Origin) {
+        self.next_origin = Some(origin);
     }
 
     fn next_event(&self) -> Option<Ns> {
         let access = self.accesses.front().map(|access| access.ends_ns);
-        [self.below.next_event(), access, self.idle_timer()].into_iter().flatten().min()
+        [self.lower.next_event(), access, self.idle_timer()].into_iter().flatten().min()
     }
 
     fn handle_events(&mut self, now: Ns) {
         self.now = now;
-        self.below.handle_events(now);
+        self.lower.handle_events(now);
         self.settle(now);
         while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
             self.accesses.pop_front();
             self.page_done(now, access.request, Some((access.page, access.times)));
         }
-        self.check_if_asked();
+        self.check_if_verifying();
     }
 
     fn dispatch(&mut self, now: Ns) {
         self.now = now;
         loop {
-            self.below.dispatch(now);
+            self.lower.dispatch(now);
             if !self.settle(now) && !self.flush_if_idle(now) {
-                return self.check_if_asked();
+                return self.check_if_verifying();
             }
         }
     }
@@ -344,36 +356,36 @@ impl<B: Store> Store for Front<B> {
     }
 
     fn page_bytes(&self) -> u32 {
-        self.below.page_bytes()
+        self.lower.page_bytes()
     }
 
     fn exported_pages(&self) -> u32 {
-        self.below.exported_pages()
+        self.lower.exported_pages()
     }
 }
 
-impl<B: Store> Homes for Front<B> {
-    fn homes(&self) -> u32 {
-        self.below.homes()
+impl<B: Store> Targets for Front<B> {
+    fn targets(&self) -> u32 {
+        self.lower.targets()
     }
 
-    fn home_of(&self, page: u32) -> Option<u32> {
-        self.below.home_of(page)
+    fn target_of(&self, page: u32) -> Option<u32> {
+        self.lower.target_of(page)
     }
 
-    fn homes_are_fixed(&self) -> bool {
-        self.below.homes_are_fixed()
+    fn targets_are_fixed(&self) -> bool {
+        self.lower.targets_are_fixed()
     }
 
-    fn in_gc(&self, home: u32, soon: u32) -> bool {
-        self.below.in_gc(home, soon)
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        self.lower.in_gc(target, soon)
     }
 
     fn holds_data(&self, page: u32) -> bool {
-        self.cache.entry_of(page) != NONE || self.below.holds_data(page)
+        self.cache.entry_of(page) != NONE || self.lower.holds_data(page)
     }
 
     fn groups(&self) -> Groups {
-        self.below.groups()
+        self.lower.groups()
     }
 }

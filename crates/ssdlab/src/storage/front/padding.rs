@@ -11,14 +11,14 @@ use crate::units::Ns;
 /// Pages between their read and their write.
 #[derive(Debug)]
 pub struct Pads {
-    /// By page: the operation that reads it + 1, or 0. Empty where nothing is padded.
+    /// By page: the request that reads it + 1, or 0. Empty without padding.
     reads: Vec<u32>,
-    /// How many there are.
+    /// Pages being read.
     count: u32,
 }
 
 impl Pads {
-    /// For a store of so many pages.
+    /// For a store of `pages` pages.
     pub fn new(config: &Config, pages: u32) -> Self {
         let pages = if config.padding == Padding::Off { 0 } else { pages };
         Pads { reads: vec![0; pages as usize], count: 0 }
@@ -36,28 +36,28 @@ impl Pads {
 }
 
 impl<B: Store> Front<B> {
-    /// A page missing in a group is read.
+    /// Reads a page that is missing in a group.
     pub(super) fn read_padding(&mut self, now: Ns, page: u32) {
-        let op = self.new_op(now, Purpose::PadRead, (page, page + 1));
+        let op = self.new_lower_request(now, Purpose::PadRead, (page, page + 1));
         self.pads.begin(page, op);
         if let Some(shadow) = &mut self.shadow {
             shadow.read_for_padding(page);
         }
-        let bytes = u64::from(self.below.page_bytes());
+        let bytes = u64::from(self.lower.page_bytes());
         let read =
             Request { arrival_ns: now, kind: RequestKind::Read, offset: u64::from(page) * bytes, length: bytes, high_priority: false };
-        self.below.next_is(Origin::nobody(Cause::Padding));
-        self.below.accept(now, op.into(), read);
+        self.lower.set_next_origin(Origin::nobody(Cause::Padding));
+        self.lower.accept(now, op.into(), read);
     }
 
-    /// The page has been read; it is written, unless it has changed below since or turned out to hold no data.
+    /// The page was read: writes it, unless it has changed at the lower level since or has no data.
     pub(super) fn write_padding(&mut self, now: Ns, op: u32, page: u32) {
         if self.pads.reads[page as usize] != op + 1 {
             return;
         }
         self.pads.end(page);
-        // A trim that waited below, in the host queue, was ahead of the read.
-        if !self.below.holds_data(page) {
+        // A trim that waited in the host queue of the lower level was executed before the read.
+        if !self.lower.holds_data(page) {
             return;
         }
         if let Some(shadow) = &mut self.shadow {
@@ -68,7 +68,7 @@ impl<B: Store> Front<B> {
         self.send(now, false, Purpose::Destage(NONE));
     }
 
-    /// These pages change below: what was read of them for padding is old.
+    /// These pages change at the lower level: their reads for padding are outdated.
     #[inline]
     pub(super) fn stop_padding(&mut self, (first, end): (u32, u32)) {
         if self.pads.count > 0 && !self.has(PlantedInCache::KeepsPadding) {

@@ -1,19 +1,19 @@
-//! Defects planted on purpose: tests plant one and show that the random caches find it.
+//! Planted defects: a test plants one and shows that the random caches find it.
 
 use super::{Front, Store};
 
 /// A defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInCache {
-    /// Pages that are evicted dirty are not written below.
+    /// Dirty evicted pages are not destaged.
     ForgetsDestages,
-    /// A page that is written or trimmed below is padded nevertheless.
+    /// A page is padded although it was written or trimmed at the lower level since its read.
     KeepsPadding,
-    /// The frame of a page that has been destaged is free, whoever waits for it.
+    /// The frame of a destaged page counts as free although an entry waits for it.
     CountsFramesTwice,
     /// A flush waits for nothing.
     FlushesEarly,
-    /// What a request has evicted goes down behind its reads, also what it reads itself.
+    /// A request destages evicted pages after its reads, even a page that it reads itself.
     ReadsOldData,
 }
 
@@ -23,7 +23,7 @@ impl<B: Store> Front<B> {
         self.planted = Some(defect);
     }
 
-    /// The defect is there.
+    /// This defect is planted.
     #[inline(always)]
     pub(super) fn has(&self, defect: PlantedInCache) -> bool {
         self.planted == Some(defect)

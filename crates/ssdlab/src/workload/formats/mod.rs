@@ -256,7 +256,7 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     }
     let lines = sample_lines(sample, is_all);
     if lines.is_empty() && is_all {
-        return Err(Error::Trace(format!("{shown}: the file is empty: no line holds anything")));
+        return Err(Error::Trace(format!("{shown}: the file is empty: every line is blank")));
     }
     let mut fitting = fitting(&lines);
     drop_by_plausible_time(&mut fitting, &lines);

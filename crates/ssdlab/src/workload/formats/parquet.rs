@@ -81,7 +81,7 @@ impl Rows {
     pub(crate) fn next_row(&mut self) -> Result<Option<(u64, Parsed<'_>)>> {
         while self.batch.as_ref().is_none_or(|batch| batch.next == batch.time.len()) {
             self.caller.check()?;
-            self.share().inspect(|&share| self.caller.tell(share));
+            self.share().inspect(|&share| self.caller.report_progress(share));
             if let Some(reason) = &self.failure {
                 return Err(self.damaged(reason));
             }

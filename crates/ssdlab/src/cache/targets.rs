@@ -1,30 +1,30 @@
-//! What a cache knows of that which lies below it: the homes of pages, and whether a home is in GC. In a drive homes are chips, above an array
-//! drives (wu2017 section 3.2).
+//! What a cache knows of the next storage level: the target of a page, and whether GC runs there. In a drive a target is a chip; above an
+//! array it is a drive (wu2017 section 3.2).
 
-/// The homes of pages.
-pub trait Homes {
-    /// How many there are.
-    fn homes(&self) -> u32;
-    /// Where a page is, or will be when it is written. `None`: nobody knows yet (dynamic allocation).
-    fn home_of(&self, page: u32) -> Option<u32>;
-    /// A page keeps its home whatever is written.
-    fn homes_are_fixed(&self) -> bool;
-    /// A home collects garbage, or, with `soon` > 0, has a pool with fewer than T_soft + `soon` free blocks.
-    fn in_gc(&self, home: u32, soon: u32) -> bool;
+/// The chips or drives that store the pages of a cache.
+pub trait Targets {
+    /// Number of targets.
+    fn targets(&self) -> u32;
+    /// The target that stores a page, or will store it. `None`: not decided yet (dynamic allocation).
+    fn target_of(&self, page: u32) -> Option<u32>;
+    /// Writes do not change the target of a page.
+    fn targets_are_fixed(&self) -> bool;
+    /// GC runs on a target, or (`soon` > 0) one of its pools has fewer than T_soft + `soon` free blocks.
+    fn in_gc(&self, target: u32, soon: u32) -> bool;
     /// The page has been written and not trimmed since.
     fn holds_data(&self, page: u32) -> bool;
     /// The groups of pages that a sequential fill puts into one block.
     fn groups(&self) -> Groups;
 }
 
-/// Which pages make a group: `pages` that a sequential fill puts into one block.
+/// The partition of pages into groups. A group is the pages that a sequential fill puts into one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {
-    /// Pages in each.
+    /// Pages of a group.
     pub pages: u32,
-    /// Pages that follow each other before the next place (pool, or drive of an array) has its turn.
+    /// Consecutive pages on one place (pool, or drive of an array) before the next place follows.
     pub run: u32,
-    /// Places that take turns.
+    /// Places, used round robin.
     pub places: u32,
 }
 
@@ -32,8 +32,8 @@ impl Groups {
     /// The group of a page, and its offset there.
     #[inline]
     pub fn of(&self, page: u32) -> (u32, u32) {
-        let (turn, place) = (page / self.run / self.places, page / self.run % self.places);
-        let rank = turn * self.run + page % self.run;
+        let (round, place) = (page / self.run / self.places, page / self.run % self.places);
+        let rank = round * self.run + page % self.run;
         (rank / self.pages * self.places + place, rank % self.pages)
     }
 
@@ -41,11 +41,11 @@ impl Groups {
     #[inline]
     pub fn page(&self, group: u32, offset: u32) -> u64 {
         let rank = group / self.places * self.pages + offset;
-        let turn = u64::from(rank / self.run) * u64::from(self.places) + u64::from(group % self.places);
-        turn * u64::from(self.run) + u64::from(rank % self.run)
+        let round = u64::from(rank / self.run) * u64::from(self.places) + u64::from(group % self.places);
+        round * u64::from(self.run) + u64::from(rank % self.run)
     }
 
-    /// How many groups `pages` pages make, the last ones perhaps not whole.
+    /// Number of groups of `pages` pages; the last ones may be incomplete.
     pub fn count(&self, pages: u32) -> u32 {
         let ranks = pages.div_ceil(self.run * self.places) * self.run;
         ranks.div_ceil(self.pages) * self.places

@@ -1,6 +1,6 @@
-//! The one way from Python to long work: it happens in worker threads without the GIL, while the calling thread stays awake for
-//! Ctrl-C and progress. What the work wants of Python (a policy written there) is done by the calling thread as well: Ctrl-C reaches it
-//! there, and of several runs at once only one is in Python at a time.
+//! Worker threads without the GIL: all long tasks run in them. Meanwhile the calling thread handles Ctrl-C and reports progress. It also
+//! runs the Python code that a task needs (a policy written in Python): there Ctrl-C can interrupt it, and only one run executes Python at
+//! a time.
 
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
@@ -18,33 +18,33 @@ use ssdlab::simulation::Control;
 
 use crate::errors::{Failure, guarded};
 
-/// How often the calling thread looks for signals and reports progress.
+/// Interval at which the calling thread checks for signals and reports progress.
 const POLL: Duration = Duration::from_millis(80);
-/// How long work that was asked to stop may take to do so; then the caller no longer waits for it.
+/// How long the caller waits for a task to stop after it has requested that.
 const GRACE: Duration = Duration::from_secs(5);
-/// Worker threads get the stack that a main thread has.
+/// Stack of a worker thread: as large as that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Something to be done in Python for a worker thread. Returns what is no error but a wish to stop: Ctrl-C, `sys.exit()`.
+/// Python code that the calling thread runs for a worker thread. It returns an exception that requests a stop: Ctrl-C, `sys.exit()`.
 type Errand = Box<dyn FnOnce(Python<'_>) -> Option<PyErr> + Send>;
 
-/// What worker threads send to the thread that waits for them.
+/// A message from a worker thread to the calling thread.
 pub enum Message<M> {
-    /// Something to be done there.
+    /// Python code to run.
     Errand(Errand),
-    /// Something to be known.
+    /// A report.
     Report(M),
 }
 
 thread_local! {
-    /// In a worker thread: the way to the thread that waits for it.
+    /// In a worker thread: sends an errand to the calling thread.
     static CALLER: OnceCell<Box<dyn Fn(Errand)>> = const { OnceCell::new() };
 }
 
-/// Does a piece of work in Python, from wherever the simulation runs.
+/// Runs `work` in Python: in a worker thread the calling thread does it, elsewhere this one.
 ///
 /// # Errors
-/// Those of the work; that the run is to stop, if the calling thread does not do anything for it any more.
+/// The errors of `work`; a request to stop if the calling thread accepts no errands any more.
 pub fn in_python<T: Send + 'static>(work: impl FnOnce(Python<'_>) -> Result<T, Reason> + Send + 'static) -> Result<T, Reason> {
     CALLER.with(|caller| {
         let Some(send) = caller.get() else { return Python::attach(work) };
@@ -53,11 +53,11 @@ pub fn in_python<T: Send + 'static>(work: impl FnOnce(Python<'_>) -> Result<T, R
             let outcome = work(py);
             let raised = outcome.as_ref().err().and_then(|reason| reason.downcast_ref::<PyErr>());
             let stop = raised.filter(|raised| !raised.is_instance_of::<PyException>(py)).map(|raised| raised.clone_ref(py));
-            // The worker waits for it.
+            // The worker waits for the outcome.
             let _ = sender.send(outcome);
             stop
         }));
-        // An errand that is dropped takes its sender with it.
+        // A dropped errand drops its sender, and the receiver gets an error.
         receiver.recv().unwrap_or_else(|_| Err("the run is to stop".into()))
     })
 }
@@ -70,7 +70,7 @@ pub fn spawn<M: Send + 'static>(
     let body = move || {
         let errands = sender.clone();
         CALLER.with(|caller| {
-            // If the receiver is gone, so is the errand.
+            // Without a receiver the errand is dropped.
             let _ = caller.set(Box::new(move |errand| drop(errands.send(Message::Errand(errand)))));
         });
         work(&sender);
@@ -79,10 +79,9 @@ pub fn spawn<M: Send + 'static>(
     spawned.map(drop).map_err(|reason| Failure::Core(Error::Simulation(format!("cannot start a thread: {reason}"))))
 }
 
-/// Receives messages of worker threads until `on` breaks. `on` is called with each report, and with `None` every now and then;
-/// its second argument says whether the work has been asked to stop. A signal, or an error of `on`, calls `cancel` and is
-/// returned at the end; a second signal, or a long silence after the first, ends the wait at once. Errands are done as long as nothing
-/// has been asked to stop.
+/// Receives messages of worker threads until `on` breaks. It calls `on` with each report, and with `None` at least every [`POLL`]; the
+/// second argument is true once a stop was requested. A signal, or an error of `on`, calls `cancel` and is returned at the end. A second
+/// signal, or [`GRACE`] without an end after the first, ends the wait at once. Errands run until a stop is requested.
 pub fn attend<M: Send>(
     py: Python<'_>,
     inbox: &Mutex<Receiver<Message<M>>>,
@@ -96,11 +95,11 @@ pub fn attend<M: Send>(
         let stopping = interrupt.is_some();
         let step = match message {
             Ok(Message::Report(report)) => on(Some(report), stopping),
-            // Dropped: that ends the work which waits for it.
+            // Dropped: that ends the task which waits for it.
             Ok(Message::Errand(_)) if stopping => Ok(ControlFlow::Continue(())),
             Ok(Message::Errand(errand)) => match errand(py) {
                 Some(stop) => Err(stop),
-                // Many errands leave no time for a timeout.
+                // With many errands the receiver never times out.
                 None if shown.elapsed() > POLL => {
                     shown = Instant::now();
                     on(None, stopping)
@@ -128,7 +127,7 @@ pub fn attend<M: Send>(
     interrupt.map(|(error, _)| error)
 }
 
-/// Does one piece of work; Ctrl-C asks through `control.caller` for an end, and is raised.
+/// Runs one task in a worker thread. Ctrl-C requests a stop through `control.caller`, and is raised.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     control: Arc<Control>,
@@ -138,7 +137,7 @@ pub fn call<T: Send + 'static>(
     let (sender, receiver) = channel();
     let worker_control = Arc::clone(&control);
     spawn(sender, move |sender| {
-        // The receiver is gone only if the caller no longer waits.
+        // Without a receiver the caller waits no longer.
         let _ = sender.send(Message::Report(guarded(|| work(&worker_control))));
     })?;
     let mut outcome = None;
@@ -164,18 +163,18 @@ pub fn call<T: Send + 'static>(
     }
 }
 
-/// Asks the work to stop.
+/// Requests the task to stop.
 pub fn cancel(control: &Control) {
-    control.caller.ask();
+    control.caller.request_stop();
 }
 
-/// What is known of a run's progress: phase, completed, expected (requests; while preparing, pages), share of the input in millionths.
+/// Progress of a run: phase, completed, expected (requests; while preparing, pages), share of the input in millionths.
 pub type Snapshot = (i64, u64, u64, u64);
 
-/// The phase of a run that has not begun; the others are [`Control::phase`]'s.
+/// The phase of a run that has not begun; [`Control::phase`] has the others.
 pub const WAITING: i64 = -1;
 
-/// A look at a run's progress.
+/// The present progress of a run.
 pub fn snapshot(control: &Control) -> Snapshot {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     (read(&control.phase).cast_signed(), read(&control.completed), read(&control.expected), control.caller.millionths())
