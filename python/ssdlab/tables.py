@@ -6,9 +6,9 @@ import copy
 import io
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -18,9 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from ssdlab.result import Comparison, Result, Section
-    from ssdlab.seeds import SeedRuns
-    from ssdlab.sweeping.result import SweepResult
     from ssdlab.uncertainty import Estimate
 
 __all__ = [
@@ -38,6 +35,109 @@ __all__ = [
     "study_table",
     "sweep_tables",
 ]
+
+RunData = Mapping[str, Any]
+"""The result of a run, of the drive or of the queueing model, by the names of its entries."""
+
+
+class Seeded(Protocol):
+    """Schemes that ran under several seeds (`SeedRuns`)."""
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds, the same for all schemes."""
+
+    @property
+    def runs(self) -> Mapping[str, Mapping[int, RunData]]:
+        """By scheme and seed, the result."""
+
+    @property
+    def against(self) -> str:
+        """The scheme that the others are compared with."""
+
+    @property
+    def estimates(self) -> Mapping[str, Mapping[str, Estimate]]:
+        """By scheme and place in a result: the mean over seeds."""
+
+    @property
+    def differences(self) -> Mapping[str, Mapping[str, Estimate]]:
+        """By scheme and place: how far it is from the first scheme, relative to that."""
+
+    @property
+    def differ(self) -> bool:
+        """Whether a seed changes anything."""
+
+
+class Compared(Protocol):
+    """The results of a workload under several schemes (`Comparison`)."""
+
+    @property
+    def title(self) -> str:
+        """What all runs have in common, in a line."""
+
+    @property
+    def seeds(self) -> Seeded | None:
+        """The runs under all seeds; `None` for one seed."""
+
+    @property
+    def paired(self) -> Mapping[str, Mapping[str, Any]]:
+        """By scheme: how its requests fared against the same ones under the first."""
+
+    def items(self) -> Iterable[tuple[str, RunData]]:
+        """Schemes and results."""
+
+
+class SweptPoint(Protocol):
+    """A point of a sweep (`SweepPoint`)."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """By axis: its value there."""
+
+    @property
+    def result(self) -> RunData:
+        """The result of its run."""
+
+
+class SweptMean(Protocol):
+    """A point of a sweep over its seeds (`SweepMean`)."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """By axis but `seed`: its value there."""
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds under which it finished."""
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """By place in a result: the mean over these seeds."""
+
+
+class Swept(Protocol):
+    """What came of a sweep (`SweepResult`)."""
+
+    @property
+    def axes(self) -> Mapping[str, Sequence[Any]]:
+        """The values of each axis."""
+
+    @property
+    def points(self) -> Sequence[SweptPoint]:
+        """The points that finished."""
+
+    @property
+    def means(self) -> Sequence[SweptMean]:
+        """These over their seeds; empty without several."""
+
+    @property
+    def failed(self) -> Sized:
+        """The points that failed."""
+
+    @property
+    def sweep(self) -> Sized:
+        """All points that were asked for."""
+
 
 WIDTH_OF_TEXT = 80
 """Tables take no more columns where there is no terminal to fit into; lines of words are not broken there."""
@@ -266,7 +366,7 @@ class _Fitting:
         return Measurement(sizes[-1].minimum, sizes[0].maximum)
 
 
-def headline(result: Result) -> str:
+def headline(result: RunData) -> str:
     """A result in a few words."""
     latency = result.get("latency_ns", {}).get("all")
     count = sum(result.get("requests", {}).values())
@@ -274,7 +374,7 @@ def headline(result: Result) -> str:
     return f"{count:,} requests{times}, {gc_sentence(result)}"
 
 
-def gc_sentence(result: Result) -> str:
+def gc_sentence(result: RunData) -> str:
     """Whether garbage collection ran, and what it did."""
     gc = result.get("gc", {})
     if not gc.get("jobs"):
@@ -286,7 +386,7 @@ def gc_sentence(result: Result) -> str:
     return ", ".join(parts)
 
 
-def run_tables(result: Result) -> list[RenderableType]:
+def run_tables(result: RunData) -> list[RenderableType]:
     """What `ssdlab run` prints."""
     return [
         *_header(result),
@@ -305,17 +405,17 @@ def run_tables(result: Result) -> list[RenderableType]:
     ]
 
 
-def remarks(result: Result) -> list[RenderableType]:
+def remarks(result: RunData) -> list[RenderableType]:
     """What was done to the device or the trace so that they go together."""
     return [*_fit_remark(result), *_warm_up_remark(result), *trace_remarks(result)]
 
 
-def idle_remarks(runs: Mapping[str, Result]) -> list[RenderableType]:
+def idle_remarks(runs: Mapping[str, RunData]) -> list[RenderableType]:
     """The lines of `idle_lines`, for a terminal."""
     return [Text(line) for line in idle_lines(runs)]
 
 
-def idle_lines(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def idle_lines(runs: Mapping[str, RunData]) -> list[str]:
     """The keys that had no effect, each with what it needs; a line names the schemes in which that was so, if not all."""
     where: dict[str, list[str]] = {}
     for scheme, result in runs.items():
@@ -325,7 +425,7 @@ def idle_lines(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [f"No effect{of[key]}: {key}" for key in where]
 
 
-def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:
+def timeline_remark(result: RunData, whose: str = "") -> list[RenderableType]:
     """What part of the run its timeline shows, if there is one."""
     timeline = result.get("timeline")
     if not timeline:
@@ -338,7 +438,7 @@ def timeline_remark(result: Result, whose: str = "") -> list[RenderableType]:
     return [Text(f"{shows}; it ends there because it is full (--timeline-limit)" if timeline["full"] else shows)]
 
 
-def _fit_remark(result: Result) -> list[RenderableType]:
+def _fit_remark(result: RunData) -> list[RenderableType]:
     fit = result.get("fit")
     if not fit:
         return []
@@ -354,21 +454,21 @@ MUCH_LARGER = 1.5
 """A drive that exports so many times what is needed is said to."""
 
 
-def _warm_up_remark(result: Result) -> list[RenderableType]:
+def _warm_up_remark(result: RunData) -> list[RenderableType]:
     warm_up = result.get("warm_up")
     if not warm_up:
         return []
     return [Text(f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures")]
 
 
-def _header(result: Result) -> list[RenderableType]:
+def _header(result: RunData) -> list[RenderableType]:
     """What was simulated, and how fast and how busy the drive was."""
     title = getattr(result, "title", "")
     lines = [Text(title, style="bold")] if title else []
     return [*lines, Text(_throughput(result)), ""]
 
 
-def _throughput(result: Result) -> str:
+def _throughput(result: RunData) -> str:
     iops, bandwidth, utilisation = (result.get(key) for key in ("iops", "bandwidth_mb_s", "utilisation"))
     parts = [f"{iops:,.0f} IOPS"] if iops is not None else ["no time passed"]
     if bandwidth:
@@ -382,7 +482,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def trace_remarks(result: Result) -> list[RenderableType]:
+def trace_remarks(result: RunData) -> list[RenderableType]:
     """What was left out of a trace or changed in it, if anything: never silently."""
     trace = (result.get("workload") or {}).get("trace") or {}
     remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
@@ -396,7 +496,7 @@ def trace_remarks(result: Result) -> list[RenderableType]:
     return [Text(line, style="yellow") for line in lines]
 
 
-def latency_table(result: Result) -> RenderableType:
+def latency_table(result: RunData) -> RenderableType:
     """Response times by class of requests."""
     table = _table(["requests", "count", *LATENCIES.values()])
     for key, name in CLASSES.items():
@@ -406,7 +506,7 @@ def latency_table(result: Result) -> RenderableType:
     return _titled("Response times", table)
 
 
-def breakdown_table(result: Result) -> RenderableType:
+def breakdown_table(result: RunData) -> RenderableType:
     """What the mean response time is made of; parts that are zero throughout are left out."""
     breakdown = result.get("breakdown_ns", {})
     parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
@@ -416,7 +516,7 @@ def breakdown_table(result: Result) -> RenderableType:
     return _titled("Where the mean response time goes", table)
 
 
-def comparison_table(runs: Mapping[str, Result]) -> RenderableType:
+def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
     """A row for each scheme. Times are response times of all requests."""
     cached = any("cache" in result for result in runs.values())
     columns = [
@@ -454,7 +554,7 @@ CHANGES = {
 """What schemes are compared in, and where it stands in a result."""
 
 
-def change_table(runs: Mapping[str, Result]) -> RenderableType:
+def change_table(runs: Mapping[str, RunData]) -> RenderableType:
     """A row for each scheme but the first: by how much it differs from that."""
     (first, base), *others = runs.items()
     table = _table(["scheme", *CHANGES])
@@ -483,7 +583,7 @@ def _change(value: float | None, base: float | None) -> str:
     return f"{'+' if ratio > 1 else '-'}<0.1%" if abs(ratio - 1) < 0.0005 else _difference(ratio)
 
 
-def _identities(runs: Mapping[str, Result]) -> list[RenderableType]:
+def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
     """Seed and digests, by which a comparison is known again, and how fast the simulator was."""
     seeds = ", ".join(dict.fromkeys(str(result["seed"]) for result in runs.values() if "seed" in result))
     digests = ", ".join(f"{scheme} {result['digest'][:16]}" for scheme, result in runs.items() if "digest" in result)
@@ -493,14 +593,14 @@ def _identities(runs: Mapping[str, Result]) -> list[RenderableType]:
     return [Text(line) for line in [*lines, *([f"Simulator speed: {speeds}"] if speeds else [])]]
 
 
-def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
+def sweep_tables(sweep: Swept) -> list[RenderableType]:
     """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
     if sweep.means:
         return [*_sweep_means(sweep), *_sweep_failures(sweep)]
     figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
     table, apart = _table([*sweep.axes, *figures]), _table(figures)
     captions = []
-    for point in sweep[:POINTS_SHOWN]:
+    for point in sweep.points[:POINTS_SHOWN]:
         latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
         iops = point.result.get("iops")
         cells = [
@@ -512,17 +612,17 @@ def sweep_tables(sweep: SweepResult) -> list[RenderableType]:
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
         captions.append(_named(point.values))
-    counts = f"{len(sweep):,} of {len(sweep.sweep):,} points"
-    more = [Text(f"... and {len(sweep) - POINTS_SHOWN:,} more points")] if len(sweep) > POINTS_SHOWN else []
-    shown = [_titled(f"Response times at {counts}", table, _Captioned(captions, apart))] if sweep else []
+    counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} points"
+    more = [Text(f"... and {len(sweep.points) - POINTS_SHOWN:,} more points")] if len(sweep.points) > POINTS_SHOWN else []
+    shown = [_titled(f"Response times at {counts}", table, _Captioned(captions, apart))] if sweep.points else []
     return [*shown, *more, *_sweep_failures(sweep)]
 
 
-def _sweep_failures(sweep: SweepResult) -> list[RenderableType]:
+def _sweep_failures(sweep: Swept) -> list[RenderableType]:
     return [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
 
 
-def _sweep_means(sweep: SweepResult) -> list[RenderableType]:
+def _sweep_means(sweep: Swept) -> list[RenderableType]:
     """A row for each of the first points, over its seeds."""
     asked = len(sweep.axes[SEED])
     fewer = any(len(point.seeds) < asked for point in sweep.means)
@@ -535,7 +635,7 @@ def _sweep_means(sweep: SweepResult) -> list[RenderableType]:
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
         captions.append(_named(point.values))
-    counts = f"{len(sweep):,} of {len(sweep.sweep):,} runs"
+    counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} runs"
     title = f"Response times: mean over {asked} seeds ± 95 % interval"
     done = Text(f"{len(sweep.means):,} points, {counts}")
     more = len(sweep.means) - POINTS_SHOWN
@@ -547,26 +647,27 @@ def _named(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis} = {value}" for axis, value in values.items())
 
 
-def _hit_ratio(result: Result) -> str:
+def _hit_ratio(result: RunData) -> str:
     cache = result.get("cache", {})
     return f"{cache['hit_ratio']:.2%}" if "hit_ratio" in cache else "-"
 
 
-def comparison_tables(comparison: Comparison) -> list[RenderableType]:
+def comparison_tables(comparison: Compared) -> list[RenderableType]:
     """What `ssdlab compare` prints: a row for each scheme, where requests were logged how they fared one by one, and what else to know."""
+    runs = dict(comparison.items())
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
-    changes = [change_table(comparison)] if len(comparison) > 1 else []
-    tables = [comparison_table(comparison), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
-    paired = [paired_table(next(iter(comparison)), comparison.paired)] if comparison.paired else []
-    first = [line for result in list(comparison.values())[:1] for line in remarks(result)]
-    timelines = [line for scheme, result in comparison.items() for line in timeline_remark(result, f" of {scheme}")]
-    others = [*_no_collection(comparison), *first, *idle_remarks(comparison), *timelines]
-    return [*title, *tables, *paired, *_identities(comparison), *others]
+    changes = [change_table(runs)] if len(runs) > 1 else []
+    tables = [comparison_table(runs), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
+    paired = [paired_table(next(iter(runs)), comparison.paired)] if comparison.paired else []
+    first = [line for result in list(runs.values())[:1] for line in remarks(result)]
+    timelines = [line for scheme, result in runs.items() for line in timeline_remark(result, f" of {scheme}")]
+    others = [*_no_collection(runs), *first, *idle_remarks(runs), *timelines]
+    return [*title, *tables, *paired, *_identities(runs), *others]
 
 
-def _no_collection(comparison: Comparison) -> list[RenderableType]:
+def _no_collection(runs: Mapping[str, RunData]) -> list[RenderableType]:
     """Where no scheme collected, their differences say nothing about collection."""
-    if any(result.get("gc", {}).get("jobs") for result in comparison.values()):
+    if any(result.get("gc", {}).get("jobs") for result in runs.values()):
         return []
     return [Text("Garbage collection did not run under any scheme: write more, or precondition the device", style="yellow")]
 
@@ -580,7 +681,7 @@ SEED_COLUMNS = {
 """What is shown with its interval: places of a result."""
 
 
-def seed_tables(runs: SeedRuns) -> list[RenderableType]:
+def seed_tables(runs: Seeded) -> list[RenderableType]:
     """Means over seeds, and the differences to the first scheme, with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     means = _table(["scheme", *SEED_COLUMNS.values()])
@@ -604,12 +705,12 @@ NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that 
 SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
 
 
-def _replays(runs: SeedRuns) -> bool:
+def _replays(runs: Seeded) -> bool:
     """Whether requests are those of a trace, which no seed changes."""
     return any("trace" in result.get("config", {}).get("workload", {}) for of in runs.runs.values() for result in of.values())
 
 
-def _has_tie(runs: SeedRuns) -> bool:
+def _has_tie(runs: Seeded) -> bool:
     return any(place in figures and figures[place].is_tie for figures in runs.differences.values() for place in SEED_COLUMNS)
 
 
@@ -741,7 +842,7 @@ AT_THE_LIMIT = {"total_rate_per_ms": "max_throughput_per_ms"}
 """With requests waiting all the time, as many are served as can be."""
 
 
-def queueing_tables(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> list[RenderableType]:
+def queueing_tables(runs: Mapping[str, RunData], formulas: Mapping[str, float]) -> list[RenderableType]:
     """Formulas, simulation and the difference: side by side for all priorities where there is room, else below each other."""
     first = next(iter(runs.values()))
     saturated = first["parameters"]["arrivals"]["kind"] == "saturated"
@@ -754,13 +855,13 @@ def queueing_tables(runs: Mapping[str, Section], formulas: Mapping[str, float]) 
         _Fitting(side_by_side, Group(*apart)),
         *(Text(f"{priority}: {_collections(run)}") for priority, run in runs.items()),
         *_too_high(runs, formulas),
-        *trace_remarks(cast("Result", first)),
+        *trace_remarks(first),
         *_left_out(first),
-        *(Text(f"{priority}: {_speed(cast('Result', run))}, digest {run['digest'][:16]}") for priority, run in runs.items()),
+        *(Text(f"{priority}: {_speed(run)}, digest {run['digest'][:16]}") for priority, run in runs.items()),
     ]
 
 
-def _queueing_table(runs: Mapping[str, Section], formulas: Mapping[str, float], *, saturated: bool) -> RenderableType:
+def _queueing_table(runs: Mapping[str, RunData], formulas: Mapping[str, float], *, saturated: bool) -> RenderableType:
     shown = ["formula", "simulated", "difference"] if formulas else ["simulated"]
     table = _table(["", *(f"{priority} {name}" if name == "simulated" else name for priority in runs for name in shown)])
     for row in QUEUEING_ROWS:
@@ -771,7 +872,7 @@ def _queueing_table(runs: Mapping[str, Section], formulas: Mapping[str, float], 
     return _titled("Single-die queueing model", table, _Whole(_narrow(table)))
 
 
-def _too_high(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> list[RenderableType]:
+def _too_high(runs: Mapping[str, RunData], formulas: Mapping[str, float]) -> list[RenderableType]:
     """Why the formula for waits under cep is not what was simulated, where it is above that."""
     name = "mean_wait_cep_independent_ns"
     waits = runs["cep"]["wait_ns"].get("all") if "cep" in runs else None
@@ -780,7 +881,7 @@ def _too_high(runs: Mapping[str, Section], formulas: Mapping[str, float]) -> lis
     return [Text("The formula for waits under cep takes collections to be independent of writes, which makes it too high (section 5.2.2).")]
 
 
-def _left_out(run: Section) -> list[RenderableType]:
+def _left_out(run: RunData) -> list[RenderableType]:
     """Requests of a workload that the model has no operation for."""
     workload = run.get("workload") or {}
     counts = [(workload.get(f"{kind}_left_out", 0), kind) for kind in ("trims", "flushes")]
@@ -788,7 +889,7 @@ def _left_out(run: Section) -> list[RenderableType]:
     return [Text(f"Left out: {' and '.join(parts)}", style="yellow")] if parts else []
 
 
-def _queueing_cells(row: _Row, priority: str, run: Section, formulas: Mapping[str, float]) -> list[str]:
+def _queueing_cells(row: _Row, priority: str, run: RunData, formulas: Mapping[str, float]) -> list[str]:
     measured: Any = run
     for part in row.place.split("."):
         measured = measured.get(part) if isinstance(measured, Mapping) else None
@@ -815,7 +916,7 @@ def _queueing_quantity(name: str, value: float) -> str:
     return f"{value:.1%}" if "utilisation" in name else significant(value)
 
 
-def queueing_title(run: Section) -> str:
+def queueing_title(run: RunData) -> str:
     """What was simulated, in a line for people."""
     p = run["parameters"]
     times = ", ".join(f"{name} {duration(p[f'{name}_ns'])}" for name in ("read", "write", "copy", "erase"))
@@ -841,7 +942,7 @@ def _valid(valid: int | Sequence[int]) -> str:
     )
 
 
-def _collections(run: Section) -> str:
+def _collections(run: RunData) -> str:
     gc = run["gc"]
     if not gc["collections"]:
         return "no collection"
@@ -884,7 +985,7 @@ def _time(row: Mapping[str, Any], key: str) -> str:
     return duration(row[key]) if key in row else "-"
 
 
-def _gc_details(result: Result) -> str:
+def _gc_details(result: RunData) -> str:
     gc = result.get("gc", {})
     if not gc.get("jobs"):
         return "it did not run"
@@ -897,7 +998,7 @@ def _gc_details(result: Result) -> str:
     return ", ".join(detail for detail in details if detail)
 
 
-def _gc_scheduling(result: Result) -> list[RenderableType]:
+def _gc_scheduling(result: RunData) -> list[RenderableType]:
     """How collection gave way to requests, and the states that it was in; what did not happen is left out."""
     gc = result.get("gc", {})
     counts = [f"{gc[key]:,} {key}" for key in ("preemptions", "suspensions") if gc.get(key)]
@@ -914,7 +1015,7 @@ def _gc_scheduling(result: Result) -> list[RenderableType]:
     return [Text(f"  {line}") for line in lines]
 
 
-def _slack(result: Result) -> list[RenderableType]:
+def _slack(result: RunData) -> list[RenderableType]:
     """How well the ends of requests were estimated, and what came of it; nothing where no estimates were made."""
     slack, counters = result.get("slack", {}), result.get("counters", {})
     if "estimation_error" not in slack:
@@ -932,7 +1033,7 @@ def _slack(result: Result) -> list[RenderableType]:
     return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
 
 
-def _cache(result: Result) -> list[RenderableType]:
+def _cache(result: RunData) -> list[RenderableType]:
     """What the cache did, and what awareness of collection did to it."""
     cache = result.get("cache")
     if cache is None:
@@ -957,7 +1058,7 @@ def _cache(result: Result) -> list[RenderableType]:
     return [Text(line) for line in lines]
 
 
-def _array(result: Result) -> list[RenderableType]:
+def _array(result: RunData) -> list[RenderableType]:
     """How the array wrote."""
     array = result.get("array")
     if array is None:
@@ -973,7 +1074,7 @@ def _array(result: Result) -> list[RenderableType]:
     return [Text(f"Array: {array['level']} of {array['drives']} drives{''.join(f', {count}' for count in counts)}")]
 
 
-def _speed(result: Result) -> str:
+def _speed(result: RunData) -> str:
     simulated, wall, speed = (result.get(key) for key in ("simulated_ns", "wall_s", "requests_per_s"))
     text = f"Simulated {duration(simulated or 0)}"
     if wall is not None:
