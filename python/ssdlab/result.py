@@ -12,6 +12,7 @@ from ssdlab.checksums import sealed
 from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import final
 from ssdlab.paired import paired, paired_by_size
+from ssdlab.run_statistics import Requests, RunStatistics
 from ssdlab.section import Section, UntypedSection
 
 if TYPE_CHECKING:
@@ -29,13 +30,23 @@ class NoRequestLogError(UsageError, AttributeError):
     """A run that kept no request log was asked for it. An `AttributeError` too, so that `hasattr` can be asked before."""
 
 
-class Result(UntypedSection):
+class Result(RunStatistics):
     """The result of a run.
 
     Its entries are those that `--json` prints: `result.latency.read.p99` (ns), `result.gc.write_amplification`, `result.digest`,
     `result.config`, ... The entry `requests` (how many of each kind) is `result["requests"]` or `result.request_counts`, because the
-    attribute `result.requests` is the log of all requests.
+    attribute `result.requests` is the log of all requests. Type checkers know the statistics (`ssdlab.run_statistics`); a wrong name is an
+    error to them.
     """
+
+    command: str
+    """The command that repeats the run. Absent where none does, as with a policy of one's own."""
+    fit: UntypedSection
+    """How the device was fitted to the trace. Absent without `fit`."""
+    paired: UntypedSection
+    """How the requests fared against the same ones of another run, altogether and by size. Absent where they were not compared."""
+    checksum: str
+    """SHA-256 by which a change of a saved result is seen. Absent before it is saved."""
 
     def __init__(
         self,
@@ -46,16 +57,16 @@ class Result(UntypedSection):
         title: str = "",
         source: Path | None = None,
     ) -> None:
-        Section.__init__(self, data)
+        Section.__init__(self, data)  # to type checkers, the class between them is a frozen dataclass with an `__init__` of its own
         self._title = title
         self._source = source  # the folder that it was read from
         self._log = log
         self._keep = keep  # the folder that holds the log lives as long as the result does
 
     @property
-    def request_counts(self) -> Section:
+    def request_counts(self) -> Requests:
         """How many requests of each kind were completed."""
-        return cast("Section", self["requests"])
+        return cast("Requests", self["requests"])
 
     @property
     def title(self) -> str:
