@@ -30,7 +30,7 @@ from ssdlab import _core
 from ssdlab.checks import mapping, shown, text, truth, whole
 from ssdlab.errors import UsageError
 from ssdlab.plans import DEFAULT_SEED, Setup, requests_of, value_text
-from ssdlab.result import Section
+from ssdlab.section import Section, UntypedSection
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -351,7 +351,7 @@ def _limits(reads_per_write: Numbers, times: tuple[Numbers, Numbers, Numbers, Nu
     }
 
 
-class QueueingResult(Section):
+class QueueingResult(UntypedSection):
     """The result of a run of the queueing model.
 
     Its entries are those that `--json` prints: `result.wait.all.mean` (ns), `result.utilisation.total`, `result.digest`, ... How many
