@@ -62,7 +62,7 @@ browser: $(EQUIPPED) ## get a browser for the tests of pages, if none is install
 	@$(BIN)/python tests/find_browser.py
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
-	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
+	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked --workspace --test main swarm::random_drives -- --nocapture
 
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
