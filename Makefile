@@ -49,8 +49,10 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 
 test: test-rust test-python ## run all tests (gets a browser for those of pages)
 
-# Release builds of the whole workspace: what they compile is shared with the package, and the longer tests need the speed.
-test-rust: $(BUILT)
+# Release builds of the whole workspace: the dependencies are those that were compiled for the package, and the longer tests need the
+# speed. The core is compiled incrementally, unlike that of the package: after a change only what it touches.
+test-rust swarm: export CARGO_INCREMENTAL = 1
+test-rust:
 	cargo test --release --locked --workspace --no-fail-fast
 
 # As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
