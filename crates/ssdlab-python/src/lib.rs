@@ -11,6 +11,8 @@
 //! | `tools` | traces, presets, studies, the schemas |
 //! | `workers` | long tasks in worker threads without the GIL, with Ctrl-C and progress |
 
+#![deny(missing_docs, unsafe_code)]
+
 mod caching;
 mod errors;
 mod inputs;

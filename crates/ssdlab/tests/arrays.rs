@@ -3,13 +3,11 @@
 //! Unless a test says otherwise a drive is that of [`common::one_die`], filled: 16 pages, 127,400 ns for a page read and 302,400 ns for a page
 //! write, one after the other.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::cases::{Cases, Failure, Tally};
-use common::pages::{PAGE, READ, WRITE, read, write};
-use common::{one_die, plan, random_config, random_requests, simulation};
+use crate::common::cases::{Cases, Failure, Tally};
+use crate::common::pages::{PAGE, READ, WRITE, read, write};
+use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};

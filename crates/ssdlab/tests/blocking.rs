@@ -4,10 +4,8 @@
 //! One die of eight blocks of four pages, sixteen of them exported. After the fill blocks 0 to 3 hold pages 0 to 15 in order, and 4 to 7 are
 //! free. The first write opens block 4, the fifth block 5: that is when collection is looked at, since a frontier took a block.
 
-mod common;
-
-use common::pages::*;
-use common::{one_die, simulation};
+use crate::common::pages::*;
+use crate::common::{one_die, simulation};
 use ssdlab::config::{Allocation, Config, Frontier, Layers, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::flash::OpKind;
 use ssdlab::ftl::Ftl;

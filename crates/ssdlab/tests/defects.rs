@@ -1,8 +1,6 @@
 //! One test for each defect that was found and mended, named after it. Those that show in a timeline stand in `timelines.rs`.
 
-mod common;
-
-use common::{one_die, plan, simulation};
+use crate::common::{one_die, plan, simulation};
 use ssdlab::config::{Allocation, Config, Frontier, Order, PoolScope, PreconditionKind, Priority, Scope};
 use ssdlab::error::Result;
 use ssdlab::request::{Request, RequestKind};

@@ -1,10 +1,8 @@
 //! Two runs that must agree: rules that follow from what docs/model.md says, over random drives and workloads. Each counts the cases in
 //! which it had something to say.
 
-mod common;
-
-use common::cases::{Cases, Tally};
-use common::{random_config, random_requests};
+use crate::common::cases::{Cases, Tally};
+use crate::common::{random_config, random_requests};
 use ssdlab::config::presets::{self, Kind};
 use ssdlab::config::*;
 use ssdlab::geometry::Geometry;

@@ -1,8 +1,6 @@
 //! Which host operations a job keeps waiting, by `gc.scope`, and what it waits for itself.
 
-mod common;
-
-use common::{one_die, simulation};
+use crate::common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Scope};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
