@@ -18,11 +18,12 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 # How many random cases `make swarm` runs, and from which on.
 CASES ?= 50000
 FIRST ?= 0
+OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python browser swarm newcomer bench lint docs lock clean
+.PHONY: help build demo test test-rust test-python browser swarm newcomer bench lint msrv docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,8 +50,10 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 
 test: test-rust test-python ## run all tests (gets a browser for those of pages)
 
-# Release builds of the whole workspace: what they compile is shared with the package, and the longer tests need the speed.
-test-rust: $(BUILT)
+# Release builds of the whole workspace: the dependencies are those that were compiled for the package, and the longer tests need the
+# speed. The core is compiled incrementally, unlike that of the package: after a change only what it touches.
+test-rust swarm: export CARGO_INCREMENTAL = 1
+test-rust:
 	cargo test --release --locked --workspace --no-fail-fast
 
 # As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
@@ -62,7 +65,7 @@ browser: $(EQUIPPED) ## get a browser for the tests of pages, if none is install
 	@$(BIN)/python tests/find_browser.py
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
-	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked -p ssdlab --test swarm random_drives -- --nocapture
+	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked --workspace --test main swarm::random_drives -- --nocapture
 
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
@@ -77,6 +80,16 @@ lint: $(EQUIPPED) ## check style and types, Rust and Python
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# With its own folder, so that the two compilers do not build over each other's work.
+msrv: $(LOCKED) ## build with the oldest Rust that Cargo.toml declares
+	@if ! command -v rustup >/dev/null; then \
+		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): there is no rustup to install it"; \
+	elif rustup run $(OLDEST_RUST) rustc --version >/dev/null 2>&1 || rustup toolchain install $(OLDEST_RUST) --profile minimal; then \
+		cargo +$(OLDEST_RUST) check --locked --workspace --target-dir target/oldest; \
+	else \
+		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): rustup could not install it"; \
+	fi
 
 docs: $(BUILT) $(EQUIPPED) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

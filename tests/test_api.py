@@ -17,7 +17,7 @@ import ssdlab
 from conftest import DRIVE, SMALL
 from ssdlab.batch import Job, execute
 from ssdlab.plans import Setup, value_text
-from ssdlab.result import Section
+from ssdlab.section import Section
 
 
 def small(**more: Any) -> ssdlab.Result:

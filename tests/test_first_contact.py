@@ -106,7 +106,8 @@ def test_ctrl_c_while_a_comparison_is_written_leaves_the_one_before_whole(tmp_pa
 
 
 def test_seeds_without_the_first_are_left_out_and_the_base_is_one_that_is_there() -> None:
-    from ssdlab.seeds import collected, label_of  # noqa: PLC0415
+    from ssdlab.comparison import collected  # noqa: PLC0415
+    from ssdlab.seeds import label_of  # noqa: PLC0415
 
     seeds = (1, 2)
     finished = {

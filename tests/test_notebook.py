@@ -11,7 +11,7 @@ import ssdlab
 from conftest import SMALL
 from ssdlab import queueing
 from ssdlab.notebook import of_mapping, of_tables
-from ssdlab.result import Section
+from ssdlab.section import Section
 
 
 class Page(HTMLParser):

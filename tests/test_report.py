@@ -17,6 +17,7 @@ import ssdlab
 from conftest import SMALL, SMALL_OPTIONS, Ssdlab, fill
 from made_up_series import with_series
 from ssdlab import report
+from ssdlab.pages import write_again
 from ssdlab.report import figures
 from ssdlab.report.configuration import settings
 from ssdlab.report.drawing import Bars, Curve, Heat, Plot, Rule, Steps
@@ -509,7 +510,7 @@ def test_damaged_results_are_refused(place: str, value: object, results: dict[st
     at(damaged, ".".join(path))[last] = value
     (tmp_path / "result.json").write_text(json.dumps(damaged))
     with pytest.raises(ssdlab.UsageError, match="damaged or those of another version"):
-        report.write_again(tmp_path, tmp_path / "report.html")
+        write_again(tmp_path, tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
 
 

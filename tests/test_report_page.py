@@ -19,6 +19,7 @@ from browser import Page
 from conftest import SMALL
 from made_up_series import with_series
 from ssdlab import report
+from ssdlab.pages import write_again
 from ssdlab.report.runs import Runs
 from ssdlab.study.evaluation import Estimate
 
@@ -283,17 +284,17 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssdlab.SweepResult,
 def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
     _, folder = swept
     first = (folder / "report.html").read_text()
-    assert report.write_again(folder, folder / "report.html").about == "36 of 36 points"
+    assert write_again(folder, folder / "report.html").about == "36 of 36 points"
     assert (folder / "report.html").read_text() == first
     assert "http" not in first.replace("http-equiv", "")
-    report.write_again(folder, tmp_path / "elsewhere.html")
+    write_again(folder, tmp_path / "elsewhere.html")
     assert "result.json" in (tmp_path / "elsewhere.html").read_text()
 
 
 def test_a_sweep_without_a_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
     with pytest.raises(ssdlab.UsageError, match="a sweep of which no point has a result"):
-        report.write_again(tmp_path, tmp_path / "report.html")
+        write_again(tmp_path, tmp_path / "report.html")
 
 
 def test_a_damaged_point_of_a_sweep_is_refused_by_name(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
@@ -303,7 +304,7 @@ def test_a_damaged_point_of_a_sweep_is_refused_by_name(swept: tuple[ssdlab.Sweep
     (tmp_path / point.name).mkdir()
     (tmp_path / point.name / "result.json").write_text("{}")
     with pytest.raises(ssdlab.UsageError, match='"config" is missing'):
-        report.write_again(tmp_path, tmp_path / "report.html")
+        write_again(tmp_path, tmp_path / "report.html")
 
 
 @pytest.mark.parametrize("width", [1300, 420])
@@ -394,7 +395,7 @@ def test_a_sweep_of_one_seed_and_one_axis_draws(page: Page, tmp_path: Path) -> N
 def test_results_beside_a_file_of_a_sweep_are_not_taken_for_a_sweep(results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('[grid]\nscheme = ["npgc"]\n')
     (tmp_path / "result.json").write_text(json.dumps(results["pgc"]))
-    assert report.write_again(tmp_path, tmp_path / "report.html").about == "pgc"
+    assert write_again(tmp_path, tmp_path / "report.html").about == "pgc"
 
 
 def test_the_end_of_a_warm_up_is_marked(results: dict[str, dict[str, Any]], page: Page, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import ssdlab
 from conftest import SMALL
-from ssdlab import report
+from ssdlab.pages import write_again
 from ssdlab.report import figures, noise
 from ssdlab.report.about import facts
 from ssdlab.report.changes import as_good
@@ -217,7 +217,7 @@ def test_seeds_of_a_saved_comparison_are_read(tmp_path: Path) -> None:
     differences = {"pgc": {place: {"relative": -0.1, "half_width": 0.01}}}
     seeds = {"seeds": [1, 2], "level": 0.95, "schemes": schemes, "against": "npgc", "differences": differences}
     (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text({**compared.to_dict(), "seeds": seeds}))
-    report.write_again(tmp_path, tmp_path / "report.html")
+    write_again(tmp_path, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "Means over 2 seeds" in text
     assert "<dt>Seeds</dt><dd>1, 2</dd>" in text
@@ -362,5 +362,5 @@ def test_results_of_before_have_a_report(tmp_path: Path) -> None:
         run.pop("warm_up", None)
     compared.pop("seeds", None)
     (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text(compared))
-    assert report.write_again(tmp_path, tmp_path / "report.html").about == "npgc, pgc"
+    assert write_again(tmp_path, tmp_path / "report.html").about == "npgc, pgc"
     assert load(tmp_path).seeds == {}

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         trace_info,
     )
     from ssdlab.caching import CacheReplay, replay_cache
+    from ssdlab.comparison import Comparison
     from ssdlab.errors import (
         ConfigError,
         Error,
@@ -44,11 +45,13 @@ if TYPE_CHECKING:
     )
     from ssdlab.loading import load
     from ssdlab.policies import EvictionPolicy, VictimPolicy
-    from ssdlab.result import Comparison, Result, Section
+    from ssdlab.result import Result
+    from ssdlab.section import Section
     from ssdlab.seeds import SeedRuns
     from ssdlab.study.api import run_study, studies, study_report
     from ssdlab.sweeping.api import sweep
-    from ssdlab.sweeping.result import SweepMean, SweepPoint, SweepResult
+    from ssdlab.sweeping.points import SweepMean, SweepPoint
+    from ssdlab.sweeping.result import SweepResult
     from ssdlab.uncertainty import Estimate, batch_means
 
     __version__: str
@@ -57,17 +60,20 @@ _HOMES = {
     "_core": "Candidates Completion EvictionCandidates",
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
     "caching": "CacheReplay replay_cache",
+    "comparison": "Comparison",
     "errors": (
         "ConfigError Error FileError IdleKeyWarning InternalError Interrupted "
         "PolicyError SimulationError StoppedError TraceError UsageError"
     ),
     "loading": "load",
     "policies": "EvictionPolicy VictimPolicy",
-    "result": "Comparison Result Section",
+    "result": "Result",
+    "section": "Section",
     "seeds": "SeedRuns",
     "study.api": "run_study studies study_report",
     "sweeping.api": "sweep",
-    "sweeping.result": "SweepMean SweepPoint SweepResult",
+    "sweeping.points": "SweepMean SweepPoint",
+    "sweeping.result": "SweepResult",
     "uncertainty": "Estimate batch_means",
 }
 """By module, the names above that it has."""

@@ -13,14 +13,15 @@ from ssdlab import _core
 from ssdlab.batch import COMPARISON_FILE, TIMELINE_FILE, Job, Log, execute, write_json
 from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, truth, whole
 from ssdlab.checks import path as checked_path
+from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.inputs import named
 from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.policies import Eviction, Victim
 from ssdlab.progress import ReadProgress
-from ssdlab.result import Comparison, Result
-from ssdlab.seeds import collected, label_of, seeds_from
+from ssdlab.result import Result
+from ssdlab.seeds import label_of, seeds_from
 
 __all__ = [
     "Kind",

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ssdlab.result import Result
+from typing import Any
 
 __all__ = [
     "ConfigError",
@@ -31,7 +28,7 @@ _BEGIN, _END = 80, 40
 _LONG = re.compile(rf'"[^"\n]{{{LONGEST},}}"|\S{{{LONGEST},}}')
 _LONGEST_LINE = 3000
 
-_NOTHING: Mapping[str, Result] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def shortened(message: str) -> str:
@@ -45,11 +42,12 @@ class Error(Exception):
     """The base of all errors of ssdlab.
 
     Attributes:
-        finished: where several runs were asked for, the results of those that had finished, by name.
+        finished: by name, the results of the runs that finished before the error, if there were several: a `Result` for a run of the
+            drive, a `QueueingResult` for a run of the queueing model.
     """
 
     exit_code = 1
-    finished: Mapping[str, Result] = _NOTHING
+    finished: Mapping[str, Any] = _NOTHING
 
     def __init__(self, message: str = "") -> None:
         super().__init__(shortened(message))
@@ -106,9 +104,9 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C while runs were under way.
 
     Attributes:
-        finished: the results of the runs that had finished, by name.
+        finished: by name, the results of the runs that had finished, as in `Error.finished`.
     """
 
-    def __init__(self, finished: Mapping[str, Result] = _NOTHING) -> None:
+    def __init__(self, finished: Mapping[str, Any] = _NOTHING) -> None:
         super().__init__("interrupted")
         self.finished = finished

@@ -9,14 +9,16 @@ from typing import Any
 
 from ssdlab.batch import COMPARISON_FILE, LOG_FILE, RESULT_FILE
 from ssdlab.checks import path
+from ssdlab.comparison import Comparison
 from ssdlab.errors import UsageError
 from ssdlab.folders import said
 from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
-from ssdlab.result import Comparison, Result
+from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.definition import load as load_definition
-from ssdlab.sweeping.result import SweepPoint, SweepResult
+from ssdlab.sweeping.points import SweepPoint
+from ssdlab.sweeping.result import SweepResult
 from ssdlab.sweeping.running import DEFINITION_FILE
 
 __all__ = ["is_sweep", "load", "load_sweep"]

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ssdlab.html_table import LEFT, RIGHT, of_mapping
 from ssdlab.tables import as_text
 
 __all__ = ["Named", "of_mapping", "of_tables"]
-
-LISTED = 8
-"""Entries of a list that are shown."""
-CELL = ' style="text-align: {}; vertical-align: top; white-space: {}"'
-LEFT, RIGHT, LONG = CELL.format("left", "pre"), CELL.format("right", "pre"), CELL.format("left", "normal")
 
 
 class Named(dict[str, str]):
@@ -42,15 +37,6 @@ def of_tables(items: Iterable[RenderableType]) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def of_mapping(title: str, values: Mapping[str, Any]) -> str:
-    """Names and values, nested ones by their path."""
-    rows = "".join(
-        f"<tr><th{LEFT}>{html.escape(name)}</th><td{LONG}>{html.escape(_shown(value))}</td></tr>" for name, value in _leaves(values)
-    )
-    heading = f"<p><b>{html.escape(title)}</b></p>" if title else ""
-    return f"<div>{heading}<table><tbody>{rows}</tbody></table></div>"
-
-
 def _pieces(item: RenderableType) -> Iterator[RenderableType]:
     """What a rendering is made of; of several of one table the widest, since a notebook scrolls."""
     if isinstance(item, Group):
@@ -73,21 +59,3 @@ def _table(table: Table) -> str:
 
 def _plain(cell: RenderableType) -> str:
     return html.escape(cell.plain if isinstance(cell, Text) else str(cell))
-
-
-def _leaves(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        place = f"{path}.{key}" if path else str(key)
-        if isinstance(value, Mapping) and value:
-            yield from _leaves(value, place)
-        else:
-            yield place, value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        more = len(value) - LISTED
-        return ", ".join([*map(_shown, value[:LISTED]), *([f"... {more:,} more"] if more > 0 else [])])
-    if isinstance(value, bool):
-        return str(value).lower()  # as the configuration writes it
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -5,22 +5,29 @@ Means hide who pays. elyasi2017 (sections 7.1 to 7.3) counts the requests that a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ssdlab.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ssdlab.result import Result
-
-__all__ = ["paired", "paired_by_size"]
+__all__ = ["Logged", "paired", "paired_by_size"]
 
 MANY_SIZES = 16
 KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
 
 
-def paired(base: Result, other: Result) -> dict[str, Any]:
+class Logged(Protocol):
+    """A run that may have kept a log of its requests."""
+
+    @property
+    def request_log(self) -> Path | None:
+        """The Parquet file with a row for each request, where logging was asked for."""
+
+
+def paired(base: Logged, other: Logged) -> dict[str, Any]:
     """How the requests of `other` fared against the same ones of `base`.
 
     Args:
@@ -43,7 +50,7 @@ def paired(base: Result, other: Result) -> dict[str, Any]:
     return {name: _summary(gains) for name, gains in groups.items() if len(gains)}
 
 
-def paired_by_size(base: Result, other: Result) -> dict[str, Any]:
+def paired_by_size(base: Logged, other: Logged) -> dict[str, Any]:
     """The same, and by how many percent the mean response time `change`d, of the requests of each size.
 
     Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them.
@@ -63,7 +70,7 @@ def paired_by_size(base: Result, other: Result) -> dict[str, Any]:
     return found
 
 
-def _logs(base: Result, other: Result) -> tuple[pa.Table, pa.Table]:
+def _logs(base: Logged, other: Logged) -> tuple[pa.Table, pa.Table]:
     """The requests that were measured in both."""
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -81,7 +88,7 @@ def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
     return pc.subtract(pc.cast(before["response_ns"], "int64"), pc.cast(after["response_ns"], "int64"))
 
 
-def _log(result: Result) -> pa.Table:
+def _log(result: Logged) -> pa.Table:
     """The columns that are compared: a log has many more."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 

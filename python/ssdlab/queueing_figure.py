@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator
 
 from ssdlab.colours import COLOURS
-from ssdlab.study.figures import STYLE, save
+from ssdlab.drawings import STYLE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ssdlab.checks import LARGEST, whole
 from ssdlab.errors import UsageError
+from ssdlab.measures import measures_of
+from ssdlab.result import Result
 from ssdlab.uncertainty import LEVEL, Estimate, estimates, relative_differences
 
-if TYPE_CHECKING:
-    from ssdlab.result import Comparison, Result
-
-__all__ = ["SeedRuns", "collected", "label_of", "seeds_from"]
+__all__ = ["SeedRuns", "label_of", "seeds_from"]
 
 
 def seeds_from(first: int, count: int) -> range:
@@ -28,19 +27,6 @@ def seeds_from(first: int, count: int) -> range:
 def label_of(scheme: str, seed: int, seeds: Sequence[int]) -> str:
     """What a run is called: under the first seed as its scheme is."""
     return scheme if seed == seeds[0] else f"{scheme}, seed {seed}"
-
-
-def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Sequence[int], *, title: str = "") -> Comparison:
-    """The runs that have finished, by their labels, as a comparison."""
-    from ssdlab.result import Comparison  # noqa: PLC0415 (which refers to this module)
-
-    if len(seeds) == 1:
-        return Comparison(finished, title=title)
-    runs = {scheme: {seed: finished[label] for seed in seeds if (label := label_of(scheme, seed, seeds)) in finished} for scheme in schemes}
-    # A scheme whose first seed is missing would have runs that nothing refers to.
-    runs = {scheme: of for scheme, of in runs.items() if seeds[0] in of}
-    first = {scheme: of[seeds[0]] for scheme, of in runs.items()}
-    return Comparison(first, SeedRuns(tuple(seeds), runs), title=title)
 
 
 @dataclass(frozen=True)
@@ -100,7 +86,5 @@ class SeedRuns:
     @cached_property
     def _measures(self) -> dict[str, list[dict[str, float]]]:
         """Of each scheme that has finished under all seeds, the numbers of each run."""
-        from ssdlab.result import measures_of  # noqa: PLC0415
-
         whole_ones = {scheme: runs for scheme, runs in self.runs.items() if len(runs) == len(self.seeds)}
         return {scheme: [measures_of(runs[seed]) for seed in self.seeds] for scheme, runs in whole_ones.items()}

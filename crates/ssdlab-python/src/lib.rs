@@ -8,8 +8,10 @@
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
-//! | `tools` | traces, presets, studies, the schema |
+//! | `tools` | traces, presets, studies, the schemas |
 //! | `workers` | long tasks in worker threads without the GIL, with Ctrl-C and progress |
+
+#![deny(missing_docs, unsafe_code)]
 
 mod caching;
 mod errors;
@@ -40,7 +42,8 @@ mod _core {
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
     use tools::{
-        abandon_files, amount, keys, prefill_end, preset_text, presets, schema, studies, trace_convert, trace_info, version, write_file,
+        abandon_files, amount, keys, prefill_end, preset_text, presets, schema, statistics_schema, studies, trace_convert, trace_info,
+        version, write_file,
     };
 
     #[pymodule_export]

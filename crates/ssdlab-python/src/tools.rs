@@ -1,4 +1,4 @@
-//! Traces, presets, the schema.
+//! Traces, presets, the schemas.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -133,6 +133,12 @@ pub fn studies() -> Vec<(String, &'static str)> {
 #[pyfunction]
 pub fn schema() -> PyResult<String> {
     Ok(guarded(|| json(&core_schema::schema()))?)
+}
+
+/// The JSON Schema of a result, as JSON text: each statistic with its unit and sentence.
+#[pyfunction]
+pub fn statistics_schema() -> PyResult<String> {
+    Ok(guarded(|| json(&ssdlab::stats::schema()))?)
 }
 
 /// Every configuration key and what there is to know of it, as JSON text.

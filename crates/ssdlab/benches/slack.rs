@@ -7,11 +7,10 @@ use std::time::Instant;
 
 use ssdlab::config::{Arrival, Config, Layers};
 use ssdlab::flash::Timing;
-use ssdlab::geometry::Geometry;
-use ssdlab::sched::{NONE, QueueKind, Scheduler, Transaction, TransactionKind, Transactions};
+use ssdlab::ftl::Ftl;
+use ssdlab::sched::{QueueKind, Scheduler, Transaction, TransactionKind, Transactions};
 use ssdlab::simulation::{Control, Plan, run};
-use ssdlab::stats::Parts;
-use ssdlab::units::{DieId, Lpn, Ns, PoolId, Ppn};
+use ssdlab::units::{ChipId, DieId, Lpn, Ns, PoolId, ReqId, SlabId};
 
 /// The best of so many turns: other work on the machine only ever makes a turn slower.
 const TURNS: u32 = 3;
@@ -37,63 +36,46 @@ fn config(scheme: &str) -> Config {
     Layers { device: Some("elyasi2017".into()), schemes: vec![scheme.into()], ..Layers::default() }.build().expect("presets fit together")
 }
 
-/// The time to put one operation into a queue of `length` which it passes whole, and to take it out again.
+/// The time to put one operation into a queue of `length` which it bypasses whole, and to take it out again.
 fn insertion_ns(length: u32) -> f64 {
     let config = config("slacker");
-    let geometry = Geometry::new(&config);
-    let mut scheduler = Scheduler::new(&config, &geometry, &Timing::new(&config.device));
+    let mut scheduler = Scheduler::new(&config, &Ftl::new(&config), &Timing::new(&config.device));
     let mut transactions = Transactions::default();
-    let line = scheduler.line(PoolId(0), QueueKind::Write);
-    let push = |scheduler: &mut Scheduler, transactions: &mut Transactions, request: u32, slack: Ns| {
-        let index = transactions.insert(write(request));
-        let of = scheduler.slack.as_mut().expect("slacker");
+    let queue = scheduler.queue(PoolId(0), QueueKind::Write);
+    let push = |scheduler: &mut Scheduler, transactions: &mut Transactions, number: u32, slack: Ns| {
+        let request = ReqId::new(number);
+        let id = transactions.insert(write(request));
+        let of = scheduler.slack_mut().expect("slacker");
         of.new_request(request, 0);
-        of.new_operation(index, u64::from(request), 0);
-        scheduler.push(transactions, DieId(0), line, QueueKind::Write, index);
-        let of = scheduler.slack.as_mut().expect("slacker");
+        of.new_operation(id, u64::from(number), ChipId(0));
+        scheduler.push(transactions, DieId(0), id);
+        let of = scheduler.slack_mut().expect("slacker");
         // The latest end of the request is that of a page elsewhere.
-        of.will_end(0, index, request, QueueKind::Write, slack, 0);
-        of.will_end(0, index, request, QueueKind::Write, 0, 0);
-        index
+        of.will_end(0, id, request, QueueKind::Write, slack, 0);
+        of.will_end(0, id, request, QueueKind::Write, 0, 0);
+        id
     };
-    for request in 0..length {
-        push(&mut scheduler, &mut transactions, request, Ns::MAX / 4);
+    for number in 0..length {
+        push(&mut scheduler, &mut transactions, number, Ns::MAX / 4);
     }
     let turns = PASSES / length;
     let start = Instant::now();
     for _ in 0..turns {
-        let index = push(&mut scheduler, &mut transactions, length, 0);
-        assert_eq!(scheduler.head(line), index, "it has passed the whole queue");
-        scheduler.remove(&mut transactions, DieId(0), line, index);
-        transactions.remove(index);
+        let id = push(&mut scheduler, &mut transactions, length, 0);
+        assert_eq!(scheduler.head(queue), Some(id), "it has bypassed the whole queue");
+        scheduler.remove(&mut transactions, DieId(0), id);
+        transactions.remove(id);
     }
     start.elapsed().as_nanos() as f64 / f64::from(turns)
 }
 
-fn write(request: u32) -> Transaction {
+fn write(request: ReqId) -> Transaction {
+    let number = request.number();
     Transaction {
-        kind: TransactionKind::Write,
         active: true,
-        in_line: false,
-        high_priority: false,
-        lpn: Lpn(request),
-        request,
-        pool: PoolId(0),
-        chip: 0,
-        bytes: (0, 8192),
-        ppn: Ppn(0),
-        ready: (0, u64::from(request)),
-        rank: u64::from(request),
-        behind_in_line: [NONE; 2],
-        mark: 0,
-        parts: Parts::default(),
-        domain: 0,
-        clock: [0; 3],
-        next: NONE,
-        previous: NONE,
-        next_on_page: NONE,
-        behind: None,
-        version: 0,
+        ready: (0, u64::from(number)),
+        rank: u64::from(number),
+        ..Transaction::new(TransactionKind::Write, request, Lpn(number), (0, 8192), ChipId(0), 0)
     }
 }
 

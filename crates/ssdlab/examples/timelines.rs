@@ -480,7 +480,7 @@ fn play(panel: &Panel, until: u64) -> Seen {
     let end = origin + 8 * MS;
     let mut simulation = submitted(panel, origin);
     simulation.run_until(origin + until).expect("it runs");
-    let counters = *simulation.ssd().counters();
+    let counters = simulation.ssd().counters();
     // What is under way at the end of the drawing is seen when it ends.
     simulation.run_until(end).expect("it runs");
     let mut completions = simulation.take_completions();

@@ -14,6 +14,8 @@
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
 //! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
+#![deny(missing_docs, unsafe_code)]
+
 pub mod arbiter;
 pub mod blocked;
 pub mod cache;

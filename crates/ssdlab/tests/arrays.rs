@@ -3,13 +3,12 @@
 //! Unless a test says otherwise a drive is that of [`common::one_die`], filled: 16 pages, 127,400 ns for a page read and 302,400 ns for a page
 //! write, one after the other.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::cases::{Cases, Failure, Tally};
-use common::pages::{PAGE, READ, WRITE, read, write};
-use common::{one_die, plan, random_config, random_requests, simulation};
+use crate::common::cases::{Cases, Failure, Tally};
+use crate::common::pages::{PAGE, READ, WRITE, read, write};
+use crate::common::{one_die, plan, random_config, random_requests, simulation};
+use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
 use ssdlab::memory::Exhausted;
@@ -17,7 +16,7 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Ssd;
-use ssdlab::stats::{ArrayResult, Completion, Part, Parts};
+use ssdlab::stats::{ArrayResult, Completion, Part, Times};
 use ssdlab::storage::{Array, PlantedInArray, Store};
 
 /// An array of `drives` with stripe units of `unit` pages.
@@ -92,9 +91,9 @@ impl Fake {
         };
         let (at, size) = if whole { (offset / PAGE, length / PAGE) } else { (offset, length) };
         self.log.push(Sent(now, name, at, size));
-        let mut parts = Parts::default();
-        parts.add(Part::Array, takes);
-        let completion = Completion { index, kind, sequential: false, offset, length, arrival_ns, completed_ns: now + takes, parts };
+        let mut times = Times::default();
+        times.serve(Served::Array, takes);
+        let completion = Completion { index, kind, sequential: false, offset, length, arrival_ns, completed_ns: now + takes, times };
         if takes == 0 {
             self.ended.push(completion);
         } else {
@@ -805,7 +804,7 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         reads += counters.host_reads + counters.merged_reads + counters.buffer_reads;
         reads += if at_once { counters.unmapped_reads } else { 0 };
         before_writes += counters.rmw_reads;
-        if config.array.degraded == Some(drive) && (ssd.outstanding() > 0 || *counters != Default::default()) {
+        if config.array.degraded == Some(drive) && (ssd.outstanding() > 0 || counters != Default::default()) {
             return Err(format!("the failed drive worked: {counters:?}"));
         }
     }

@@ -4,10 +4,8 @@
 //! One die of eight blocks of four pages, sixteen of them exported. After the fill blocks 0 to 3 hold pages 0 to 15 in order, and 4 to 7 are
 //! free. The first write opens block 4, the fifth block 5: that is when collection is looked at, since a frontier took a block.
 
-mod common;
-
-use common::pages::*;
-use common::{one_die, simulation};
+use crate::common::pages::*;
+use crate::common::{one_die, simulation};
 use ssdlab::config::{Allocation, Config, Frontier, Layers, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::flash::OpKind;
 use ssdlab::ftl::Ftl;
@@ -109,8 +107,8 @@ fn a_read_of_another_block_goes_between_and_what_it_takes_is_the_hosts_time() {
     // The read that is excluded waits while collection (352,400 to the end of the erase, but for 127,400) or the other read holds the die.
     let excluded = parts(5);
     assert_eq!(excluded.completed_ns, 6_252_400 + READ + READ);
-    assert_eq!(excluded.parts.0[Part::DieQueue as usize], READ);
-    assert_eq!(excluded.parts.0[Part::Gc as usize], 6_252_400 - 4_400_000);
+    assert_eq!(excluded.parts().0[Part::DieQueue as usize], READ);
+    assert_eq!(excluded.parts().0[Part::Gc as usize], 6_252_400 - 4_400_000);
     simulation.finish().unwrap();
 }
 
@@ -232,7 +230,7 @@ fn between_two_jobs_reads_of_the_block_that_both_fill_go_first() {
     assert_eq!(response(&mut simulation, 5).0, first_job + READ - 4_400_000);
     simulation.run_until(20_000_000).unwrap();
     assert_eq!(simulation.ssd().counters().jobs, 2);
-    assert_eq!(simulation.ssd().counters().gates, 1);
+    assert_eq!(simulation.ssd().counters().host_first_between_jobs, 1);
     // Pages 2 and 3 filled the block behind page 8, and page 6 went behind them: then the second job needs another block.
     assert_eq!(collection(&simulation)[3].0, first_job + READ);
     assert_eq!([8, 2, 3, 6, 7].map(|page| place(&simulation, page)), [(5, 0), (5, 1), (5, 2), (5, 3), (6, 0)]);
@@ -317,7 +315,7 @@ fn a_full_drive_goes_on_whoever_fills_what() {
             let mut rng = Rng::new(1, "test");
             let mut draw = |i: u64| if i % 7 == 6 { read(500_000 * i, rng.below(16)) } else { write(500_000 * i, rng.below(16)) };
             let simulation = played(&config, (0..1500).map(&mut draw).collect::<Vec<_>>());
-            let counters = *simulation.ssd().counters();
+            let counters = simulation.ssd().counters();
             assert!(counters.jobs > 100, "{priority:?} {trigger:?} {frontier:?}: {counters:?}");
             let redirects = frontier == Frontier::Shared && priority != Priority::Gc;
             assert_eq!(counters.redirected_writes > 0, redirects, "{priority:?} {trigger:?} {frontier:?}: {counters:?}");

@@ -4,13 +4,12 @@
 //! and 102,400 ns on the bus (127,400), a page write 102,400 + 200,000 = 302,400, a write of a part of a page both (429,800), an access to the
 //! cache 1,000. All pages hold data.
 
-mod common;
-
 use std::time::Duration;
 
-use common::cases::{Cases, Failure, Tally};
-use common::one_die;
-use common::pages::{PAGE, READ, WRITE, read, write};
+use crate::common;
+use crate::common::cases::{Cases, Failure, Tally};
+use crate::common::one_die;
+use crate::common::pages::{PAGE, READ, WRITE, read, write};
 use ssdlab::config::{Allocation, CachePolicy, Config, Frontier, Padding, PreconditionKind};
 use ssdlab::flash::Resource;
 use ssdlab::request::{Request, RequestKind};

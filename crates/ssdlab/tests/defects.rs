@@ -1,8 +1,6 @@
 //! One test for each defect that was found and mended, named after it. Those that show in a timeline stand in `timelines.rs`.
 
-mod common;
-
-use common::{one_die, plan, simulation};
+use crate::common::{one_die, plan, simulation};
 use ssdlab::config::{Allocation, Config, Frontier, Order, PoolScope, PreconditionKind, Priority, Scope};
 use ssdlab::error::Result;
 use ssdlab::request::{Request, RequestKind};
@@ -220,7 +218,7 @@ fn a_gate_between_the_jobs_of_one_plane_does_not_wait_for_another_plane() {
     // The first plane's job ends at 4,612,400 + 225,000 + 225,000 (the other plane's move was ready earlier) + 1,500,000.
     simulation.run_until(6_562_400).unwrap();
     let counters = simulation.ssd().counters();
-    assert_eq!((counters.jobs, counters.gates), (1, 0));
+    assert_eq!((counters.jobs, counters.host_first_between_jobs), (1, 0));
 }
 
 #[test]

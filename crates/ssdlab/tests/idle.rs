@@ -5,10 +5,8 @@
 //! takes block 4 and ends at 302,400; three blocks are free, fewer than the four that idleness works for. The job moves pages 1 to 3 and
 //! erases block 0: 3 x 225,000 + 1,500,000.
 
-mod common;
-
-use common::pages::*;
-use common::{one_die, simulation};
+use crate::common::pages::*;
+use crate::common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, IdleTimeout, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;

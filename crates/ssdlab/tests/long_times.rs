@@ -1,10 +1,8 @@
 //! Times up to the last at which a request may arrive, 285 years: no sum over pools, drives or requests overflows, whatever is recorded.
 
-mod common;
-
-use common::cases::{Cases, Tally};
-use common::pages::{read, write};
-use common::{one_die, random_cache, random_config, random_requests};
+use crate::common::cases::{Cases, Tally};
+use crate::common::pages::{read, write};
+use crate::common::{one_die, random_cache, random_config, random_requests};
 use ssdlab::config::{Array, ArrayLevel, CachePlace, Config, Layers, PreconditionKind, validate};
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;

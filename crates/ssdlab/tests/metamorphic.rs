@@ -1,10 +1,8 @@
 //! Two runs that must agree: rules that follow from what docs/model.md says, over random drives and workloads. Each counts the cases in
 //! which it had something to say.
 
-mod common;
-
-use common::cases::{Cases, Tally};
-use common::{random_config, random_requests};
+use crate::common::cases::{Cases, Tally};
+use crate::common::{random_config, random_requests};
 use ssdlab::config::presets::{self, Kind};
 use ssdlab::config::*;
 use ssdlab::geometry::Geometry;
@@ -55,7 +53,7 @@ fn run(config: &Config, requests: &[Request]) -> Result<Outcome, String> {
     }
     simulation.run_to_idle().map_err(|e| e.to_string())?;
     let states = simulation.ssd().state_ns(simulation.now()).map(|ns| ns as u64);
-    let counters = *simulation.ssd().counters();
+    let counters = simulation.ssd().counters();
     let mut completions = simulation.take_completions();
     simulation.finish().map_err(|e| e.to_string())?;
     completions.sort_by_key(|completion| completion.index);

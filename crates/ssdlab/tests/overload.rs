@@ -1,8 +1,6 @@
 //! Requests that come faster than the drive completes them: the run ends with a message, not with the machine's memory.
 
-mod common;
-
-use common::one_die;
+use crate::common::one_die;
 use ssdlab::config::Config;
 use ssdlab::error::Error;
 use ssdlab::simulation::{Control, Plan, run};

@@ -1,16 +1,13 @@
 //! The timeline's file: by hand where little happens, and on random drives its rules, and that its slices add up to the statistics.
 
-mod common;
-#[path = "common/timeline.rs"]
-#[allow(dead_code)]
-mod timeline;
-
 use std::fs;
 use std::path::Path;
 
-use common::cases::{Cases, Tally};
-use common::perfetto::File;
-use common::{one_die, random_cache, random_config, random_requests};
+use crate::common;
+use crate::common::cases::{Cases, Tally};
+use crate::common::perfetto::File;
+use crate::common::timeline::{ERASE_NS, ORIGIN, PAGE, PROGRAM_NS, READ_NS, SUSPEND_NS, TRANSFER_NS, TWO_MOVES, preemptible};
+use crate::common::{one_die, random_cache, random_config, random_requests};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, PreconditionKind, Suspendable};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -19,7 +16,6 @@ use ssdlab::ssd::Ssd;
 use ssdlab::stats::RunResult;
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 use ssdlab::units::{ChannelId, Ns};
-use timeline::{ERASE_NS, ORIGIN, PAGE, PROGRAM_NS, READ_NS, SUSPEND_NS, TRANSFER_NS, TWO_MOVES, preemptible};
 
 const CASES: u64 = 400;
 const WHOLE: (Ns, Ns) = (0, Ns::MAX);

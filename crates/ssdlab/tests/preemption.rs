@@ -8,10 +8,7 @@
 //! | 429.8 (B), 454.8, 557.2, 659.6 | second page: read, out, in, program |
 //! | 859.6 (B) to 2359.6 | erase, where two pages are moved |
 
-mod common;
-#[path = "common/timeline.rs"]
-mod timeline;
-
+use crate::common;
 use ssdlab::config::Suspendable::{Erase, Program, Read};
 use ssdlab::config::{Config, HardStops, Layers, PoolScope, Priority, Scope, Suspendable};
 use ssdlab::request::{Request, RequestKind};
@@ -20,7 +17,7 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::Part::{Array, BusQueue, DieQueue, Gc, Transfer};
 use ssdlab::units::PoolId;
 
-use timeline::*;
+use crate::common::timeline::*;
 
 /// The first and the second page that the job moves, and pages that it does not move.
 const X: u64 = 2;

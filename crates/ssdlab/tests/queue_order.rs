@@ -1,15 +1,13 @@
 //! The order of chip queues where operations wait for older ones on their page: every response time equals that of a queue computed apart, by
 //! looking at all operations whenever the die is free.
 
-mod common;
-
 use ssdlab::config::{Allocation, Config, Order, PoolScope, PreconditionKind};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation};
 
-use common::one_die;
-use common::pages::PAGE;
+use crate::common::one_die;
+use crate::common::pages::PAGE;
 
 const TRANSFER: u64 = 102_400;
 const READ: u64 = 25_000 + TRANSFER;

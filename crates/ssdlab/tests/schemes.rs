@@ -1,5 +1,5 @@
 //! What `docs/schemes.md` shows is what the presets set and what the drive does: its table and its drawings are made again and compared. To
-//! renew them: `UPDATE=1 cargo test --release -p ssdlab --test schemes`.
+//! renew them: `UPDATE=1 cargo test --release -p ssdlab --test main schemes`.
 
 #[allow(dead_code)]
 #[path = "../examples/timelines.rs"]
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ssdlab::config::Config;
 use ssdlab::config::presets::{Kind, list, text};
 
-const RENEW: &str = "run `UPDATE=1 cargo test --release -p ssdlab --test schemes`";
+const RENEW: &str = "run `UPDATE=1 cargo test --release -p ssdlab --test main schemes`";
 const BEGIN: &str = "<!-- schemes: written by the test `schemes` -->\n";
 const END: &str = "<!-- end of schemes -->\n";
 /// The axes that have a column. What else a preset sets is named in the last one.

@@ -1,8 +1,6 @@
 //! Which host operations a job keeps waiting, by `gc.scope`, and what it waits for itself.
 
-mod common;
-
-use common::{one_die, simulation};
+use crate::common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Scope};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
@@ -66,7 +64,7 @@ fn a_job_keeps_exactly_its_scope_waiting() {
                 simulation.run_to_idle().unwrap();
                 let done = simulation.take_completions();
                 let last = done.iter().find(|completion| completion.index == 5).unwrap();
-                let gc = last.parts.0[Part::Gc as usize];
+                let gc = last.parts().0[Part::Gc as usize];
                 // The die itself is busy erasing, whatever is excluded.
                 let waits = excluded.contains(&pool) || pool / 2 == 3;
                 assert_eq!(gc, if waits { 1_427_400 } else { 0 }, "{scope:?}, {kind:?} in pool {pool}");

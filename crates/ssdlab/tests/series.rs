@@ -1,10 +1,9 @@
 //! Series of a run: worked by hand on the drive of `common::one_die` (see `common::pages` for its times), and compared with all that the
 //! result says on random drives.
 
-mod common;
-
-use common::pages::*;
-use common::{one_die, random_cache, random_config, random_requests};
+use crate::common;
+use crate::common::pages::*;
+use crate::common::{one_die, random_cache, random_config, random_requests};
 use proptest::prelude::*;
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Config, Frontier, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::flash::Resource;

@@ -3,24 +3,15 @@
 //!
 //! Where times are in cycles, a read takes one and a program four; page `p` lies on chip `p` modulo the chips.
 
-mod common;
-#[path = "common/slack.rs"]
-mod slack;
-#[path = "common/slack_model.rs"]
-mod slack_model;
-#[path = "common/slack_recount.rs"]
-mod slack_recount;
-#[path = "common/timeline.rs"]
-#[allow(dead_code)]
-mod timeline;
-
 use std::time::Duration;
 
-use common::cases::{self, Cases, Tally};
-use common::{one_die, random_config};
-use slack::{CYCLE, Case, NS, PAGE, Page, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
-use slack_model::Model;
-use slack_recount::Recount;
+use crate::common;
+use crate::common::cases::{self, Cases, Tally};
+use crate::common::slack::{CYCLE, Case, NS, PAGE, Page, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
+use crate::common::slack_model::Model;
+use crate::common::slack_recount::Recount;
+use crate::common::timeline::{ORIGIN, TWO_MOVES, one_job};
+use crate::common::{one_die, random_config};
 use ssdlab::config::{Allocation, Config, Frontier, Order, PreconditionKind, Priority, Scheduler, Scope, Suspendable, validate};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -28,7 +19,6 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::Part::{Array, DieQueue, Suspended};
 use ssdlab::stats::{ByKind, Slack, SlackResult, Waiting};
 use ssdlab::units::Ns;
-use timeline::{ORIGIN, TWO_MOVES, one_job};
 
 fn read_bypass(config: &mut Config) {
     config.scheduler.read_bypass = true;

@@ -1,14 +1,12 @@
 //! Random drives, random points of the policy space, random workloads: every invariant after every event.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::cases::{Cases, Failure, Tally, add};
-use common::watch::Watch;
-use common::{random_cache, random_config, random_requests};
+use crate::common::cases::{Cases, Failure, Tally, add};
+use crate::common::watch::Watch;
+use crate::common::{random_cache, random_config, random_requests};
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;

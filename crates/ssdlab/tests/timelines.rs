@@ -1,9 +1,7 @@
 //! Timelines worked by hand, to the nanosecond. Unless a case says otherwise: 25 us read, 200 us program, 1.5 ms erase, and 4096 bytes at 25 ns
 //! a byte = 102,400 ns on the bus.
 
-mod common;
-
-use common::{one_die, simulation};
+use crate::common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, Layers, Order, PoolScope, PreconditionKind, Trigger};
 use ssdlab::flash::{OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};

@@ -1,7 +1,6 @@
 //! Victim policies of the user's own, through whole runs: preconditioning included.
 
-mod common;
-
+use crate::common;
 use ssdlab::config::{Config, PreconditionKind};
 use ssdlab::error::Error;
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};

@@ -1,9 +1,7 @@
 //! A warm-up is left out of statistics, exactly: what a run with one reports is what the whole run reports, less what there was when the
 //! warm-up ended. Over random drives, arrays and caches.
 
-mod common;
-
-use common::{one_die, random_cache, random_config, random_requests};
+use crate::common::{one_die, random_cache, random_config, random_requests};
 use ssdlab::config::*;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;

@@ -15,12 +15,13 @@ from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, execute, write_json
 from ssdlab.cli import options as o
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
+from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import ResultFolder, held
 from ssdlab.plans import DEFAULT_SEED, Setup, idle_warnings, timeline_of
 from ssdlab.progress import RunProgress
-from ssdlab.result import Comparison, Result
-from ssdlab.seeds import collected, seeds_from
+from ssdlab.result import Result
+from ssdlab.seeds import seeds_from
 
 __all__ = ["compare", "precondition", "report", "run"]
 
@@ -171,9 +172,11 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
     """Make the page about a run, a comparison or a sweep again, from its saved results."""
+    from ssdlab.pages import write_again  # noqa: PLC0415 (sweeps and studies, which runs do without)
+
     page = out or folder / REPORT_FILE
     with held(folder) if out is None else contextlib.nullcontext():
-        written = reports.write_again(folder, page)
+        written = write_again(folder, page)
     for label in written.changed:
         warn(f"{folder}: the result of {label} was changed after ssdlab wrote it; the page shows it as it is now")
     typer.echo(f"{page}: {written.about}")

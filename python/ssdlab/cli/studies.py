@@ -15,7 +15,8 @@ from ssdlab.errors import Interrupted
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
 from ssdlab.study import report as reports
-from ssdlab.study.running import Prepared, StudyResult, prepare
+from ssdlab.study.result import StudyResult
+from ssdlab.study.running import Prepared, prepare
 from ssdlab.study.running import run as run_prepared
 
 __all__ = ["app"]

@@ -6,25 +6,20 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ssdlab._core import write_file
-from ssdlab.checksums import is_changed
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES, GLANCE
 from ssdlab.report.frame import bar, framed, scroll, swatch
-from ssdlab.report.runs import Runs, command_of, load, undamaged
+from ssdlab.report.runs import Runs, command_of
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES, idle_lines, trace_remarks
 
-if TYPE_CHECKING:
-    from ssdlab.result import Result
-
-__all__ = ["page", "write", "write_again"]
+__all__ = ["page", "write"]
 
 MARKS = (
     "✓ marks the best, where there is a better and a worse; what is as close as the error of percentiles (0.1 %) or the noise (±) "
@@ -39,40 +34,6 @@ PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns"
 def write(runs: Runs, path: Path) -> None:
     """Writes the page, whole or not at all."""
     write_file(path, page(runs))
-
-
-class Written(NamedTuple):
-    """What a page was made about."""
-
-    about: str
-    changed: list[str]
-    """The runs whose results are not as ssdlab wrote them."""
-
-
-def write_again(folder: Path, path: Path) -> Written:
-    """Writes the page about the results in a folder.
-
-    Raises:
-        UsageError: there are none, or they are damaged or those of another version.
-        FileError: a file cannot be read or written.
-    """
-    with undamaged(folder):
-        text, written = _page_of(folder, path)
-    write_file(path, text)
-    return written
-
-
-def _page_of(folder: Path, path: Path) -> tuple[str, Written]:
-    """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
-    from ssdlab.loading import is_sweep, load_sweep  # noqa: PLC0415 (results can be drawn on paper, which needs the report)
-    from ssdlab.report import sweeps  # noqa: PLC0415
-
-    if is_sweep(folder):
-        sweep = load_sweep(folder)
-        changed = [Path(point.folder or "").name for point in sweep if is_changed(point.result.to_dict())]
-        return sweeps.page(sweep, path.parent), Written(f"{len(sweep):,} of {len(sweep.sweep):,} points", changed)
-    runs = load(folder)
-    return page(runs), Written(", ".join(run.label for run in runs), [run.label for run in runs if is_changed(run.data)])
 
 
 def page(runs: Runs) -> str:
@@ -105,7 +66,7 @@ def _lead(runs: Runs) -> Iterable[str]:
     yield f'<ul class="remarks">{told}</ul>\n' if told else ""
     for label, error in runs.failed.items():
         yield f'<p class="warning">{html.escape(label)} failed: {html.escape(error)}</p>\n'
-    for line in trace_remarks(cast("Result", runs[0].data)):
+    for line in trace_remarks(runs[0].data):
         yield f'<p class="warning">{html.escape(str(line))}.</p>\n'
     yield f"{_listed(facts(runs), 'about')}\n"
 

@@ -18,13 +18,13 @@ from matplotlib.textpath import TextPath
 
 from ssdlab._core import write_file
 from ssdlab.checks import path as checked_path
+from ssdlab.drawings import STYLE
 from ssdlab.errors import UsageError
 from ssdlab.report import ink
 from ssdlab.report.axes import ends_of, label_of, number, round_ticks, scale, widened, wrapped
 from ssdlab.report.drawing import PART_COLOURS, STATE_COLOURS, Axis, Bars, Figure, Heat, Mark, Panel, Plot, Ranges, Stack, Steps
 from ssdlab.report.figures import nice
 from ssdlab.report.look import Look
-from ssdlab.study.figures import STYLE
 from ssdlab.tables import duration
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ssdlab.errors import UsageError
 from ssdlab.report.figures import FIGURES
 from ssdlab.report.look import Kind, Length, Look, panels_of, reduced
 from ssdlab.report.runs import Runs, undamaged
-from ssdlab.study.expressions import nearest
+from ssdlab.spelling import nearest
 
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack

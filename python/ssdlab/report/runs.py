@@ -17,7 +17,7 @@ from ssdlab.checks import shown
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import COMPARISON_FILE, RESULT_FILE, settle
 from ssdlab.json_text import read_json
-from ssdlab.study.expressions import nearest
+from ssdlab.spelling import nearest
 
 __all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "saved_in", "title_of", "undamaged", "words_of"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ssdlab.checks import path, text, truth
 from ssdlab.study import library, report
-from ssdlab.study.running import StudyResult, prepare, run
+from ssdlab.study.result import StudyResult
+from ssdlab.study.running import prepare, run
 
 __all__ = ["run_study", "studies", "study_report"]
 

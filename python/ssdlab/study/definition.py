@@ -13,7 +13,8 @@ from typing import Any
 
 from ssdlab.checks import shown
 from ssdlab.errors import ConfigError, FileError
-from ssdlab.study.expressions import Formula, Reference, nearest, parse_reference
+from ssdlab.spelling import nearest
+from ssdlab.study.expressions import Formula, Reference, parse_reference
 
 __all__ = [
     "DRIVE",

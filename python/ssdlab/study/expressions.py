@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import inspect
 import itertools
 import math
@@ -33,8 +32,9 @@ from typing import Any
 from ssdlab import queueing
 from ssdlab._core import queueing_formulas
 from ssdlab.errors import ConfigError, UsageError
+from ssdlab.spelling import nearest
 
-__all__ = ["FUNCTIONS", "AbsentError", "Formula", "Reference", "lookup", "nearest", "parse_reference"]
+__all__ = ["FUNCTIONS", "AbsentError", "Formula", "Reference", "lookup", "parse_reference"]
 
 Value = float | tuple[float, ...]
 
@@ -45,12 +45,6 @@ class AbsentError(Exception):
 
 class _LengthError(Exception):
     """Lists of different lengths in one calculation."""
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean "..."?` where a known name is near, else nothing."""
-    found = difflib.get_close_matches(name, list(known), n=1)
-    return f'; did you mean "{found[0]}"?' if found else ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -17,11 +16,11 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
+from ssdlab.drawings import STYLE, geometric, save
 from ssdlab.study.definition import Axis, Figure
 from ssdlab.study.expressions import Reference
-from ssdlab.study.running import StudyResult
+from ssdlab.study.result import StudyResult
 from ssdlab.study.timelines import Timelines
 from ssdlab.uncertainty import Estimate
 
@@ -29,22 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
-__all__ = ["MARKERS", "STYLE", "draw", "geometric", "save"]
+__all__ = ["draw"]
 
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "ssdlab",  # the same study gives the same file
-    "svg.fonttype": "none",  # text stays text: it can be searched and edited
-    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
-    "ps.fonttype": 42,
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.alpha": 0.3,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-}
 MARKERS = "os^Dvp*X"
 MANY_BARS = 12
 """With more groups of bars than this their names stand upright."""
@@ -58,16 +43,6 @@ def draw(result: StudyResult, folder: Path) -> None:
     assert figure is not None
     with mpl.rc_context(STYLE):
         save(_drawing(result, figure), folder)
-
-
-def save(drawing: Drawing, folder: Path) -> None:
-    """Writes a drawing as `figure.svg` and `figure.png` of the folder, each whole or not at all."""
-    svg = io.StringIO()
-    drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
-    write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
-    png = io.BytesIO()
-    drawing.savefig(png, format="png", dpi=150)
-    write_file(folder / "figure.png", png.getvalue())
 
 
 def _drawing(result: StudyResult, figure: Figure) -> Drawing:
@@ -275,12 +250,6 @@ def _numbers(labels: Sequence[str]) -> list[float] | None:
     except ValueError:
         return None
     return numbers if len(numbers) > 1 and all(map(math.isfinite, numbers)) else None
-
-
-def geometric(numbers: Sequence[float]) -> bool:
-    """Whether numbers spread over so much that equal factors are better seen than equal steps."""
-    spread = min(numbers) > 0 and len(numbers) > 2 and max(numbers) / min(numbers) >= 8
-    return spread and numbers[1] / numbers[0] >= 1.9 and numbers[-1] / numbers[-2] >= 1.2
 
 
 def _apart(numbers: Sequence[float], labels: Sequence[str]) -> list[str]:

@@ -4,81 +4,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ssdlab._core import version
 from ssdlab.batch import AnyJob, Batch, Progress, execute, write_json
 from ssdlab.errors import ConfigError, Error, TraceError
 from ssdlab.folders import STUDY_FILE, ResultFolder
-from ssdlab.result import Section
 from ssdlab.study import engines
-from ssdlab.study.definition import Point, Study
-from ssdlab.study.evaluation import Measured, Outcome, RunKey, evaluate, metrics_of
-from ssdlab.uncertainty import Estimate
+from ssdlab.study.definition import Study
+from ssdlab.study.evaluation import RunKey, evaluate, metrics_of
+from ssdlab.study.result import StudyResult, labels_of
 
-__all__ = ["STUDY_FILE", "StudyResult", "prepare", "run"]
+__all__ = ["STUDY_FILE", "Prepared", "prepare", "run"]
 
 RUNS = "runs"
-
-
-@dataclass
-class StudyResult:
-    """What came of a study."""
-
-    study: Study
-    quick: bool
-    outcomes: list[Outcome]
-    runs: dict[RunKey, Measured]
-    skipped: dict[tuple[str, ...], str] = field(default_factory=dict)
-    failed: dict[str, Error] = field(default_factory=dict)
-    folder: Path | None = None
-    series: dict[RunKey, Section] = field(default_factory=dict)
-    """The results that have what is drawn over time."""
-
-    def estimate(self, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
-        """A metric of a scheme at a combination of values, over the seeds; `None` if a run does not have it."""
-        values = [self.runs[key].metrics[metric] for seed in self.study.seeds if (key := (scheme, labels, seed)) in self.runs]
-        numbers = [value for value in values if not isinstance(value, str)]
-        return Estimate.of(numbers) if len(numbers) == len(self.study.seeds) else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """A plain copy, as `study.json` has it. What was not measured is absent."""
-        study = self.study
-        return {
-            "study": study.name,
-            "title": study.title,
-            "place": study.place,
-            "about": study.about,
-            "deviations": list(study.deviations),
-            "discussion": list(study.discussion),
-            "version": version(),
-            "quick": self.quick,
-            "setup": {key: value for key, value in study.setup.items() if key != "quick"},
-            "schemes": list(study.schemes),
-            "seeds": list(study.seeds),
-            "parameters": [{"name": axis.name, "values": list(axis.labels)} for axis in study.axes],
-            "metrics": {name: {"title": metric.title, "of": metric.text} for name, metric in study.metrics.items()},
-            "rows": [_row_dict(outcome) for outcome in self.outcomes],
-            "points": list(self._points()),
-            "skipped": [{"values": list(labels), "reason": reason} for labels, reason in self.skipped.items()],
-            "failed": {label: str(error) for label, error in self.failed.items()},
-            "runs": [
-                {"scheme": scheme, "values": list(labels), "seed": seed, "digest": run.digest}
-                for (scheme, labels, seed), run in self.runs.items()
-            ],
-        }
-
-    def _points(self) -> Iterator[dict[str, Any]]:
-        for combination in self.study.combinations():
-            labels = _labels(combination)
-            for scheme in self.study.schemes:
-                estimates = {name: self.estimate(name, scheme, labels) for name in self.study.metrics}
-                metrics = {name: _estimate_dict(estimate) for name, estimate in estimates.items() if estimate is not None}
-                if metrics:
-                    yield {"scheme": scheme, "values": list(labels), "metrics": metrics}
 
 
 @dataclass(frozen=True)
@@ -123,7 +64,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
     skipped: dict[tuple[str, ...], str] = {}
     _check_folders(study)
     for combination in study.combinations():
-        labels = _labels(combination)
+        labels = labels_of(combination)
         try:
             setup = _located(study.setup_of(combination), files.find)
         except TraceError as absent:
@@ -185,10 +126,6 @@ def _result(prepared: Prepared, batch: Batch) -> StudyResult:
     return StudyResult(study, prepared.quick, outcomes, runs, prepared.skipped, batch.failed, prepared.folder, series)
 
 
-def _labels(combination: Sequence[Point]) -> tuple[str, ...]:
-    return tuple(point.label for point in combination)
-
-
 def _located(setup: dict[str, Any], find: Callable[[str], Path]) -> dict[str, Any]:
     """The setup with its traces found."""
     return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup}
@@ -211,7 +148,7 @@ def _check_folders(study: Study) -> None:
     """Refuses values whose results would lie in the same folder."""
     taken: dict[str, tuple[str, ...]] = {}
     for scheme, combination in itertools.product(study.schemes, study.combinations()):
-        labels = _labels(combination)
+        labels = labels_of(combination)
         name = _run_folder(scheme, labels, study.seeds[0])
         if name in taken:
             one, other = (", ".join(f'"{label}"' for label in parts) for parts in (taken[name], (scheme, *labels)))
@@ -221,26 +158,3 @@ def _check_folders(study: Study) -> None:
 
 def _run_folder(scheme: str, labels: Sequence[str], seed: int) -> str:
     return "_".join(re.sub(r"[^\w.+-]+", "-", part) for part in (scheme, *labels, f"seed{seed}"))
-
-
-def _estimate_dict(estimate: Estimate) -> dict[str, Any]:
-    half = {} if estimate.half is None else {"interval": estimate.half}
-    return {"mean": estimate.mean, **half, "values": list(estimate.values)}
-
-
-def _row_dict(outcome: Outcome) -> dict[str, Any]:
-    row = outcome.row
-    entries = {
-        "what": row.what,
-        "value": row.formula.text,
-        "unit": row.unit or None,
-        "paper": row.paper,
-        "at_least": row.at_least,
-        "at_most": row.at_most,
-        "note": row.note or None,
-        "measured": None if outcome.estimate is None else _estimate_dict(outcome.estimate),
-        "difference": outcome.difference,
-        "reason": outcome.reason or None,
-        "reproduced": outcome.verdict or None,
-    }
-    return {key: value for key, value in entries.items() if value is not None}

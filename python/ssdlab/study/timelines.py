@@ -9,7 +9,7 @@ import numpy as np
 
 from ssdlab.colours import COLOURS
 from ssdlab.study.definition import QUANTITIES
-from ssdlab.study.running import StudyResult
+from ssdlab.study.result import StudyResult
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,8 @@ from typing import Any
 from ssdlab._core import version
 from ssdlab.errors import ConfigError
 from ssdlab.plans import DEFAULT_SEED, SHORTHANDS, value_text
+from ssdlab.spelling import nearest
 from ssdlab.study.definition import check_keys, check_type, flat, read_file, read_toml
-from ssdlab.study.expressions import nearest
 
 __all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
 

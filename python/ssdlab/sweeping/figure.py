@@ -11,17 +11,17 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.ticker import NullLocator
 
 from ssdlab.checks import check_texts, mapping, text
+from ssdlab.drawings import geometric
 from ssdlab.errors import UsageError
+from ssdlab.measures import figures_of
 from ssdlab.report.axes import ends_of, label_of, round_ticks, scale
 from ssdlab.report.drawing import Figure
 from ssdlab.report.ink import of_run
 from ssdlab.report.look import Look
 from ssdlab.report.paper import Picture, in_a_row, line_height
 from ssdlab.report.words import described, key_label
-from ssdlab.result import figures_of
-from ssdlab.study.expressions import nearest
-from ssdlab.study.figures import geometric
-from ssdlab.sweeping.result import SEED, SweepPoint, SweepResult
+from ssdlab.spelling import nearest
+from ssdlab.sweeping.points import SEED, SweepPoint
 from ssdlab.uncertainty import Estimate
 
 if TYPE_CHECKING:
@@ -101,9 +101,16 @@ class _SweepPicture(Picture):
         panel.set_xlabel(key_label(self._x))
 
 
-def figure(sweep: SweepResult, y: str, x: str | None, by: str | None, where: Mapping[str, Any], look: Look) -> Picture:
-    """What `SweepResult.plot` returns."""
-    axes = sweep.axes
+def figure(
+    axes: dict[str, list[Any]],
+    sweep: Sequence[SweepPoint],
+    y: str,
+    x: str | None,
+    by: str | None,
+    where: Mapping[str, Any],
+    look: Look,
+) -> Picture:
+    """What `SweepResult.plot` returns, of the values of each axis and of all points."""
     text("y", y)
     check_texts({"x": x, "by": by})
     mapping("where", where)

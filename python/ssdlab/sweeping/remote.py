@@ -21,7 +21,7 @@ from ssdlab.errors import Error, UsageError
 from ssdlab.folders import make_folder
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point
-from ssdlab.sweeping.running import Task, difference
+from ssdlab.sweeping.tasks import Task, difference
 
 __all__ = ["execute"]
 

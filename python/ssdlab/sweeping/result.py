@@ -11,45 +11,21 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ssdlab._core import version
 from ssdlab.errors import Error
+from ssdlab.measures import figures_of, measures_of
 from ssdlab.plans import value_text
 from ssdlab.report.look import Length, Look
-from ssdlab.result import Result, figures_of, measures_of
 from ssdlab.sweeping.definition import Point, Sweep
-from ssdlab.uncertainty import LEVEL, Estimate, estimates
+from ssdlab.sweeping.points import SEED, SweepMean, SweepPoint
+from ssdlab.uncertainty import LEVEL, estimates
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ssdlab.report.paper import Picture
 
-__all__ = ["SEED", "SweepMean", "SweepPoint", "SweepResult"]
+__all__ = ["SweepResult"]
 
-SEED = "seed"
-"""The axis over which means are taken."""
 LARGEST_SIGNED = 2**63 - 1
-
-
-@dataclass(frozen=True)
-class SweepPoint:
-    """A point of a sweep that was run."""
-
-    values: Mapping[str, Any]
-    """By axis: its value there."""
-    result: Result
-    folder: Path | None = None
-    """What holds its `result.json`."""
-
-
-@dataclass(frozen=True)
-class SweepMean:
-    """A point of a sweep over its seeds."""
-
-    values: Mapping[str, Any]
-    """By axis but `seed`: its value there."""
-    seeds: tuple[int, ...]
-    """The seeds under which it finished."""
-    estimates: Mapping[str, Estimate]
-    """By place, such as `latency_ns.read.p99`: the mean over these seeds with its 95 % interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +153,7 @@ class SweepResult(Sequence[SweepPoint]):
         # Matplotlib takes longer to import than many a run takes.
         from ssdlab.sweeping.figure import figure  # noqa: PLC0415
 
-        return figure(self, y, x, by, where or {}, Look.of(width, height, font, title))
+        return figure(self.axes, self.points, y, x, by, where or {}, Look.of(width, height, font, title))
 
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `ssdlab sweep --json` prints it."""

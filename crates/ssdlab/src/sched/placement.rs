@@ -154,9 +154,14 @@ impl MinTree {
             self.search(left, wanted, best);
             self.search(right, wanted, best);
         } else {
+            let before = best.1;
             self.search(right, wanted, best);
-            // One on the left of equal value goes before one on the right.
-            self.search_before(left, wanted, best);
+            if best.1 == before {
+                self.search(left, wanted, best);
+            } else {
+                // One on the left of equal value goes before one on the right.
+                self.search_before(left, wanted, best);
+            }
         }
     }
 

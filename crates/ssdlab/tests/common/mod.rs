@@ -1,10 +1,12 @@
 //! Small drives, random drives and random workloads for tests.
-#![allow(dead_code)]
-
-pub mod pages;
 
 pub mod cases;
+pub mod pages;
 pub mod perfetto;
+pub mod slack;
+pub mod slack_model;
+pub mod slack_recount;
+pub mod timeline;
 pub mod watch;
 
 use ssdlab::config::*;

@@ -1,5 +1,4 @@
 //! Requests of one page, and how long the drive of [`super::one_die`] takes for them.
-#![allow(dead_code)]
 
 use ssdlab::request::{Request, RequestKind};
 

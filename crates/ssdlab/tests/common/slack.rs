@@ -104,7 +104,10 @@ pub struct Run {
 
 /// `read_passes`, `write_passes`, `write_pauses`, `pause_reads`.
 pub fn counts(ssd: &Ssd) -> [u64; 4] {
-    let [reads, writes] = ssd.passes();
+    let [reads, writes] = {
+        let counters = ssd.counters();
+        [counters.read_passes, counters.write_passes]
+    };
     [reads, writes, ssd.counters().write_pauses, ssd.counters().pause_reads]
 }
 

@@ -287,7 +287,7 @@ impl Case {
         self.compare_responses(simulation.take_completions(), &mut wrong);
         let trace = &simulation.ssd().trace().unwrap().intervals;
         self.compare_stages(trace.iter().map(|interval| (interval.resource, interval.start, interval.end)).collect(), &mut wrong);
-        self.compare_counts(simulation.ssd().counters(), &mut wrong);
+        self.compare_counts(&simulation.ssd().counters(), &mut wrong);
         let states = simulation.ssd().state_ns(end).map(|ns| ns as u64);
         let pools: u64 = simulation.ssd().ftl().geometry().pools.count.get().into();
         if states.iter().sum::<u64>() != end * pools || self.states.is_some_and(|expected| expected != states) {

@@ -12,12 +12,13 @@ from urllib.parse import quote
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
 from ssdlab.folders import RESULT_FILE, final
+from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
 from ssdlab.report.summary import Place, places
-from ssdlab.result import figures_of
-from ssdlab.sweeping.result import SweepPoint, SweepResult
+from ssdlab.sweeping.points import SweepPoint
+from ssdlab.sweeping.result import SweepResult
 from ssdlab.uncertainty import Estimate
 
 if TYPE_CHECKING:

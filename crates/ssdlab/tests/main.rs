@@ -1,0 +1,43 @@
+//! Every test of the core from outside, as one binary: each further one would compile and link the core's generic code again.
+//!
+//! A new file needs a `mod` line here; `every_file_is_a_module` notices one that has none.
+
+mod common;
+
+mod arrays;
+mod blocking;
+mod caching;
+mod defects;
+mod floors;
+mod idle;
+mod long_times;
+mod metamorphic;
+mod overload;
+mod perfetto;
+mod preemption;
+mod queue_order;
+mod schemes;
+mod scopes;
+mod series;
+mod slack;
+mod statistics;
+mod swarm;
+mod timelines;
+mod traces;
+mod victims;
+mod warm_up;
+
+/// A file without its line would never be compiled, so its tests would pass.
+#[test]
+fn every_file_is_a_module() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let declared = include_str!("main.rs");
+    let names = std::fs::read_dir(folder).expect("the folder of tests can be listed").map(|entry| entry.expect("an entry").path());
+    for path in names.filter(|path| path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("main.rs")) {
+        let name = path.file_stem().expect("a file has a name").to_string_lossy();
+        assert!(
+            declared.lines().any(|line| line == format!("mod {name};")),
+            "tests/{name}.rs is not compiled: add `mod {name};` to main.rs"
+        );
+    }
+}

@@ -1,0 +1,45 @@
+"""What all figures drawn by matplotlib have in common: their style, how they are saved, and when an axis is logarithmic."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure as Drawing
+
+from ssdlab._core import write_file
+
+__all__ = ["STYLE", "geometric", "save"]
+
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "ssdlab",  # the same study gives the same file
+    "svg.fonttype": "none",  # text stays text: it can be searched and edited
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+    "ps.fonttype": 42,
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.alpha": 0.3,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+
+
+def save(drawing: Drawing, folder: Path) -> None:
+    """Writes a drawing as `figure.svg` and `figure.png` of the folder, each whole or not at all."""
+    svg = io.StringIO()
+    drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
+    write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
+    png = io.BytesIO()
+    drawing.savefig(png, format="png", dpi=150)
+    write_file(folder / "figure.png", png.getvalue())
+
+
+def geometric(numbers: Sequence[float]) -> bool:
+    """Whether numbers spread over so much that equal factors are better seen than equal steps."""
+    spread = min(numbers) > 0 and len(numbers) > 2 and max(numbers) / min(numbers) >= 8
+    return spread and numbers[1] / numbers[0] >= 1.9 and numbers[-1] / numbers[-2] >= 1.2

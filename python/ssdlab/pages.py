@@ -1,0 +1,47 @@
+"""The page about saved results, made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from ssdlab._core import write_file
+from ssdlab.checksums import is_changed
+from ssdlab.loading import is_sweep, load_sweep
+from ssdlab.report import load
+from ssdlab.report.page import page
+from ssdlab.report.runs import undamaged
+from ssdlab.sweeping.page import page as sweep_page
+
+__all__ = ["Written", "write_again"]
+
+
+class Written(NamedTuple):
+    """What a page was made about."""
+
+    about: str
+    changed: list[str]
+    """The runs whose results are not as ssdlab wrote them."""
+
+
+def write_again(folder: Path, path: Path) -> Written:
+    """Writes the page about the results in a folder.
+
+    Raises:
+        UsageError: there are none, or they are damaged or those of another version.
+        FileError: a file cannot be read or written.
+    """
+    with undamaged(folder):
+        text, written = _page_of(folder, path)
+    write_file(path, text)
+    return written
+
+
+def _page_of(folder: Path, path: Path) -> tuple[str, Written]:
+    """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
+    if is_sweep(folder):
+        sweep = load_sweep(folder)
+        changed = [Path(point.folder or "").name for point in sweep if is_changed(point.result.to_dict())]
+        return sweep_page(sweep, path.parent), Written(f"{len(sweep):,} of {len(sweep.sweep):,} points", changed)
+    runs = load(folder)
+    return page(runs), Written(", ".join(run.label for run in runs), [run.label for run in runs if is_changed(run.data)])

@@ -1,0 +1,95 @@
+"""A part of a result: a mapping whose entries are attributes too."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
+
+__all__ = ["Section", "UntypedSection"]
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+class Section(Mapping[str, Any]):
+    """A part of a result: a mapping whose entries are attributes too.
+
+    A name may be given without its unit: `latency` is the entry `latency_ns`, in nanoseconds. What a run does not have is absent:
+    asking for it raises `AttributeError` (or `KeyError`), and `get` returns its default.
+
+    Type checkers and editors know the entries of the statistics: each of their parts has a class of its own, which names them. A part
+    without one is an `UntypedSection`.
+    """
+
+    _parts: ClassVar[Mapping[str, type[Section]]] = {}
+    """By entry: the class of the part that it holds."""
+
+    def __init__(self, data: Mapping[str, Any], path: str = "") -> None:
+        self._data = data
+        self._path = path
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._data[key]
+        if not isinstance(value, dict):
+            return value
+        return self._parts.get(key, UntypedSection)(value, f"{self._path}.{key}".lstrip("."))
+
+    def _entry(self, name: str) -> Any:
+        """The entry that an attribute stands for."""
+        # Copying and pickling ask for private names before there is any data.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        for key in (name, f"{name}_ns"):
+            if key in self._data:
+                return self[key]
+        where = self._path or "this result"
+        raise AttributeError(f"{where} has no {name}; it has {', '.join(self._data) or 'nothing'}")
+
+    if not TYPE_CHECKING:  # type checkers are to refuse a name that a typed part does not have
+
+        def __getattr__(self, name: str) -> Any:
+            return self._entry(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def __repr__(self) -> str:
+        return f"<{self._path or 'result'}: {json.dumps(_shortened(self._data))}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: names and values."""
+        from ssdlab.html_table import of_mapping  # noqa: PLC0415 (only notebooks need it)
+
+        return of_mapping(self._path, self._data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain copy: dictionaries, lists, numbers and texts."""
+        return cast("dict[str, Any]", copy.deepcopy(self._data))
+
+
+class UntypedSection(Section):
+    """A part whose entries depend on the run, such as `config`: a type checker lets every name pass."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+SHOWN = 8
+"""Entries of a list that are shown where a part of a result is printed."""
+
+
+def _shortened(value: Any) -> Any:
+    """A value with the first entries of its lists, and how many there are: series have thousands."""
+    if isinstance(value, Mapping):
+        return {key: _shortened(entry) for key, entry in value.items()}
+    if not isinstance(value, list):
+        return value
+    more = len(value) - SHOWN
+    return [*map(_shortened, value[:SHOWN]), *([f"... {more:,} more"] if more > 0 else [])]

@@ -1,0 +1,134 @@
+"""A point of a sweep that can be run: its run, and what its result says of what was asked for."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _core
+from ssdlab.batch import RESULT_FILE, Job
+from ssdlab.checksums import is_sealed
+from ssdlab.errors import FileError, UsageError
+from ssdlab.inputs import place
+from ssdlab.json_text import read_json
+from ssdlab.plans import Setup, requests_of, value_text, warm_up_of
+from ssdlab.result import Result
+from ssdlab.sweeping.definition import Point
+
+__all__ = ["Task", "difference"]
+
+ENTRY = "sweep"
+"""What the result of a point says of it: its values, the requests asked for, the contents of the files that it read."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A point that has been checked and can be run."""
+
+    point: Point
+    job: Job
+    asked: Mapping[str, Any]
+    """What its result will say of what was asked for; with the same, it is the same run."""
+
+    @classmethod
+    def of(cls, point: Point, folder: Path | None) -> Task:
+        """Checks everything that can be checked before the run; `folder` is the sweep's.
+
+        Raises:
+            ssdlab.Error: if it cannot be simulated.
+        """
+        options = {key: value for key, value in point.options.items() if key != "scheme"}
+        setup = Setup(**options, shared=True, set=tuple((key, value_text(value)) for key, value in point.set.items()))
+        job = Job.prepare(point.folder, setup, point.options.get("scheme"), folder=folder and folder / point.folder)
+        config = _without_absent(json.loads(job.plan.config.json()))
+        entry = {
+            "point": dict(point.values),
+            "requests": requests_of(job.plan.config, setup.requests),
+            "warm_up": _listed(warm_up_of(setup.warm_up)),
+            "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()},
+        }
+        asked = {"version": _core.version(), "seed": setup.seed, "config": config, ENTRY: _without_absent(entry)}
+        return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}), asked)
+
+    @property
+    def file(self) -> Path:
+        """Where its result is, or will be."""
+        assert self.job.folder is not None
+        return self.job.folder / RESULT_FILE
+
+    def there(self) -> Result | None:
+        """Its result, if it is in its folder already; one that was cut off or changed since it was written is none.
+
+        Raises:
+            UsageError: if the result there is of something else.
+        """
+        file = self.file
+        try:
+            data = read_json(file)
+        except FileError as reason:
+            if reason.errno == errno.ENOENT:
+                return None
+            raise
+        except UsageError:
+            return None
+        other = difference(self.asked, data)
+        if other is not None:
+            raise UsageError(f"{file} is the result of something else ({other}): delete it, or choose another folder")
+        return Result(data, title=self.job.title) if is_sealed(data) else None
+
+
+def difference(asked: Any, found: Any, path: str = "") -> str | None:
+    """The first entry of what was asked for that is not the same in a result; `None`: it is of the same."""
+    if not isinstance(asked, Mapping) or not isinstance(found, Mapping):
+        return None if asked == found else f"{path or 'all'} is {_shown(found)} there, {_shown(asked)} here"
+    names = asked if not path else {**asked, **found}  # a result has other entries besides
+    differences = (difference(asked.get(name), found.get(name), f"{path}.{name}".lstrip(".")) for name in names)
+    return next((entry for entry in differences if entry is not None), None)
+
+
+def _shown(value: Any) -> str:
+    return "absent" if value is None else json.dumps(value)
+
+
+def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathLike[str]]:
+    """The files that decide what comes of a run, besides its configuration."""
+    files = {
+        "trace": config["workload"].get("trace"),
+        "prefill": config["ftl"]["precondition"].get("prefill"),
+        "state": setup.state,
+    }
+    return {name: file for name, file in files.items() if file is not None}
+
+
+def _hash_of(file: Path) -> str:
+    """What is in a file, in short; it is read once for all points."""
+    try:
+        status = place(file).stat()
+        return _hash_at(file, status.st_mtime_ns, status.st_size)
+    except OSError as reason:
+        raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, str(file)) from reason
+
+
+@lru_cache(maxsize=1024)
+def _hash_at(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001
+    with place(file).open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _listed(values: tuple[int, str] | None) -> list[int | str] | None:
+    """As JSON gives it back."""
+    return None if values is None else list(values)
+
+
+def _without_absent(value: Any) -> Any:
+    """As results have it: what is not there is absent, never null."""
+    if isinstance(value, Mapping):
+        return {key: _without_absent(entry) for key, entry in value.items() if entry is not None}
+    return value

@@ -1,0 +1,44 @@
+"""Results as tables for people, with units.
+
+| file | what |
+|---|---|
+| `numbers` | numbers for people: durations, counts and shares with their units |
+| `layout` | how tables fit a terminal: whole, with broken headings, or in parts below each other |
+| `runs` | the tables of a run |
+| `comparisons` | the tables of a comparison of schemes, also over several seeds |
+| `sweeps` | the table of a sweep |
+| `queueing` | the tables of the queueing model: formulas, simulation and the difference |
+| `reports` | the tables of reports (on traces, preparation) and of studies |
+"""
+
+from ssdlab.tables.comparisons import change_table, comparison_tables
+from ssdlab.tables.layout import UNBOUNDED, WIDTH_OF_TEXT, as_text, is_line
+from ssdlab.tables.numbers import duration, number, significant
+from ssdlab.tables.queueing import formula_table, queueing_tables
+from ssdlab.tables.reports import report_table, study_cells, study_table
+from ssdlab.tables.runs import CLASSES, TRACE_REMARKS, headline, idle_lines, run_tables, trace_remarks
+from ssdlab.tables.sweeps import sweep_tables
+
+__all__ = [
+    "CLASSES",
+    "TRACE_REMARKS",
+    "UNBOUNDED",
+    "WIDTH_OF_TEXT",
+    "as_text",
+    "change_table",
+    "comparison_tables",
+    "duration",
+    "formula_table",
+    "headline",
+    "idle_lines",
+    "is_line",
+    "number",
+    "queueing_tables",
+    "report_table",
+    "run_tables",
+    "significant",
+    "study_cells",
+    "study_table",
+    "sweep_tables",
+    "trace_remarks",
+]

@@ -1,0 +1,255 @@
+"""The tables of a comparison of schemes, also over several seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ssdlab.tables.layout import new_table, titled
+from ssdlab.tables.numbers import number, relative_text, time_of
+from ssdlab.tables.runs import CLASSES, RunData, idle_remarks, remarks, timeline_remark
+
+if TYPE_CHECKING:
+    from ssdlab.uncertainty import Estimate
+
+__all__ = [
+    "SEED_COLUMNS",
+    "change_table",
+    "comparison_tables",
+    "with_interval",
+]
+
+
+class Seeded(Protocol):
+    """Schemes that ran under several seeds (`SeedRuns`)."""
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds, the same for all schemes."""
+
+    @property
+    def runs(self) -> Mapping[str, Mapping[int, RunData]]:
+        """By scheme and seed, the result."""
+
+    @property
+    def against(self) -> str:
+        """The scheme that the others are compared with."""
+
+    @property
+    def estimates(self) -> Mapping[str, Mapping[str, Estimate]]:
+        """By scheme and place in a result: the mean over seeds."""
+
+    @property
+    def differences(self) -> Mapping[str, Mapping[str, Estimate]]:
+        """By scheme and place: how far it is from the first scheme, relative to that."""
+
+    @property
+    def differ(self) -> bool:
+        """Whether a seed changes anything."""
+
+
+class Compared(Protocol):
+    """The results of a workload under several schemes (`Comparison`)."""
+
+    @property
+    def title(self) -> str:
+        """What all runs have in common, in a line."""
+
+    @property
+    def seeds(self) -> Seeded | None:
+        """The runs under all seeds; `None` for one seed."""
+
+    @property
+    def paired(self) -> Mapping[str, Mapping[str, Any]]:
+        """By scheme: how its requests fared against the same ones under the first."""
+
+    def items(self) -> Iterable[tuple[str, RunData]]:
+        """Schemes and results."""
+
+
+def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
+    """A row for each scheme. Times are response times of all requests."""
+    cached = any("cache" in result for result in runs.values())
+    columns = [
+        "scheme",
+        "mean",
+        "p99",
+        "p99.9",
+        "max",
+        "write amplification",
+        "GC jobs",
+        *(["hit ratio"] if cached else []),
+    ]
+    table = new_table(columns)
+    for scheme, result in runs.items():
+        latency = result.get("latency_ns", {}).get("all", {})
+        gc = result.get("gc", {})
+        table.add_row(
+            scheme,
+            *(time_of(latency, column) for column in ("mean", "p99", "p99_9", "max")),
+            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(gc.get("jobs", 0)),
+            *([_hit_ratio(result)] if cached else []),
+        )
+    return titled("Response times by scheme", table)
+
+
+CHANGES = {
+    "mean": "latency_ns.all.mean",
+    "p99": "latency_ns.all.p99",
+    "p99.9": "latency_ns.all.p99_9",
+    "max": "latency_ns.all.max",
+    "write amplification": "gc.write_amplification",
+    "GC jobs": "gc.jobs",
+}
+"""What schemes are compared in, and where it stands in a result."""
+
+
+def change_table(runs: Mapping[str, RunData]) -> RenderableType:
+    """A row for each scheme but the first: by how much it differs from that."""
+    (first, base), *others = runs.items()
+    table = new_table(["scheme", *CHANGES])
+    for scheme, result in others:
+        table.add_row(scheme, *(_change(_at(result, place), _at(base, place)) for place in CHANGES.values()))
+    return titled(f"Change against {first}", table)
+
+
+def _at(result: Mapping[str, Any], place: str) -> Any:
+    """An entry by its path; `None` where there is none."""
+    found: Any = result
+    for part in place.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _change(value: float | None, base: float | None) -> str:
+    """In percent; a tie is called one."""
+    if value is None or base is None:
+        return "-"
+    if value == base:
+        return "same"
+    if base == 0:
+        return "-"
+    ratio = value / base
+    return f"{'+' if ratio > 1 else '-'}<0.1%" if abs(ratio - 1) < 0.0005 else relative_text(ratio)
+
+
+def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
+    """Seed and digests, by which a comparison is known again, and how fast the simulator was."""
+    seeds = ", ".join(dict.fromkeys(str(result["seed"]) for result in runs.values() if "seed" in result))
+    digests = ", ".join(f"{scheme} {result['digest'][:16]}" for scheme, result in runs.items() if "digest" in result)
+    known = {scheme: result["requests_per_s"] for scheme, result in runs.items() if "requests_per_s" in result}
+    speeds = ", ".join(f"{scheme} {speed:,.0f} requests/s" for scheme, speed in known.items())
+    lines = [f"Seed {seeds}, digests: {digests}"] if digests else []
+    return [Text(line) for line in [*lines, *([f"Simulator speed: {speeds}"] if speeds else [])]]
+
+
+def _hit_ratio(result: RunData) -> str:
+    cache = result.get("cache", {})
+    return f"{cache['hit_ratio']:.2%}" if "hit_ratio" in cache else "-"
+
+
+def comparison_tables(comparison: Compared) -> list[RenderableType]:
+    """What `ssdlab compare` prints: a row for each scheme, where requests were logged how they fared one by one, and what else to know."""
+    runs = dict(comparison.items())
+    title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
+    changes = [change_table(runs)] if len(runs) > 1 else []
+    tables = [comparison_table(runs), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
+    paired = [paired_table(next(iter(runs)), comparison.paired)] if comparison.paired else []
+    first = [line for result in list(runs.values())[:1] for line in remarks(result)]
+    timelines = [line for scheme, result in runs.items() for line in timeline_remark(result, f" of {scheme}")]
+    others = [*_no_collection(runs), *first, *idle_remarks(runs), *timelines]
+    return [*title, *tables, *paired, *_identities(runs), *others]
+
+
+def _no_collection(runs: Mapping[str, RunData]) -> list[RenderableType]:
+    """Where no scheme collected, their differences say nothing about collection."""
+    if any(result.get("gc", {}).get("jobs") for result in runs.values()):
+        return []
+    return [Text("Garbage collection did not run under any scheme: write more, or precondition the device", style="yellow")]
+
+
+SEED_COLUMNS = {
+    "latency_ns.all.mean": "mean",
+    "latency_ns.all.p99": "p99",
+    "latency_ns.all.p99_9": "p99.9",
+    "gc.write_amplification": "write amplification",
+}
+"""What is shown with its interval: places of a result."""
+
+
+def seed_tables(runs: Seeded) -> list[RenderableType]:
+    """Means over seeds, and the differences to the first scheme, with their intervals."""
+    seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
+    means = new_table(["scheme", *SEED_COLUMNS.values()])
+    for scheme, figures in runs.estimates.items():
+        means.add_row(scheme, *(with_interval(place, figures.get(place)) for place in SEED_COLUMNS))
+    changes = new_table(["scheme", *SEED_COLUMNS.values()])
+    for scheme, figures in runs.differences.items():
+        changes.add_row(scheme, *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
+    missing = [scheme for scheme in runs.runs if scheme not in runs.estimates]
+    return [
+        titled(f"Response times by scheme: mean over {seeds} ± 95 % interval", means),
+        *([titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
+        *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
+        *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
+        *([] if runs.differ else [Text(NOTHING_RANDOM, style="yellow")]),
+        *([Text(SEEDS_OF_A_TRACE)] if runs.differ and _replays(runs) else []),
+    ]
+
+
+NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
+
+SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
+
+
+def _replays(runs: Seeded) -> bool:
+    """Whether requests are those of a trace, which no seed changes."""
+    return any("trace" in result.get("config", {}).get("workload", {}) for of in runs.runs.values() for result in of.values())
+
+
+def _has_tie(runs: Seeded) -> bool:
+    return any(place in figures and figures[place].is_tie for figures in runs.differences.values() for place in SEED_COLUMNS)
+
+
+def with_interval(place: str, estimate: Estimate | None) -> str:
+    """A mean with its half width, in one unit and with digits that show both."""
+    if estimate is None:
+        return "-"
+    units = ((1e3, 1.0, " ns"), (1e6, 1e3, " us"), (1e9, 1e6, " ms"), (math.inf, 1e9, " s"))
+    size, unit = next((size, unit) for limit, size, unit in units if abs(estimate.mean) < limit) if "_ns" in place else (1.0, "")
+    mean, half = estimate.mean / size, None if estimate.half is None else estimate.half / size
+    digits = max(0, 2 - math.floor(math.log10(abs(mean)))) if mean else 0
+    if half:
+        digits = min(max(digits, -math.floor(math.log10(half))), digits + 2)
+    shown = f"{mean:,.{min(digits, MOST_DIGITS)}f}"
+    return f"{shown}{unit}" if half is None else f"{shown} ± {half:,.{min(digits, MOST_DIGITS)}f}{unit}"
+
+
+MOST_DIGITS = 4
+
+
+def _change_over_seeds(estimate: Estimate | None) -> str:
+    """A relative difference in percent with its half width; a tie is said."""
+    if estimate is None:
+        return "-"
+    if not any(estimate.values):
+        return "same"
+    half = "" if estimate.half is None else f" ± {estimate.half:.1%}"
+    shown = f"{estimate.mean:+z.1%}{half}"
+    return f"tie ({shown})" if estimate.is_tie else shown
+
+
+def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> RenderableType:
+    """A row for each scheme and kind of requests."""
+    table = new_table(["scheme", "requests", "count", "faster", "by (mean)", "slower", "by (mean)", "unchanged"])
+    for scheme, kinds in paired.items():
+        for kind, row in kinds.items():
+            shares = {name: f"{row[name]:.1%}" for name in ("faster", "slower", "same")}
+            gain, loss = (time_of(row, key) for key in ("gain_ns", "loss_ns"))
+            table.add_row(scheme, CLASSES[kind], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"])
+    return titled(f"The same requests, one by one, against {base}", table, keys=2)

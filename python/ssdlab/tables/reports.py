@@ -1,0 +1,85 @@
+"""The tables of reports (on traces, preparation) and of studies."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ssdlab.tables.layout import Captioned, new_table, titled
+from ssdlab.tables.numbers import UNITS, quantity, significant
+
+__all__ = [
+    "report_table",
+    "study_cells",
+    "study_table",
+]
+
+DEVICES_SHOWN = 20
+"""So many devices of a trace are named."""
+
+
+def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
+    """Any report: a row for each figure, nested names joined by blanks, units with the values; of other lists than devices the length."""
+    table = new_table(["", "value"])
+    for name, key, value in _figures(report):
+        table.add_row(name, quantity(key, value))
+    return titled(title, table)
+
+
+def study_table(study: Mapping[str, Any]) -> RenderableType:
+    """The rows of a study (as in its `study.json`): paper, measured, difference."""
+    heads = ["paper", "measured", "difference", "expected", "reproduced"]
+    table, apart = new_table(["", *heads]), new_table(heads)
+    for row in study["rows"]:
+        cells = study_cells(row)
+        verdict = Text(cells[-1], style="bold red" if cells[-1] == "NO" else "")
+        table.add_row(textwrap.fill(row["what"], 68), *cells[:-1], verdict)
+        apart.add_row(*cells[:-1], verdict)
+    length = " (quick: fewer requests and seeds)" if study["quick"] else ""
+    reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
+    captioned = Captioned([row["what"] for row in study["rows"]], apart)
+    return Group(titled(f"{study['study']}: {study['title']}{length}", table, captioned), *(Text(reason) for reason in reasons))
+
+
+def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    """A row of a study as texts: paper, measured with its confidence interval, difference, expected, reproduced."""
+    unit = row.get("unit", "")
+    unit = f" {unit}" if unit not in ("", "x") else unit
+    measured = row.get("measured")
+    value = "-"
+    if measured is not None:
+        interval = f" ± {significant(measured['interval'])}" if "interval" in measured else ""
+        value = f"{significant(measured['mean'])}{interval}{unit}"
+    bounds = [f"{sign} {row[key]:g}" for key, sign in (("at_least", "≥"), ("at_most", "≤")) if key in row]
+    return (
+        f"{row['paper']:g}{unit}" if "paper" in row else "-",
+        value,
+        f"{significant(row['difference'], sign=True)}{' points' if unit == ' %' else unit}" if "difference" in row else "-",
+        f"{' and '.join(bounds)}{unit}" if bounds else "-",
+        row.get("reproduced", "-"),
+    )
+
+
+def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Iterable[tuple[str, str, object]]:
+    """Label, name (whose end is the unit) and value of each figure. `unit`: the end of the name of the group."""
+    for key, value in report.items():
+        end = next((end for end in UNITS if key.endswith(end)), "")
+        # A share is called one; other units stand with the value.
+        label = f"{prefix} {(key if end == '_share' else key.removesuffix(end)).replace('_', ' ')}".strip()
+        if isinstance(value, Mapping):
+            yield from _figures(value, label, end)
+        elif key == "devices":
+            yield "volumes", key, _devices(value)
+        else:
+            yield label, key + unit, len(value) if isinstance(value, list) else value
+
+
+def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
+    """The volumes of a trace with their requests, one a line."""
+    lines = [f"{device['name']} ({device['requests']:,} requests)" for device in devices[:DEVICES_SHOWN]]
+    more = len(devices) - DEVICES_SHOWN
+    return "\n".join([*lines, f"and {more:,} more (--json has all)"] if more > 0 else lines)

@@ -1,0 +1,302 @@
+"""The tables of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ssdlab.tables.layout import new_table, titled
+from ssdlab.tables.numbers import duration, number, time_of
+
+__all__ = [
+    "CLASSES",
+    "TRACE_REMARKS",
+    "RunData",
+    "headline",
+    "idle_lines",
+    "idle_remarks",
+    "remarks",
+    "run_tables",
+    "speed_line",
+    "timeline_remark",
+    "trace_remarks",
+]
+
+RunData = Mapping[str, Any]
+"""The result of a run, of the drive or of the queueing model, by the names of its entries."""
+
+TRACE_REMARKS = {
+    "bad_lines": "unreadable lines",
+    "other_devices": "requests of other volumes left out",
+    "skipped": "skipped",
+    "clamped": "times moved forward",
+    "wrapped": "addresses wrapped",
+    "clipped": "requests clipped",
+    "dropped": "requests dropped",
+    "split": "requests split",
+}
+"""What reading a trace counts, and what people call it."""
+
+CLASSES = {
+    "all": "all",
+    "read": "reads",
+    "write": "writes",
+    "seq_read": "sequential reads",
+    "rand_read": "random reads",
+}
+
+LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "max": "max"}
+
+
+def headline(result: RunData) -> str:
+    """A result in a few words."""
+    latency = result.get("latency_ns", {}).get("all")
+    count = sum(result.get("requests", {}).values())
+    times = f", mean {duration(latency['mean'])}, p99 {duration(latency['p99'])}" if latency else ""
+    return f"{count:,} requests{times}, {gc_sentence(result)}"
+
+
+def gc_sentence(result: RunData) -> str:
+    """Whether garbage collection ran, and what it did."""
+    gc = result.get("gc", {})
+    if not gc.get("jobs"):
+        return "garbage collection did not run"
+    amplification = gc.get("write_amplification")
+    parts = [f"{gc['jobs']:,} GC jobs"]
+    if amplification is not None:
+        parts.append(f"write amplification {amplification:.3f}")
+    return ", ".join(parts)
+
+
+def run_tables(result: RunData) -> list[RenderableType]:
+    """What `ssdlab run` prints."""
+    return [
+        *_header(result),
+        latency_table(result),
+        breakdown_table(result),
+        Text(f"Garbage collection: {_gc_details(result)}"),
+        *_gc_scheduling(result),
+        *_slack(result),
+        *_cache(result),
+        *_array(result),
+        *remarks(result),
+        *idle_remarks({"": result}),
+        *timeline_remark(result),
+        Text(speed_line(result)),
+        Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
+    ]
+
+
+def remarks(result: RunData) -> list[RenderableType]:
+    """What was done to the device or the trace so that they go together."""
+    return [*_fit_remark(result), *_warm_up_remark(result), *trace_remarks(result)]
+
+
+def idle_remarks(runs: Mapping[str, RunData]) -> list[RenderableType]:
+    """The lines of `idle_lines`, for a terminal."""
+    return [Text(line) for line in idle_lines(runs)]
+
+
+def idle_lines(runs: Mapping[str, RunData]) -> list[str]:
+    """The keys that had no effect, each with what it needs; a line names the schemes in which that was so, if not all."""
+    where: dict[str, list[str]] = {}
+    for scheme, result in runs.items():
+        for idle in result.get("idle_keys", ()):
+            where.setdefault(f"{idle['key']} (needs {idle['needs']})", []).append(scheme)
+    of = {key: "" if len(schemes) == len(runs) else f" in {', '.join(schemes)}" for key, schemes in where.items()}
+    return [f"No effect{of[key]}: {key}" for key in where]
+
+
+def timeline_remark(result: RunData, whose: str = "") -> list[RenderableType]:
+    """What part of the run its timeline shows, if there is one."""
+    timeline = result.get("timeline")
+    if not timeline:
+        return []
+    start, end, whole = (f"{ns / 1000:,.3f}" for ns in (timeline["from_ns"], timeline["to_ns"], result["simulated_ns"]))
+    of = f"Timeline{whose}, {timeline['file']}:"
+    if timeline["from_ns"] == result["simulated_ns"]:
+        return [Text(f"{of} empty, the run ends at {whole} us, before the window begins")]
+    shows = f"{of} {number(timeline['slices'])} slices, from {start} us to {end} us of {whole} us simulated"
+    return [Text(f"{shows}; it ends there because it is full (--timeline-limit)" if timeline["full"] else shows)]
+
+
+def _fit_remark(result: RunData) -> list[RenderableType]:
+    fit = result.get("fit")
+    if not fit:
+        return []
+    before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
+    lines = [f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported"]
+    if fit.get("needed_bytes", fit["exported_bytes"]) * MUCH_LARGER < fit["exported_bytes"]:
+        needed = number(fit["needed_bytes"])
+        lines.append(f"Only {needed} bytes are needed, but with fewer blocks this drive could not collect: the rest stays cold")
+    return [Text(line) for line in lines]
+
+
+MUCH_LARGER = 1.5
+"""A drive that exports so many times what is needed is said to."""
+
+
+def _warm_up_remark(result: RunData) -> list[RenderableType]:
+    warm_up = result.get("warm_up")
+    if not warm_up:
+        return []
+    return [Text(f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures")]
+
+
+def _header(result: RunData) -> list[RenderableType]:
+    """What was simulated, and how fast and how busy the drive was."""
+    title = getattr(result, "title", "")
+    lines = [Text(title, style="bold")] if title else []
+    return [*lines, Text(_throughput(result)), ""]
+
+
+def _throughput(result: RunData) -> str:
+    iops, bandwidth, utilisation = (result.get(key) for key in ("iops", "bandwidth_mb_s", "utilisation"))
+    parts = [f"{iops:,.0f} IOPS"] if iops is not None else ["no time passed"]
+    if bandwidth:
+        parts += [f"{verb} {bandwidth[kind]:,.1f} MB/s" for kind, verb in (("read", "reads"), ("write", "writes"))]
+    if utilisation:
+        parts += [f"{name} {_mean(utilisation[name]):.1%} busy" for name in ("chips", "channels")]
+    return ", ".join(parts)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def trace_remarks(result: RunData) -> list[RenderableType]:
+    """What was left out of a trace or changed in it, if anything: never silently."""
+    trace = (result.get("workload") or {}).get("trace") or {}
+    remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
+    lines = [f"Trace: {', '.join(remarks)}"] if remarks else []
+    if trace.get("without_header"):
+        lines.append("Trace: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds)")
+    workload = (result.get("config") or {}).get("workload") or {}
+    if trace.get("devices", 0) > 1 and workload.get("device") is None:
+        one = "--volume NAME replays one of them, `ssdlab trace info` lists them"
+        lines.append(f"Trace: {trace['devices']:,} volumes share one address space, their addresses overlaid; {one}")
+    return [Text(line, style="yellow") for line in lines]
+
+
+def latency_table(result: RunData) -> RenderableType:
+    """Response times by class of requests."""
+    table = new_table(["requests", "count", *LATENCIES.values()])
+    for key, name in CLASSES.items():
+        row = result.get("latency_ns", {}).get(key)
+        if row:
+            table.add_row(name, number(row["count"]), *(time_of(row, column) for column in LATENCIES))
+    return titled("Response times", table)
+
+
+def breakdown_table(result: RunData) -> RenderableType:
+    """What the mean response time is made of; parts that are zero throughout are left out."""
+    breakdown = result.get("breakdown_ns", {})
+    parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
+    table = new_table(["requests", *(part.replace("_", " ") for part in parts)])
+    for key, row in breakdown.items():
+        table.add_row(CLASSES.get(key, key), *(time_of(row, part) for part in parts))
+    return titled("Where the mean response time goes", table)
+
+
+def _gc_details(result: RunData) -> str:
+    gc = result.get("gc", {})
+    if not gc.get("jobs"):
+        return "it did not run"
+    details = [
+        gc_sentence(result),
+        f"{gc['pages_moved']:,} pages moved" if "pages_moved" in gc else None,
+        f"{gc['erases']:,} erases" if "erases" in gc else None,
+        f"{gc['time_share']:.1%} of a pool's time" if "time_share" in gc else None,
+    ]
+    return ", ".join(detail for detail in details if detail)
+
+
+def _gc_scheduling(result: RunData) -> list[RenderableType]:
+    """How collection gave way to requests, and the states that it was in; what did not happen is left out."""
+    gc = result.get("gc", {})
+    counts = [f"{gc[key]:,} {key}" for key in ("preemptions", "suspensions") if gc.get(key)]
+    for kind in ("merged", "pipelined"):
+        moved = {operation: gc.get(kind, {}).get(operation, 0) for operation in ("read", "write")}
+        parts = [f"{count:,} {operation}{'' if count == 1 else 's'}" for operation, count in moved.items() if count]
+        if parts:
+            counts.append(f"{kind} {' and '.join(parts)}")
+    lines = [", ".join(counts)] if counts else []
+    states = gc.get("state_ns", {})
+    total = sum(states.values())
+    if any(time for state, time in states.items() if state != "s0"):
+        lines.append("time in " + ", ".join(f"{state.upper()} {time / total:.2%}" for state, time in states.items() if time))
+    return [Text(f"  {line}") for line in lines]
+
+
+def _slack(result: RunData) -> list[RenderableType]:
+    """How well the ends of requests were estimated, and what came of it; nothing where no estimates were made."""
+    slack, counters = result.get("slack", {}), result.get("counters", {})
+    if "estimation_error" not in slack:
+        return []
+    means = [f"{kind}s {duration(slack[kind]['mean_ns'])}" for kind in ("read", "write") if kind in slack]
+    error, bias = slack["estimation_error"], slack["estimation_bias"]
+    lines = [f"Slack: {', '.join(means)} on average; response times estimated with {error:.1%} error ({bias:+.1%} on balance)"]
+    names = {
+        "read_passes": "reads passed",
+        "write_passes": "writes passed",
+        "write_pauses": "pauses of programs",
+        "pause_reads": "reads in them",
+    }
+    counts = [f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key)]
+    return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
+
+
+def _cache(result: RunData) -> list[RenderableType]:
+    """What the cache did, and what awareness of collection did to it."""
+    cache = result.get("cache")
+    if cache is None:
+        return []
+    share = f" of {cache['lookups']:,} pages ({cache['hit_ratio']:.2%})" if "hit_ratio" in cache else ""
+    lines = [f"Cache of {cache['capacity_pages']:,} pages: {cache['read_hits'] + cache['write_hits']:,} hits{share}"]
+    names = {
+        "evictions": "evictions",
+        "destages": "destages",
+        "idle_destages": "in idle time",
+        "padded_pages": "pages of padding",
+        "gc_skips": "evictions passed over homes in GC",
+        "gc_fallbacks": "found all in GC",
+        "gc_bypasses": "pages not kept since all were in GC",
+        "dirty_pages": "dirty pages left",
+    }
+    counts = [f"{cache[key]:,} {name}" for key, name in names.items() if cache.get(key)]
+    responses = cache.get("response_ns", {})
+    split = [f"{duration(responses[key]['mean'])} {where}" for key, where in (("gc", "with"), ("no_gc", "without")) if key in responses]
+    lines += [f"  {', '.join(counts)}"] if counts else []
+    lines += [f"  mean response {' and '.join(split)} a page whose home was in GC"] if split else []
+    return [Text(line) for line in lines]
+
+
+def _array(result: RunData) -> list[RenderableType]:
+    """How the array wrote."""
+    array = result.get("array")
+    if array is None:
+        return []
+    names = {
+        "read_modify_writes": "pages of parity by read-modify-write",
+        "reconstruct_writes": "by reconstruction",
+        "full_writes": "without reading",
+        "degraded_reads": "reads made from all other drives",
+        "row_waits": "waits for a row",
+    }
+    counts = [f"{array[key]:,} {name}" for key, name in names.items() if array.get(key)]
+    return [Text(f"Array: {array['level']} of {array['drives']} drives{''.join(f', {count}' for count in counts)}")]
+
+
+def speed_line(result: RunData) -> str:
+    """How long it was in simulated time, and on this machine."""
+    simulated, wall, speed = (result.get(key) for key in ("simulated_ns", "wall_s", "requests_per_s"))
+    text = f"Simulated {duration(simulated or 0)}"
+    if wall is not None:
+        text += f" in {duration(wall * 1e9)}"
+    prepared = result.get("prepare_s")
+    if prepared is not None:
+        text += f", after {duration(prepared * 1e9)} of preparation"
+    return text + (f" (simulator speed: {speed:,.0f} requests/s)" if speed is not None else "")

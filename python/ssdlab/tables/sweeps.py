@@ -1,0 +1,134 @@
+"""The table of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ssdlab.tables.comparisons import SEED_COLUMNS, with_interval
+from ssdlab.tables.layout import Captioned, new_table, titled
+from ssdlab.tables.numbers import number, time_of
+from ssdlab.tables.runs import RunData
+
+if TYPE_CHECKING:
+    from ssdlab.uncertainty import Estimate
+
+__all__ = [
+    "sweep_tables",
+]
+
+
+class SweptPoint(Protocol):
+    """A point of a sweep (`SweepPoint`)."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """By axis: its value there."""
+
+    @property
+    def result(self) -> RunData:
+        """The result of its run."""
+
+
+class SweptMean(Protocol):
+    """A point of a sweep over its seeds (`SweepMean`)."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """By axis but `seed`: its value there."""
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds under which it finished."""
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """By place in a result: the mean over these seeds."""
+
+
+class Swept(Protocol):
+    """What came of a sweep (`SweepResult`)."""
+
+    @property
+    def axes(self) -> Mapping[str, Sequence[Any]]:
+        """The values of each axis."""
+
+    @property
+    def points(self) -> Sequence[SweptPoint]:
+        """The points that finished."""
+
+    @property
+    def means(self) -> Sequence[SweptMean]:
+        """These over their seeds; empty without several."""
+
+    @property
+    def failed(self) -> Sized:
+        """The points that failed."""
+
+    @property
+    def sweep(self) -> Sized:
+        """All points that were asked for."""
+
+
+SEED = "seed"
+"""The axis of a sweep over which means are taken."""
+
+POINTS_SHOWN = 40
+"""So many points of a sweep are shown."""
+
+
+def sweep_tables(sweep: Swept) -> list[RenderableType]:
+    """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
+    if sweep.means:
+        return [*_sweep_means(sweep), *_sweep_failures(sweep)]
+    figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
+    table, apart = new_table([*sweep.axes, *figures]), new_table(figures)
+    captions = []
+    for point in sweep.points[:POINTS_SHOWN]:
+        latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
+        iops = point.result.get("iops")
+        cells = [
+            *(time_of(latency, column) for column in ("mean", "p99", "p99_9")),
+            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(gc.get("jobs", 0)),
+            f"{iops:,.0f} IOPS" if iops is not None else "-",
+        ]
+        table.add_row(*(str(value) for value in point.values.values()), *cells)
+        apart.add_row(*cells)
+        captions.append(_named(point.values))
+    counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} points"
+    more = [Text(f"... and {len(sweep.points) - POINTS_SHOWN:,} more points")] if len(sweep.points) > POINTS_SHOWN else []
+    shown = [titled(f"Response times at {counts}", table, Captioned(captions, apart))] if sweep.points else []
+    return [*shown, *more, *_sweep_failures(sweep)]
+
+
+def _sweep_failures(sweep: Swept) -> list[RenderableType]:
+    return [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
+
+
+def _sweep_means(sweep: Swept) -> list[RenderableType]:
+    """A row for each of the first points, over its seeds."""
+    asked = len(sweep.axes[SEED])
+    fewer = any(len(point.seeds) < asked for point in sweep.means)
+    columns = [*([SEED] if fewer else []), *SEED_COLUMNS.values()]
+    table, apart = new_table([*sweep.means[0].values, *columns]), new_table(columns)
+    captions = []
+    for point in sweep.means[:POINTS_SHOWN]:
+        seeds = [f"{len(point.seeds)} of {asked}"] if fewer else []
+        cells = [*seeds, *(with_interval(place, point.estimates.get(place)) for place in SEED_COLUMNS)]
+        table.add_row(*(str(value) for value in point.values.values()), *cells)
+        apart.add_row(*cells)
+        captions.append(_named(point.values))
+    counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} runs"
+    title = f"Response times: mean over {asked} seeds ± 95 % interval"
+    done = Text(f"{len(sweep.means):,} points, {counts}")
+    more = len(sweep.means) - POINTS_SHOWN
+    return [titled(title, table, Captioned(captions, apart)), *([Text(f"... and {more:,} more points")] if more > 0 else []), done]
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    """A point of a sweep in words."""
+    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
