@@ -12,8 +12,9 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
+//! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`] |
 
+pub mod advice;
 pub mod arbiter;
 pub mod cache;
 pub mod caller;

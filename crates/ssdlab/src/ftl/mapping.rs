@@ -1,6 +1,7 @@
 //! The page map, both ways, in one `u32` a page. Neither array is touched by a sequential fill: the value 0, which untouched memory
 //! holds, stands for "as the fill left it", so a terabyte drive starts at once.
 
+use crate::advice::{prefetch, use_huge_pages};
 use crate::geometry::Geometry;
 use crate::units::{Lpn, Ppn};
 
@@ -12,6 +13,8 @@ const NO_DATA: u32 = 1;
 const FIRST: u32 = 2;
 /// The entry of a logical page with host operations under way: the other bits name its [`Pin`].
 const PINNED: u32 = 1 << 31;
+/// A saved map of which one entry in so many is stored is taken for densely written.
+const DENSE_SHARE: usize = 16;
 
 /// A logical page with host operations under way. The entry of the map is kept here meanwhile, so that finding a page's waiting
 /// operations costs no search and no hashing.
@@ -23,7 +26,7 @@ struct Pin {
 }
 
 /// The page map.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Mapping {
     /// By logical page: where it lies.
     forward: Vec<u32>,
@@ -33,6 +36,39 @@ pub struct Mapping {
     filled: u32,
     pins: Vec<Pin>,
     free_pins: Vec<u32>,
+    /// Most pages are or will be written.
+    dense: bool,
+}
+
+impl Clone for Mapping {
+    fn clone(&self) -> Self {
+        let copy = |array: &[u32]| {
+            let mut copy = vec![0; array.len()];
+            if self.dense {
+                use_huge_pages(&mut copy);
+            }
+            copy_touched(array, &mut copy);
+            copy
+        };
+        Mapping {
+            forward: copy(&self.forward),
+            backward: copy(&self.backward),
+            filled: self.filled,
+            pins: self.pins.clone(),
+            free_pins: self.free_pins.clone(),
+            dense: self.dense,
+        }
+    }
+}
+
+/// Copies an array into one of zeros, but does not touch memory for zeros.
+fn copy_touched(from: &[u32], to: &mut [u32]) {
+    const CHUNK: usize = 1024;
+    for (from, to) in from.chunks(CHUNK).zip(to.chunks_mut(CHUNK)) {
+        if from.iter().any(|&entry| entry != 0) {
+            to.copy_from_slice(from);
+        }
+    }
 }
 
 impl Mapping {
@@ -44,6 +80,7 @@ impl Mapping {
             filled: 0,
             pins: Vec::new(),
             free_pins: Vec::new(),
+            dense: false,
         }
     }
 
@@ -59,35 +96,65 @@ impl Mapping {
         if entry & PINNED == 0 { entry } else { self.pins[(entry & !PINNED) as usize].entry }
     }
 
-    /// The stored entry of a logical page, whatever it means: only to bring it into the cache.
     #[inline(always)]
-    pub fn raw(&self, lpn: Lpn) -> u32 {
-        self.forward[lpn.index()]
+    fn entry_mut(&mut self, lpn: Lpn) -> &mut u32 {
+        let entry = &mut self.forward[lpn.index()];
+        if *entry & PINNED == 0 { entry } else { &mut self.pins[(*entry & !PINNED) as usize].entry }
+    }
+
+    /// Asks for the entry of a logical page ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.forward, lpn.index());
+    }
+
+    /// Most pages will be written: memory comes in large pages from now on.
+    pub fn expect_dense(&mut self) {
+        self.dense = true;
+        use_huge_pages(&mut self.forward);
+        use_huge_pages(&mut self.backward);
     }
 
     /// Where a logical page lies, or `None` if it holds no data.
     #[inline(always)]
     pub fn lookup(&self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {
-        match self.entry(lpn) {
+        self.place(geometry, lpn, self.entry(lpn))
+    }
+
+    /// What an entry of a logical page means.
+    #[inline(always)]
+    fn place(&self, geometry: &Geometry, lpn: Lpn, entry: u32) -> Option<Ppn> {
+        match entry {
             AS_FILLED if lpn.0 < self.filled => Some(geometry.filled_place(lpn)),
             AS_FILLED | NO_DATA => None,
             stored => Some(Ppn(stored - FIRST)),
         }
     }
 
-    /// Sets or clears where a logical page lies.
+    /// Sets where a logical page lies. Returns where it lay before.
     #[inline(always)]
-    pub fn set(&mut self, lpn: Lpn, place: Option<Ppn>) {
-        let entry = match place {
-            Some(ppn) => ppn.0 + FIRST,
-            None => NO_DATA,
-        };
-        let slot = &mut self.forward[lpn.index()];
-        if *slot & PINNED == 0 {
-            *slot = entry;
-        } else {
-            self.pins[(*slot & !PINNED) as usize].entry = entry;
+    pub fn set(&mut self, geometry: &Geometry, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        let before = std::mem::replace(self.entry_mut(lpn), ppn.0 + FIRST);
+        self.place(geometry, lpn, before)
+    }
+
+    /// A logical page holds no data any more. Returns where it lay before.
+    #[inline]
+    pub fn clear(&mut self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {
+        let before = std::mem::replace(self.entry_mut(lpn), NO_DATA);
+        self.place(geometry, lpn, before)
+    }
+
+    /// A logical page that lies at `from` lies at `to` from now on. Returns false, with nothing changed, if it lies elsewhere or nowhere.
+    #[inline(always)]
+    pub fn relocate(&mut self, geometry: &Geometry, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+        let entry = self.entry(lpn);
+        // Most often it is stored, and needs no arithmetic.
+        let current = entry == from.0 + FIRST || self.place(geometry, lpn, entry) == Some(from);
+        if current {
+            *self.entry_mut(lpn) = to.0 + FIRST;
         }
+        current
     }
 
     /// Notes which logical page is programmed at a physical page.
@@ -157,6 +224,53 @@ impl Mapping {
 
     /// The inverse of [`Mapping::parts`].
     pub fn from_parts(forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Self {
-        Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new() }
+        let mut map = Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new(), dense: false };
+        let stored = map.forward.iter().filter(|&&entry| entry != AS_FILLED).count();
+        if stored >= map.forward.len() / DENSE_SHARE {
+            map.expect_dense();
+        }
+        map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_copy_has_every_entry_whether_dense_or_not() {
+        let geometry = Geometry::new(&Config::default());
+        let mut map = Mapping::new(&geometry);
+        map.fill(geometry.exported_pages / 2);
+        let (first, last) = (Lpn(7), Lpn(geometry.exported_pages - 1));
+        assert_eq!(map.set(&geometry, first, Ppn(99)), Some(geometry.filled_place(first)));
+        assert_eq!(map.set(&geometry, last, Ppn(5)), None);
+        map.program(Ppn(99), first);
+        map.pin(last, (1, 2));
+        for dense in [false, true] {
+            if dense {
+                map.expect_dense();
+            }
+            let copy = map.clone();
+            assert_eq!((&copy.forward, &copy.backward), (&map.forward, &map.backward));
+            assert_eq!((copy.lookup(&geometry, first), copy.lookup(&geometry, last)), (Some(Ppn(99)), Some(Ppn(5))));
+            assert_eq!((copy.pinned(last), copy.content(&geometry, Ppn(99))), (Some((1, 2)), first));
+        }
+    }
+
+    #[test]
+    fn a_page_is_relocated_only_from_where_it_lies() {
+        let geometry = Geometry::new(&Config::default());
+        let mut map = Mapping::new(&geometry);
+        map.fill(10);
+        let filled = geometry.filled_place(Lpn(3));
+        assert!(!map.relocate(&geometry, Lpn(3), Ppn(filled.0 + 1), Ppn(50)));
+        assert!(map.relocate(&geometry, Lpn(3), filled, Ppn(50)));
+        assert!(map.relocate(&geometry, Lpn(3), Ppn(50), Ppn(51)));
+        assert!(!map.relocate(&geometry, Lpn(10), Ppn(50), Ppn(52)));
+        assert_eq!(map.clear(&geometry, Lpn(3)), Some(Ppn(51)));
+        assert!(!map.relocate(&geometry, Lpn(3), Ppn(51), Ppn(50)));
+        assert_eq!(map.clear(&geometry, Lpn(3)), None);
     }
 }

@@ -39,13 +39,7 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
     while ftl.wants_collection(pool) {
         let Some(victim) = victims.pick(ftl, pool) else { return };
         ftl.start_job(pool, victim);
-        let mut from = 0;
-        while let Some((page, source, lpn)) = ftl.next_move(victim, from) {
-            let target = ftl.allocate_move(pool).ppn;
-            ftl.commit_move(pool, lpn, source, target);
-            counts.pages_moved += 1;
-            from = page + 1;
-        }
+        counts.pages_moved += u64::from(ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ()).moves);
         ftl.commit_erase(pool, victim);
         counts.erases += 1;
     }
