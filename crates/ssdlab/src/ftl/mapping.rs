@@ -148,9 +148,13 @@ impl Mapping {
     /// A logical page that lies at `from` lies at `to` from now on. Returns false, with nothing changed, if it lies elsewhere or nowhere.
     #[inline(always)]
     pub fn relocate(&mut self, geometry: &Geometry, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
-        let entry = self.entry(lpn);
-        // Most often it is stored, and needs no arithmetic.
-        let current = entry == from.0 + FIRST || self.place(geometry, lpn, entry) == Some(from);
+        let entry = &mut self.forward[lpn.index()];
+        // Most often it is stored and not pinned, and needs no arithmetic.
+        if *entry == from.0 + FIRST {
+            *entry = to.0 + FIRST;
+            return true;
+        }
+        let current = self.lookup(geometry, lpn) == Some(from);
         if current {
             *self.entry_mut(lpn) = to.0 + FIRST;
         }

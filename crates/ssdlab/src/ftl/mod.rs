@@ -226,7 +226,15 @@ impl Ftl {
     /// The page for a host write. Only where [`Ftl::can_write`].
     #[inline(always)]
     pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
-        assert!(self.can_write(pool));
+        self.try_allocate_host(pool).expect("the pool can take a host write")
+    }
+
+    /// The page for a host write, or `None` unless [`Ftl::can_write`].
+    #[inline(always)]
+    pub fn try_allocate_host(&mut self, pool: PoolId) -> Option<Allocated> {
+        if !self.can_write(pool) {
+            return None;
+        }
         let state = &mut self.pools[pool.index()];
         let redirected = state.is_redirected();
         let frontier = state.host_mut();
@@ -234,7 +242,7 @@ impl Ftl {
         if took_block {
             *frontier = Frontier { block: self.blocks.take_free(pool), next_page: 0 };
         }
-        Allocated { ppn: frontier.next(&self.geometry), took_block, redirected }
+        Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
     }
 
     /// The pool can keep one more page of data for good: what collection needs to turn around stays free. With static allocation this
