@@ -177,7 +177,7 @@ impl<'a> Preparation<'a> {
     fn overwrite_until_soft(&mut self) -> Result<()> {
         let mut pages = self.overwritten_pages();
         self.expected = self.written + self.pages_until_soft();
-        self.ftl.expect_writes(self.pages_until_soft());
+        self.ftl.expect_accesses(self.pages_until_soft());
         loop {
             let lpn = pages.next(&self.ftl);
             let pool = self.pool_for(lpn);
@@ -193,7 +193,7 @@ impl<'a> Preparation<'a> {
 
     fn overwrite_until_steady(&mut self) -> Result<()> {
         let (count, mut pages) = (self.range_pages(), self.overwritten_pages());
-        self.ftl.expect_writes(count);
+        self.ftl.expect_accesses(count);
         self.expected = 0; // nobody knows after which window
         self.steady = Some(false);
         let mut before: Option<f64> = None;

@@ -350,18 +350,22 @@ impl Blocks {
         *self.invalid_word_mut(block, page / 64) |= 1 << (page % 64);
     }
 
-    /// The valid pages of a block under collection from an offset on.
+    /// The valid pages of a block under collection from an offset on, by 64: the offset of the first page and a bit for each.
     #[inline(always)]
-    pub fn valid_from(&self, block: BlockId, from: u32) -> ValidPages<'_> {
-        let word = from / 64;
-        let bits = if word < self.words() { !self.invalid_word(block, word) >> (from % 64) << (from % 64) } else { 0 };
-        ValidPages { blocks: self, block, word, bits }
+    pub fn valid_words(&self, block: BlockId, from: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let pages = u32::from(self.pages_per_block);
+        (from / 64..self.words()).map(move |word| {
+            let first = word * 64;
+            let within = if pages - first < 64 { !(u64::MAX << (pages - first)) } else { u64::MAX };
+            let behind = if from > first { u64::MAX << (from - first) } else { u64::MAX };
+            (first, !self.invalid_word(block, word) & within & behind)
+        })
     }
 
     /// The first valid page of a block under collection at or after `from`.
     #[inline(always)]
     pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {
-        self.valid_from(block, from).next()
+        self.valid_words(block, from).find(|(_, bits)| *bits != 0).map(|(first, bits)| first + bits.trailing_zeros())
     }
 
     /// True if the page was programmed since the last erase and still holds its logical page's data.
@@ -421,33 +425,5 @@ impl Blocks {
         if list.head == NONE {
             self.occupied[pool.index() * self.occupied_words + valid / 64] &= !(1 << (valid % 64));
         }
-    }
-}
-
-/// The offsets of the valid pages of a full block, ascending.
-#[derive(Debug)]
-pub struct ValidPages<'a> {
-    blocks: &'a Blocks,
-    block: BlockId,
-    word: u32,
-    /// Valid pages of this word that are still to come.
-    bits: u64,
-}
-
-impl Iterator for ValidPages<'_> {
-    type Item = u32;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<u32> {
-        while self.bits == 0 {
-            self.word += 1;
-            if self.word >= self.blocks.words() {
-                return None;
-            }
-            self.bits = !self.blocks.invalid_word(self.block, self.word);
-        }
-        let page = self.word * 64 + self.bits.trailing_zeros();
-        self.bits &= self.bits - 1;
-        (page < u32::from(self.blocks.pages_per_block)).then_some(page)
     }
 }

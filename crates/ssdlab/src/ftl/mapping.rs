@@ -1,6 +1,8 @@
 //! The page map, both ways, in one `u32` a page. Neither array is touched by a sequential fill: the value 0, which untouched memory
 //! holds, stands for "as the fill left it", so a terabyte drive starts at once.
 
+use std::ops::{Index, IndexMut};
+
 use crate::advice::{prefetch, use_huge_pages};
 use crate::geometry::Geometry;
 use crate::units::{Lpn, Ppn};
@@ -13,8 +15,10 @@ const NO_DATA: u32 = 1;
 const FIRST: u32 = 2;
 /// The entry of a logical page with host operations under way: the other bits name its [`Pin`].
 const PINNED: u32 = 1 << 31;
-/// A saved map of which one entry in so many is stored is taken for densely written.
-const DENSE_SHARE: usize = 16;
+/// Entries in a small page of memory, 4 KiB.
+const SMALL_PAGE: usize = 1024;
+/// Large pages pay for the backward entries once one in so many is written: a pool writes its pages in order, and pools lie apart.
+const BACKWARD_SHARE: usize = 8;
 
 /// A logical page with host operations under way. The entry of the map is kept here meanwhile, so that finding a page's waiting
 /// operations costs no search and no hashing.
@@ -25,62 +29,80 @@ struct Pin {
     payload: (u32, u32),
 }
 
-/// The page map.
+/// The entries of one direction.
 #[derive(Debug)]
+struct Entries {
+    stored: Vec<u32>,
+    /// Memory comes in large pages.
+    dense: bool,
+}
+
+impl Entries {
+    fn new(stored: Vec<u32>) -> Self {
+        Entries { stored, dense: false }
+    }
+
+    /// Most memory will be touched: it comes in large pages from now on.
+    fn expect_dense(&mut self) {
+        self.dense = true;
+        use_huge_pages(&mut self.stored);
+    }
+}
+
+impl Clone for Entries {
+    /// A copy touches only memory that its original has touched.
+    fn clone(&self) -> Self {
+        let mut copy = Entries::new(vec![0; self.stored.len()]);
+        if self.dense {
+            copy.expect_dense();
+        }
+        for (from, to) in self.stored.chunks(SMALL_PAGE).zip(copy.stored.chunks_mut(SMALL_PAGE)) {
+            if from.iter().any(|&entry| entry != 0) {
+                to.copy_from_slice(from);
+            }
+        }
+        copy
+    }
+}
+
+impl Index<usize> for Entries {
+    type Output = u32;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &u32 {
+        &self.stored[index]
+    }
+}
+
+impl IndexMut<usize> for Entries {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut u32 {
+        &mut self.stored[index]
+    }
+}
+
+/// The page map.
+#[derive(Clone, Debug)]
 pub struct Mapping {
     /// By logical page: where it lies.
-    forward: Vec<u32>,
+    forward: Entries,
     /// By physical page: what was programmed there last.
-    backward: Vec<u32>,
+    backward: Entries,
     /// Logical pages below this were filled.
     filled: u32,
     pins: Vec<Pin>,
     free_pins: Vec<u32>,
-    /// Most pages are or will be written.
-    dense: bool,
-}
-
-impl Clone for Mapping {
-    fn clone(&self) -> Self {
-        let copy = |array: &[u32]| {
-            let mut copy = vec![0; array.len()];
-            if self.dense {
-                use_huge_pages(&mut copy);
-            }
-            copy_touched(array, &mut copy);
-            copy
-        };
-        Mapping {
-            forward: copy(&self.forward),
-            backward: copy(&self.backward),
-            filled: self.filled,
-            pins: self.pins.clone(),
-            free_pins: self.free_pins.clone(),
-            dense: self.dense,
-        }
-    }
-}
-
-/// Copies an array into one of zeros, but does not touch memory for zeros.
-fn copy_touched(from: &[u32], to: &mut [u32]) {
-    const CHUNK: usize = 1024;
-    for (from, to) in from.chunks(CHUNK).zip(to.chunks_mut(CHUNK)) {
-        if from.iter().any(|&entry| entry != 0) {
-            to.copy_from_slice(from);
-        }
-    }
 }
 
 impl Mapping {
     /// A map without data.
     pub fn new(geometry: &Geometry) -> Self {
         Mapping {
-            forward: vec![0; geometry.exported_pages as usize],
-            backward: vec![0; geometry.pages as usize],
+            forward: Entries::new(vec![0; geometry.exported_pages as usize]),
+            backward: Entries::new(vec![0; geometry.pages as usize]),
             filled: 0,
             pins: Vec::new(),
             free_pins: Vec::new(),
-            dense: false,
         }
     }
 
@@ -105,14 +127,29 @@ impl Mapping {
     /// Asks for the entry of a logical page ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
-        prefetch(&self.forward, lpn.index());
+        prefetch(&self.forward.stored, lpn.index());
     }
 
-    /// Most pages will be written: memory comes in large pages from now on.
-    pub fn expect_dense(&mut self) {
-        self.dense = true;
-        use_huge_pages(&mut self.forward);
-        use_huge_pages(&mut self.backward);
+    /// Asks for the entries of the logical pages that were programmed at physical pages: `source` and a bit for each page from there on.
+    #[inline(always)]
+    pub fn prefetch_pages(&self, geometry: &Geometry, source: Ppn, bits: u64) {
+        let mut left = bits;
+        while left != 0 {
+            self.prefetch(self.content(geometry, Ppn(source.0 + left.trailing_zeros())));
+            left &= left - 1;
+        }
+    }
+
+    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large pages.
+    pub fn expect_accesses(&mut self, pages: u64) {
+        // Looked up at random, each may touch another small page of memory.
+        if pages >= (self.forward.stored.len() / SMALL_PAGE) as u64 {
+            self.forward.expect_dense();
+        }
+        // Programmed in order, they lie side by side in blocks.
+        if pages >= (self.backward.stored.len() / BACKWARD_SHARE) as u64 {
+            self.backward.expect_dense();
+        }
     }
 
     /// Where a logical page lies, or `None` if it holds no data.
@@ -159,6 +196,23 @@ impl Mapping {
             *self.entry_mut(lpn) = to.0 + FIRST;
         }
         current
+    }
+
+    /// Moves valid pages to the pages from `to` on: `source` and a bit for each page from there on. Returns their number.
+    ///
+    /// # Panics
+    /// If one of them is not mapped to where it is said to lie.
+    #[inline(always)]
+    pub fn move_pages(&mut self, geometry: &Geometry, source: Ppn, bits: u64, to: Ppn) -> u32 {
+        let (mut left, mut to) = (bits, to);
+        while left != 0 {
+            let from = Ppn(source.0 + left.trailing_zeros());
+            let lpn = self.content(geometry, from);
+            assert!(self.relocate(geometry, lpn, from, to), "page {lpn} is valid at {from} but mapped elsewhere");
+            self.program(to, lpn);
+            (left, to) = (left & (left - 1), Ppn(to.0 + 1));
+        }
+        bits.count_ones()
     }
 
     /// Notes which logical page is programmed at a physical page.
@@ -223,16 +277,15 @@ impl Mapping {
     /// The stored arrays and the fill, for saving. Only when nothing is pinned.
     pub fn parts(&self) -> (&[u32], &[u32], u32) {
         assert_eq!(self.pins.len(), self.free_pins.len(), "a drive with operations under way cannot be saved");
-        (&self.forward, &self.backward, self.filled)
+        (&self.forward.stored, &self.backward.stored, self.filled)
     }
 
     /// The inverse of [`Mapping::parts`].
     pub fn from_parts(forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Self {
-        let mut map = Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new(), dense: false };
-        let stored = map.forward.iter().filter(|&&entry| entry != AS_FILLED).count();
-        if stored >= map.forward.len() / DENSE_SHARE {
-            map.expect_dense();
-        }
+        let (forward, backward) = (Entries::new(forward), Entries::new(backward));
+        let mut map = Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new() };
+        let stored = map.forward.stored.iter().filter(|&&entry| entry != AS_FILLED).count();
+        map.expect_accesses(stored as u64);
         map
     }
 }
@@ -254,13 +307,28 @@ mod tests {
         map.pin(last, (1, 2));
         for dense in [false, true] {
             if dense {
-                map.expect_dense();
+                map.expect_accesses(u64::from(geometry.pages));
             }
             let copy = map.clone();
-            assert_eq!((&copy.forward, &copy.backward), (&map.forward, &map.backward));
+            assert_eq!(copy.forward.stored, map.forward.stored);
+            assert_eq!(copy.backward.stored, map.backward.stored);
+            assert_eq!([copy.forward.dense, copy.backward.dense], [dense; 2]);
             assert_eq!((copy.lookup(&geometry, first), copy.lookup(&geometry, last)), (Some(Ppn(99)), Some(Ppn(5))));
             assert_eq!((copy.pinned(last), copy.content(&geometry, Ppn(99))), (Some((1, 2)), first));
         }
+    }
+
+    #[test]
+    fn a_few_accesses_keep_small_pages() {
+        let geometry = Geometry::new(&Config::default());
+        let mut map = Mapping::new(&geometry);
+        let mut dense_after = |accesses: u32| {
+            map.expect_accesses(accesses.into());
+            [map.forward.dense, map.backward.dense]
+        };
+        assert_eq!(dense_after(geometry.exported_pages / 1024 - 1), [false, false]);
+        assert_eq!(dense_after(geometry.exported_pages / 1024), [true, false]);
+        assert_eq!(dense_after(geometry.pages / 8), [true, true]);
     }
 
     #[test]

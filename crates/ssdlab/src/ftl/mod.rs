@@ -55,9 +55,6 @@ pub struct Ftl {
 /// Logical pages a counter of `Ftl::mapped` covers.
 const MAPPED_PAGES: u32 = 4096;
 
-/// A large page of memory pays if an eighth of its small pages will be touched: one write in so many map entries.
-const SPARSE: u64 = 8 * 1024;
-
 impl Ftl {
     /// An erased drive.
     pub fn new(config: &Config) -> Self {
@@ -139,12 +136,10 @@ impl Ftl {
         }
     }
 
-    /// Says that `pages` logical pages, all over the drive, will be written. If these touch much of the map, it lies in large pages of memory from now
-    /// on; otherwise nothing changes, so that a few writes to a large drive touch little memory.
-    pub fn expect_writes(&mut self, pages: u64) {
-        if pages >= u64::from(self.geometry.exported_pages) / SPARSE {
-            self.map.expect_dense();
-        }
+    /// Says that so many pages, all over the drive, will be read or written. A map that these touch for the most part lies in large pages of memory
+    /// from now on; for fewer nothing changes, so that a short run on a large drive takes little memory.
+    pub fn expect_accesses(&mut self, pages: u64) {
+        self.map.expect_accesses(pages);
     }
 
     /// Begins to look for the fewest free blocks that any pool has ([`Blocks::free_min`]).

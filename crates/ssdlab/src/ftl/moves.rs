@@ -30,16 +30,9 @@ impl Ftl {
     /// from memory in parallel. [`Ftl::start_job`] does this; it pays again where the moves come much later than the start.
     #[inline]
     pub fn prefetch_moves(&self, victim: BlockId, from: u32) {
-        for (_, lpn) in self.moves_from(victim, from) {
-            self.map.prefetch(lpn);
+        for (first, bits) in self.blocks.valid_words(victim, from) {
+            self.map.prefetch_pages(&self.geometry, self.geometry.page(victim, first), bits);
         }
-    }
-
-    /// Offset and logical page of each valid page of a victim from an offset on.
-    #[inline(always)]
-    fn moves_from(&self, victim: BlockId, from: u32) -> impl Iterator<Item = (u32, Lpn)> + '_ {
-        let first = self.geometry.page(victim, 0).0;
-        self.blocks.valid_from(victim, from).map(move |page| (page, self.map.content(&self.geometry, Ppn(first + page))))
     }
 
     /// Page moves that the pool's active job has not placed yet.
@@ -139,15 +132,15 @@ impl Ftl {
         let Ftl { geometry, map, blocks, pools, .. } = self;
         let state = &mut pools[pool.index()];
         let target = state.gc_mut();
-        let room = geometry.pages_per_block.get() - target.next_page;
-        let (first, mut to) = (geometry.page(victim, 0).0, geometry.page(target.block, target.next_page).0);
+        let limit = limit.min(geometry.pages_per_block.get() - target.next_page);
         let (mut end, mut moves) = (from, 0);
-        for page in blocks.valid_from(victim, from).take(room.min(limit) as usize) {
-            let source = Ppn(first + page);
-            let lpn = map.content(geometry, source);
-            assert!(map.relocate(geometry, lpn, source, Ppn(to)), "page {lpn} is valid at {source} but mapped elsewhere");
-            map.program(Ppn(to), lpn);
-            (end, moves, to) = (page + 1, moves + 1, to + 1);
+        for (first, bits) in blocks.valid_words(victim, from) {
+            let bits = lowest_bits(bits, limit - moves);
+            if bits != 0 {
+                let to = geometry.page(target.block, target.next_page + moves);
+                moves += map.move_pages(geometry, geometry.page(victim, first), bits, to);
+                end = first + 64 - bits.leading_zeros();
+            }
         }
         target.next_page += moves;
         let block = target.block;
@@ -163,6 +156,16 @@ impl Ftl {
         self.pools[pool.index()].end_job(self.frontiers);
         self.blocks.erased(pool, victim);
     }
+}
+
+/// The lowest bits that are set, at most `count` of them.
+#[inline(always)]
+fn lowest_bits(bits: u64, count: u32) -> u64 {
+    if bits.count_ones() <= count {
+        return bits;
+    }
+    let higher = (0..count).fold(bits, |higher, _| higher & (higher - 1));
+    bits & !higher
 }
 
 #[cfg(test)]
@@ -221,6 +224,12 @@ mod tests {
         assert_eq!(batched.owed(POOL), single.owed(POOL));
         let places = |ftl: &Ftl| (0..ftl.geometry().exported_pages).map(|lpn| ftl.lookup(Lpn(lpn))).collect::<Vec<_>>();
         assert_eq!(places(batched), places(single));
+    }
+
+    #[test]
+    fn the_lowest_bits_are_kept() {
+        assert_eq!([0, 1, 2, 3, 9].map(|count| lowest_bits(0b1011_0000, count)), [0, 0b1_0000, 0b11_0000, 0b1011_0000, 0b1011_0000]);
+        assert_eq!([63, 64].map(|count| lowest_bits(u64::MAX, count)), [u64::MAX >> 1, u64::MAX]);
     }
 
     #[test]
