@@ -9,12 +9,11 @@ use std::time::Instant;
 
 use ssdlab::config::{Config, Layers, PreconditionKind};
 use ssdlab::ftl::Ftl;
-use ssdlab::gc::untimed::{self, UntimedCounts};
+use ssdlab::gc::untimed::{self, PagesAhead, UntimedCounts};
 use ssdlab::gc::victim::Picker;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, run};
 use ssdlab::stats::PreconditionReport;
-use ssdlab::units::Lpn;
 use ssdlab::{precondition, workload};
 
 const WRITES: u64 = 1_000_000;
@@ -57,13 +56,12 @@ fn layers(device: &str, scheme: &str, workload: &str) -> Config {
 }
 
 fn untimed_replay(config: &Config, mut ftl: Ftl) -> f64 {
-    let mut rng = Rng::new(2, "speed");
+    let mut lpns = PagesAhead::new(Rng::new(2, "speed"), u64::from(ftl.geometry().exported_pages));
     let mut counts = UntimedCounts::default();
     let mut victims = Picker::new(&config.gc, 2, "speed/victim");
-    let pages = u64::from(ftl.geometry().exported_pages);
     let start = Instant::now();
     for _ in 0..WRITES {
-        let lpn = Lpn(rng.below(pages) as u32);
+        let lpn = lpns.next(&ftl);
         let pool = ftl.geometry().home(lpn).0;
         assert!(untimed::write(&mut ftl, &mut victims, pool, lpn, &mut counts));
     }
