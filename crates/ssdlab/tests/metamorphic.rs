@@ -31,9 +31,9 @@ impl Outcome {
 
     /// Some host operation was neither before nor after a page move, but with it.
     fn shares_moves(&self) -> bool {
-        let Counters { merged_reads, merged_writes, pipelined_reads, pipelined_writes, overlapped_ops, reordered_moves, .. } =
+        let Counters { merged_reads, merged_writes, pipelined_reads, pipelined_writes, overlapped_operations, reordered_moves, .. } =
             self.counters;
-        [merged_reads, merged_writes, pipelined_reads, pipelined_writes, overlapped_ops, reordered_moves] != [0; 6]
+        [merged_reads, merged_writes, pipelined_reads, pipelined_writes, overlapped_operations, reordered_moves] != [0; 6]
     }
 
     /// Something was suspended, put aside, or given up because it was.
