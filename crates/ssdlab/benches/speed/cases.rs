@@ -189,6 +189,8 @@ pub struct Turn {
     pub requests: u64,
     /// Real time that they took, s.
     pub seconds: f64,
+    /// Processor time that they took, s, where the system tells: other work on the machine adds little to it.
+    pub processor_s: Option<f64>,
 }
 
 impl Turn {
@@ -212,40 +214,51 @@ impl Bench {
         let prepare = || precondition::prepare(&config, None, None, 1, &|_, _| Ok(())).expect("a prepared drive");
         let (ftl, report) = self.drives.entry(case.drive()).or_insert_with(prepare);
         let requests = case.requests();
-        let seconds = match case {
+        let (seconds, processor_s) = match case {
             Case::PlainC => {
                 let plain = self.plain.get_or_insert_with(PlainLoop::compile).as_ref()?;
-                requests as f64 / plain.rate(ftl, report.pages_overwritten, requests)?
+                (requests as f64 / plain.rate(ftl, report.pages_overwritten, requests)?, None)
             }
-            Case::Untimed => untimed_s(&config, ftl.clone(), requests),
-            _ => timed_s(&config, ftl.clone(), report.clone(), requests, case == Case::Series),
+            Case::Untimed => untimed(&config, ftl.clone(), requests),
+            _ => timed(&config, ftl.clone(), report.clone(), requests, case == Case::Series),
         };
-        Some(Turn { requests, seconds })
+        Some(Turn { requests, seconds, processor_s })
     }
 }
 
-fn untimed_s(config: &Config, mut ftl: Ftl, writes: u64) -> f64 {
+fn untimed(config: &Config, mut ftl: Ftl, writes: u64) -> (f64, Option<f64>) {
     let mut rng = Rng::new(SEED, "speed");
     let mut counts = UntimedCounts::default();
     let mut victims = Picker::new(&config.gc, SEED, "speed/victim");
     let pages = u64::from(ftl.geometry().exported_pages);
-    let start = Instant::now();
-    for _ in 0..writes {
-        let lpn = Lpn(rng.below(pages) as u32);
-        let pool = ftl.geometry().home(lpn).0;
-        assert!(untimed::write(&mut ftl, &mut victims, pool, lpn, &mut counts));
-    }
-    start.elapsed().as_secs_f64()
+    seconds(|| {
+        for _ in 0..writes {
+            let lpn = Lpn(rng.below(pages) as u32);
+            let pool = ftl.geometry().home(lpn).0;
+            assert!(untimed::write(&mut ftl, &mut victims, pool, lpn, &mut counts));
+        }
+    })
 }
 
-fn timed_s(config: &Config, ftl: Ftl, report: PreconditionReport, requests: u64, series: bool) -> f64 {
+fn timed(config: &Config, ftl: Ftl, report: PreconditionReport, requests: u64, series: bool) -> (f64, Option<f64>) {
     let plan = Plan { requests: Some(requests), series, ..Plan::new(config.clone(), SEED) };
     let exported = ftl.geometry().exported_bytes();
     let mut source = workload::open(&config.workload, exported, plan.seed, plan.requests).expect("a generator");
     let mut simulation = Simulation::with_drives(&plan, vec![ftl], report).expect("a drive");
-    let start = Instant::now();
-    simulation.drive(source.as_mut(), &Control::default()).expect("a run");
-    start.elapsed().as_secs_f64()
+    seconds(|| simulation.drive(source.as_mut(), &Control::default()).expect("a run"))
+}
+
+/// Real time and processor time of what this thread does, s.
+fn seconds(work: impl FnOnce()) -> (f64, Option<f64>) {
+    let (start, before) = (Instant::now(), processor_ns());
+    work();
+    let spent = processor_ns().zip(before).map(|(after, before)| (after - before) as f64 / 1e9);
+    (start.elapsed().as_secs_f64(), spent)
+}
+
+/// Processor time of this thread, ns, where the kernel is Linux.
+fn processor_ns() -> Option<u64> {
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
 }
 
 /// A run of 10,000 requests on a filled drive of 1 TB, preparation included, s.
