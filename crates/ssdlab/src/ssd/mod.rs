@@ -385,6 +385,10 @@ impl Ssd {
         self.requests.len()
     }
 
+    /// A request will arrive soon. Nothing is fetched ahead yet, and nothing that can be seen may change.
+    #[inline]
+    pub fn foresee(&self, _request: &crate::request::Request) {}
+
     /// When the next event is due.
     #[inline]
     pub fn next_event(&self) -> Option<Ns> {
@@ -407,7 +411,9 @@ impl Ssd {
     /// Moves the completions since the last call to `into`.
     #[inline]
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        into.append(&mut self.completions);
+        if !self.completions.is_empty() {
+            into.append(&mut self.completions);
+        }
     }
 
     fn geometry(&self) -> &Geometry {

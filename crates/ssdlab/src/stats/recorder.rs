@@ -169,10 +169,18 @@ fn response_time(completion: &Completion) -> Ns {
     let Completion { index, arrival_ns, completed_ns, parts, .. } = completion;
     assert!(completed_ns >= arrival_ns, "request {index} completed at {completed_ns} ns, before it arrived at {arrival_ns} ns");
     let response_ns = completed_ns - arrival_ns;
-    // As the parts are u64, their sum is taken in u128: a wrong part must be reported, not overflow.
-    let total = parts.0.iter().map(|&ns| u128::from(ns)).sum::<u128>();
-    assert!(total == u128::from(response_ns), "request {index} took {response_ns} ns, but its parts add up to {total} ns: {parts:?}");
+    // A wrong part must be reported, not overflow.
+    let total = parts.0.iter().try_fold(0_u64, |sum, &ns| sum.checked_add(ns));
+    if total != Some(response_ns) {
+        wrong_parts(completion, response_ns);
+    }
     response_ns
+}
+
+#[cold]
+fn wrong_parts(Completion { index, parts, .. }: &Completion, response_ns: Ns) -> ! {
+    let total = parts.0.iter().map(|&ns| u128::from(ns)).sum::<u128>();
+    panic!("request {index} took {response_ns} ns, but its parts add up to {total} ns: {parts:?}");
 }
 
 /// The digest of the response times by request index, computed as completions come.

@@ -20,6 +20,8 @@ pub trait Store: Homes {
     /// # Errors
     /// [`Exhausted`]: nothing has changed, but the requests might end the process.
     fn make_room(&mut self, pages: usize) -> Result<(), Exhausted>;
+    /// A request will arrive soon: what is needed to take it in may be fetched from memory. Changes nothing that can be seen.
+    fn foresee(&self, _request: &Request) {}
     /// Takes in a request that arrives now, inside the exported range. `index` is for its completion.
     fn accept(&mut self, now: Ns, index: u64, request: Request);
     /// The same for a write of sectors of one page that do not follow each other; `request` is the page. What is not written is kept.

@@ -70,6 +70,10 @@ impl RequestSource for Generator {
         flow.arrivals.advance();
         Ok(Some(request))
     }
+
+    fn is_at_hand(&self) -> bool {
+        true
+    }
 }
 
 /// The configuration of a further flow: this one's, with the given keys replaced.
