@@ -32,7 +32,7 @@ def _guard() -> ModuleType:
 def test_five_percent_more_instructions_pass(npgc: int, passes: bool, guard: ModuleType) -> None:
     lines, passed = guard.compared(KEPT, {**KEPT, "npgc": npgc})
     assert passed == passes
-    assert ("MORE than 5% above" in lines[0]) == (not passes)
+    assert ("MORE than 5 % above" in lines[0]) == (not passes)
     assert "MORE" not in lines[1]
     assert ("fewer" in lines[0]) == (npgc < 9_500)
 

@@ -1,10 +1,10 @@
-"""How fast this tree is as a ratio to an older commit, measured in alternating turns of one sitting, so that a loaded machine slows down both.
+"""How fast this tree is as a ratio to an older commit, measured in alternating turns, so that a loaded machine slows down both.
 
     python tools/compare_speed.py d0952d1                   # all cases of `make bench` that both have
     python tools/compare_speed.py d0952d1 rwp reads-70 --turns 9
 
-The older commit is checked out and built below target/compare, with the harness of this tree (crates/ssdlab/benches/speed) in place of its own. If
-its interface differs from what this harness calls, build one by hand and name the program in place of the commit.
+The older commit is checked out and built below target/compare, with the harness of this tree (crates/ssdlab/benches/speed) in place of
+its own. If its interface differs from what this harness calls, build one by hand and name the program in place of the commit.
 """
 
 from __future__ import annotations
@@ -14,14 +14,26 @@ import json
 import shutil
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 CRATE = Path("crates") / "ssdlab"
 HARNESS = CRATE / "benches" / "speed"
-CASES = ("untimed", "npgc", "pgc", "fpgc", "cep", "bbgc-dqgc", "rwp", "reads-70", "chips-16", "chips-1024", "chips-16-dynalloc", "chips-1024-dynalloc")
+CASES = (
+    "untimed",
+    "npgc",
+    "pgc",
+    "fpgc",
+    "cep",
+    "bbgc-dqgc",
+    "rwp",
+    "reads-70",
+    "chips-16",
+    "chips-1024",
+    "chips-16-dynalloc",
+    "chips-1024-dynalloc",
+)
 
 
 def built(tree: Path) -> Path:
@@ -35,7 +47,7 @@ def built(tree: Path) -> Path:
 def checked_out(commit: str) -> Path:
     """A tree of `commit` with this tree's harness."""
     git = ["git", "-C", str(ROOT)]
-    name = subprocess.run([*git, "rev-parse", "--verify", f"{commit}^{{commit}}"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    name = subprocess.run([*git, "rev-parse", "--verify", commit], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     tree = ROOT / "target" / "compare" / name
     if not tree.exists():
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tree)], check=True)
@@ -50,6 +62,7 @@ class Program:
     """A running benchmark, which measures a turn of a case when it is told to."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.process = subprocess.Popen([path, "--bench", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def rate(self, case: str) -> float:
@@ -57,7 +70,8 @@ class Program:
         print(case, file=self._open(self.process.stdin), flush=True)
         answer = self._open(self.process.stdout).readline().split()
         if len(answer) != 2:
-            raise SystemExit(f"error: {self.process.args} answers {' '.join(answer) or 'nothing'!r} to the case {case!r}; cases: {', '.join(CASES)}")
+            said = " ".join(answer) or "nothing"
+            raise SystemExit(f"error: {self.path} answers {said} to the case {case}; cases: {', '.join(CASES)}")
         return float(answer[0]) / float(answer[1])
 
     @staticmethod
@@ -92,4 +106,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
