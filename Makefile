@@ -23,10 +23,10 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python browser swarm newcomer bench lint msrv docs lock clean
+.PHONY: help build demo test test-rust test-python instructions browser swarm newcomer bench lint msrv docs lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(LOCKED): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11: set PYTHON=..." >&2; exit 1; }
@@ -48,7 +48,7 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme pgc --scheme fpgc \
 		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
 
-test: test-rust test-python ## run all tests (gets a browser for those of pages)
+test: test-rust test-python instructions ## run all tests (gets a browser for those of pages, and valgrind to count instructions)
 
 # Release builds of the whole workspace: the dependencies are those that were compiled for the package, and the longer tests need the
 # speed. The core is compiled incrementally, unlike that of the package: after a change only what it touches.
@@ -60,6 +60,10 @@ test-rust:
 test-python: $(BUILT) browser
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
+# The same on every machine, unlike times.
+instructions: $(LOCKED) ## compare what small runs cost, in instructions, with benches/instructions.toml: UPDATE=1 writes it
+	UPDATE=$(UPDATE) $(BIN)/python benches/instructions.py
+
 # One that is installed, or one of its own in .browser; without any, the tests say what was left out.
 browser: $(EQUIPPED) ## get a browser for the tests of pages, if none is installed
 	@$(BIN)/python tests/find_browser.py
@@ -70,7 +74,7 @@ swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
 
-bench: $(BUILT) ## measure the speed of the core
+bench: $(BUILT) ## measure the speed of the core, by the speed budget: TURNS=5 LONG=1
 	cargo bench --locked -p ssdlab
 	$(BIN)/python benches/formulas.py
 

@@ -30,6 +30,8 @@ NOT_RUN = {
     ".": "puts an environment into the shell that reads the page",
     "sudo": "needs root; `test_trace_record.py` has what it does",
     "git": "needs network",
+    "valgrind": "needs a program that `cargo` builds; `make instructions` runs it",
+    "callgrind_annotate": "reads what valgrind wrote",
     "cargo": "builds for minutes; `make test` runs these tests and examples",
     "ssdlab": "needs what a command before it made that is not run, a trace of the reader's, or other machines",
 }

@@ -42,7 +42,7 @@ def files(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("number", CODES)
-@pytest.mark.parametrize("module", ["ssdlab._core", "rich", "typer", "ssdlab.api", "ssdlab.cli.app", "numpy", "pyarrow.parquet"])
+@pytest.mark.parametrize("module", ["ssdlab._core", "rich", "typer", "ssdlab.options", "ssdlab.cli.app", "numpy", "pyarrow.parquet"])
 def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, number: int, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(HELD)
     queueing = ["queueing", "--requests", "1000", "--out", "out"]
@@ -51,6 +51,18 @@ def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, nu
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
     assert [name for name in files(tmp_path) if "__pycache__" not in name] == ["held", "sitecustomize.py"]
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_while_the_report_is_read_in_keeps_the_run(number: int, tmp_path: Path) -> None:
+    """It is read in when the run has ended."""
+    (tmp_path / "sitecustomize.py").write_text(HELD)
+    run = ["run", *SMALL_OPTIONS, "--requests", "100", "--out", "out"]
+    with at_work(run, tmp_path, tmp_path / "held", HOLD="ssdlab.report", PYTHONPATH=str(tmp_path)) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["requests"]
 
 
 @pytest.fixture

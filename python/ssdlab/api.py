@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, Unpack, cast
 
 from ssdlab import _core
 from ssdlab.batch import COMPARISON_FILE, TIMELINE_FILE, Job, Log, execute, write_json
@@ -17,8 +16,9 @@ from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.inputs import named
-from ssdlab.plans import DEFAULT_SEED, Setup, Timeline, Window, timeline_of, value_text, warn_of_idle_keys
-from ssdlab.policies import Eviction, Victim
+from ssdlab.option import complete, picked, takes
+from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, Set, SetupOptions, SimulatorOptions
+from ssdlab.plans import Setup, Timeline, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
@@ -38,109 +38,26 @@ __all__ = [
     "trace_info",
 ]
 
-Path_ = str | os.PathLike[str]
 Kind = Literal["device", "scheme", "workload"]
-Verify = Literal["off", "end", "every"]
-Set = Mapping[str, Any]
 
 
-def run(
-    *,
-    device: str | None = None,
-    scheme: str | None = None,
-    workload: str | None = None,
-    trace: Path_ | None = None,
-    format: str | None = None,
-    unit_bytes: int | None = None,
-    volume: str | None = None,
-    time_scale: float | None = None,
-    bad_lines: int | None = None,
-    prefill: Path_ | None = None,
-    fit: Literal["trace"] | int | None = None,
-    requests: int | None = None,
-    warm_up: str | int | None = None,
-    seed: int = DEFAULT_SEED,
-    set: Set | None = None,
-    config: Path_ | None = None,
-    state: Path_ | None = None,
-    verify: Verify = "off",
-    victim: Victim | None = None,
-    eviction: Eviction | None = None,
-    series: bool | None = None,
-    log_requests: bool = False,
-    timeline: Path_ | None = None,
-    timeline_window: Window | None = None,
-    timeline_limit: int | None = None,
-    out: Path_ | None = None,
-) -> Result:
+@takes(RunOptions)
+def run(**options: Unpack[RunOptions]) -> Result:
     """Simulates one workload on one device under one scheme.
 
     The configuration is built in layers, each over those before: the presets, the file `config`, then `trace`, `prefill` and the
     like, then `set`. The same arguments give the same result, bit for bit.
 
-    Args:
-        device: a device preset (`presets("device")`).
-        scheme: a scheme preset, or several joined by `+`.
-        workload: a workload preset.
-        trace: a trace file to replay instead, plain or compressed; `"-"` is standard input. A pipe is copied to a temporary file first.
-        format: the trace's format, where its content does not tell.
-        unit_bytes: bytes of one unit of address and size, for trace formats that count in units of their own.
-        volume: replay only the requests of this volume (disk, LUN, ASU, ...), as `trace_info` lists it under `devices`.
-        time_scale: requests arrive this many times faster, those of a trace or generated ones.
-        bad_lines: leave out up to this many lines of the trace that cannot be read; one more is an error.
-        prefill: a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first,
-            untimed (`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).
-        fit: `"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the
-            prefill file) addresses, or that many bytes; `result.fit` says what came of it.
-        requests: stop after this many; by default the whole trace, or 100,000 generated requests.
-        warm_up: how much of the beginning is simulated but left out of all figures: a number of requests, or a time such as `"17s"` or
-            `"500ms"`. `result.warm_up` says what that was; `series` and the log of requests show all of the run.
-        seed: of all random streams.
-        set: single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.
-        config: a TOML file of configuration keys.
-        state: a device state saved by `precondition`, to begin with.
-        verify: `"end"` checks all invariants after the run, `"every"` after every event (for small devices).
-        victim: a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`.
-        eviction: an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of
-            `cache.policy`, which must be `lru`.
-        series: record the run over time (`result.series`) and how response times are distributed (`result.histograms`); by default
-            where `out` is given, for figures made of it later.
-        log_requests: keep a row for each request (`result.requests`).
-        timeline: a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` says what it shows.
-        timeline_window: show only this part of the run, `(start_us, end_us)`; `None` for its beginning or its end.
-        timeline_limit: the most slices that the timeline may have, 200,000 by default; when it has so many it ends.
-        out: a folder for `result.json` and, if asked for, `requests.parquet`.
-
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.
         ssdlab.Interrupted: Ctrl-C.
     """
-    setup = Setup(
-        device=device,
-        workload=workload,
-        trace=trace,
-        format=format,
-        unit_bytes=unit_bytes,
-        volume=volume,
-        time_scale=time_scale,
-        bad_lines=bad_lines,
-        prefill=prefill,
-        fit=fit,
-        requests=requests,
-        warm_up=warm_up,
-        seed=seed,
-        set=_pairs(set),
-        config=config,
-        state=state,
-        verify=verify,
-        series=out is not None if series is None else truth("series", series),
-        victim=victim,
-        eviction=eviction,
-    )
-    folder = ResultFolder(None if out is None else Path(checked_path("out", out)), "run")
-    log: Log = "kept" if truth("log_requests", log_requests) else None
-    wanted = timeline_of(timeline, timeline_window, timeline_limit)
-    job = Job.prepare("run", setup, scheme, folder=folder.stage, log=log, timeline=wanted)
+    asked = complete("run", RunOptions, options)
+    setup = _setup(asked)
+    folder = ResultFolder(_folder(asked["out"]), "run")
+    log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
+    wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
+    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
     warn_of_idle_keys([job.idle])
     with folder:
         batch = execute([job], out=folder)
@@ -151,83 +68,27 @@ def run(
     return cast("Result", batch.finished["run"])
 
 
-def compare(
-    *,
-    schemes: Sequence[str],
-    device: str | None = None,
-    workload: str | None = None,
-    trace: Path_ | None = None,
-    format: str | None = None,
-    unit_bytes: int | None = None,
-    volume: str | None = None,
-    time_scale: float | None = None,
-    bad_lines: int | None = None,
-    prefill: Path_ | None = None,
-    fit: Literal["trace"] | int | None = None,
-    requests: int | None = None,
-    warm_up: str | int | None = None,
-    seed: int = DEFAULT_SEED,
-    set: Set | None = None,
-    config: Path_ | None = None,
-    state: Path_ | None = None,
-    verify: Verify = "off",
-    victim: Victim | None = None,
-    eviction: Eviction | None = None,
-    series: bool | None = None,
-    log_requests: bool = False,
-    timelines: bool = False,
-    timeline_window: Window | None = None,
-    timeline_limit: int | None = None,
-    paired: bool = False,
-    seeds: int = 1,
-    out: Path_ | None = None,
-    jobs: int | None = None,
-) -> Comparison:
+@takes(CompareOptions, but=RunOptions)
+def compare(**options: Unpack[CompareOptions]) -> Comparison:
     """Simulates one workload on one device under several schemes, in parallel; arguments as for `run`.
-
-    Args:
-        schemes: scheme presets, each possibly several joined by `+`.
-        timelines: write a timeline for each scheme, `timeline.json.gz` in its folder below `out`.
-        paired: compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.
-        seeds: run every scheme under so many seeds, from `seed` on. The comparison is then of the first, and its `seeds` has the means over
-            all, the differences to the first scheme, and how sure they are. Series, timelines and `paired` are of the first seed only.
-        jobs: runs at once, as many as there are processors by default. It does not change any result.
 
     Raises:
         ssdlab.Error: if a run fails. The others go on; their results are the exception's `finished`, and in `out`.
         ssdlab.Interrupted: Ctrl-C. The results of finished runs are its `finished`, and in `out`.
     """
-    setup = Setup(
-        device=device,
-        workload=workload,
-        trace=trace,
-        format=format,
-        unit_bytes=unit_bytes,
-        volume=volume,
-        time_scale=time_scale,
-        bad_lines=bad_lines,
-        prefill=prefill,
-        fit=fit,
-        requests=requests,
-        warm_up=warm_up,
-        seed=seed,
-        set=_pairs(set),
-        config=config,
-        state=state,
-        verify=verify,
-        series=out is not None if series is None else truth("series", series),
-        victim=victim,
-        eviction=eviction,
-    )
-    folder = ResultFolder(None if out is None else Path(checked_path("out", out)), "comparison")
-    wanted = timeline_of(TIMELINE_FILE if truth("timelines", timelines) else None, timeline_window, timeline_limit)
-    schemes = texts("schemes", schemes)
-    several = seeds_from(seed, seeds)
-    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
+    asked = complete("compare", CompareOptions, options)
+    setup = _setup(asked)
+    folder = ResultFolder(_folder(asked["out"]), "comparison")
+    file = TIMELINE_FILE if truth("timelines", asked["timelines"]) else None
+    wanted = timeline_of(file, asked["timeline_window"], asked["timeline_limit"])
+    schemes = texts("schemes", asked["schemes"])
+    seeds = seeds_from(asked["seed"], asked["seeds"])
+    logs, paired = asked["log_requests"], asked["paired"]
+    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
     warn_of_idle_keys([job.idle for job in runs])
     with folder:
-        batch = execute(runs, workers=jobs, out=folder)
-        comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
+        batch = execute(runs, workers=asked["jobs"], out=folder)
+        comparison = collected(batch.finished, schemes, seeds, title=setup.title(None, compared=True))
         if folder.stage is not None and comparison:
             write_json(folder.stage / COMPARISON_FILE, comparison.to_dict())
         if comparison or batch.interrupt is None:
@@ -270,35 +131,26 @@ def comparison_jobs(
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
-    setup = replace(setup, shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
+    setup = setup.but(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
 
     def again(scheme: str, seed: int) -> Job:
         place = folder and folder / scheme / f"seed-{seed}"
         kept: Log = "kept" if log_requests else None
-        return Job.prepare(label_of(scheme, seed, seeds), replace(setup, seed=seed, series=False), scheme, folder=place, log=kept)
+        return Job.prepare(label_of(scheme, seed, seeds), setup.but(seed=seed, series=False), scheme, folder=place, log=kept)
 
     return [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
 
 
-def precondition(
-    out: Path_,
-    *,
-    device: str | None = None,
-    scheme: str | None = None,
-    workload: str | None = None,
-    prefill: Path_ | None = None,
-    seed: int = DEFAULT_SEED,
-    set: Set | None = None,
-    config: Path_ | None = None,
-    victim: Victim | None = None,
-) -> dict[str, Any]:
-    """Prepares a device as `ftl.precondition` says and saves its state to the file `out`, for `run(state=...)`.
+@takes(PreconditionOptions, but=RunOptions)
+def precondition(out: Path_, **options: Unpack[PreconditionOptions]) -> dict[str, Any]:
+    """Prepares a device as `ftl.precondition` says and saves its state to the file `out`, for `run(state=...)`; arguments as for `run`.
 
     Returns:
         The report: how it was done and what came of it.
     """
-    setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=_pairs(set), config=config, victim=victim)
-    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(scheme), checked_path("out", out))))
+    asked = complete("precondition", PreconditionOptions, options)
+    setup = Setup(set=_pairs(asked["set"]), **picked(SetupOptions, asked))
+    return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(asked["scheme"]), checked_path("out", out))))
 
 
 def trace_info(
@@ -422,33 +274,11 @@ class Simulator:
     Arguments are those of `run` that do not describe a workload.
     """
 
-    def __init__(
-        self,
-        *,
-        device: str | None = None,
-        scheme: str | None = None,
-        prefill: Path_ | None = None,
-        warm_up: str | int | None = None,
-        seed: int = DEFAULT_SEED,
-        set: Set | None = None,
-        config: Path_ | None = None,
-        state: Path_ | None = None,
-        verify: Verify = "off",
-        victim: Victim | None = None,
-        eviction: Eviction | None = None,
-    ) -> None:
-        setup = Setup(
-            device=device,
-            prefill=prefill,
-            warm_up=warm_up,
-            seed=seed,
-            set=_pairs(set),
-            config=config,
-            state=state,
-            verify=verify,
-            victim=victim,
-            eviction=eviction,
-        )
+    @takes(SimulatorOptions, but=RunOptions)
+    def __init__(self, **options: Unpack[SimulatorOptions]) -> None:
+        asked = complete("Simulator", SimulatorOptions, options)
+        scheme = asked["scheme"]
+        setup = Setup(set=_pairs(asked["set"]), **picked(SetupOptions, asked))
         plan = setup.plan(scheme)  # reads all that it needs now
         warn_of_idle_keys([setup.idle(plan.config)])
         self._core = _core.Simulator(plan)
@@ -527,6 +357,16 @@ def _volume(volume: str | None, device: str | None) -> str | None:
 
 def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
     return () if values is None else tuple((key, value_text(value)) for key, value in mapping("set", values).items())
+
+
+def _setup(asked: RunOptions | CompareOptions) -> Setup:
+    """What is simulated, as `run` and `compare` are asked for it."""
+    series = asked["out"] is not None if asked["series"] is None else truth("series", asked["series"])
+    return Setup(set=_pairs(asked["set"]), series=series, **picked(SetupOptions, asked))
+
+
+def _folder(out: Path_ | None) -> Path | None:
+    return None if out is None else Path(checked_path("out", out))
 
 
 def _folder_name(scheme: str) -> str:

@@ -10,7 +10,6 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -324,6 +323,11 @@ def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, tol
                 tell(states)
 
         return job.run(progress)
+
+    if not jobs:
+        return
+    # Imported here because runs of the drive have no use for it.
+    from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: PLC0415
 
     with ThreadPoolExecutor(workers) as pool:
         futures = {pool.submit(run, index, job): job for index, job in jobs.items()}

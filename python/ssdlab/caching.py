@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from ssdlab import _core
 from ssdlab.checks import mapping, shown
 from ssdlab.errors import UsageError
+from ssdlab.option import complete, takes
+from ssdlab.options import CacheOptions
 from ssdlab.plans import Setup, value_text
-from ssdlab.policies import Eviction, described_eviction
+from ssdlab.policies import described_eviction
 
 __all__ = ["CacheReplay", "replay_cache"]
 
@@ -37,14 +39,12 @@ class CacheReplay:
         return (self.counters["read_hits"] + self.counters["write_hits"]) / lookups if lookups else None
 
 
+@takes(CacheOptions, but=CacheOptions)
 def replay_cache(
     requests: Iterable[tuple[str, int, int]],
     *,
-    device: str | None = None,
-    scheme: str | None = None,
-    set: Mapping[str, object] | None = None,
     in_gc: Iterable[tuple[int, int, bool]] = (),
-    eviction: Eviction | None = None,
+    **options: Unpack[CacheOptions],
 ) -> CacheReplay:
     """Plays requests to a cache alone: which pages hit, are kept, and are evicted.
 
@@ -60,12 +60,14 @@ def replay_cache(
             `cache.place = "array"` drives.
         eviction: an eviction policy of your own, in place of that of `cache.policy`.
     """
-    config = Setup(device=device, set=tuple((key, value_text(value)) for key, value in mapping("set", set or {}).items())).build(scheme)
+    asked = complete("replay_cache", CacheOptions, options)
+    by_hand = tuple((key, value_text(value)) for key, value in mapping("set", asked["set"] or {}).items())
+    config = Setup(device=asked["device"], set=by_hand).build(asked["scheme"])
     events, counters = _core.replay_cache(
         config,
         _triples("requests", requests, str, int, int),
         _triples("in_gc", in_gc, int, int, bool),
-        described_eviction(eviction),
+        described_eviction(asked["eviction"]),
     )
     return CacheReplay(events, json.loads(counters))
 

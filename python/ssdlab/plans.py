@@ -9,18 +9,18 @@ import re
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Unpack, cast
 
 from ssdlab import _core
 from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path, shown, text, truth, whole
 from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
 from ssdlab.inputs import Held, hold, is_passing, named, place
-from ssdlab.policies import Eviction, Victim, described_eviction, described_victim
+from ssdlab.option import complete, options_of
+from ssdlab.options import DEFAULT_SEED, Path_, RunOptions, SetupOptions, Window
+from ssdlab.policies import described_eviction, described_victim
 from ssdlab.progress import ReadProgress
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "SHORTHANDS",
     "Setup",
     "Timeline",
-    "Window",
     "idle_warnings",
     "requests_of",
     "timeline_of",
@@ -40,13 +39,8 @@ __all__ = [
     "whole",
 ]
 
-DEFAULT_SEED = 1
 DEFAULT_REQUESTS = 100_000
 """How many requests a generated workload has, unless the caller says."""
-
-
-Window = tuple[float | None, float | None]
-"""A part of a run: from when to when, in microseconds; `None` for its beginning or its end."""
 
 
 class Timeline(NamedTuple):
@@ -99,6 +93,8 @@ def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
     if isinstance(value, str) and re.fullmatch(r"[\d.]+\s*m", value.strip()):
         raise UsageError(f'warm_up = "{value}": write min for minutes, or M for millions of requests')
     if length is not None and length["unit"]:
+        from fractions import Fraction  # noqa: PLC0415 (importing it takes a while)
+
         long, unit = round(Fraction(length["number"]) * NS_OF[length["unit"]]), "ns"
     else:
         try:
@@ -113,20 +109,21 @@ def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
     return (whole("warm_up", long), unit) if long else None
 
 
+KNOWN = options_of(SetupOptions)
 BLOCKS_KEY = "device.blocks_per_plane"
-SHORTHANDS = {
-    "trace": "workload.trace",
-    "format": "workload.format",
-    "unit_bytes": "workload.unit_bytes",
-    "volume": "workload.device",
-    "time_scale": "workload.time_scale",
-    "bad_lines": "workload.bad_lines",
-    "prefill": "ftl.precondition.prefill",
-}
+SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key is not None}
 """Options that stand for a key of the configuration."""
 FIT_TO_TRACE = "trace"
-INPUTS = ("config", "trace", "prefill", "state")
+INPUTS = tuple(name for name, option in KNOWN.items() if option.check == "path")
 """Options that name files to read."""
+CHECKS = {"text": check_texts, "number": check_numbers, "path": check_paths}
+"""What options are checked for before the core sees them."""
+REPEATED = {
+    name: option.shell
+    for name, option in options_of(RunOptions).items()
+    if option.shell is not None and (name == "scheme" or name in KNOWN)
+}
+"""What a command that repeats a run says of its setup."""
 
 
 DEEPEST = 32
@@ -248,82 +245,78 @@ def warn_of_idle_keys(runs: Sequence[Mapping[str, str]]) -> None:
         warnings.warn(line, IdleKeyWarning, stacklevel=3)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Setup:
     """Device, workload and how to run them: what several schemes are compared on.
 
-    `set` holds pairs of key and TOML text, as on the command line.
+    Args:
+        set: pairs of key and TOML text, as on the command line.
+        series: whether the run over time is recorded.
+        shared: whether several runs read the inputs. A single one reads its trace as a stream, which may be longer than any disk.
+        fitted_blocks: blocks a plane in place of those that `fit` finds for the scheme: see `fitted_alike`.
+        options: those of a run.
     """
 
-    device: str | None = None
-    workload: str | None = None
-    config: str | os.PathLike[str] | None = None
-    trace: str | os.PathLike[str] | None = None
-    format: str | None = None
-    unit_bytes: int | None = None
-    volume: str | None = None
-    time_scale: float | None = None
-    bad_lines: int | None = None
-    prefill: str | os.PathLike[str] | None = None
-    fit: str | int | None = None
-    fitted_blocks: int | None = None
-    """Blocks a plane in place of those that `fit` finds for the scheme: see `fitted_alike`."""
-    requests: int | None = None
-    warm_up: str | int | None = None
-    seed: int = DEFAULT_SEED
-    set: tuple[tuple[str, str], ...] = ()
-    state: str | os.PathLike[str] | None = None
-    verify: str = "off"
-    series: bool = False
-    victim: Victim | None = None
-    eviction: Eviction | None = None
-    shared: bool = False
-    """Whether several runs read the inputs. A single one reads its trace as a stream, which may be longer than any disk."""
-    held: dict[str, Held] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Copies of inputs that can be read only once, by name: they are needed until the last run has ended."""
+    def __init__(
+        self,
+        *,
+        set: tuple[tuple[str, str], ...] = (),
+        series: bool = False,
+        shared: bool = False,
+        fitted_blocks: int | None = None,
+        **options: Unpack[SetupOptions],
+    ) -> None:
+        self.options = complete("Setup", SetupOptions, options)
+        self.set = set
+        self.series = series
+        self.shared = shared
+        self.fitted_blocks = fitted_blocks
+        self.held: dict[str, Held] = {}
+        """Copies of inputs that can be read only once, by name: they are needed until the last run has ended."""
+        for check, those in CHECKS.items():
+            those({name: value for name, value in self.options.items() if KNOWN[name].check == check})
+        text("verify", self.options["verify"])
+        if self.options["fit"] is not None and not isinstance(self.options["fit"], str):
+            whole("fit", self.options["fit"], least=1)
+        self.options |= cast("SetupOptions", {name: named(cast("Path_ | None", self.options.get(name))) for name in INPUTS})
 
-    def __post_init__(self) -> None:
-        texts = {"device": self.device, "workload": self.workload, "format": self.format, "volume": self.volume}
-        check_texts(texts)
-        check_numbers({"unit_bytes": self.unit_bytes, "time_scale": self.time_scale, "bad_lines": self.bad_lines})
-        text("verify", self.verify)
-        if self.fit is not None and not isinstance(self.fit, str):
-            whole("fit", self.fit, least=1)
-        check_paths({name: getattr(self, name) for name in INPUTS})
-        for name in INPUTS:
-            object.__setattr__(self, name, named(getattr(self, name)))  # frozen for everybody else
+    def but(self, **changes: Any) -> Setup:
+        """The same with some options changed."""
+        own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_blocks": self.fitted_blocks}
+        return Setup(**{**own, **self.options, **changes})
 
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
+        asked = self.options
         check_texts({"scheme": scheme})
         _refuse_commas(scheme)
-        if self.workload is not None and self.trace is not None:
+        if asked["workload"] is not None and asked["trace"] is not None:
             raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
-        if self.prefill is not None and self.state is not None:
+        if asked["prefill"] is not None and asked["state"] is not None:
             raise UsageError("prefill and state were both given: a saved state is a prepared drive already")
-        if self.victim is not None and "gc.victim" in dict(self.set):
+        if asked["victim"] is not None and "gc.victim" in dict(self.set):
             raise UsageError("victim and gc.victim were both given: the one is a policy of your own, the other a built-in one")
-        config = self._layers(scheme, ())
-        if self.fit is None:
+        config, fit = self._layers(scheme, ()), asked["fit"]
+        if fit is None:
             return config
-        blocks = self.fitted_blocks or fitted_blocks(config, self.fit)
+        blocks = self.fitted_blocks or fitted_blocks(config, fit)
         try:
             return self._layers(scheme, ((BLOCKS_KEY, str(blocks)),))
         except ConfigError as error:
-            raise ConfigError(f"fit = {self.fit}: with {blocks} blocks a plane this device cannot work: {error}") from error
+            raise ConfigError(f"fit = {fit}: with {blocks} blocks a plane this device cannot work: {error}") from error
 
     def _layers(self, scheme: str | None, more: tuple[tuple[str, str], ...]) -> _core.Config:
-        if self.fit is not None and any(key == BLOCKS_KEY for key, _ in self.set):
+        asked = self.options
+        if asked["fit"] is not None and any(key == BLOCKS_KEY for key, _ in self.set):
             raise UsageError(f"fit and {BLOCKS_KEY} were both given: fit is what chooses it")
-        self._hold([self.config])
+        self._hold([asked["config"]])
         config = _core.build_config(
-            device=self.device,
+            device=asked["device"],
             schemes=scheme.split("+") if scheme else [],
-            workload=self.workload,
-            file=self.config,
+            workload=asked["workload"],
+            file=asked["config"],
             set=[*self._shorthands(), *self.set, *more],
         )
-        streamed = None if self.shared or self.fit == FIT_TO_TRACE else _tree(config)["workload"].get("trace")
+        streamed = None if self.shared or asked["fit"] == FIT_TO_TRACE else _tree(config)["workload"].get("trace")
         self._hold(file for file in self.inputs(config) if file != streamed)
         return config
 
@@ -335,10 +328,11 @@ class Setup:
 
     def fitted_alike(self, schemes: Sequence[str]) -> Setup:
         """The same with one device for all schemes, where `fit` would give one of them a larger device than another."""
-        if self.fit is None:
+        fit = self.options["fit"]
+        if fit is None:
             return self
-        blocks = {fitted_blocks(self._layers(scheme, ()), self.fit) for scheme in schemes}
-        alike = self if len(blocks) < 2 else replace(self, fitted_blocks=max(blocks))
+        blocks = {fitted_blocks(self._layers(scheme, ()), fit) for scheme in schemes}
+        alike = self if len(blocks) < 2 else self.but(fitted_blocks=max(blocks))
         alike.held.update(self.held)
         return alike
 
@@ -348,84 +342,75 @@ class Setup:
 
     def fitted(self, scheme: str | None) -> dict[str, Any] | None:
         """What `fit` did to the device, for the result: blocks a plane before and after, and what the drive exports now."""
-        if self.fit is None:
+        fit = self.options["fit"]
+        if fit is None:
             return None
         before, after = self._layers(scheme, ()), self.build(scheme)
         return {
-            "to": self.fit,
+            "to": fit,
             "blocks_per_plane_before": _tree(before)["device"]["blocks_per_plane"],
             "blocks_per_plane": _tree(after)["device"]["blocks_per_plane"],
-            "needed_bytes": needed_bytes(before, self.fit),
+            "needed_bytes": needed_bytes(before, fit),
             "exported_bytes": after.exported_bytes,
         }
 
     def title(self, scheme: str | None, *, compared: bool = False) -> str:
         """What is simulated, in a line for people: device, scheme (unless several are `compared`), workload, what was set by hand."""
-        trace = dict(self.set).get("workload.trace", self.trace)
-        workload = f"trace {trace}" if trace is not None else f"workload {self.workload or 'default'}"
-        parts = [f"Device {self.device or 'default'}", *([] if compared else [f"scheme {scheme or 'default'}"]), workload]
-        if self.config is not None:
-            parts.append(f"config {os.fspath(self.config)}")
-        for kind, policy in (("victim", described_victim(self.victim)), ("eviction", described_eviction(self.eviction))):
-            if policy is not None:
-                parts.append(f"{kind} policy {policy[1]}")
+        asked = self.options
+        trace = dict(self.set).get("workload.trace", asked["trace"])
+        workload = f"trace {trace}" if trace is not None else f"workload {asked['workload'] or 'default'}"
+        parts = [f"Device {asked['device'] or 'default'}", *([] if compared else [f"scheme {scheme or 'default'}"]), workload]
+        if asked["config"] is not None:
+            parts.append(f"config {os.fspath(asked['config'])}")
+        policies = {"victim": described_victim(asked["victim"]), "eviction": described_eviction(asked["eviction"])}
+        parts += [f"{kind} policy {policy[1]}" for kind, policy in policies.items() if policy is not None]
         parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
         return ", ".join(parts)
 
     def command(self, scheme: str | None) -> str | None:
         """The command that repeats a run under `scheme`; `None` for one with a policy written in Python, or of a pipe."""
-        if self.victim is not None or self.eviction is not None or any(is_passing(file) for file in self.inputs(self._layers(scheme, ()))):
+        if self.options["victim"] is not None or self.options["eviction"] is not None:
             return None
-        options: dict[str, object] = {
-            "--device": self.device,
-            "--scheme": scheme,
-            "--workload": self.workload,
-            "--config": self.config,
-            "--trace": self.trace,
-            "--format": self.format,
-            "--unit-bytes": self.unit_bytes,
-            "--volume": self.volume,
-            "--scale-time": self.time_scale,
-            "--skip-bad-lines": self.bad_lines,
-            "--prefill": self.prefill,
-            "--fit": self.fit if self.fitted_blocks is None else None,
-            "--requests": self.requests,
-            "--warm-up": self.warm_up if warm_up_of(self.warm_up) else None,
-            "--seed": self.seed,
-            "--state": self.state,
-            "--verify": self.verify if self.verify != "off" else None,
-        }
-        words = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+        if any(is_passing(file) for file in self.inputs(self._layers(scheme, ()))):
+            return None
+        said: dict[str, object] = {**self.options, "scheme": scheme}
+        if self.fitted_blocks is not None:
+            said["fit"] = None
+        if warm_up_of(self.options["warm_up"]) is None:
+            said["warm_up"] = None
+        if self.options["verify"] == "off":
+            said["verify"] = None
+        words = [word for name, shell in REPEATED.items() if (value := said[name]) is not None for word in (shell.flags[0], str(value))]
         pairs = self.set if self.fitted_blocks is None else (*self.set, (BLOCKS_KEY, str(self.fitted_blocks)))
         settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])
 
     def plan(self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None) -> _core.Plan:
         """Everything that determines a run under `scheme`."""
-        config = self.build(scheme)
+        config, asked = self.build(scheme), self.options
         return _core.Plan(
             config,
-            seed=whole("seed", self.seed),
-            requests=requests_of(config, self.requests),
-            warm_up=warm_up_of(self.warm_up),
-            verify=self.verify,
+            seed=whole("seed", asked["seed"]),
+            requests=requests_of(config, asked["requests"]),
+            warm_up=warm_up_of(asked["warm_up"]),
+            verify=asked["verify"],
             request_log=request_log,
             timeline=timeline,
             series=truth("series", self.series),
-            state=self.state,
-            victim=described_victim(self.victim),
-            eviction=described_eviction(self.eviction),
+            state=asked["state"],
+            victim=described_victim(asked["victim"]),
+            eviction=described_eviction(asked["eviction"]),
         )
 
     def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:
         """The files that a run under `config` reads."""
-        tree = _tree(config)
-        files = (tree["workload"].get("trace"), tree["ftl"]["precondition"].get("prefill"), self.state, self.config)
+        tree, asked = _tree(config), self.options
+        files = (tree["workload"].get("trace"), tree["ftl"]["precondition"].get("prefill"), asked["state"], asked["config"])
         return [file for file in files if file is not None]
 
     def _shorthands(self) -> list[tuple[str, str]]:
         """The keys behind `trace`, `format`, ...: those that `set` names are left to it."""
-        values: dict[str, Any] = {key: getattr(self, option) for option, key in SHORTHANDS.items()}
-        values["ftl.precondition.kind"] = "ranges" if self.prefill is not None else None
+        values: dict[str, Any] = {key: self.options.get(option) for option, key in SHORTHANDS.items()}
+        values["ftl.precondition.kind"] = "ranges" if self.options["prefill"] is not None else None
         named = {key for key, _ in self.set}
         return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]

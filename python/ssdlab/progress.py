@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress, Task
 
 __all__ = ["CountProgress", "ReadProgress", "RunProgress", "TotalProgress", "is_reading_shown", "remark", "show_reading"]
 
@@ -153,11 +153,7 @@ class CountProgress:
     def __init__(self, unit: str, *, quiet: bool) -> None:
         self._unit = unit
         # Drawn only when told to: a thread that draws would disturb what is measured meanwhile.
-        self._progress = (
-            None
-            if quiet or not sys.stderr.isatty()
-            else Progress(TextColumn("{task.description}"), console=Console(stderr=True), auto_refresh=False, transient=True)
-        )
+        self._progress = None if quiet or not sys.stderr.isatty() else _line()
 
     @property
     def callback(self) -> Callable[[str, int], None] | None:
@@ -198,7 +194,18 @@ def _expected(phase: int, completed: int, expected: int, millionths: int) -> flo
     return completed * MILLION / millionths if millionths > 0 and completed > 0 else None
 
 
+def _line() -> Progress:
+    # Imported here, as below, because it takes longer than many a run, and most have no terminal.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress, TextColumn  # noqa: PLC0415
+
+    return Progress(TextColumn("{task.description}"), console=Console(stderr=True), auto_refresh=False, transient=True)
+
+
 def _bars(*, transient: bool = False) -> Progress:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

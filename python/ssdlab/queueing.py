@@ -198,7 +198,7 @@ class Experiment:
     volume: str | None = None
     time_scale: float | None = None
     bad_lines: int | None = None
-    fit: str | int | None = None
+    fit: Literal["trace"] | int | None = None
     set: tuple[tuple[str, str], ...] = ()
     config: Path_ | None = None
     free_blocks: int | None = None

@@ -83,6 +83,8 @@ pub struct Pools {
     pub planes_each: Divisor,
     /// Blocks in one pool.
     pub blocks_each: u32,
+    /// The same as a divisor: the blocks of a pool are numbered one after the other.
+    blocks_divisor: Divisor,
     /// Pools on one die: 1, or its planes.
     pub per_die: Divisor,
     /// The pool of each residue of the logical page number.
@@ -148,7 +150,7 @@ impl Geometry {
     /// The pool of a block.
     #[inline(always)]
     pub fn pool_of_block(&self, block: BlockId) -> PoolId {
-        PoolId(self.pools.planes_each.quotient(self.plane_of_block(block).0))
+        PoolId(self.pools.blocks_divisor.quotient(block.0))
     }
 
     /// The pool of a physical page.
@@ -269,6 +271,7 @@ impl Pools {
             count: Divisor::new(count),
             planes_each: Divisor::new(planes_each),
             blocks_each: planes_each * device.blocks_per_plane,
+            blocks_divisor: Divisor::new(planes_each * device.blocks_per_plane),
             per_die: Divisor::new(per_die),
             of_stripe,
             stripe_of,

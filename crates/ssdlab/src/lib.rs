@@ -12,10 +12,11 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
+//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`] |
 
 #![deny(missing_docs, unsafe_code)]
 
+pub mod advice;
 pub mod arbiter;
 pub mod blocked;
 pub mod cache;

@@ -1,4 +1,6 @@
-//! Doubly linked lists over two flat arrays, of things that are numbered. A thing stands in at most one list of those that share a [`Links`].
+//! Doubly linked lists over a flat array, of things that are numbered. A thing stands in at most one list of those that share a [`Links`].
+
+use crate::advice::prefetch;
 
 /// "Nothing" in a link.
 pub const NONE: u32 = u32::MAX;
@@ -15,35 +17,45 @@ pub struct List {
 /// A list of nothing.
 pub const EMPTY: List = List { head: NONE, tail: NONE };
 
+/// Both links of one thing, side by side: whoever needs the one needs the other.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    next: u32,
+    previous: u32,
+}
+
 /// The links of any number of lists.
 #[derive(Clone, Debug)]
-pub struct Links {
-    next: Vec<u32>,
-    previous: Vec<u32>,
-}
+pub struct Links(Vec<Link>);
 
 impl Links {
     /// Links for lists of what is numbered from 0 to `count - 1`.
     pub fn new(count: usize) -> Self {
-        Links { next: vec![NONE; count], previous: vec![NONE; count] }
+        Links(vec![Link { next: NONE, previous: NONE }; count])
     }
 
     /// A list from head to tail.
     pub fn chain(&self, list: List) -> impl Iterator<Item = u32> + '_ {
         let link = |index: u32| (index != NONE).then_some(index);
-        std::iter::successors(link(list.head), move |&index| link(self.next[index as usize]))
+        std::iter::successors(link(list.head), move |&index| link(self.next(index)))
+    }
+
+    /// Asks for the links of a thing ahead of their use.
+    #[inline(always)]
+    pub fn prefetch(&self, index: u32) {
+        prefetch(&self.0, index as usize);
     }
 
     /// What follows in the same list, or [`NONE`].
     #[inline(always)]
     pub fn next(&self, index: u32) -> u32 {
-        self.next[index as usize]
+        self.0[index as usize].next
     }
 
     /// What stands before in the same list, or [`NONE`].
     #[inline(always)]
     pub fn previous(&self, index: u32) -> u32 {
-        self.previous[index as usize]
+        self.0[index as usize].previous
     }
 
     /// Adds at the tail.
@@ -61,34 +73,33 @@ impl Links {
     /// Adds behind `previous`, or with [`NONE`] at the head.
     #[inline(always)]
     pub fn insert_after(&mut self, list: &mut List, previous: u32, index: u32) {
-        let next = if previous == NONE { list.head } else { self.next[previous as usize] };
-        self.previous[index as usize] = previous;
-        self.next[index as usize] = next;
+        let next = if previous == NONE { list.head } else { self.next(previous) };
+        self.0[index as usize] = Link { next, previous };
         if previous == NONE {
             list.head = index;
         } else {
-            self.next[previous as usize] = index;
+            self.0[previous as usize].next = index;
         }
         if next == NONE {
             list.tail = index;
         } else {
-            self.previous[next as usize] = index;
+            self.0[next as usize].previous = index;
         }
     }
 
     /// Takes out of the list.
     #[inline(always)]
     pub fn unlink(&mut self, list: &mut List, index: u32) {
-        let (previous, next) = (self.previous[index as usize], self.next[index as usize]);
+        let Link { next, previous } = self.0[index as usize];
         if previous == NONE {
             list.head = next;
         } else {
-            self.next[previous as usize] = next;
+            self.0[previous as usize].next = next;
         }
         if next == NONE {
             list.tail = previous;
         } else {
-            self.previous[next as usize] = previous;
+            self.0[next as usize].previous = previous;
         }
     }
 }

@@ -16,8 +16,8 @@ const SMALL_BYTES: u64 = 64 << 20;
 const STEP_BYTES: usize = 256 << 20;
 /// Left to the rest of the process.
 const SPARE_BYTES: u64 = 64 << 20;
-/// Bytes a block takes: state, counts, wear, the links of two lists, age.
-const BLOCK_BYTES: u64 = 1 + 2 + 2 + 4 + 8 + 8 + 8;
+/// Bytes of a block that are written at the start: its record with the bits of 64 pages, and the links of two lists.
+const BLOCK_BYTES: u64 = 16 + 2 * 8;
 /// Bytes a pool takes in the least: frontiers, list heads, the collector's and the scheduler's lines.
 const POOL_BYTES: u64 = 200;
 
@@ -44,7 +44,7 @@ impl Needs {
         let (pages, exported) = (capacity.physical_pages(), capacity.exported_pages);
         let blocks = capacity.pools * capacity.blocks_per_pool;
         let map = [ENTRY * exported, ENTRY * pages];
-        let invalid = 8 * blocks * capacity.pages_per_block.div_ceil(64);
+        let invalid = 8 * blocks * (capacity.pages_per_block.div_ceil(64) - 1);
         // A pool lists its blocks by the number of their valid pages.
         let by_pool = capacity.pools * (POOL_BYTES + 8 * (capacity.pages_per_block + 1));
         let mut needs = Needs { arrays: vec![map[0], map[1], invalid, by_pool], touched: BLOCK_BYTES * blocks + by_pool };

@@ -3,7 +3,7 @@
 use crate::config::{Allocation, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
-use crate::gc::untimed::{self, UntimedCounts};
+use crate::gc::untimed::{self, PagesAhead, UntimedCounts};
 use crate::gc::victim::{CustomVictim, Picker};
 use crate::rng::Rng;
 use crate::stats::PreconditionReport;
@@ -69,7 +69,7 @@ pub fn report(ftl: &Ftl, kind: String) -> PreconditionReport {
 struct Preparation<'a> {
     config: &'a Config,
     ftl: Ftl,
-    rng: Rng,
+    seed: u64,
     victims: Picker,
     counts: UntimedCounts,
     next_pool: u32,
@@ -91,7 +91,7 @@ impl<'a> Preparation<'a> {
         Preparation {
             config,
             ftl: Ftl::new(config),
-            rng: Rng::new(seed, "precondition"),
+            seed,
             victims: Picker::new(&config.gc, seed, "precondition/victim"),
             counts: UntimedCounts::default(),
             next_pool: 0,
@@ -169,11 +169,17 @@ impl<'a> Preparation<'a> {
         ((f64::from(self.ftl.geometry().exported_pages) * share) as u64).max(1)
     }
 
+    /// The pages to be overwritten, at random.
+    fn overwritten_pages(&self) -> PagesAhead {
+        PagesAhead::new(Rng::new(self.seed, "precondition"), self.range_pages())
+    }
+
     fn overwrite_until_soft(&mut self) -> Result<()> {
-        let pages = self.range_pages();
+        let mut pages = self.overwritten_pages();
         self.expected = self.written + self.pages_until_soft();
+        self.ftl.expect_accesses(self.pages_until_soft());
         loop {
-            let lpn = Lpn(self.rng.below(pages) as u32);
+            let lpn = pages.next(&self.ftl);
             let pool = self.pool_for(lpn);
             if self.ftl.frontier_full(pool) && self.ftl.wants_collection_after_one_block(pool) {
                 return Ok(());
@@ -186,19 +192,20 @@ impl<'a> Preparation<'a> {
     }
 
     fn overwrite_until_steady(&mut self) -> Result<()> {
-        let pages = self.range_pages();
+        let (count, mut pages) = (self.range_pages(), self.overwritten_pages());
+        self.ftl.expect_accesses(count);
         self.expected = 0; // nobody knows after which window
         self.steady = Some(false);
         let mut before: Option<f64> = None;
         for _ in 0..MAX_WINDOWS {
             let moved = self.counts.pages_moved;
-            for _ in 0..pages {
-                let lpn = Lpn(self.rng.below(pages) as u32);
+            for _ in 0..count {
+                let lpn = pages.next(&self.ftl);
                 self.write(lpn)?;
                 self.look_out()?;
             }
-            self.overwritten += pages;
-            let amplification = 1.0 + (self.counts.pages_moved - moved) as f64 / pages as f64;
+            self.overwritten += count;
+            let amplification = 1.0 + (self.counts.pages_moved - moved) as f64 / count as f64;
             self.write_amplification = Some(amplification);
             // Without any collection yet, nothing is steady.
             if self.counts.erases > 0 && before.is_some_and(|before| (amplification - before).abs() < STEADY * before) {

@@ -24,7 +24,7 @@ use crate::stats::{
 use crate::storage::{Storage, drive_seed};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
-use crate::workload::{self, RequestSource};
+use crate::workload::{self, Ahead, RequestSource};
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -182,6 +182,8 @@ impl WarmingUp {
 pub struct Simulation {
     plan: Plan,
     storage: Storage,
+    /// Policies of the user's own choose victims or evictions.
+    asks_policies: bool,
     exported_bytes: u64,
     recorder: Recorder,
     /// What ends the warm-up, and the statistics when it ended.
@@ -194,6 +196,8 @@ pub struct Simulation {
     /// Requests that have not arrived yet, in order of arrival.
     arrivals: VecDeque<Request>,
     submitted: u64,
+    /// Of those submitted, those taken in.
+    arrived: u64,
     completed: u64,
     completions: Vec<Completion>,
     /// Completions for the caller of [`Simulation::take_completions`], if it wants them.
@@ -254,6 +258,7 @@ impl Simulation {
             plan: plan.clone(),
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
             storage,
+            asks_policies: plan.victim.is_some() || plan.eviction.is_some(),
             exported_bytes: plan.config.exported_bytes()?,
             recorder,
             warming_up,
@@ -263,6 +268,7 @@ impl Simulation {
             now: 0,
             arrivals: VecDeque::new(),
             submitted: 0,
+            arrived: 0,
             completed: 0,
             completions: Vec::new(),
             kept: None,
@@ -361,9 +367,11 @@ impl Simulation {
         if until > LAST_INSTANT {
             return Err(Error::Usage(format!("the time {until} ns: expected at most {LAST_INSTANT} ns (292 years)")));
         }
-        self.begin()?;
-        while self.next_time().is_some_and(|time| time <= until) {
-            self.step()?;
+        if !self.begun {
+            self.begin()?;
+        }
+        while let Some(time) = self.next_time().filter(|&time| time <= until) {
+            self.step(time)?;
         }
         self.pass_until(self.now.max(until));
         Ok(())
@@ -467,6 +475,7 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn next_time(&self) -> Option<Ns> {
         let arrival = self.arrivals.front().map(|request| request.arrival_ns);
         match (self.storage.next_event(), arrival) {
@@ -475,44 +484,40 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn step_or_stuck(&mut self) -> Result<()> {
-        self.begin()?;
-        if self.next_time().is_none() {
-            return Err(self.storage.stuck(self.now));
+        if !self.begun {
+            self.begin()?;
         }
-        self.step()
+        match self.next_time() {
+            Some(time) => self.step(time),
+            None => Err(self.storage.stuck(self.now)),
+        }
     }
 
     /// Starts the clock. Apart from [`Simulation::new`], so that what watches the drive can be set up before.
     fn begin(&mut self) -> Result<()> {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.storage.begin();
-        }
+        self.begun = true;
+        self.storage.begin();
         self.policy_could_choose()
     }
 
     /// The user's own policies, if there are any, have named what they were asked for. Asked after each step and not by drive or cache: there
     /// a built-in choice stands in until the run ends here.
-    #[inline]
     fn policy_could_choose(&mut self) -> Result<()> {
         self.storage.take_policy_failure().map_or(Ok(()), Err)
     }
 
-    /// One instant: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at the same instant
-    /// is the next step's.
-    fn step(&mut self) -> Result<()> {
-        let time = self.next_time().expect("the caller knows that something is due");
+    /// One instant, at which something is due: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at
+    /// the same instant is the next step's.
+    #[inline]
+    fn step(&mut self, time: Ns) -> Result<()> {
         assert!(time >= self.now, "time goes back");
         if time > LAST_INSTANT {
-            return Err(Error::Simulation(format!(
-                "{} requests are still under way at {} ns, and what they wait for ends after {LAST_INSTANT} ns (292 years), which cannot be \
-                 simulated: lower the load, or the times of the device",
-                self.outstanding(),
-                self.now
-            )));
+            return Err(self.too_late());
         }
         // A request taken in or completed is progress also where no time passes.
-        let progress = self.submitted - self.arrivals.len() as u64 + self.completed;
+        let progress = self.arrived + self.completed;
         let stands = time == self.now && progress == self.progress;
         self.progress = progress;
         self.rounds_at_now = if stands { self.rounds_at_now + 1 } else { 0 };
@@ -524,7 +529,8 @@ impl Simulation {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             self.take_in()?;
             let request = self.arrivals.pop_front().expect("just seen");
-            let index = self.submitted - self.arrivals.len() as u64 - 1;
+            let index = self.arrived;
+            self.arrived += 1;
             if index == self.warming_up.requests {
                 self.end_warm_up(time, index);
             }
@@ -534,8 +540,21 @@ impl Simulation {
             self.storage.accept(time, index, request);
         }
         self.storage.dispatch(time);
-        self.policy_could_choose()?;
-        self.collect_completions()
+        if self.asks_policies {
+            self.policy_could_choose()?;
+        }
+        self.storage.drain_completions(&mut self.completions);
+        if self.completions.is_empty() { Ok(()) } else { self.record_completions() }
+    }
+
+    #[cold]
+    fn too_late(&self) -> Error {
+        Error::Simulation(format!(
+            "{} requests are still under way at {} ns, and what they wait for ends after {LAST_INSTANT} ns (292 years), which cannot be \
+             simulated: lower the load, or the times of the device",
+            self.outstanding(),
+            self.now
+        ))
     }
 
     /// The next request arrives: there is a place for it.
@@ -588,7 +607,7 @@ impl Simulation {
     #[inline]
     fn pass_until(&mut self, time: Ns) {
         if time >= self.warming_up.until_ns {
-            self.end_warm_up(self.warming_up.until_ns, self.submitted - self.arrivals.len() as u64);
+            self.end_warm_up(self.warming_up.until_ns, self.arrived);
         }
         if time > self.now {
             let outstanding = self.outstanding();
@@ -609,11 +628,10 @@ impl Simulation {
     /// Requests that have arrived and are not complete.
     #[inline]
     fn outstanding(&self) -> u64 {
-        self.submitted - self.arrivals.len() as u64 - self.completed
+        self.arrived - self.completed
     }
 
-    fn collect_completions(&mut self) -> Result<()> {
-        self.storage.drain_completions(&mut self.completions);
+    fn record_completions(&mut self) -> Result<()> {
         for completion in &self.completions {
             self.recorder.record(completion)?;
             if let Some(series) = &mut self.series {
@@ -637,11 +655,12 @@ impl Simulation {
     /// What the source, the request log or verify mode meets; [`Error::Interrupted`].
     pub fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
         let depth = u64::from(self.plan.config.workload.queue_depth);
+        let mut ahead = Ahead::new(source);
         let mut exhausted = false;
         let mut steps = 0_u64;
         while !exhausted || self.completed < self.submitted {
             while !exhausted && self.wants_request(depth) {
-                match source.next_request()? {
+                match ahead.next(|request| self.storage.foresee(request))? {
                     Some(request) if depth > 0 => self.submit(Request { arrival_ns: self.now, ..request }).map(drop)?,
                     Some(request) => self.submit(request).map(drop)?,
                     None => exhausted = true,
@@ -657,10 +676,10 @@ impl Simulation {
             }
             steps += 1;
             if steps.is_multiple_of(STEPS_PER_LOOK) {
-                self.look_out(source, control)?;
+                self.look_out(ahead.source(), control)?;
             }
         }
-        self.look_out(source, control)
+        self.look_out(ahead.source(), control)
     }
 
     /// Open loop: all arrivals of the next instant that has any must be known, hence one of a later instant. Closed loop: the queue is not

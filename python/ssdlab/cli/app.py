@@ -15,9 +15,9 @@ import typer
 
 from ssdlab import signals
 from ssdlab._core import abandon_files, version
-from ssdlab.cli import plots, presets, queueing, runs, studies, sweeps, traces
-from ssdlab.cli.command import MOST_COLUMNS, Command, Group
+from ssdlab.cli.command import MOST_COLUMNS, Group
 from ssdlab.cli.output import INTERRUPTED, complain, said
+from ssdlab.cli.parts import PARTS
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
 
@@ -26,6 +26,9 @@ __all__ = ["app", "main"]
 
 class Commands(Group):
     """The group of all commands: turns exceptions into one line and an exit code, at one place."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(parts=PARTS, **attributes)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command that was asked for."""
@@ -48,18 +51,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # help as plain text: markup would swallow what stands in brackets
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": MOST_COLUMNS},
 )
-app.command(cls=Command)(runs.run)
-app.command(cls=Command)(runs.compare)
-app.command(cls=Command)(sweeps.sweep)
-app.command(cls=Command)(runs.report)
-app.command(cls=Command)(plots.plot)
-app.command(cls=Command)(runs.precondition)
-app.command(cls=Command)(queueing.queueing)
-app.add_typer(traces.app, name="trace")
-app.add_typer(studies.app, name="study")
-app.command("list", cls=Command)(presets.list_)
-app.command(cls=Command)(presets.show)
-app.command(cls=Command)(presets.schema)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ssdlab.cli.guides import GUIDES, NO_GUIDE, Guide
+from ssdlab.cli.parts import Part
+from ssdlab.cli.reading import read_plainly
 
 __all__ = ["MOST_COLUMNS", "Command", "Group"]
 
 MOST_COLUMNS = 100
 """Help is no wider on a wide terminal: longer lines are hard to read."""
 
-GROUPS = {
-    "What is simulated": ("device", "scheme", "workload", "config", "set", "state", "fit", "requests", "warm-up", "seed", "seeds"),
-    "Traces": ("trace", "format", "unit-bytes", "volume", "scale-time", "skip-bad-lines", "prefill"),
-    "Checks": ("verify", "expect-gc"),
-    "Results": ("out", "json", "log-requests", "paired"),
-    "Timelines": ("timeline", "timelines", "timeline-window", "timeline-limit"),
-}
-"""Options of a command that has many, as its help groups them; the others stand below these."""
 MANY = 15
 
 ONCE = {
@@ -32,7 +27,13 @@ ONCE = {
 
 
 class _Guided:
-    """Help with examples, for commands and groups."""
+    """Help with examples, and plain values read fast, for commands and groups."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's arguments and options."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        read_plainly(parameters)
+        return parameters
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Writes the examples."""
@@ -56,7 +57,9 @@ class Command(_Guided, TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes arguments and options, these in groups."""
-        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", *GROUPS, "Options")}
+        from ssdlab.option import Heading  # noqa: PLC0415 (the help of a group needs no options)
+
+        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", *get_args(Heading))}
         parameters = self.get_params(ctx)
         for parameter in parameters:
             record = parameter.get_help_record(ctx)
@@ -100,13 +103,58 @@ class Command(_Guided, TyperCommand):
 
 
 class Group(_Guided, TyperGroup):
-    """A group of commands: what each is for is written out, not cut."""
+    """A group of commands, each imported when it is called: the group's own help needs none of them, and takes less time than they."""
+
+    def __init__(self, *, parts: Mapping[str, Part], **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.parts = parts
+        self.commands = _Commands(parts)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Writes the commands with their first sentences."""
-        rows = [(name, command.get_short_help_str(MOST_COLUMNS * 10)) for name, command in self.commands.items() if not command.hidden]
+        """Writes what each command is for, not cut."""
+        rows = [(name, part.about) for name, part in self.parts.items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+class _Commands(dict[str, Any]):
+    """Commands by name, each imported when it is asked for."""
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        super().__init__(dict.fromkeys(parts))
+        self._parts = parts
+
+    def __getitem__(self, name: str) -> Any:
+        command = super().__getitem__(name)
+        if command is None:
+            command = self[name] = _command(name, self._parts[name])
+        return command
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The command of this name, if there is one."""
+        known = name in self
+        return self[name] if known else default
+
+    def items(self) -> Any:
+        """All commands with their names."""
+        return [(name, self[name]) for name in self]
+
+    def values(self) -> Any:
+        """All commands."""
+        return [self[name] for name in self]
+
+
+def _command(name: str, part: Part) -> Any:
+    """The command that a part describes."""
+    if part.below:
+        return Group(name=name, help=part.about, parts=part.below, no_args_is_help=True, rich_markup_mode=None)
+    from ssdlab.cli.options import as_command  # noqa: PLC0415 (the help of a group needs no options)
+
+    module, function = part.code.split(":")
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    settings = {"allow_interspersed_args": not part.runs_program}
+    app.command(name, cls=Command, help=part.about, context_settings=settings)(as_command(getattr(import_module(module), function)))
+    return typer.main.get_command(app)
 
 
 def _narrow(record: tuple[str, str], width: int) -> tuple[str, str]:
@@ -121,8 +169,7 @@ def _group(parameter: Any) -> str:
     """The heading below which help has an argument or option."""
     if parameter.param_type_name == "argument":
         return "Arguments"
-    names = {option.removeprefix("--") for option in parameter.opts}
-    return next((group for group, members in GROUPS.items() if names & set(members)), "Options")
+    return getattr(parameter, "rich_help_panel", None) or "Options"
 
 
 def _refuse_twice(ctx: Any, given: Sequence[Any]) -> None:

@@ -1,29 +1,27 @@
-"""The options that several commands share."""
+"""The options of `ssdlab.options` as words of the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import json
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 
 import typer
 
-from ssdlab.api import Kind, config_keys, presets
-from ssdlab.checks import amount, text
+from ssdlab import _core
+from ssdlab.checks import LARGEST, amount, text
 from ssdlab.errors import UsageError
-from ssdlab.plans import Window
+from ssdlab.option import Completion, Form, option_of, signature_with
+from ssdlab.options import Window
 from ssdlab.progress import show_reading
 
-__all__ = ["TimeOrder", "Verify", "folder", "parse_settings", "parse_window"]
+__all__ = ["TimeOrder", "as_command", "count", "folder", "parse_settings", "parse_window", "size"]
 
-
-class Verify(StrEnum):
-    """How much is checked while a run goes on."""
-
-    off = "off"
-    end = "end"
-    every = "every"
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _hush(quiet: bool) -> bool:
@@ -50,86 +48,23 @@ def _amount(text: str, *, in_bytes: bool) -> int:
         raise typer.BadParameter(str(error).removeprefix(" = ")) from error
 
 
-def _preset(kind: Kind) -> Callable[[str], list[str]]:
+def _preset(kind: Literal["device", "scheme", "workload"]) -> Callable[[str], list[str]]:
     """What a shell may complete a preset's name to, also behind a +."""
 
     def complete(incomplete: str) -> list[str]:
         before, plus, last = incomplete.rpartition("+")
-        return [f"{before}{plus}{name}" for name in presets(kind) if name.startswith(last)]
+        return [f"{before}{plus}{name}" for name, _about, _source in _core.presets(kind) if name.startswith(last)]
 
     return complete
 
 
 def _format(incomplete: str) -> list[str]:
-    choices = config_keys()["workload.format"]["choices"]
+    choices = next(key["choices"] for key in json.loads(_core.keys()) if key["name"] == "workload.format")
     return [choice["name"] for choice in choices if choice["name"].startswith(incomplete)]
 
 
 def _key(incomplete: str) -> list[str]:
-    return [f"{name}=" for name in config_keys() if name.startswith(incomplete)]
-
-
-Device = Annotated[
-    str | None, typer.Option(help="Device preset (see `ssdlab list devices`).", metavar="NAME", autocompletion=_preset("device"))
-]
-Scheme = Annotated[
-    str | None, typer.Option(help="Scheme preset, or several joined by +.", metavar="NAME[+NAME...]", autocompletion=_preset("scheme"))
-]
-Schemes = Annotated[
-    list[str],
-    typer.Option(
-        "--scheme", help="A scheme to compare; give it once for each.", metavar="NAME[+NAME...]", autocompletion=_preset("scheme")
-    ),
-]
-Workload = Annotated[str | None, typer.Option(help="Workload preset.", metavar="NAME", autocompletion=_preset("workload"))]
-Trace = Annotated[Path | None, typer.Option(help="Replay this trace, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE")]
-Format = Annotated[
-    str | None, typer.Option(help="The trace's format, where its content does not tell.", metavar="NAME", autocompletion=_format)
-]
-UnitBytes = Annotated[
-    int | None,
-    typer.Option(help="Bytes of one unit of address and size, for formats with units of their own.", metavar="N", parser=size),
-]
-Volume = Annotated[
-    str | None,
-    typer.Option(help="Only requests of this volume of the trace (disk, LUN, ASU), as `ssdlab trace info` lists it.", metavar="NAME"),
-]
-TimeScale = Annotated[float | None, typer.Option("--scale-time", help="Let requests arrive X times faster.", metavar="X")]
-BadLines = Annotated[
-    int | None,
-    typer.Option(
-        "--skip-bad-lines", help="Leave out up to N lines of the trace that cannot be read (they are counted).", metavar="N", parser=count
-    ),
-]
-Prefill = Annotated[
-    Path | None,
-    typer.Option(help="CSV of the ranges that held data before; written first, untimed.", metavar="FILE"),
-]
-Fit = Annotated[
-    str | None,
-    typer.Option(help="Give the device just the blocks that the trace's addresses, or so many bytes (64MiB), need.", metavar="trace|BYTES"),
-]
-Requests = Annotated[
-    int | None,
-    typer.Option(
-        help="Stop after N requests, such as 5000, 20k or 2M (default: the whole trace, or 100,000 generated ones).",
-        metavar="N",
-        parser=count,
-    ),
-]
-WarmUp = Annotated[
-    str | None,
-    typer.Option(help="Leave the beginning out of all figures: a time, such as 17s or 500ms, or a number of requests.", metavar="TIME|N"),
-]
-Seed = Annotated[int, typer.Option(help="Seed of all random streams.", metavar="N", min=0, max=2**64 - 1)]
-Seeds = Annotated[
-    int,
-    typer.Option(help="Run every scheme under N seeds, from --seed on: means, differences and their 95 % intervals.", metavar="N", min=1),
-]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="Set one configuration key; may be repeated.", metavar="KEY=VALUE", autocompletion=_key)
-]
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file of configuration keys.", metavar="FILE.toml")]
+    return [f"{key['name']}=" for key in json.loads(_core.keys()) if key["name"].startswith(incomplete)]
 
 
 def folder(text: str) -> Path:
@@ -137,40 +72,6 @@ def folder(text: str) -> Path:
     if not text:
         raise typer.BadParameter("expected the name of a folder; . is the current one")
     return Path(text)
-
-
-Out = Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=folder)]
-OutWithReport = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", help="Folder for the results, and for report.html, a page with tables and figures.", metavar="DIR", parser=folder
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
-ExpectGc = Annotated[bool, typer.Option("--expect-gc", help="Fail if garbage collection never ran.")]
-State = Annotated[Path | None, typer.Option(help="Begin with this device state, saved by `ssdlab precondition`.", metavar="FILE")]
-VerifyLevel = Annotated[Verify, typer.Option("--verify", help="Check all invariants: at the end, or after every event (small devices).")]
-LogRequests = Annotated[bool, typer.Option("--log-requests", help="Write requests.parquet, a row for each request (needs --out).")]
-TimelineFile = Annotated[
-    Path | None,
-    typer.Option("--timeline", help="Write a timeline for the Perfetto viewer, .json or .json.gz.", metavar="FILE"),
-]
-Timelines = Annotated[
-    bool, typer.Option("--timelines", help="Write timeline.json.gz, for the Perfetto viewer, for each scheme (needs --out).")
-]
-TimelineWindow = Annotated[
-    str | None,
-    typer.Option(help="Show only this part of the run, in us; START or END may be left out.", metavar="START:END"),
-]
-TimelineLimit = Annotated[
-    int | None,
-    typer.Option(help="End a timeline when it has N slices (default: 200,000).", metavar="N", parser=count),
-]
-Paired = Annotated[
-    bool, typer.Option("--paired", help="Also compare request by request with the first scheme: how many are faster, slower, unchanged.")
-]
-Jobs = Annotated[int | None, typer.Option(help="Runs at once (default: as many as processors).", metavar="N", min=1)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.", callback=_hush)]
 
 
 class TimeOrder(StrEnum):
@@ -181,8 +82,77 @@ class TimeOrder(StrEnum):
     sort = "sort"
 
 
-def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:
-    """The pairs of `--set KEY=VALUE`; the value is left as it is written."""
+class _Read(NamedTuple):
+    """How the command line reads values of a form: their type, and what else typer is to know."""
+
+    kind: Any
+    more: Mapping[str, Any] = MappingProxyType({})
+
+
+FORMS: Mapping[Form, _Read] = MappingProxyType(
+    {
+        "text": _Read(str),
+        "texts": _Read(list[str]),
+        "number": _Read(float),
+        "count": _Read(int, {"parser": count}),
+        "size": _Read(int, {"parser": size}),
+        "seed": _Read(int, {"min": 0, "max": LARGEST}),
+        "positive": _Read(int, {"min": 1}),
+        "file": _Read(Path),
+        "folder": _Read(Path, {"parser": folder}),
+        "flag": _Read(bool),
+    }
+)
+COMPLETIONS: Mapping[Completion, Callable[[str], list[str]]] = MappingProxyType(
+    {"device": _preset("device"), "scheme": _preset("scheme"), "workload": _preset("workload"), "format": _format, "key": _key}
+)
+CALLBACKS = {"quiet": _hush}
+"""What is done as soon as an option has been read."""
+
+
+def as_command(function: Function) -> Function:
+    """Lets typer see the options of a function as `Shell` has them: those of `**options: Unpack[...]`, and those that it names itself."""
+    plain = inspect.signature(function, eval_str=True)
+    kinds = [get_args(one.annotation)[0] for one in plain.parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
+    if kinds:
+        plain = signature_with(plain, kinds[0])
+    parameters = [_parameter(one) for one in plain.parameters.values() if not _is_for_python_only(one)]
+    function.__signature__ = plain.replace(parameters=parameters)  # type: ignore[attr-defined]
+    function.__annotations__ = {one.name: one.annotation for one in parameters}
+    return function
+
+
+def _is_for_python_only(parameter: inspect.Parameter) -> bool:
+    option = option_of(parameter.annotation)
+    return option is not None and option.shell is None
+
+
+def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:
+    option = option_of(parameter.annotation)
+    if option is None or option.shell is None:
+        return parameter
+    shell = option.shell
+    read = _choice(parameter) if shell.form == "choice" else FORMS[shell.form]
+    word = typer.Option(
+        *shell.flags,
+        help=shell.help,
+        metavar=shell.metavar,
+        autocompletion=COMPLETIONS.get(shell.complete) if shell.complete else None,
+        callback=CALLBACKS.get(parameter.name),
+        rich_help_panel=shell.heading,
+        **read.more,
+    )
+    default = read.kind(parameter.default) if shell.form == "choice" else parameter.default
+    return parameter.replace(annotation=Annotated[read.kind | None if default is None else read.kind, word], default=default)
+
+
+def _choice(parameter: inspect.Parameter) -> _Read:
+    """One of the values of a `Literal`, which typer takes as an enumeration, and help lists."""
+    return _Read(StrEnum(parameter.name.capitalize(), [(value, value) for value in get_args(parameter.annotation.__origin__)]))
+
+
+def parse_settings(settings: Any) -> tuple[tuple[str, str], ...]:
+    """The pairs of the words behind `--set`, each `KEY=VALUE`; the value is left as it is written."""
     pairs = []
     for setting in settings or []:
         text("--set", setting)
@@ -193,7 +163,7 @@ def parse_settings(settings: list[str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def parse_window(text: str | None) -> Window | None:
+def parse_window(text: Any) -> Window | None:
     """The times of `--timeline-window START:END`, us."""
     if text is None:
         return None

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import shortened
 from ssdlab.json_text import json_text
-from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 __all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "warn"]
 
@@ -56,6 +55,11 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_tables(items: Iterable[RenderableType]) -> None:
     """Tables and lines, in colour on a terminal."""
+    # Imported here because what draws tables takes longer than many a run.
+    from rich.measure import Measurement  # noqa: PLC0415
+
+    from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line  # noqa: PLC0415
+
     is_terminal = sys.stdout.isatty()
     console = _console(None if is_terminal else WIDTH_OF_TEXT)
     for item in items:
@@ -66,4 +70,6 @@ def print_tables(items: Iterable[RenderableType]) -> None:
 
 
 def _console(width: int | None) -> Console:
+    from rich.console import Console  # noqa: PLC0415
+
     return Console(width=width, highlight=False, markup=False)

@@ -46,7 +46,7 @@ def plot(
         list[str] | None, typer.Option(help="Of a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
     ] = None,
 ) -> None:
-    """Draw a figure of saved results for a paper, without running again."""
+    """The command `ssdlab plot`."""
     results = load(folder)
     size: dict[str, Any] = {"width": width, "height": height, "font": font, "title": title}
     of_runs = {"schemes": schemes, "kind": kind, "panels": panels}

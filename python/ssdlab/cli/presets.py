@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
-from ssdlab import api
+from ssdlab import _core
 from ssdlab.cli.output import print_json
 
 __all__ = ["list_", "schema", "show"]
@@ -38,7 +39,7 @@ class Showable(StrEnum):
 
 
 def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> None:
-    """List presets, or the policies that configuration keys choose between."""
+    """The command `ssdlab list`."""
     lines = policies() if what is Listable.policies else _presets(what)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:
@@ -58,18 +59,19 @@ def show(
     kind: Annotated[Showable, typer.Argument(help="The kind of preset.")],
     name: Annotated[str, typer.Argument(help="Its name.")],
 ) -> None:
-    """Print a preset as it is written, with its sources."""
-    typer.echo(api.preset_text(kind.value, name), nl=False)
+    """The command `ssdlab show`."""
+    typer.echo(_core.preset_text(kind.value, name), nl=False)
 
 
 def schema() -> None:
-    """Print the JSON Schema of the configuration."""
-    print_json(api.config_schema())
+    """The command `ssdlab schema`."""
+    print_json(json.loads(_core.schema()))
 
 
 def policies() -> Iterator[str]:
     """The configuration keys that choose between named values, each followed by these values."""
-    for name, key in api.config_keys().items():
+    for key in json.loads(_core.keys()):
+        name = key["name"]
         if name.split(".")[0] in POLICY_SECTIONS and "choices" in key:
             yield f"{name}: {key['description']}"
             choices = key["choices"]
@@ -80,6 +82,6 @@ def policies() -> Iterator[str]:
 
 
 def _presets(what: Listable) -> Iterator[str]:
-    presets = api.presets(cast("api.Kind", what.value.removesuffix("s")))
-    width = max(map(len, presets), default=0) + 2
-    yield from (f"{name:<{width}}{description}" for name, description in presets.items())
+    presets = _core.presets(what.value.removesuffix("s"))
+    width = max((len(name) for name, _, _ in presets), default=0) + 2
+    yield from (f"{name:<{width}}{description}" for name, description, _ in presets)

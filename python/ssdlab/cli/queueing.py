@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ssdlab import options as o
 from ssdlab import tables
 from ssdlab._core import write_file
 from ssdlab.batch import check_apart
 from ssdlab.checks import whole
-from ssdlab.cli import options as o
+from ssdlab.cli.options import count, folder, parse_settings
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
 from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
@@ -84,7 +85,7 @@ def _time(what: str) -> Any:
 
 
 def queueing(
-    device: Annotated[str | None, typer.Option(help="Device preset (default: bux2011).", metavar="NAME")] = None,
+    device: Annotated[str | None, typer.Option(help="Device preset (default: bux2011).", metavar="NAME", rich_help_panel=o.WHAT)] = None,
     read_us: Annotated[float | None, _time("a read")] = None,
     write_us: Annotated[float | None, _time("a write")] = None,
     copy_us: Annotated[float | None, _time("a copy")] = None,
@@ -115,23 +116,28 @@ def queueing(
     ] = None,
     free_blocks: Annotated[
         int | None,
-        typer.Option(
-            help="Free blocks; writes wait where collections have taken all (default: without bound).", metavar="N", parser=o.count
-        ),
+        typer.Option(help="Free blocks; writes wait where collections have taken all (default: without bound).", metavar="N", parser=count),
     ] = None,
     requests: Annotated[
         int | None,
-        typer.Option(help="Requests (default: 1,000,000 drawn, or as of run for a trace or workload).", metavar="N", parser=o.count),
+        typer.Option(
+            help="Requests (default: 1,000,000 drawn, or as of run for a trace or workload).",
+            metavar="N",
+            parser=count,
+            rich_help_panel=o.WHAT,
+        ),
     ] = None,
     seed: o.Seed = DEFAULT_SEED,
     settings: o.Settings = None,
-    config: o.ConfigFile = None,
+    config: o.Config = None,
     show: Annotated[Show, typer.Option(help="What to compute.")] = Show.both,
-    out: o.Out = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results.", metavar="DIR", parser=folder, rich_help_panel="Results")
+    ] = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """One flash die as a queue: what collections do to waits, by formula and by simulation (bux2011)."""
+    """The command `ssdlab queueing`."""
     # Imported here because NumPy takes longer than many a command.
     from ssdlab import queueing as model  # noqa: PLC0415
 
@@ -162,7 +168,7 @@ def queueing(
         time_scale=time_scale,
         bad_lines=bad_lines,
         fit=fit,
-        set=o.parse_settings(settings),
+        set=parse_settings(settings),
         config=config,
         free_blocks=free_blocks,
         requests=requests,

@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack
 
 import typer
 
-from ssdlab import _core, tables
-from ssdlab import report as reports
+from ssdlab import _core
+from ssdlab import options as o
 from ssdlab.api import comparison_jobs
-from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, execute, write_json
-from ssdlab.cli import options as o
+from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, execute, write_json
+from ssdlab.cli.options import parse_settings, parse_window
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import ResultFolder, held
-from ssdlab.plans import DEFAULT_SEED, Setup, idle_warnings, timeline_of
+from ssdlab.option import picked
+from ssdlab.plans import Setup, idle_warnings, timeline_of
 from ssdlab.progress import RunProgress
 from ssdlab.result import Result
 from ssdlab.seeds import seeds_from
@@ -26,59 +27,37 @@ from ssdlab.seeds import seeds_from
 __all__ = ["compare", "precondition", "report", "run"]
 
 
-def run(
-    device: o.Device = None,
-    scheme: o.Scheme = None,
-    workload: o.Workload = None,
-    trace: o.Trace = None,
-    format: o.Format = None,
-    unit_bytes: o.UnitBytes = None,
-    volume: o.Volume = None,
-    time_scale: o.TimeScale = None,
-    bad_lines: o.BadLines = None,
-    prefill: o.Prefill = None,
-    fit: o.Fit = None,
-    requests: o.Requests = None,
-    warm_up: o.WarmUp = None,
-    seed: o.Seed = DEFAULT_SEED,
-    settings: o.Settings = None,
-    config: o.ConfigFile = None,
-    state: o.State = None,
-    verify: o.VerifyLevel = o.Verify.off,
-    expect_gc: o.ExpectGc = False,
-    log_requests: o.LogRequests = False,
-    timeline: o.TimelineFile = None,
-    timeline_window: o.TimelineWindow = None,
-    timeline_limit: o.TimelineLimit = None,
-    out: o.OutWithReport = None,
-    json_: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Simulate one workload on one device under one scheme."""
-    setup = Setup(
-        device=device,
-        workload=workload,
-        trace=trace,
-        format=format,
-        unit_bytes=unit_bytes,
-        volume=volume,
-        time_scale=time_scale,
-        bad_lines=bad_lines,
-        prefill=prefill,
-        fit=fit,
-        requests=requests,
-        warm_up=warm_up,
-        seed=seed,
-        set=o.parse_settings(settings),
-        config=config,
-        state=state,
-        verify=verify.value,
-        series=out is not None,  # for the report
-    )
-    _check_log(log_requests, out)
-    wanted = timeline_of(timeline, o.parse_window(timeline_window), timeline_limit)
+class RunWords(o.RunOptions, total=False):
+    """The options of `ssdlab run`."""
+
+    expect_gc: o.ExpectGc
+    json: o.Json
+    quiet: o.Quiet
+
+
+class CompareWords(o.CompareOptions, total=False):
+    """The options of `ssdlab compare`."""
+
+    expect_gc: o.ExpectGc
+    json: o.Json
+    quiet: o.Quiet
+
+
+class PreconditionWords(o.PreconditionOptions, total=False):
+    """The options of `ssdlab precondition`."""
+
+    json: o.Json
+    quiet: o.Quiet
+
+
+def run(**words: Unpack[RunWords]) -> None:
+    """The command `ssdlab run`."""
+    setup, out, quiet = _setup(words), _folder(words), words["quiet"]
+    _check_log(words["log_requests"], out)
+    wanted = timeline_of(words["timeline"], parse_window(words["timeline_window"]), words["timeline_limit"])
     folder = ResultFolder(out, "run")
-    job = Job.prepare("run", setup, scheme, folder=folder.stage, log="kept" if log_requests else None, timeline=wanted)
+    log: Log = "kept" if words["log_requests"] else None
+    job = Job.prepare("run", setup, words["scheme"], folder=folder.stage, log=log, timeline=wanted)
     with folder:
         batch = _execute([job], None, quiet, folder)
         try:
@@ -89,90 +68,45 @@ def run(
                 folder.commit()
     batch.raise_failure()
     result = batch.finished["run"]
-    if json_:
+    if words["json"]:
         print_json(result.to_dict())
     elif not quiet:
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+
         print_tables([*tables.run_tables(result), *_where(out)])
-    _check_gc(batch, expect_gc)
+    _check_gc(batch, words["expect_gc"])
 
 
-def compare(
-    schemes: o.Schemes,
-    device: o.Device = None,
-    workload: o.Workload = None,
-    trace: o.Trace = None,
-    format: o.Format = None,
-    unit_bytes: o.UnitBytes = None,
-    volume: o.Volume = None,
-    time_scale: o.TimeScale = None,
-    bad_lines: o.BadLines = None,
-    prefill: o.Prefill = None,
-    fit: o.Fit = None,
-    requests: o.Requests = None,
-    warm_up: o.WarmUp = None,
-    seed: o.Seed = DEFAULT_SEED,
-    settings: o.Settings = None,
-    config: o.ConfigFile = None,
-    state: o.State = None,
-    verify: o.VerifyLevel = o.Verify.off,
-    expect_gc: o.ExpectGc = False,
-    log_requests: o.LogRequests = False,
-    timelines: o.Timelines = False,
-    timeline_window: o.TimelineWindow = None,
-    timeline_limit: o.TimelineLimit = None,
-    paired: o.Paired = False,
-    seeds: o.Seeds = 1,
-    out: o.OutWithReport = None,
-    jobs: o.Jobs = None,
-    json_: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Simulate one workload on one device under several schemes, side by side."""
-    setup = Setup(
-        device=device,
-        workload=workload,
-        trace=trace,
-        format=format,
-        unit_bytes=unit_bytes,
-        volume=volume,
-        time_scale=time_scale,
-        bad_lines=bad_lines,
-        prefill=prefill,
-        fit=fit,
-        requests=requests,
-        warm_up=warm_up,
-        seed=seed,
-        set=o.parse_settings(settings),
-        config=config,
-        state=state,
-        verify=verify.value,
-        series=out is not None,  # for the report
-    )
-    _check_log(log_requests, out)
-    wanted = timeline_of(TIMELINE_FILE if timelines else None, o.parse_window(timeline_window), timeline_limit)
-    several = seeds_from(seed, seeds)
+def compare(**words: Unpack[CompareWords]) -> None:
+    """The command `ssdlab compare`."""
+    setup, out, schemes, quiet = _setup(words), _folder(words), words["schemes"], words["quiet"]
+    _check_log(words["log_requests"], out)
+    file = TIMELINE_FILE if words["timelines"] else None
+    wanted = timeline_of(file, parse_window(words["timeline_window"]), words["timeline_limit"])
+    seeds = seeds_from(words["seed"], words["seeds"])
     folder = ResultFolder(out, "comparison")
-    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=log_requests, timeline=wanted, paired=paired, seeds=several)
+    logs, paired = words["log_requests"], words["paired"]
+    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
     with folder:
-        batch = _execute(runs, jobs, quiet, folder)
-        comparison = collected(batch.finished, schemes, several, title=setup.title(None, compared=True))
+        batch = _execute(runs, words["jobs"], quiet, folder)
+        comparison = collected(batch.finished, schemes, seeds, title=setup.title(None, compared=True))
         try:
             report = _comparison_report(batch, comparison, folder.stage)
         finally:
             # A set without its index could not be opened, and must not replace one that can.
             if folder.stage is None or (folder.stage / COMPARISON_FILE).is_file() or (batch.interrupt is None and not batch.finished):
                 folder.commit()
-    _show_comparison(comparison, report, out, as_json=json_, quiet=quiet)
+    _show_comparison(comparison, report, out, as_json=words["json"], quiet=quiet)
     _end_comparison(batch, len(runs))
-    _check_gc(batch, expect_gc)
+    _check_gc(batch, words["expect_gc"])
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="What `run`, `compare` or `sweep` wrote with --out.", metavar="DIR")],
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
-    """Make the page about a run, a comparison or a sweep again, from its saved results."""
-    from ssdlab.pages import write_again  # noqa: PLC0415 (sweeps and studies, which runs do without)
+    """The command `ssdlab report`."""
+    from ssdlab.pages import write_again  # noqa: PLC0415 (it takes longer than many a run)
 
     page = out or folder / REPORT_FILE
     with held(folder) if out is None else contextlib.nullcontext():
@@ -183,26 +117,28 @@ def report(
 
 
 def precondition(
-    out: Annotated[Path, typer.Option(help="The file to save the device's state to.", metavar="FILE")],
-    device: o.Device = None,
-    scheme: o.Scheme = None,
-    workload: o.Workload = None,
-    prefill: o.Prefill = None,
-    seed: o.Seed = DEFAULT_SEED,
-    settings: o.Settings = None,
-    config: o.ConfigFile = None,
-    json_: o.Json = False,
-    quiet: o.Quiet = False,
+    out: Annotated[Path, typer.Option(help="The file to save the device's state to.", metavar="FILE")], **words: Unpack[PreconditionWords]
 ) -> None:
-    """Prepare a device as ftl.precondition says and save its state, to begin runs with (run --state)."""
-    setup = Setup(device=device, workload=workload, prefill=prefill, seed=seed, set=o.parse_settings(settings), config=config)
-    plan = setup.plan(scheme)
-    with RunProgress([device or "device"], quiet=quiet) as progress:
+    """The command `ssdlab precondition`."""
+    setup = _setup(words)
+    plan = setup.plan(words["scheme"])
+    with RunProgress([words["device"] or "device"], quiet=words["quiet"]) as progress:
         report = json.loads(_core.precondition(plan, out, progress=progress.callback))
-    if json_:
+    if words["json"]:
         print_json(report)
-    elif not quiet:
+    elif not words["quiet"]:
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+
         print_tables([tables.report_table(report, "Precondition"), f"state: {out}"])
+
+
+def _setup(words: RunWords | CompareWords | PreconditionWords) -> Setup:
+    """What is simulated; over time as well where there will be a report."""
+    return Setup(set=parse_settings(words["set"]), series=words.get("out") is not None, **picked(o.SetupOptions, words))
+
+
+def _folder(words: RunWords | CompareWords) -> Path | None:
+    return None if words["out"] is None else Path(words["out"])
 
 
 def _execute(jobs: list[Job], workers: int | None, quiet: bool, out: ResultFolder) -> Batch:
@@ -218,6 +154,8 @@ def _comparison_report(batch: Batch, comparison: Comparison, folder: Path | None
     if batch.failed:
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}
     if folder is not None and comparison:
+        from ssdlab import report as reports  # noqa: PLC0415 (it takes longer than many a run)
+
         write_json(folder / COMPARISON_FILE, report)
         more = {key: report.get(key, {}) for key in ("paired", "failed", "seeds")}
         reports.write(reports.Runs.of(report["runs"], **more), folder / REPORT_FILE)
@@ -229,6 +167,8 @@ def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path |
     if as_json:
         print_json(report)
     elif comparison and not quiet:
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+
         print_tables([*tables.comparison_tables(comparison), *_where(out)])
 
 

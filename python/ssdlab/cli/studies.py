@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli import options as o
-from ssdlab.cli.command import Command, Group
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
 from ssdlab.errors import Interrupted
 from ssdlab.progress import TotalProgress
@@ -19,31 +18,24 @@ from ssdlab.study.result import StudyResult
 from ssdlab.study.running import Prepared, prepare
 from ssdlab.study.running import run as run_prepared
 
-__all__ = ["app"]
+__all__ = ["list_", "report", "run", "show"]
 
 RESULTS = Path("results/studies")
 
-app = typer.Typer(
-    cls=Group, name="study", help="Published experiments, run again and compared with what was published.", no_args_is_help=True
-)
 
-
-@app.command("list", cls=Command)
 def list_() -> None:
-    """List the studies that come with ssdlab."""
+    """The command `ssdlab study list`."""
     width = max(map(len, library.shipped()), default=0) + 2
     for name in library.shipped():
         typer.echo(f"{name:<{width}}{library.load(name).title}")
 
 
-@app.command(cls=Command)
 def show(name: Annotated[str, typer.Argument(help="The study.", metavar="PAPER/STUDY")]) -> None:
-    """Print a study's file: what is run, how, and what it is compared with."""
+    """The command `ssdlab study show`."""
     library.load(name)  # a file is checked, and a wrong name is an error
     typer.echo(library.text(name), nl=False)
 
 
-@app.command(cls=Command)
 def run(
     names: Annotated[
         list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
@@ -55,7 +47,7 @@ def run(
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Run studies, and compare what was measured with what was published."""
+    """The command `ssdlab study run`."""
     prepared = [prepare(study, quick=quick, out=out, traces=traces) for study in library.find(names)]
     results: list[StudyResult] = []
     try:
@@ -94,7 +86,6 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
     return result
 
 
-@app.command(cls=Command)
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder that studies were run into.", metavar="DIR")] = RESULTS,
     out: Annotated[
@@ -102,7 +93,7 @@ def report(
         typer.Option(help="The page: .html (one file with its figures) or .md (figures in a folder beside it).", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Collect the results of studies into one page."""
+    """The command `ssdlab study report`."""
     page = out or folder / "report.html"
     count = reports.write(folder, page)
     typer.echo(f"{page}: {count} {'study' if count == 1 else 'studies'}")

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+from ssdlab import options as o
 from ssdlab import tables
 from ssdlab.batch import REPORT_FILE
-from ssdlab.cli import options as o
+from ssdlab.cli.options import folder
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
 from ssdlab.plans import idle_warnings
 from ssdlab.progress import TotalProgress
@@ -39,7 +40,7 @@ def sweep(
             "--out",
             help="Folder for results.parquet, results.csv, report.html and a result for each point.",
             metavar="DIR",
-            parser=o.folder,
+            parser=folder,
         ),
     ],
     jobs: o.Jobs = None,
@@ -50,7 +51,7 @@ def sweep(
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Simulate every point of a grid of schemes, keys, workloads and seeds."""
+    """The command `ssdlab sweep`."""
     prepared = prepare(load(file), out=out, resume=resume, source=file)
     for line in idle_warnings(prepared.idle):
         warn(line)

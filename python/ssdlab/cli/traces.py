@@ -11,15 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from ssdlab import api, tables
-from ssdlab.cli import options as o
-from ssdlab.cli.command import Command, Group
+from ssdlab import options as o
+from ssdlab.cli.options import TimeOrder, count
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
 from ssdlab.errors import Error, UsageError
 from ssdlab.progress import CountProgress
 
-__all__ = ["app"]
+__all__ = ["convert", "info", "record", "sample"]
 
-app = typer.Typer(cls=Group, help="Look at traces, convert and record them.", no_args_is_help=True)
 
 COMMAND_SHOWN = 60
 """So many letters of a command are shown in a table."""
@@ -33,7 +32,6 @@ Volume = Annotated[
 """As for `run`, with the name that it had here at first."""
 
 
-@app.command(cls=Command)
 def info(
     files: Annotated[list[Path], typer.Argument(help="Trace files, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE...")],
     format: o.Format = None,
@@ -41,7 +39,7 @@ def info(
     volume: Volume = None,
     json_: o.Json = False,
 ) -> None:
-    """Count what is in traces, and list lines that cannot be read (exit code 1 if there are any)."""
+    """The command `ssdlab trace info`."""
     infos: dict[str, dict[str, Any]] = {}
     code = 0
     for path in files:
@@ -64,7 +62,6 @@ def info(
         raise typer.Exit(code)
 
 
-@app.command(cls=Command)
 def convert(
     source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
@@ -72,30 +69,29 @@ def convert(
     unit_bytes: o.UnitBytes = None,
     volume: Volume = None,
     bad_lines: o.BadLines = None,
-    time_order: Annotated[o.TimeOrder, typer.Option(help="What to do where times go back.")] = o.TimeOrder.error,
-    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=o.count)] = None,
+    time_order: Annotated[TimeOrder, typer.Option(help="What to do where times go back.")] = TimeOrder.error,
+    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     json_: o.Json = False,
 ) -> None:
-    """Convert a trace to the format that OUT ends with."""
+    """The command `ssdlab trace convert`."""
     _write(source, target, json_, format, unit_bytes, volume, bad_lines, time_order=time_order.value, requests=requests)
 
 
-@app.command(cls=Command)
 def sample(
     source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
-    skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", parser=o.count)] = 0,
+    skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", parser=count)] = 0,
     seconds: Annotated[
         float | None, typer.Option(help="Only S seconds, by the trace's own clock, from the first request taken.", metavar="S")
     ] = None,
-    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=o.count)] = None,
+    requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
     volume: Volume = None,
     bad_lines: o.BadLines = None,
     json_: o.Json = False,
 ) -> None:
-    """Write a part of a trace, in the format that OUT ends with: of so many requests or seconds, from some request on."""
+    """The command `ssdlab trace sample`."""
     if not skip and seconds is None and requests is None:
         raise UsageError("which part? give --skip, --seconds or --requests; `ssdlab trace convert` writes all of a trace")
     _write(source, target, json_, format, unit_bytes, volume, bad_lines, skip=skip, limit_s=seconds, requests=requests)
@@ -120,7 +116,6 @@ def _write(
 
 
 # What follows the first word of COMMAND belongs to it, with -- in front or without.
-@app.command(cls=Command, context_settings={"allow_interspersed_args": False})
 def record(
     command: Annotated[list[str], typer.Argument(help="The program to run, with its arguments.", metavar="-- COMMAND...")],
     device: Annotated[Path, typer.Option("--dev", help="The block device to record: a disk or a partition.", metavar="DEV")],
@@ -131,7 +126,7 @@ def record(
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Run a command and record the requests that it makes a device carry out (Linux, as root)."""
+    """The command `ssdlab trace record`."""
     # Imported here because PyArrow takes longer than many a run.
     from ssdlab import recording  # noqa: PLC0415
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from ssdlab.checks import shown
 from ssdlab.errors import ConfigError, FileError
+from ssdlab.option import file_types, options_of
+from ssdlab.options import InputOptions, SweepOptions
 from ssdlab.spelling import nearest
 from ssdlab.study.expressions import Formula, Reference, parse_reference
 
@@ -37,10 +39,7 @@ DRIVE, QUEUEING = "drive", "queueing"
 ENGINES = (DRIVE, QUEUEING)
 """What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
 
-SETUP_KEYS = (
-    *("engine", "device", "workload", "trace", "prefill", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit"),
-    *("requests", "quick", "warm_up"),
-)
+SETUP_KEYS = ("engine", *options_of(InputOptions), "quick")
 """What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
 TABLES = ("set", QUEUEING)
 """Tables of single keys, in which what a point says is put over what the study says."""
@@ -71,30 +70,13 @@ ALL = "*"
 RANGE = ".."
 
 TYPES: dict[str, type | tuple[type, ...]] = {
+    **file_types(SweepOptions),
     "title": str,
     "place": str,
     "about": str,
     "engine": str,
-    "device": str,
-    "scheme": str,
-    "workload": str,
-    "config": str,
-    "trace": str,
-    "prefill": str,
-    "state": str,
-    "verify": str,
-    "format": str,
-    "unit_bytes": int,
-    "volume": str,
-    "time_scale": (int, float),
-    "bad_lines": int,
-    "fit": (int, str),
-    "requests": int,
-    "warm_up": (int, str),
-    "seed": int,
     "quick": int,
     "paired": str,
-    "set": dict,
     "queueing": dict,
     "metrics": dict,
     "figure": dict,

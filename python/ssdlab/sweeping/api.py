@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from ssdlab.checks import mapping, path, shown, truth
 from ssdlab.errors import Interrupted, UsageError
+from ssdlab.option import complete, takes
+from ssdlab.options import Path_, RunOptions, SweepOptions
 from ssdlab.plans import DEEPEST, warn_of_idle_keys
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import define
@@ -17,36 +19,18 @@ from ssdlab.sweeping.running import Engine, prepare, run
 
 __all__ = ["sweep"]
 
-Path_ = str | os.PathLike[str]
 
-
+@takes(SweepOptions, but=RunOptions)
 def sweep(
     grid: Mapping[str, Iterable[Any]],
     *,
-    device: str | None = None,
-    scheme: str | None = None,
-    workload: str | None = None,
-    trace: Path_ | None = None,
-    format: str | None = None,
-    unit_bytes: int | None = None,
-    volume: str | None = None,
-    time_scale: float | None = None,
-    bad_lines: int | None = None,
-    prefill: Path_ | None = None,
-    fit: Literal["trace"] | int | None = None,
-    requests: int | None = None,
-    warm_up: str | int | None = None,
-    seed: int | None = None,
     seeds: int | None = None,
-    set: Mapping[str, Any] | None = None,
-    config: Path_ | None = None,
-    state: Path_ | None = None,
-    verify: Literal["off", "end", "every"] | None = None,
     out: Path_ | None = None,
     jobs: int | None = None,
     engine: Engine = "local",
     resume: bool = False,
     progress: bool = False,
+    **options: Unpack[SweepOptions],
 ) -> SweepResult:
     """Simulates every point of a grid, in parallel; arguments that are not described here are as for `run`, the same at all points.
 
@@ -68,26 +52,12 @@ def sweep(
             `failed` of what is returned.
         ssdlab.Interrupted: Ctrl-C. The results of finished points are its `finished`, and in `out`.
     """
+    complete("sweep", SweepOptions, options)  # refuses what it has not
+    by_hand = options.get("set")
     given = {
-        "device": device,
-        "scheme": scheme,
-        "workload": workload,
-        "trace": trace,
-        "format": format,
-        "unit_bytes": unit_bytes,
-        "volume": volume,
-        "time_scale": time_scale,
-        "bad_lines": bad_lines,
-        "prefill": prefill,
-        "fit": fit,
-        "requests": requests,
-        "warm_up": warm_up,
-        "seed": seed,
+        **options,
         "seeds": seeds,
-        "config": config,
-        "state": state,
-        "verify": verify,
-        "set": None if set is None else mapping("set", set),
+        "set": None if by_hand is None else mapping("set", by_hand),
         "grid": {axis: _listed(axis, values) for axis, values in mapping("grid", grid).items()},
     }
     described = define("sweep", {key: _plain(value) for key, value in given.items() if value is not None})

@@ -14,20 +14,19 @@ from typing import Any
 
 from ssdlab._core import version
 from ssdlab.errors import ConfigError
-from ssdlab.plans import DEFAULT_SEED, SHORTHANDS, value_text
+from ssdlab.option import options_of
+from ssdlab.options import DEFAULT_SEED, SweepOptions
+from ssdlab.plans import SHORTHANDS, value_text
 from ssdlab.spelling import nearest
 from ssdlab.study.definition import check_keys, check_type, flat, read_file, read_toml
 
 __all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
 
-PATHS = ("trace", "prefill", "state", "config")
+PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
 """Options that name files."""
-AXIS_OPTIONS = (
-    *("device", "scheme", "workload", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit", "requests", "warm_up", "seed"),
-    *PATHS,
-)
+OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
+AXIS_OPTIONS = tuple(name for name in OPTIONS if name != "verify")
 """Options of a run that an axis can vary, beside the keys of the configuration."""
-OPTIONS = (*AXIS_OPTIONS, "verify")
 LABEL, SET, GRID = "label", "set", "grid"
 SEED, SEEDS = "seed", "seeds"
 KEYS = (*OPTIONS, SEEDS, SET, GRID)

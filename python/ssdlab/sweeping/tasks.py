@@ -50,11 +50,11 @@ class Task:
         config = _without_absent(json.loads(job.plan.config.json()))
         entry = {
             "point": dict(point.values),
-            "requests": requests_of(job.plan.config, setup.requests),
-            "warm_up": _listed(warm_up_of(setup.warm_up)),
+            "requests": requests_of(job.plan.config, setup.options["requests"]),
+            "warm_up": _listed(warm_up_of(setup.options["warm_up"])),
             "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()},
         }
-        asked = {"version": _core.version(), "seed": setup.seed, "config": config, ENTRY: _without_absent(entry)}
+        asked = {"version": _core.version(), "seed": setup.options["seed"], "config": config, ENTRY: _without_absent(entry)}
         return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}), asked)
 
     @property
@@ -102,7 +102,7 @@ def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathL
     files = {
         "trace": config["workload"].get("trace"),
         "prefill": config["ftl"]["precondition"].get("prefill"),
-        "state": setup.state,
+        "state": setup.options["state"],
     }
     return {name: file for name, file in files.items() if file is not None}
 

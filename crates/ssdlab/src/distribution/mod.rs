@@ -1,21 +1,19 @@
 //! How times are distributed: exact sums, and a histogram for the percentiles; and digests, by which runs are compared.
 
 mod digest;
+mod histogram;
 mod sums;
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
 pub use digest::Digest;
+use histogram::Histogram;
 pub use sums::{Sums, Wide};
 
 use crate::units::Ns;
 
-/// Significant decimal digits that the histogram keeps.
-const DIGITS: u8 = 3;
-
 /// The bound on the relative error of a reported percentile: it is never below the true one and above it by less than this
-/// share of it. With three digits the histogram keeps the upper half of 2048 steps to each power of two.
+/// share of it. The histogram has 1024 buckets for each power of two.
 pub const PERCENTILE_ERROR: f64 = 1.0 / 1024.0;
 
 /// The reported percentiles, in parts of ten thousand.
@@ -25,7 +23,7 @@ const RANKS: [u64; 6] = [5_000, 9_000, 9_500, 9_900, 9_990, 9_999];
 #[derive(Clone, Debug)]
 pub struct Distribution {
     sums: Sums,
-    histogram: Histogram<u64>,
+    histogram: Histogram,
 }
 
 /// A distribution in numbers, all of nanoseconds but `count`, `variance` (ns^2) and `cv`.
@@ -70,16 +68,14 @@ impl Default for Distribution {
 impl Distribution {
     /// Without times.
     pub fn new() -> Self {
-        // The whole range of u64 from the start (440 KB, mostly never touched): no resizing, no value too large.
-        let histogram = Histogram::new_with_bounds(1, u64::MAX, DIGITS).expect("constant bounds");
-        Distribution { sums: Sums::new(), histogram }
+        Distribution { sums: Sums::new(), histogram: Histogram::new() }
     }
 
     /// Takes one time.
     #[inline]
     pub fn record(&mut self, ns: Ns) {
         self.sums.add(ns);
-        self.histogram.record(ns).expect("the histogram covers u64");
+        self.histogram.record(ns);
     }
 
     /// The times of both.
@@ -87,7 +83,7 @@ impl Distribution {
     pub fn merged(&self, other: &Distribution) -> Distribution {
         let mut merged = self.clone();
         merged.sums = self.sums.merged(&other.sums);
-        merged.histogram.add(&other.histogram).expect("equal bounds");
+        merged.histogram.add(&other.histogram);
         merged
     }
 
@@ -122,9 +118,9 @@ impl Distribution {
     /// bucket has the longest time recorded as its bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Ns, u64)> {
         let mut left = self.sums.count;
-        self.histogram.iter_recorded().map(move |bin| {
-            left -= bin.count_at_value();
-            (if left == 0 { self.sums.max } else { bin.value_iterated_to() }, bin.count_at_value())
+        self.histogram.buckets().map(move |(longest, count)| {
+            left -= count;
+            (if left == 0 { self.sums.max } else { longest }, count)
         })
     }
 

@@ -2,6 +2,9 @@
 //! closed blocks with its number of valid pages, never in both, so one pair of links serves both. A closed block also stands in its
 //! pool's list by age, which has links of its own.
 
+mod parts;
+
+use crate::advice::prefetch;
 use crate::geometry::Geometry;
 use crate::lists::{EMPTY, Links, List, NONE};
 use crate::units::{BlockId, PoolId};
@@ -20,17 +23,28 @@ pub enum BlockState {
     Victim,
 }
 
+/// What an operation on a block reads and writes: 16 bytes, so that it lies in one cache line.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// A bit for each of the first 64 pages: programmed, and since overwritten, trimmed or moved. All clear after a fill.
+    invalid: u64,
+    valid: u16,
+    /// Pages programmed since the erase.
+    programmed: u16,
+    state: BlockState,
+}
+
+/// An erased block on the free list.
+const ERASED: Block = Block { invalid: 0, valid: 0, programmed: 0, state: BlockState::Free };
+
 /// All blocks of the drive.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    state: Vec<BlockState>,
-    valid: Vec<u16>,
-    /// Pages programmed since the erase.
-    programmed: Vec<u16>,
+    blocks: Vec<Block>,
+    /// The same bits as [`Block::invalid`] of the other pages: `words_beyond` words a block.
+    invalid_beyond: Vec<u64>,
+    words_beyond: usize,
     erases: Vec<u32>,
-    /// A bit a page: programmed, and since overwritten, trimmed or moved. All clear after a fill.
-    invalid: Vec<u64>,
-    words_per_block: usize,
     links: Links,
     free: Vec<List>,
     free_count: Vec<u32>,
@@ -62,13 +76,12 @@ impl Blocks {
         let count = geometry.blocks as usize;
         let pools = geometry.pools.count.get();
         let pages = geometry.pages_per_block.get() as usize;
+        let words_beyond = pages.div_ceil(64) - 1;
         let mut blocks = Blocks {
-            state: vec![BlockState::Free; count],
-            valid: vec![0; count],
-            programmed: vec![0; count],
+            blocks: vec![ERASED; count],
+            invalid_beyond: vec![0; count * words_beyond],
+            words_beyond,
             erases: vec![0; count],
-            invalid: vec![0; count * pages.div_ceil(64)],
-            words_per_block: pages.div_ceil(64),
             links: Links::new(count),
             free: vec![EMPTY; pools as usize],
             free_count: vec![0; pools as usize],
@@ -93,22 +106,59 @@ impl Blocks {
         blocks
     }
 
+    /// Asks for what the invalidation of a page reads and writes, ahead of it.
+    #[inline(always)]
+    pub fn prefetch(&self, block: BlockId, page: u32) {
+        prefetch(&self.blocks, block.index());
+        self.links.prefetch(block.0);
+        if page >= 64 {
+            prefetch(&self.invalid_beyond, self.word_beyond(block, page / 64));
+        }
+    }
+
+    /// Where [`Blocks::invalid_beyond`] has the bits of the pages from `64 * word` on; `word` is at least 1.
+    #[inline(always)]
+    fn word_beyond(&self, block: BlockId, word: u32) -> usize {
+        block.index() * self.words_beyond + word as usize - 1
+    }
+
+    /// A bit for each page from `64 * word` on that is programmed and does not hold data any more.
+    #[inline(always)]
+    fn invalid_word(&self, block: BlockId, word: u32) -> u64 {
+        if word == 0 { self.blocks[block.index()].invalid } else { self.invalid_beyond[self.word_beyond(block, word)] }
+    }
+
+    #[inline(always)]
+    fn invalid_word_mut(&mut self, block: BlockId, word: u32) -> &mut u64 {
+        if word == 0 {
+            return &mut self.blocks[block.index()].invalid;
+        }
+        let index = self.word_beyond(block, word);
+        &mut self.invalid_beyond[index]
+    }
+
+    /// Words of bits a block has.
+    #[inline(always)]
+    fn words(&self) -> u32 {
+        self.words_beyond as u32 + 1
+    }
+
     /// What the block is doing.
     #[inline(always)]
     pub fn state(&self, block: BlockId) -> BlockState {
-        self.state[block.index()]
+        self.blocks[block.index()].state
     }
 
     /// Its number of valid pages.
     #[inline(always)]
     pub fn valid(&self, block: BlockId) -> u32 {
-        u32::from(self.valid[block.index()])
+        u32::from(self.blocks[block.index()].valid)
     }
 
     /// Its pages programmed since the last erase.
     #[inline(always)]
     pub fn programmed(&self, block: BlockId) -> u32 {
-        u32::from(self.programmed[block.index()])
+        u32::from(self.blocks[block.index()].programmed)
     }
 
     /// Erase counts by block.
@@ -168,7 +218,8 @@ impl Blocks {
     /// The block is closed and has an invalid page: collecting it gains something and disturbs nothing under way.
     #[inline]
     pub fn is_eligible(&self, block: BlockId) -> bool {
-        self.state(block) == BlockState::Closed && self.valid[block.index()] < self.pages_per_block
+        let block = &self.blocks[block.index()];
+        block.state == BlockState::Closed && block.valid < self.pages_per_block
     }
 
     /// The pool's closed blocks, the one closed first at the front.
@@ -200,7 +251,7 @@ impl Blocks {
     fn push_free(&mut self, pool: PoolId, block: BlockId) {
         self.links.push(&mut self.free[pool.index()], block.0);
         self.free_count[pool.index()] += 1;
-        self.state[block.index()] = BlockState::Free;
+        self.blocks[block.index()].state = BlockState::Free;
     }
 
     /// Begins to look for the fewest free blocks that any pool has.
@@ -222,25 +273,31 @@ impl Blocks {
         self.links.unlink(list, block.0);
         self.free_count[pool.index()] -= 1;
         self.free_min = self.free_min.min(self.free_count[pool.index()]);
-        self.state[block.index()] = BlockState::Open;
+        self.blocks[block.index()].state = BlockState::Open;
         block
     }
 
     /// A program of the block has ended; with its last page the block closes.
     #[inline(always)]
     pub fn program_ended(&mut self, pool: PoolId, block: BlockId, valid: bool) {
-        let index = block.index();
-        self.programmed[index] += 1;
-        self.valid[index] += u16::from(valid);
-        self.valid_in_pool[pool.index()] += u32::from(valid);
-        if self.programmed[index] == self.pages_per_block {
+        self.programs_ended(pool, block, 1, u32::from(valid));
+    }
+
+    /// So many programs of the block have ended, of which `valid` hold data.
+    #[inline(always)]
+    pub fn programs_ended(&mut self, pool: PoolId, block: BlockId, pages: u32, valid: u32) {
+        let record = &mut self.blocks[block.index()];
+        record.programmed += pages as u16;
+        record.valid += valid as u16;
+        self.valid_in_pool[pool.index()] += valid;
+        if record.programmed == self.pages_per_block && pages > 0 {
             self.close(pool, block);
         }
     }
 
     #[inline]
     fn close(&mut self, pool: PoolId, block: BlockId) {
-        self.state[block.index()] = BlockState::Closed;
+        self.blocks[block.index()].state = BlockState::Closed;
         self.enlist(pool, block);
         self.begin_to_age(pool, block);
     }
@@ -263,47 +320,57 @@ impl Blocks {
     /// A page of the block was overwritten, trimmed or moved.
     #[inline(always)]
     pub fn invalidate(&mut self, pool: PoolId, block: BlockId, page: u32) {
-        let index = block.index();
-        let word = &mut self.invalid[index * self.words_per_block + page as usize / 64];
+        let word = self.invalid_word_mut(block, page / 64);
         let bit = 1u64 << (page % 64);
         assert!(*word & bit == 0, "page {page} of block {block} is invalidated twice");
         *word |= bit;
         self.valid_in_pool[pool.index()] -= 1;
-        if self.state[index] == BlockState::Closed {
+        if self.state(block) == BlockState::Closed {
             self.delist(pool, block);
-            self.valid[index] -= 1;
+            self.blocks[block.index()].valid -= 1;
             self.enlist(pool, block);
         } else {
-            self.valid[index] -= 1;
+            self.blocks[block.index()].valid -= 1;
         }
+    }
+
+    /// The pages of a block under collection from offset `from` up to `end` have been moved. Of them `valid` held data till then.
+    pub fn moved_away(&mut self, pool: PoolId, victim: BlockId, from: u32, end: u32, valid: u32) {
+        for word in from / 64..end.div_ceil(64) {
+            let below = |page: u32| if page >= 64 { u64::MAX } else { (1 << page) - 1 };
+            *self.invalid_word_mut(victim, word) |= below(end - word * 64) & !below(from.saturating_sub(word * 64));
+        }
+        self.blocks[victim.index()].valid -= valid as u16;
+        self.valid_in_pool[pool.index()] -= valid;
     }
 
     /// Marks a page that became stale while its program was under way. It was never counted as valid.
     #[inline]
     pub fn mark_stale(&mut self, block: BlockId, page: u32) {
-        self.invalid[block.index() * self.words_per_block + page as usize / 64] |= 1 << (page % 64);
+        *self.invalid_word_mut(block, page / 64) |= 1 << (page % 64);
+    }
+
+    /// The valid pages of a block under collection from an offset on, by 64: the offset of the first page and a bit for each.
+    #[inline(always)]
+    pub fn valid_words(&self, block: BlockId, from: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let pages = u32::from(self.pages_per_block);
+        (from / 64..self.words()).map(move |word| {
+            let first = word * 64;
+            let within = if pages - first < 64 { !(u64::MAX << (pages - first)) } else { u64::MAX };
+            let behind = if from > first { u64::MAX << (from - first) } else { u64::MAX };
+            (first, !self.invalid_word(block, word) & within & behind)
+        })
     }
 
     /// The first valid page of a block under collection at or after `from`.
     #[inline(always)]
     pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {
-        let pages = u32::from(self.pages_per_block);
-        let words = &self.invalid[block.index() * self.words_per_block..][..self.words_per_block];
-        let mut page = from;
-        while page < pages {
-            let rest = !words[page as usize / 64] >> (page % 64);
-            if rest != 0 {
-                let found = page + rest.trailing_zeros();
-                return (found < pages).then_some(found);
-            }
-            page = (page / 64 + 1) * 64;
-        }
-        None
+        self.valid_words(block, from).find(|(_, bits)| *bits != 0).map(|(first, bits)| first + bits.trailing_zeros())
     }
 
     /// True if the page was programmed since the last erase and still holds its logical page's data.
     pub fn is_valid(&self, block: BlockId, page: u32) -> bool {
-        page < self.programmed(block) && self.invalid[block.index() * self.words_per_block + page as usize / 64] >> (page % 64) & 1 == 0
+        page < self.programmed(block) && self.invalid_word(block, page / 64) >> (page % 64) & 1 == 0
     }
 
     /// The closed block with the fewest valid pages, among equals the one that has had them for longest; `None` if no closed block has
@@ -322,137 +389,37 @@ impl Blocks {
         assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
         self.delist(pool, block);
         self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
-        self.state[block.index()] = BlockState::Victim;
+        self.blocks[block.index()].state = BlockState::Victim;
     }
 
     /// The block has been erased and is free.
     #[inline]
     pub fn erased(&mut self, pool: PoolId, block: BlockId) {
-        let index = block.index();
-        assert!(self.state[index] == BlockState::Victim && self.valid[index] == 0, "block {block} is erased with data in it");
-        self.programmed[index] = 0;
-        self.erases[index] += 1;
+        assert!(self.state(block) == BlockState::Victim && self.valid(block) == 0, "block {block} is erased with data in it");
+        self.blocks[block.index()] = ERASED;
+        self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
+        self.erases[block.index()] += 1;
         self.erases_in_pool[pool.index()] += 1;
-        self.invalid[index * self.words_per_block..][..self.words_per_block].fill(0);
         self.push_free(pool, block);
     }
 
     /// Fills the next free block of a pool with `pages` pages, all valid, as if programmed. Returns it.
     pub fn fill_block(&mut self, pool: PoolId, pages: u32) -> BlockId {
         let block = self.take_free(pool);
-        self.programmed[block.index()] = pages as u16;
-        self.valid[block.index()] = pages as u16;
-        self.valid_in_pool[pool.index()] += pages;
-        if pages == u32::from(self.pages_per_block) {
-            self.close(pool, block);
-        }
+        self.programs_ended(pool, block, pages, pages);
         block
-    }
-
-    /// Everything that cannot be recounted, for saving: programmed pages, erase counts, invalid bits, all lists in order, and ages.
-    pub fn parts(&self) -> [Vec<u32>; 7] {
-        let pools = self.free.len();
-        let mut order = Vec::with_capacity(self.state.len());
-        let mut ages = vec![0; self.state.len()];
-        for pool in (0..pools as u32).map(PoolId) {
-            for block in self.blocks_by_age(pool) {
-                ages[block.index()] = self.age(pool, block);
-            }
-            order.extend(self.free_blocks(pool).map(|block| block.0));
-            for valid in 0..self.lists_per_pool as u32 {
-                order.extend(self.closed_blocks(pool, valid).map(|block| block.0));
-            }
-        }
-        order.resize(self.state.len(), NONE);
-        [
-            self.programmed.iter().map(|&pages| u32::from(pages)).collect(),
-            self.erases.clone(),
-            self.invalid.iter().map(|&word| word as u32).collect(),
-            self.invalid.iter().map(|&word| (word >> 32) as u32).collect(),
-            order,
-            ages.iter().map(|&age| age as u32).collect(),
-            ages.iter().map(|&age| (age >> 32) as u32).collect(),
-        ]
-    }
-
-    /// The inverse of [`Blocks::parts`].
-    ///
-    /// # Errors
-    /// A sentence if the arrays contradict each other.
-    pub fn from_parts(geometry: &Geometry, parts: &[Vec<u32>]) -> Result<Self, String> {
-        let mut blocks = Blocks::new(geometry);
-        let pages = geometry.pages_per_block.get();
-        for list in [&mut blocks.free, &mut blocks.closed] {
-            list.fill(EMPTY);
-        }
-        blocks.free_count.fill(0);
-        blocks.occupied.fill(0);
-        blocks.erases.copy_from_slice(&parts[1]);
-        for (word, (low, high)) in blocks.invalid.iter_mut().zip(parts[2].iter().zip(&parts[3])) {
-            let stored = u64::from(*low) | u64::from(*high) << 32;
-            if stored != 0 {
-                *word = stored;
-            }
-        }
-        for block in (0..geometry.blocks).map(BlockId) {
-            let programmed = parts[0][block.index()];
-            if programmed > pages {
-                return Err(format!("block {block} has {programmed} of {pages} pages programmed"));
-            }
-            blocks.programmed[block.index()] = programmed as u16;
-            let words = &blocks.invalid[block.index() * blocks.words_per_block..][..blocks.words_per_block];
-            let invalid: u32 = words.iter().map(|word| word.count_ones()).sum();
-            let valid = programmed.checked_sub(invalid).ok_or_else(|| format!("block {block} has more invalid than programmed pages"))?;
-            blocks.valid[block.index()] = valid as u16;
-            blocks.valid_in_pool[geometry.pool_of_block(block).index()] += valid;
-            blocks.erases_in_pool[geometry.pool_of_block(block).index()] += u64::from(blocks.erases[block.index()]);
-            blocks.state[block.index()] = BlockState::Open;
-        }
-        for block in parts[4].iter().take_while(|&&block| block != NONE).map(|&block| BlockId(block)) {
-            if block.0 >= geometry.blocks || blocks.state(block) != BlockState::Open {
-                return Err(format!("block {block} does not exist or stands in two lists"));
-            }
-            let pool = geometry.pool_of_block(block);
-            if blocks.programmed(block) == 0 {
-                blocks.push_free(pool, block);
-            } else {
-                blocks.state[block.index()] = BlockState::Closed;
-                blocks.enlist(pool, block);
-            }
-        }
-        blocks.restore_ages(geometry, &parts[5], &parts[6])?;
-        Ok(blocks)
-    }
-
-    /// Puts the closed blocks into their order by age. Each pool's clock starts at the age of its oldest block: only differences count.
-    fn restore_ages(&mut self, geometry: &Geometry, low: &[u32], high: &[u32]) -> Result<(), String> {
-        let age = |block: BlockId| u64::from(low[block.index()]) | u64::from(high[block.index()]) << 32;
-        let mut closed: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) == BlockState::Closed).collect();
-        closed.sort_by_key(|&block| (std::cmp::Reverse(age(block)), block));
-        for block in closed {
-            let pool = geometry.pool_of_block(block);
-            let clock = &mut self.closings[pool.index()];
-            *clock = (*clock).max(age(block));
-            self.closed_at[block.index()] = *clock - age(block);
-            let list = &mut self.by_age[pool.index()];
-            if list.tail != NONE && self.closed_at[list.tail as usize] == self.closed_at[block.index()] {
-                return Err(format!("blocks {} and {block} were closed at one moment", list.tail));
-            }
-            self.age_links.push(list, block.0);
-        }
-        Ok(())
     }
 
     #[inline(always)]
     fn enlist(&mut self, pool: PoolId, block: BlockId) {
-        let valid = usize::from(self.valid[block.index()]);
+        let valid = usize::from(self.blocks[block.index()].valid);
         self.links.push(&mut self.closed[pool.index() * self.lists_per_pool + valid], block.0);
         self.occupied[pool.index() * self.occupied_words + valid / 64] |= 1 << (valid % 64);
     }
 
     #[inline(always)]
     fn delist(&mut self, pool: PoolId, block: BlockId) {
-        let valid = usize::from(self.valid[block.index()]);
+        let valid = usize::from(self.blocks[block.index()].valid);
         let list = &mut self.closed[pool.index() * self.lists_per_pool + valid];
         self.links.unlink(list, block.0);
         if list.head == NONE {

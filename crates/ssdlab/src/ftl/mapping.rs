@@ -1,6 +1,9 @@
 //! The page map, both ways, in one `u32` a page. Neither array is touched by a sequential fill: the value 0, which untouched memory
 //! holds, stands for "as the fill left it", so a terabyte drive starts at once.
 
+use std::ops::{Index, IndexMut};
+
+use crate::advice::{prefetch, use_huge_pages};
 use crate::geometry::Geometry;
 use crate::units::{Lpn, Ppn};
 
@@ -12,6 +15,10 @@ const NO_DATA: u32 = 1;
 const FIRST: u32 = 2;
 /// The entry of a logical page with host operations under way: the other bits name its [`Pin`].
 const PINNED: u32 = 1 << 31;
+/// Entries in a small page of memory, 4 KiB.
+const SMALL_PAGE: usize = 1024;
+/// Large pages pay for the backward entries once one in so many is written: a pool writes its pages in order, and pools lie apart.
+const BACKWARD_SHARE: usize = 8;
 
 /// A logical page with host operations under way. The entry of the map is kept here meanwhile, so that finding a page's waiting
 /// operations costs no search and no hashing.
@@ -22,13 +29,65 @@ struct Pin {
     payload: (u32, u32),
 }
 
+/// The entries of one direction.
+#[derive(Debug)]
+struct Entries {
+    stored: Vec<u32>,
+    /// Memory comes in large pages.
+    dense: bool,
+}
+
+impl Entries {
+    fn new(stored: Vec<u32>) -> Self {
+        Entries { stored, dense: false }
+    }
+
+    /// Most memory will be touched: it comes in large pages from now on.
+    fn expect_dense(&mut self) {
+        self.dense = true;
+        use_huge_pages(&mut self.stored);
+    }
+}
+
+impl Clone for Entries {
+    /// A copy touches only memory that its original has touched.
+    fn clone(&self) -> Self {
+        let mut copy = Entries::new(vec![0; self.stored.len()]);
+        if self.dense {
+            copy.expect_dense();
+        }
+        for (from, to) in self.stored.chunks(SMALL_PAGE).zip(copy.stored.chunks_mut(SMALL_PAGE)) {
+            if from.iter().any(|&entry| entry != 0) {
+                to.copy_from_slice(from);
+            }
+        }
+        copy
+    }
+}
+
+impl Index<usize> for Entries {
+    type Output = u32;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &u32 {
+        &self.stored[index]
+    }
+}
+
+impl IndexMut<usize> for Entries {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut u32 {
+        &mut self.stored[index]
+    }
+}
+
 /// The page map.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// By logical page: where it lies.
-    forward: Vec<u32>,
+    forward: Entries,
     /// By physical page: what was programmed there last.
-    backward: Vec<u32>,
+    backward: Entries,
     /// Logical pages below this were filled.
     filled: u32,
     pins: Vec<Pin>,
@@ -39,8 +98,8 @@ impl Mapping {
     /// A map without data.
     pub fn new(geometry: &Geometry) -> Self {
         Mapping {
-            forward: vec![0; geometry.exported_pages as usize],
-            backward: vec![0; geometry.pages as usize],
+            forward: Entries::new(vec![0; geometry.exported_pages as usize]),
+            backward: Entries::new(vec![0; geometry.pages as usize]),
             filled: 0,
             pins: Vec::new(),
             free_pins: Vec::new(),
@@ -59,35 +118,101 @@ impl Mapping {
         if entry & PINNED == 0 { entry } else { self.pins[(entry & !PINNED) as usize].entry }
     }
 
-    /// The stored entry of a logical page, whatever it means: only to bring it into the cache.
     #[inline(always)]
-    pub fn raw(&self, lpn: Lpn) -> u32 {
-        self.forward[lpn.index()]
+    fn entry_mut(&mut self, lpn: Lpn) -> &mut u32 {
+        let entry = &mut self.forward[lpn.index()];
+        if *entry & PINNED == 0 { entry } else { &mut self.pins[(*entry & !PINNED) as usize].entry }
+    }
+
+    /// Asks for the entry of a logical page ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, lpn: Lpn) {
+        prefetch(&self.forward.stored, lpn.index());
+    }
+
+    /// Asks for the entries of the logical pages that were programmed at physical pages: `source` and a bit for each page from there on.
+    #[inline(always)]
+    pub fn prefetch_pages(&self, geometry: &Geometry, source: Ppn, bits: u64) {
+        let mut left = bits;
+        while left != 0 {
+            self.prefetch(self.content(geometry, Ppn(source.0 + left.trailing_zeros())));
+            left &= left - 1;
+        }
+    }
+
+    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large pages.
+    pub fn expect_accesses(&mut self, pages: u64) {
+        // Looked up at random, each may touch another small page of memory.
+        if pages >= (self.forward.stored.len() / SMALL_PAGE) as u64 {
+            self.forward.expect_dense();
+        }
+        // Programmed in order, they lie side by side in blocks.
+        if pages >= (self.backward.stored.len() / BACKWARD_SHARE) as u64 {
+            self.backward.expect_dense();
+        }
     }
 
     /// Where a logical page lies, or `None` if it holds no data.
     #[inline(always)]
     pub fn lookup(&self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {
-        match self.entry(lpn) {
+        self.place(geometry, lpn, self.entry(lpn))
+    }
+
+    /// What an entry of a logical page means.
+    #[inline(always)]
+    fn place(&self, geometry: &Geometry, lpn: Lpn, entry: u32) -> Option<Ppn> {
+        match entry {
             AS_FILLED if lpn.0 < self.filled => Some(geometry.filled_place(lpn)),
             AS_FILLED | NO_DATA => None,
             stored => Some(Ppn(stored - FIRST)),
         }
     }
 
-    /// Sets or clears where a logical page lies.
+    /// Sets where a logical page lies. Returns where it lay before.
     #[inline(always)]
-    pub fn set(&mut self, lpn: Lpn, place: Option<Ppn>) {
-        let entry = match place {
-            Some(ppn) => ppn.0 + FIRST,
-            None => NO_DATA,
-        };
-        let slot = &mut self.forward[lpn.index()];
-        if *slot & PINNED == 0 {
-            *slot = entry;
-        } else {
-            self.pins[(*slot & !PINNED) as usize].entry = entry;
+    pub fn set(&mut self, geometry: &Geometry, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        let before = std::mem::replace(self.entry_mut(lpn), ppn.0 + FIRST);
+        self.place(geometry, lpn, before)
+    }
+
+    /// A logical page holds no data any more. Returns where it lay before.
+    #[inline]
+    pub fn clear(&mut self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {
+        let before = std::mem::replace(self.entry_mut(lpn), NO_DATA);
+        self.place(geometry, lpn, before)
+    }
+
+    /// A logical page that lies at `from` lies at `to` from now on. Returns false, with nothing changed, if it lies elsewhere or nowhere.
+    #[inline(always)]
+    pub fn relocate(&mut self, geometry: &Geometry, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+        let entry = &mut self.forward[lpn.index()];
+        // Most often it is stored and not pinned, and needs no arithmetic.
+        if *entry == from.0 + FIRST {
+            *entry = to.0 + FIRST;
+            return true;
         }
+        let current = self.lookup(geometry, lpn) == Some(from);
+        if current {
+            *self.entry_mut(lpn) = to.0 + FIRST;
+        }
+        current
+    }
+
+    /// Moves valid pages to the pages from `to` on: `source` and a bit for each page from there on. Returns their number.
+    ///
+    /// # Panics
+    /// If one of them is not mapped to where it is said to lie.
+    #[inline(always)]
+    pub fn move_pages(&mut self, geometry: &Geometry, source: Ppn, bits: u64, to: Ppn) -> u32 {
+        let (mut left, mut to) = (bits, to);
+        while left != 0 {
+            let from = Ppn(source.0 + left.trailing_zeros());
+            let lpn = self.content(geometry, from);
+            assert!(self.relocate(geometry, lpn, from, to), "page {lpn} is valid at {from} but mapped elsewhere");
+            self.program(to, lpn);
+            (left, to) = (left & (left - 1), Ppn(to.0 + 1));
+        }
+        bits.count_ones()
     }
 
     /// Notes which logical page is programmed at a physical page.
@@ -152,11 +277,72 @@ impl Mapping {
     /// The stored arrays and the fill, for saving. Only when nothing is pinned.
     pub fn parts(&self) -> (&[u32], &[u32], u32) {
         assert_eq!(self.pins.len(), self.free_pins.len(), "a drive with operations under way cannot be saved");
-        (&self.forward, &self.backward, self.filled)
+        (&self.forward.stored, &self.backward.stored, self.filled)
     }
 
     /// The inverse of [`Mapping::parts`].
     pub fn from_parts(forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Self {
-        Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new() }
+        let (forward, backward) = (Entries::new(forward), Entries::new(backward));
+        let mut map = Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new() };
+        let stored = map.forward.stored.iter().filter(|&&entry| entry != AS_FILLED).count();
+        map.expect_accesses(stored as u64);
+        map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_copy_has_every_entry_whether_dense_or_not() {
+        let geometry = Geometry::new(&Config::default());
+        let mut map = Mapping::new(&geometry);
+        map.fill(geometry.exported_pages / 2);
+        let (first, last) = (Lpn(7), Lpn(geometry.exported_pages - 1));
+        assert_eq!(map.set(&geometry, first, Ppn(99)), Some(geometry.filled_place(first)));
+        assert_eq!(map.set(&geometry, last, Ppn(5)), None);
+        map.program(Ppn(99), first);
+        map.pin(last, (1, 2));
+        for dense in [false, true] {
+            if dense {
+                map.expect_accesses(u64::from(geometry.pages));
+            }
+            let copy = map.clone();
+            assert_eq!(copy.forward.stored, map.forward.stored);
+            assert_eq!(copy.backward.stored, map.backward.stored);
+            assert_eq!([copy.forward.dense, copy.backward.dense], [dense; 2]);
+            assert_eq!((copy.lookup(&geometry, first), copy.lookup(&geometry, last)), (Some(Ppn(99)), Some(Ppn(5))));
+            assert_eq!((copy.pinned(last), copy.content(&geometry, Ppn(99))), (Some((1, 2)), first));
+        }
+    }
+
+    #[test]
+    fn a_few_accesses_keep_small_pages() {
+        let geometry = Geometry::new(&Config::default());
+        let mut map = Mapping::new(&geometry);
+        let mut dense_after = |accesses: u32| {
+            map.expect_accesses(accesses.into());
+            [map.forward.dense, map.backward.dense]
+        };
+        assert_eq!(dense_after(geometry.exported_pages / 1024 - 1), [false, false]);
+        assert_eq!(dense_after(geometry.exported_pages / 1024), [true, false]);
+        assert_eq!(dense_after(geometry.pages / 8), [true, true]);
+    }
+
+    #[test]
+    fn a_page_is_relocated_only_from_where_it_lies() {
+        let geometry = Geometry::new(&Config::default());
+        let mut map = Mapping::new(&geometry);
+        map.fill(10);
+        let filled = geometry.filled_place(Lpn(3));
+        assert!(!map.relocate(&geometry, Lpn(3), Ppn(filled.0 + 1), Ppn(50)));
+        assert!(map.relocate(&geometry, Lpn(3), filled, Ppn(50)));
+        assert!(map.relocate(&geometry, Lpn(3), Ppn(50), Ppn(51)));
+        assert!(!map.relocate(&geometry, Lpn(10), Ppn(50), Ppn(52)));
+        assert_eq!(map.clear(&geometry, Lpn(3)), Some(Ppn(51)));
+        assert!(!map.relocate(&geometry, Lpn(3), Ppn(51), Ppn(50)));
+        assert_eq!(map.clear(&geometry, Lpn(3)), None);
     }
 }

@@ -2,7 +2,9 @@
 //! no time; loads are somebody else's business.
 
 mod blocks;
+mod check;
 mod mapping;
+mod moves;
 mod pool;
 mod state;
 
@@ -118,6 +120,28 @@ impl Ftl {
         self.map.lookup(&self.geometry, lpn)
     }
 
+    /// Asks for the map entry of a logical page that will be looked up soon: at the earliest a few hundred nanoseconds from now.
+    #[inline(always)]
+    pub fn prefetch(&self, lpn: Lpn) {
+        self.map.prefetch(lpn);
+    }
+
+    /// Asks for the record and the links of the block in which a logical page lies, ahead of the write or trim that invalidates it there. Reads the
+    /// map entry, for which [`Ftl::prefetch`] asks.
+    #[inline(always)]
+    pub fn prefetch_old(&self, lpn: Lpn) {
+        if let Some(ppn) = self.lookup(lpn) {
+            let (block, page) = self.geometry.split_page(ppn);
+            self.blocks.prefetch(block, page);
+        }
+    }
+
+    /// Says that so many pages, all over the drive, will be read or written. A map that these touch for the most part lies in large pages of memory
+    /// from now on; for fewer nothing changes, so that a short run on a large drive takes little memory.
+    pub fn expect_accesses(&mut self, pages: u64) {
+        self.map.expect_accesses(pages);
+    }
+
     /// Begins to look for the fewest free blocks that any pool has ([`Blocks::free_min`]).
     pub fn begin_run(&mut self) {
         self.blocks.begin_run();
@@ -197,33 +221,23 @@ impl Ftl {
     /// The page for a host write. Only where [`Ftl::can_write`].
     #[inline(always)]
     pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
-        assert!(self.can_write(pool));
+        self.try_allocate_host(pool).expect("the pool can take a host write")
+    }
+
+    /// The page for a host write, or `None` unless [`Ftl::can_write`].
+    #[inline(always)]
+    pub fn try_allocate_host(&mut self, pool: PoolId) -> Option<Allocated> {
+        if !self.can_write(pool) {
+            return None;
+        }
         let state = &mut self.pools[pool.index()];
         let redirected = state.is_redirected();
-        Allocated { redirected, ..Self::allocate(state.host_mut(), &mut self.blocks, &self.geometry, pool) }
-    }
-
-    /// The page for a page move of the pool's active job.
-    #[inline(always)]
-    pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
-        let state = &mut self.pools[pool.index()];
-        state.owed -= 1;
-        let allocated = Self::allocate(state.gc_mut(), &mut self.blocks, &self.geometry, pool);
-        if allocated.took_block {
-            state.job_took(state.gc().block);
-        }
-        allocated
-    }
-
-    #[inline(always)]
-    fn allocate(frontier: &mut Frontier, blocks: &mut Blocks, geometry: &Geometry, pool: PoolId) -> Allocated {
-        let took_block = frontier.next_page == geometry.pages_per_block.get();
+        let frontier = state.host_mut();
+        let took_block = frontier.next_page == self.geometry.pages_per_block.get();
         if took_block {
-            *frontier = Frontier { block: blocks.take_free(pool), next_page: 0 };
+            *frontier = Frontier { block: self.blocks.take_free(pool), next_page: 0 };
         }
-        let ppn = geometry.page(frontier.block, frontier.next_page);
-        frontier.next_page += 1;
-        Allocated { ppn, took_block, redirected: false }
+        Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
     }
 
     /// The pool can keep one more page of data for good: what collection needs to turn around stays free. With static allocation this
@@ -244,12 +258,11 @@ impl Ftl {
     /// A host program in `pool` has ended: the logical page now lies there, and where it lay before (returned) is invalid.
     #[inline(always)]
     pub fn commit_write(&mut self, pool: PoolId, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
-        let old = self.lookup(lpn);
+        let old = self.map.set(&self.geometry, lpn, ppn);
         match old {
             Some(old) => self.invalidate(old),
             None => self.mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1,
         }
-        self.map.set(lpn, Some(ppn));
         self.programmed(pool, lpn, ppn, true);
         old
     }
@@ -274,19 +287,6 @@ impl Ftl {
         }
     }
 
-    /// The program of a page move within `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy is stale.
-    #[inline(always)]
-    pub fn commit_move(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
-        let current = self.lookup(lpn) == Some(from);
-        if current {
-            let (block, page) = self.geometry.split_page(from);
-            self.blocks.invalidate(pool, block, page);
-            self.map.set(lpn, Some(to));
-        }
-        self.programmed(pool, lpn, to, current);
-        current
-    }
-
     #[inline(always)]
     fn programmed(&mut self, pool: PoolId, lpn: Lpn, ppn: Ppn, valid: bool) {
         let (block, page) = self.geometry.split_page(ppn);
@@ -306,9 +306,8 @@ impl Ftl {
     /// The host no longer needs a page. Returns the pool in which it lay, if it held data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> Option<PoolId> {
-        let ppn = self.lookup(lpn)?;
+        let ppn = self.map.clear(&self.geometry, lpn)?;
         self.invalidate(ppn);
-        self.map.set(lpn, None);
         self.mapped[(lpn.0 / MAPPED_PAGES) as usize] -= 1;
         Some(self.geometry.pool_of_page(ppn))
     }
@@ -348,141 +347,9 @@ impl Ftl {
         self.blocks.renew(pool, block);
     }
 
-    /// Starts collecting a block; returns the number of pages to move.
-    #[inline]
-    pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
-        self.blocks.make_victim(pool, victim);
-        let moves = self.blocks.valid(victim);
-        self.pools[pool.index()].start_job(moves, self.geometry.pages_per_block.get(), self.frontiers);
-        self.touch_moves(victim);
-        moves
-    }
-
-    /// Reads the map entries of all pages about to be moved. They lie scattered over the whole map; asked for together they come from memory
-    /// in parallel, asked for one by one at each move they would come one after the other.
-    #[inline]
-    fn touch_moves(&self, victim: BlockId) {
-        let mut from = 0;
-        let mut sum = 0u32;
-        while let Some((page, _, lpn)) = self.next_move(victim, from) {
-            sum ^= self.map.raw(lpn);
-            from = page + 1;
-        }
-        std::hint::black_box(sum);
-    }
-
     /// The pool's active or last job fills or filled the block: the one that was open for it when it started, or one taken since.
     #[inline]
     pub fn job_fills(&self, pool: PoolId, block: BlockId) -> bool {
         self.pools[pool.index()].job_fills(block)
-    }
-
-    /// The next valid page of a victim at or after an offset, with the logical page it holds.
-    #[inline(always)]
-    pub fn next_move(&self, victim: BlockId, from: u32) -> Option<(u32, Ppn, Lpn)> {
-        let page = self.blocks.next_valid(victim, from)?;
-        let ppn = self.geometry.page(victim, page);
-        Some((page, ppn, self.map.content(&self.geometry, ppn)))
-    }
-
-    /// The victim has been erased.
-    #[inline]
-    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
-        self.pools[pool.index()].end_job(self.frontiers);
-        self.blocks.erased(pool, victim);
-    }
-
-    /// Recounts everything that is kept twice and compares. Slow: for tests and verify mode.
-    ///
-    /// # Errors
-    /// A sentence about the first contradiction.
-    pub fn check(&self) -> Result<(), String> {
-        self.check_blocks()?;
-        self.check_map()
-    }
-
-    fn check_blocks(&self) -> Result<(), String> {
-        let pages = self.geometry.pages_per_block.get();
-        for pool in (0..self.geometry.pools.count.get()).map(PoolId) {
-            self.check_ages(pool)?;
-            let mut listed = 0;
-            let mut closed = 0;
-            for block in self.blocks.free_blocks(pool) {
-                listed += 1;
-                if self.blocks.state(block) != BlockState::Free || self.blocks.programmed(block) != 0 {
-                    return Err(format!("block {block} is on the free list of pool {pool} but is {:?}", self.blocks.state(block)));
-                }
-            }
-            if listed != self.blocks.free_count(pool) {
-                return Err(format!("pool {pool} counts {} free blocks and lists {listed}", self.blocks.free_count(pool)));
-            }
-            for valid in 0..=self.geometry.pages_per_block.get() {
-                for block in self.blocks.closed_blocks(pool, valid) {
-                    closed += 1;
-                    if self.blocks.valid(block) != valid || self.blocks.state(block) != BlockState::Closed {
-                        return Err(format!("block {block} is listed under {valid} valid pages and has {}", self.blocks.valid(block)));
-                    }
-                    if self.blocks.programmed(block) != pages {
-                        return Err(format!("block {block} is closed with {} pages programmed", self.blocks.programmed(block)));
-                    }
-                }
-            }
-            let all: Vec<_> = (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index)).collect();
-            let of = |state| all.iter().filter(|&&block| self.blocks.state(block) == state).count();
-            if (of(BlockState::Free), of(BlockState::Closed)) != (listed as usize, closed) || of(BlockState::Victim) > 1 {
-                return Err(format!("pool {pool} lists {listed} free and {closed} closed blocks and has others, or more than one victim"));
-            }
-            let marked = |block| (0..pages).filter(|&page| self.blocks.is_valid(block, page)).count() as u32;
-            if let Some(&block) = all.iter().find(|&&block| marked(block) != self.blocks.valid(block)) {
-                return Err(format!("block {block} marks {} pages valid and counts {}", marked(block), self.blocks.valid(block)));
-            }
-            let valid: u32 = all.iter().map(|&block| self.blocks.valid(block)).sum();
-            if valid != self.blocks.valid_in_pool(pool) {
-                return Err(format!("pool {pool} counts {} valid pages and has {valid}", self.blocks.valid_in_pool(pool)));
-            }
-        }
-        Ok(())
-    }
-
-    /// Ages fall along the list, which holds exactly the closed blocks; the pool's wear is the sum of its blocks'.
-    fn check_ages(&self, pool: PoolId) -> Result<(), String> {
-        let all = || (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index));
-        let by_age: Vec<BlockId> = self.blocks.blocks_by_age(pool).collect();
-        let closed = all().filter(|&block| self.blocks.state(block) == BlockState::Closed).count();
-        if by_age.len() != closed || by_age.iter().any(|&block| self.blocks.state(block) != BlockState::Closed) {
-            return Err(format!("pool {pool} lists {} blocks by age and has {closed} closed ones", by_age.len()));
-        }
-        if let Some(pair) = by_age.windows(2).find(|pair| self.blocks.age(pool, pair[0]) <= self.blocks.age(pool, pair[1])) {
-            return Err(format!("block {} is listed as older than block {} and is not", pair[0], pair[1]));
-        }
-        let erases: u64 = all().map(|block| u64::from(self.blocks.erases()[block.index()])).sum();
-        if erases != self.blocks.erases_in_pool(pool) {
-            return Err(format!("pool {pool} counts {} erases and has {erases}", self.blocks.erases_in_pool(pool)));
-        }
-        Ok(())
-    }
-
-    fn check_map(&self) -> Result<(), String> {
-        let mut valid = vec![0u32; self.geometry.blocks as usize];
-        let mut mapped = vec![0u16; self.mapped.len()];
-        for lpn in (0..self.geometry.exported_pages).map(Lpn) {
-            let Some(ppn) = self.lookup(lpn) else { continue };
-            let (block, page) = self.geometry.split_page(ppn);
-            if !self.blocks.is_valid(block, page) {
-                return Err(format!("page {lpn} is mapped to {ppn}, which is not valid"));
-            }
-            if self.map.content(&self.geometry, ppn) != lpn {
-                return Err(format!("page {lpn} is mapped to {ppn}, which holds page {}", self.map.content(&self.geometry, ppn)));
-            }
-            valid[block.index()] += 1;
-            mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1;
-        }
-        if mapped != self.mapped {
-            return Err("the counts of mapped pages are wrong".to_string());
-        }
-        match (0..self.geometry.blocks).map(BlockId).find(|&block| self.blocks.valid(block) != valid[block.index()]) {
-            Some(block) => Err(format!("block {block} counts {} valid pages and has {}", self.blocks.valid(block), valid[block.index()])),
-            None => Ok(()),
-        }
     }
 }

@@ -7,7 +7,8 @@
 //! | shared, redirecting | 0; 1 while a job is active | 0 |
 
 use crate::config::{Config, Frontier as Sharing};
-use crate::units::BlockId;
+use crate::geometry::Geometry;
+use crate::units::{BlockId, Ppn};
 
 /// A block being filled.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,16 @@ pub struct Frontier {
     pub block: BlockId,
     /// The next page to be programmed; a full (or no) block has the number of pages a block here.
     pub next_page: u32,
+}
+
+impl Frontier {
+    /// The next page to be programmed, which is then given away.
+    #[inline(always)]
+    pub fn next(&mut self, geometry: &Geometry) -> Ppn {
+        let ppn = geometry.page(self.block, self.next_page);
+        self.next_page += 1;
+        ppn
+    }
 }
 
 /// What the allocation of blocks is about, of one pool.

@@ -2,6 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::gc::victim::Picker;
+use crate::rng::Rng;
 use crate::units::{Lpn, PoolId};
 
 /// What untimed writes did.
@@ -19,13 +20,14 @@ pub struct UntimedCounts {
 /// valid data.
 #[inline]
 pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, lpn: Lpn, counts: &mut UntimedCounts) -> bool {
-    if !ftl.can_write(pool) {
-        collect(ftl, victims, pool, counts);
-        if !ftl.can_write(pool) {
-            return false;
+    let allocated = match ftl.try_allocate_host(pool) {
+        Some(allocated) => allocated,
+        None => {
+            collect(ftl, victims, pool, counts);
+            let Some(allocated) = ftl.try_allocate_host(pool) else { return false };
+            allocated
         }
-    }
-    let allocated = ftl.allocate_host(pool);
+    };
     ftl.commit_write(pool, lpn, allocated.ppn);
     counts.host_programs += 1;
     if allocated.took_block {
@@ -34,18 +36,44 @@ pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, lpn: Lpn, counts
     true
 }
 
+/// Random logical pages below a bound, each drawn well before it is handed out: what a write to it needs comes from memory meanwhile. They are
+/// those that the generator would give without that.
+#[derive(Debug)]
+pub struct PagesAhead {
+    rng: Rng,
+    bound: u64,
+    drawn: [Lpn; PagesAhead::AHEAD],
+    next: usize,
+}
+
+impl PagesAhead {
+    /// Pages drawn ahead. At half of that the map entry is there, and tells which block the write will invalidate a page of.
+    const AHEAD: usize = 32;
+
+    /// Pages below `bound`, which must not be 0, of a drive.
+    pub fn new(mut rng: Rng, bound: u64) -> Self {
+        let drawn = std::array::from_fn(|_| Lpn(rng.below(bound) as u32));
+        PagesAhead { rng, bound, drawn, next: 0 }
+    }
+
+    /// The next page to be written to `ftl`.
+    #[inline]
+    pub fn next(&mut self, ftl: &Ftl) -> Lpn {
+        let later = Lpn(self.rng.below(self.bound) as u32);
+        ftl.prefetch(later);
+        let lpn = std::mem::replace(&mut self.drawn[self.next], later);
+        self.next = (self.next + 1) % Self::AHEAD;
+        ftl.prefetch_old(self.drawn[(self.next + Self::AHEAD / 2) % Self::AHEAD]);
+        lpn
+    }
+}
+
 /// Collects until the pool's free blocks are back at the soft threshold, or nothing is gained any more.
 pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut UntimedCounts) {
     while ftl.wants_collection(pool) {
         let Some(victim) = victims.pick(ftl, pool) else { return };
         ftl.start_job(pool, victim);
-        let mut from = 0;
-        while let Some((page, source, lpn)) = ftl.next_move(victim, from) {
-            let target = ftl.allocate_move(pool).ppn;
-            ftl.commit_move(pool, lpn, source, target);
-            counts.pages_moved += 1;
-            from = page + 1;
-        }
+        counts.pages_moved += u64::from(ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ()).moves);
         ftl.commit_erase(pool, victim);
         counts.erases += 1;
     }
@@ -55,7 +83,6 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
 mod tests {
     use super::*;
     use crate::config::{Config, Victim};
-    use crate::rng::Rng;
 
     fn overwrite(config: &Config, ftl: &mut Ftl, seed: u64) -> UntimedCounts {
         let (mut rng, mut counts) = (Rng::new(seed, "test"), UntimedCounts::default());
@@ -66,6 +93,16 @@ mod tests {
             assert!(write(ftl, &mut victims, pool, lpn, &mut counts));
         }
         counts
+    }
+
+    #[test]
+    fn pages_drawn_ahead_are_those_of_the_generator() {
+        let ftl = Ftl::new(&Config::default());
+        let bound = u64::from(ftl.geometry().exported_pages);
+        let (mut ahead, mut rng) = (PagesAhead::new(Rng::new(5, "test"), bound), Rng::new(5, "test"));
+        for _ in 0..1000 {
+            assert_eq!(ahead.next(&ftl), Lpn(rng.below(bound) as u32));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::flash::{Doing, Grant};
 use crate::gc::Idle;
 use crate::request::{Request, RequestKind};
 use crate::stats::Completion;
-use crate::units::{ChannelId, DieId, Ns, SlotId};
+use crate::units::{ChannelId, DieId, Lpn, Ns, SlotId};
 
 impl Ssd {
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
@@ -26,6 +26,15 @@ impl Ssd {
     #[inline]
     pub fn next_event(&self) -> Option<Ns> {
         self.events.next_time()
+    }
+
+    /// A request will arrive soon: asks for the memory that it will need. Changes nothing that can be seen.
+    #[inline]
+    pub fn foresee(&self, request: &Request) {
+        let page = request.offset / u64::from(self.geometry().page_bytes);
+        if page < u64::from(self.geometry().exported_pages) {
+            self.ftl.prefetch(Lpn(page as u32));
+        }
     }
 
     /// 1. Handles all events due at `now`.

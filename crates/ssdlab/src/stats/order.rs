@@ -25,14 +25,15 @@ impl<T> InOrder<T> {
     pub(super) fn insert(&mut self, index: u64, item: T) -> Result<()> {
         let Some(ahead) = index.checked_sub(self.next) else { panic!("request {index} completed twice") };
         let ahead = usize::try_from(ahead).expect("a request index fits the address space");
-        if ahead >= self.waiting.len() {
-            let more = ahead + 1 - self.waiting.len();
-            memory::make_room(&mut self.waiting, more).map_err(|exhausted| self.too_long(exhausted))?;
-            self.waiting.resize_with(ahead + 1, || None);
+        if let Some(slot) = self.waiting.get_mut(ahead) {
+            assert!(slot.is_none(), "request {index} completed twice");
+            *slot = Some(item);
+            return Ok(());
         }
-        let slot = &mut self.waiting[ahead];
-        assert!(slot.is_none(), "request {index} completed twice");
-        *slot = Some(item);
+        let more = ahead + 1 - self.waiting.len();
+        memory::make_room(&mut self.waiting, more).map_err(|exhausted| self.too_long(exhausted))?;
+        self.waiting.extend((1..more).map(|_| None));
+        self.waiting.push_back(Some(item));
         Ok(())
     }
 

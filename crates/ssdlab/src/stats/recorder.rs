@@ -166,12 +166,21 @@ impl Recorder {
 /// The response time, once its parts are found to add up to it.
 #[inline]
 fn response_time(completion: &Completion) -> Ns {
-    let Completion { index, arrival_ns, completed_ns, times, .. } = completion;
+    let Completion { index, arrival_ns, completed_ns, .. } = completion;
     assert!(completed_ns >= arrival_ns, "request {index} completed at {completed_ns} ns, before it arrived at {arrival_ns} ns");
     let response_ns = completed_ns - arrival_ns;
-    let total = times.total();
-    assert!(total == u128::from(response_ns), "request {index} took {response_ns} ns, but its parts add up to {total} ns: {times:?}");
+    // A wrong time must be reported, not overflow.
+    if completion.times.total() != Some(response_ns) {
+        wrong_times(completion, response_ns);
+    }
     response_ns
+}
+
+#[cold]
+fn wrong_times(completion: &Completion, response_ns: Ns) -> ! {
+    let Completion { index, times, .. } = completion;
+    let total = times.wide_total();
+    panic!("request {index} took {response_ns} ns, but its parts add up to {total} ns: {times:?}");
 }
 
 /// The digest of the response times by request index, computed as completions come.

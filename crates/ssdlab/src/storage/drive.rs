@@ -19,6 +19,11 @@ impl Store for Ssd {
     }
 
     #[inline]
+    fn foresee(&self, request: &Request) {
+        Ssd::foresee(self, request);
+    }
+
+    #[inline]
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
         Ssd::accept(self, now, index, request);
     }

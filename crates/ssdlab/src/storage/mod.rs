@@ -219,6 +219,12 @@ impl Storage {
         each!(self, store => store.make_room(pages))
     }
 
+    /// See [`Store::foresee`].
+    #[inline]
+    pub fn foresee(&self, request: &Request) {
+        each!(self, store => store.foresee(request));
+    }
+
     /// See [`Store::accept`].
     #[inline]
     pub fn accept(&mut self, now: Ns, index: u64, request: Request) {

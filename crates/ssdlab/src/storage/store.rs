@@ -20,6 +20,8 @@ pub trait Store: Targets {
     /// # Errors
     /// [`Exhausted`]: nothing has changed, but accepting the requests might end the process.
     fn make_room(&mut self, pages: usize) -> Result<(), Exhausted>;
+    /// A request will arrive soon: what is needed to take it in may be fetched from memory. Changes nothing that can be seen.
+    fn foresee(&self, _request: &Request) {}
     /// Accepts a request that arrives now, inside the exported range. Its completion carries `index`.
     fn accept(&mut self, now: Ns, index: u64, request: Request);
     /// Accepts a write of some sectors of one page that are not consecutive; `request` is the whole page. The other sectors keep their

@@ -19,26 +19,26 @@ pub enum Level {
     Dirty,
     /// Reads in the queue of a chip.
     Reads {
-        /// The drive, from 0.
+        /// The drive.
         drive: u32,
-        /// The chip of the drive, from 0.
+        /// The chip of the drive.
         chip: u32,
     },
     /// Writes in the queue of a chip.
     Writes {
-        /// The drive, from 0.
+        /// The drive.
         drive: u32,
-        /// The chip of the drive, from 0.
+        /// The chip of the drive.
         chip: u32,
     },
     /// Free blocks of all pools of a drive.
     Free {
-        /// The drive, from 0.
+        /// The drive.
         drive: u32,
     },
     /// Free blocks of the drive's pool with the fewest.
     Fewest {
-        /// The drive, from 0.
+        /// The drive.
         drive: u32,
     },
 }

@@ -41,7 +41,7 @@ const FLOW_KEYS: [&str; 15] = [
 /// - a size drawn larger than the footprint is cut to it.
 ///
 /// Time is counted in integer picoseconds, so that nothing accumulates, and handed out in nanoseconds, rounded down. The first request
-/// arrives one inter-arrival time after the start.
+/// arrives one inter-arrival time after the start. In a closed loop of a single flow, where nobody reads them, all times are 0.
 #[derive(Clone, Debug)]
 pub struct Generator {
     flows: Vec<Flow>,
@@ -69,6 +69,10 @@ impl RequestSource for Generator {
         let request = flow.request()?;
         flow.arrivals.advance();
         Ok(Some(request))
+    }
+
+    fn is_at_hand(&self) -> bool {
+        true
     }
 }
 
@@ -237,6 +241,8 @@ fn rounded_up_scale(mean_sectors: f64) -> f64 {
 struct Arrivals {
     law: Arrival,
     gap_ps: f64,
+    /// The same in whole picoseconds, for fixed gaps.
+    fixed_ps: u128,
     burst_length: u32,
     left_in_burst: u32,
     now_ps: u128,
@@ -251,12 +257,18 @@ impl Arrivals {
             return Err(check.error("burst_length", " = 0: expected at least 1"));
         }
         let burst_length = config.burst_length;
-        Ok(Arrivals { law: config.arrival, gap_ps, burst_length, left_in_burst: 0, now_ps: 0, rng })
+        // In a closed loop the times only say in which order flows take turns: of a single one nothing is drawn.
+        let is_read = config.queue_depth == 0 || check.index > 0 || !config.flows.is_empty();
+        let (law, gap_ps) = if is_read { (config.arrival, gap_ps) } else { (Arrival::Fixed, 0.0) };
+        Ok(Arrivals { law, gap_ps, fixed_ps: gap_ps.round() as u128, burst_length, left_in_burst: 0, now_ps: 0, rng })
     }
 
     fn advance(&mut self) {
         let gap_ps = match self.law {
-            Arrival::Fixed => self.gap_ps,
+            Arrival::Fixed => {
+                self.now_ps += self.fixed_ps;
+                return;
+            }
             Arrival::Exponential => self.rng.exponential(self.gap_ps),
             Arrival::Burst if self.left_in_burst > 0 => {
                 self.left_in_burst -= 1;
@@ -294,10 +306,11 @@ impl Kinds {
     }
 
     fn draw(&mut self) -> (RequestKind, bool) {
-        if self.kind.chance(self.read_share) {
+        // Nothing else draws from these streams, so that what cannot be need not be drawn.
+        if self.read_share > 0.0 && self.kind.chance(self.read_share) {
             return (RequestKind::Read, false);
         }
-        (RequestKind::Write, self.priority.chance(self.high_priority_share))
+        (RequestKind::Write, self.high_priority_share > 0.0 && self.priority.chance(self.high_priority_share))
     }
 }
 
@@ -351,8 +364,8 @@ impl Addresses {
     }
 
     fn draw(&mut self, length: u64) -> u64 {
-        // Every request draws from the stream, so that other draws never shift it.
-        let is_sequential = self.sequential.chance(self.sequential_share);
+        // Every request draws from the stream (or none does, without a share), so that other draws never shift it.
+        let is_sequential = self.sequential_share > 0.0 && self.sequential.chance(self.sequential_share);
         let start = match self.last_end {
             Some(end) if is_sequential => {
                 if end + length <= self.footprint {
@@ -455,6 +468,19 @@ mod tests {
             let end = pair[0].offset + pair[0].length;
             assert_eq!(pair[1].offset, if end + 96 * 1024 <= MB { end } else { 0 });
         }
+    }
+
+    #[test]
+    fn a_closed_loop_of_one_flow_has_no_times_and_else_the_same_requests() {
+        let open = Workload { read_share: 0.3, request_size: SizeDistribution::Exponential, ..Workload::default() };
+        let closed = Workload { queue_depth: 4, ..open.clone() };
+        let timeless = |config| take(config, MB, 1000).into_iter().map(|request| Request { arrival_ns: 0, ..request }).collect::<Vec<_>>();
+        assert_eq!(take(&closed, MB, 1000), timeless(&open));
+        assert!(take(&open, MB, 1).iter().all(|request| request.arrival_ns > 0));
+        // Flows take turns by their times.
+        let flow = serde_json::json!({"interarrival_us": 1e6}).as_object().unwrap().clone();
+        let of_flows = Workload { flows: vec![flow], ..closed };
+        assert!(take(&of_flows, MB, 1000).iter().all(|request| request.arrival_ns > 0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! [`open`] gives the requests that a configuration describes. [`info::trace_info`] describes a trace, [`convert`] rewrites
 //! one in the project's own formats. A trace format is one file and one line of the registry in `formats`.
 
+mod ahead;
 pub mod convert;
 mod formats;
 pub mod generate;
@@ -15,6 +16,7 @@ mod zipf;
 
 use serde::Serialize;
 
+pub(crate) use ahead::Ahead;
 pub use convert::{ConvertOptions, ConvertSummary, convert, read_prefill};
 pub use generate::Generator;
 pub use info::{TraceInfo, trace_info, trace_info_cancellable};
@@ -30,6 +32,11 @@ use crate::request::Request;
 pub trait RequestSource: Send {
     /// The next request, or `None` at the end.
     fn next_request(&mut self) -> Result<Option<Request>>;
+
+    /// Whether the next request can be drawn at any time without waiting for anybody: true of generators and files, not of a pipe.
+    fn is_at_hand(&self) -> bool {
+        false
+    }
 
     /// Share of the input consumed, 0..=1, for a progress bar; `None` if it is not known without reading ahead.
     fn progress(&self) -> Option<f64> {
@@ -105,6 +112,10 @@ impl RequestSource for Limited {
     fn progress(&self) -> Option<f64> {
         let by_count = if self.limit == 0 { 1.0 } else { self.done as f64 / self.limit as f64 };
         Some(self.inner.progress().map_or(by_count, |by_input| by_input.max(by_count)))
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.inner.is_at_hand()
     }
 
     fn report(&self) -> WorkloadReport {

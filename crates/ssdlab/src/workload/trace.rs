@@ -280,6 +280,11 @@ impl RequestSource for TraceReader {
         }
     }
 
+    /// A pipe has no length, by which its progress would be known.
+    fn is_at_hand(&self) -> bool {
+        self.progress().is_some()
+    }
+
     fn progress(&self) -> Option<f64> {
         self.selection.source().progress()
     }

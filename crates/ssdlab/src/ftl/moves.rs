@@ -1,0 +1,304 @@
+//! The page moves of a collection: one by one, or several of a job as one batch.
+
+use super::pool::Frontier;
+use super::{Allocated, Ftl};
+use crate::units::{BlockId, Lpn, PoolId, Ppn};
+
+/// What a batch of page moves did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The page offset behind the last page moved: where the next batch of the job begins.
+    pub end: u32,
+    /// Pages moved, stale copies included.
+    pub moves: u32,
+    /// Copies that were stale: the page had been overwritten or trimmed since its move began. Always 0 or 1.
+    pub stale: u32,
+}
+
+impl Ftl {
+    /// Starts collecting a block; returns the number of pages to move.
+    #[inline]
+    pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
+        self.blocks.make_victim(pool, victim);
+        let moves = self.blocks.valid(victim);
+        self.pools[pool.index()].start_job(moves, self.geometry.pages_per_block.get(), self.frontiers);
+        self.prefetch_moves(victim, 0);
+        moves
+    }
+
+    /// Asks for the map entries of all pages of a victim from offset `from` on. They lie scattered over the whole map; asked for together they come
+    /// from memory in parallel. [`Ftl::start_job`] does this; it pays again where the moves come much later than the start.
+    #[inline]
+    pub fn prefetch_moves(&self, victim: BlockId, from: u32) {
+        for (first, bits) in self.blocks.valid_words(victim, from) {
+            self.map.prefetch_pages(&self.geometry, self.geometry.page(victim, first), bits);
+        }
+    }
+
+    /// Page moves that the pool's active job has not placed yet.
+    #[inline(always)]
+    pub fn owed(&self, pool: PoolId) -> u32 {
+        self.pools[pool.index()].owed
+    }
+
+    /// The page for a page move of the pool's active job.
+    #[inline(always)]
+    pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
+        let took_block = self.open_for_move(pool);
+        let state = &mut self.pools[pool.index()];
+        state.owed -= 1;
+        let ppn = state.gc_mut().next(&self.geometry);
+        Allocated { ppn, took_block, redirected: false }
+    }
+
+    /// Sees to it that the block which the pool's job fills has room. Returns true if that took a free block.
+    #[inline(always)]
+    fn open_for_move(&mut self, pool: PoolId) -> bool {
+        let state = &mut self.pools[pool.index()];
+        let full = state.gc().next_page == self.geometry.pages_per_block.get();
+        if full {
+            let block = self.blocks.take_free(pool);
+            *state.gc_mut() = Frontier { block, next_page: 0 };
+            state.job_took(block);
+        }
+        full
+    }
+
+    /// The program of a page move within `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy is stale.
+    #[inline(always)]
+    pub fn commit_move(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+        let current = self.map.relocate(&self.geometry, lpn, from, to);
+        if current {
+            let (block, page) = self.geometry.split_page(from);
+            self.blocks.invalidate(pool, block, page);
+        }
+        self.programmed(pool, lpn, to, current);
+        current
+    }
+
+    /// The next valid page of a victim at or after an offset, with the logical page it holds.
+    #[inline(always)]
+    pub fn next_move(&self, victim: BlockId, from: u32) -> Option<(u32, Ppn, Lpn)> {
+        let page = self.blocks.next_valid(victim, from)?;
+        let ppn = self.geometry.page(victim, page);
+        Some((page, ppn, self.map.content(&self.geometry, ppn)))
+    }
+
+    /// Moves the next `count` pages of the pool's victim, as [`Ftl::next_move`], [`Ftl::allocate_move`] and [`Ftl::commit_move`] in turn would, or as many as
+    /// are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the batch: the page is copied even if it
+    /// was overwritten or trimmed meanwhile.
+    ///
+    /// `took` is called for each free block taken, with the number of moves of the batch before that and the pool's free blocks after it.
+    #[inline]
+    pub fn move_batch(
+        &mut self,
+        pool: PoolId,
+        victim: BlockId,
+        from: u32,
+        begun: bool,
+        count: u32,
+        mut took: impl FnMut(u32, u32),
+    ) -> Batch {
+        let mut batch = Batch { end: from, moves: 0, stale: 0 };
+        if begun && count > 0 {
+            let (allocated, current) = self.move_begun(pool, victim, from);
+            if allocated.took_block {
+                took(0, self.blocks.free_count(pool));
+            }
+            batch = Batch { end: from + 1, moves: 1, stale: u32::from(!current) };
+        }
+        while batch.moves < count && self.blocks.next_valid(victim, batch.end).is_some() {
+            if self.open_for_move(pool) {
+                took(batch.moves, self.blocks.free_count(pool));
+            }
+            let (end, moves) = self.move_run(pool, victim, batch.end, count - batch.moves);
+            batch = Batch { end, moves: batch.moves + moves, ..batch };
+        }
+        batch
+    }
+
+    /// Ends a move that has begun. Returns where the copy went and whether it is current.
+    fn move_begun(&mut self, pool: PoolId, victim: BlockId, page: u32) -> (Allocated, bool) {
+        let from = self.geometry.page(victim, page);
+        let lpn = self.map.content(&self.geometry, from);
+        let allocated = self.allocate_move(pool);
+        (allocated, self.commit_move(pool, lpn, from, allocated.ppn))
+    }
+
+    /// Moves up to `limit` valid pages of a victim from offset `from` on, as many as the block that the job fills has room for. Returns the offset
+    /// behind the last, and their number.
+    #[inline]
+    fn move_run(&mut self, pool: PoolId, victim: BlockId, from: u32, limit: u32) -> (u32, u32) {
+        let Ftl { geometry, map, blocks, pools, .. } = self;
+        let state = &mut pools[pool.index()];
+        let target = state.gc_mut();
+        let limit = limit.min(geometry.pages_per_block.get() - target.next_page);
+        let (mut end, mut moves) = (from, 0);
+        for (first, bits) in blocks.valid_words(victim, from) {
+            let bits = lowest_bits(bits, limit - moves);
+            if bits != 0 {
+                let to = geometry.page(target.block, target.next_page + moves);
+                moves += map.move_pages(geometry, geometry.page(victim, first), bits, to);
+                end = first + 64 - bits.leading_zeros();
+            }
+        }
+        target.next_page += moves;
+        let block = target.block;
+        state.owed -= moves;
+        blocks.moved_away(pool, victim, from, end, moves);
+        blocks.programs_ended(pool, block, moves, moves);
+        (end, moves)
+    }
+
+    /// The victim has been erased.
+    #[inline]
+    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
+        self.pools[pool.index()].end_job(self.frontiers);
+        self.blocks.erased(pool, victim);
+    }
+}
+
+/// The lowest bits that are set, at most `count` of them.
+#[inline(always)]
+fn lowest_bits(bits: u64, count: u32) -> u64 {
+    if bits.count_ones() <= count {
+        return bits;
+    }
+    let higher = (0..count).fold(bits, |higher, _| higher & (higher - 1));
+    bits & !higher
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Frontier as Sharing};
+    use crate::rng::Rng;
+
+    const POOL: PoolId = PoolId(0);
+
+    fn drive(pages_per_block: u32, sharing: Sharing) -> Ftl {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 12;
+        config.device.pages_per_block = pages_per_block;
+        config.device.overprovisioning = 0.4;
+        config.ftl.frontier = sharing;
+        let mut ftl = Ftl::new(&config);
+        // The second half is left without data, so that maps hold all kinds of entries.
+        ftl.fill(ftl.geometry().exported_pages * 3 / 4);
+        ftl
+    }
+
+    /// Overwrites and trims at random while no job is active.
+    fn disturb(ftl: &mut Ftl, rng: &mut Rng) {
+        for _ in 0..ftl.geometry().pages_per_block.get() {
+            let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_pages)) as u32);
+            if rng.below(8) == 0 {
+                ftl.trim(lpn);
+            } else if ftl.can_write(POOL) {
+                let ppn = ftl.allocate_host(POOL).ppn;
+                ftl.commit_write(POOL, lpn, ppn);
+            }
+        }
+    }
+
+    /// The moves of a batch one by one, and what a batch tells of them.
+    fn move_singly(ftl: &mut Ftl, victim: BlockId, from: u32, count: u32) -> (Batch, Vec<(u32, u32)>) {
+        let (mut batch, mut taken) = (Batch { end: from, moves: 0, stale: 0 }, Vec::new());
+        while batch.moves < count
+            && let Some((page, source, lpn)) = ftl.next_move(victim, batch.end)
+        {
+            let target = ftl.allocate_move(POOL);
+            if target.took_block {
+                taken.push((batch.moves, ftl.blocks().free_count(POOL)));
+            }
+            assert!(ftl.commit_move(POOL, lpn, source, target.ppn));
+            batch = Batch { end: page + 1, moves: batch.moves + 1, stale: 0 };
+        }
+        (batch, taken)
+    }
+
+    fn assert_equal(batched: &Ftl, single: &Ftl) {
+        batched.check().unwrap();
+        assert_eq!(batched.blocks().parts(), single.blocks().parts());
+        assert_eq!(batched.owed(POOL), single.owed(POOL));
+        let places = |ftl: &Ftl| (0..ftl.geometry().exported_pages).map(|lpn| ftl.lookup(Lpn(lpn))).collect::<Vec<_>>();
+        assert_eq!(places(batched), places(single));
+    }
+
+    #[test]
+    fn the_lowest_bits_are_kept() {
+        assert_eq!([0, 1, 2, 3, 9].map(|count| lowest_bits(0b1011_0000, count)), [0, 0b1_0000, 0b11_0000, 0b1011_0000, 0b1011_0000]);
+        assert_eq!([63, 64].map(|count| lowest_bits(u64::MAX, count)), [u64::MAX >> 1, u64::MAX]);
+    }
+
+    #[test]
+    fn a_batch_does_what_its_moves_do_one_by_one() {
+        let mut blocks_taken = 0;
+        for (seed, pages) in [4, 64, 70, 200].into_iter().enumerate() {
+            for sharing in [Sharing::Separate, Sharing::Shared] {
+                let (mut batched, mut rng) = (drive(pages, sharing), Rng::new(seed as u64, "test"));
+                for _ in 0..40 {
+                    disturb(&mut batched, &mut rng);
+                    let Some(victim) = batched.blocks().fewest_valid(POOL) else { continue };
+                    let mut single = batched.clone();
+                    let moves = batched.start_job(POOL, victim);
+                    assert_eq!(single.start_job(POOL, victim), moves);
+                    let mut from = 0;
+                    while batched.owed(POOL) > 0 {
+                        let count = 1 + rng.below(u64::from(pages)) as u32;
+                        let mut taken = Vec::new();
+                        let batch = batched.move_batch(POOL, victim, from, false, count, |before, free| taken.push((before, free)));
+                        assert_eq!((batch, taken.clone()), move_singly(&mut single, victim, from, count));
+                        assert_equal(&batched, &single);
+                        blocks_taken += taken.len();
+                        from = batch.end;
+                    }
+                    assert_eq!(batched.move_batch(POOL, victim, from, false, 9, |_, _| ()), Batch { end: from, moves: 0, stale: 0 });
+                    batched.commit_erase(POOL, victim);
+                    single.commit_erase(POOL, victim);
+                    assert_equal(&batched, &single);
+                }
+            }
+        }
+        assert!(blocks_taken > 20, "{blocks_taken} blocks were taken by batches");
+    }
+
+    #[test]
+    fn the_copy_of_a_page_trimmed_during_its_move_is_stale() {
+        let mut ftl = drive(64, Sharing::Separate);
+        for lpn in [0, 1, 5] {
+            ftl.trim(Lpn(lpn));
+        }
+        let victim = ftl.blocks().fewest_valid(POOL).unwrap();
+        assert_eq!(ftl.start_job(POOL, victim), 61);
+        let (page, _, lpn) = ftl.next_move(victim, 0).unwrap();
+        assert_eq!((page, lpn), (2, Lpn(2)));
+        ftl.trim(lpn);
+        // Without `begun` the page is left out; with it, its copy takes a page and holds nothing.
+        let mut left_out = ftl.clone();
+        assert_eq!(left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()), Batch { end: 7, moves: 3, stale: 0 });
+        let mut taken = Vec::new();
+        let batch = ftl.move_batch(POOL, victim, page, true, 3, |before, free| taken.push((before, free)));
+        assert_eq!(batch, Batch { end: 5, moves: 3, stale: 1 });
+        assert_eq!(taken, [(0, ftl.blocks().free_count(POOL))]);
+        assert_eq!((ftl.owed(POOL), ftl.lookup(lpn)), (58, None));
+        ftl.check().unwrap();
+    }
+
+    /// Pages with operations under way have their entries elsewhere.
+    #[test]
+    fn pinned_pages_move_in_a_batch_too() {
+        let mut ftl = drive(64, Sharing::Separate);
+        ftl.trim(Lpn(3));
+        ftl.set_chain(Lpn(4), None, Some((7, 8)));
+        let victim = ftl.blocks().fewest_valid(POOL).unwrap();
+        let before = ftl.lookup(Lpn(4)).unwrap();
+        let moves = ftl.start_job(POOL, victim);
+        assert_eq!(ftl.move_batch(POOL, victim, 0, false, u32::MAX, |_, _| ()).moves, moves);
+        let after = ftl.lookup(Lpn(4)).unwrap();
+        assert!(ftl.geometry().split_page(before).0 == victim && ftl.geometry().split_page(after).0 != victim);
+        assert_eq!(ftl.chain(Lpn(4)), Some((7, 8)));
+        ftl.check().unwrap();
+    }
+}

@@ -1,0 +1,412 @@
+"""The options of a run, each said once: its name, type and default, what it means to a caller of Python, and how the command line has it.
+
+From this file follow the arguments of `ssdlab.run`, `compare`, `sweep`, `precondition`, `replay_cache` and `Simulator` with their
+documentation (`ssdlab.option.takes`), the options of the commands with their help (`ssdlab.cli.options`), the keys of the files of sweeps
+and studies, what a `Setup` holds, and the command that repeats a run.
+
+To add an option, define it at its place in the order of help, and name it in the classes below that have it.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Required, TypedDict
+
+from ssdlab.option import NEEDED, Heading, Option, Shell
+from ssdlab.policies import Eviction, Victim
+
+__all__ = [
+    "DEFAULT_SEED",
+    "WHAT",
+    "CacheOptions",
+    "CheckedOptions",
+    "CompareOptions",
+    "InputOptions",
+    "Path_",
+    "PreconditionOptions",
+    "RunOptions",
+    "Set",
+    "SetupOptions",
+    "SimulatorOptions",
+    "SweepOptions",
+    "Verified",
+    "Window",
+]
+
+Path_ = str | os.PathLike[str]
+Set = Mapping[str, Any]
+Window = tuple[float | None, float | None]
+"""A part of a run: from when to when, in microseconds; `None` for its beginning or its end."""
+Verified = Literal["off", "end", "every"]
+
+
+DEFAULT_SEED = 1
+WHAT: Heading = "What is simulated"
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The options, in the order of help.
+
+Device = Annotated[
+    str | None,
+    Option(
+        'a device preset (`presets("device")`).',
+        Shell("--device NAME", "Device preset (see `ssdlab list devices`).", WHAT, complete="device"),
+        check="text",
+    ),
+]
+Scheme = Annotated[
+    str | None,
+    Option(
+        "a scheme preset, or several joined by `+`.",
+        Shell("--scheme NAME[+NAME...]", "Scheme preset, or several joined by +.", WHAT, complete="scheme"),
+    ),
+]
+Schemes = Annotated[
+    Sequence[str],
+    Option(
+        "scheme presets, each possibly several joined by `+`.",
+        Shell("--scheme NAME[+NAME...]", "A scheme to compare; give it once for each.", WHAT, "texts", complete="scheme"),
+        default=NEEDED,
+    ),
+]
+Workload = Annotated[
+    str | None,
+    Option("a workload preset.", Shell("--workload NAME", "Workload preset.", WHAT, complete="workload"), check="text"),
+]
+Config = Annotated[
+    Path_ | None,
+    Option(
+        "a TOML file of configuration keys.",
+        Shell("--config FILE.toml", "TOML file of configuration keys.", WHAT, "file"),
+        check="path",
+    ),
+]
+Trace = Annotated[
+    Path_ | None,
+    Option(
+        'a trace file to replay instead, plain or compressed; `"-"` is standard input. A pipe is copied to a temporary file first.',
+        Shell("--trace FILE", "Replay this trace, plain, .gz, .bz2 or .zst; - is standard input.", "Traces", "file"),
+        key="workload.trace",
+        check="path",
+    ),
+]
+Format = Annotated[
+    str | None,
+    Option(
+        "the trace's format, where its content does not tell.",
+        Shell("--format NAME", "The trace's format, where its content does not tell.", "Traces", complete="format"),
+        key="workload.format",
+        check="text",
+    ),
+]
+UnitBytes = Annotated[
+    int | None,
+    Option(
+        "bytes of one unit of address and size, for trace formats that count in units of their own.",
+        Shell("--unit-bytes N", "Bytes of one unit of address and size, for formats with units of their own.", "Traces", "size"),
+        key="workload.unit_bytes",
+        check="number",
+    ),
+]
+Volume = Annotated[
+    str | None,
+    Option(
+        "replay only the requests of this volume (disk, LUN, ASU, ...), as `trace_info` lists it under `devices`.",
+        Shell("--volume NAME", "Only requests of this volume of the trace (disk, LUN, ASU), as `ssdlab trace info` lists it.", "Traces"),
+        key="workload.device",
+        check="text",
+    ),
+]
+TimeScale = Annotated[
+    float | None,
+    Option(
+        "requests arrive this many times faster, those of a trace or generated ones.",
+        Shell("--scale-time X", "Let requests arrive X times faster.", "Traces", "number"),
+        key="workload.time_scale",
+        check="number",
+    ),
+]
+BadLines = Annotated[
+    int | None,
+    Option(
+        "leave out up to this many lines of the trace that cannot be read; one more is an error.",
+        Shell("--skip-bad-lines N", "Leave out up to N lines of the trace that cannot be read (they are counted).", "Traces", "count"),
+        key="workload.bad_lines",
+        check="number",
+    ),
+]
+Prefill = Annotated[
+    Path_ | None,
+    Option(
+        "a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first, untimed "
+        '(`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).',
+        Shell("--prefill FILE", "CSV of the ranges that held data before; written first, untimed.", "Traces", "file"),
+        key="ftl.precondition.prefill",
+        check="path",
+    ),
+]
+Fit = Annotated[
+    Literal["trace"] | int | None,
+    Option(
+        '`"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the '
+        "prefill file) addresses, or that many bytes; `result.fit` says what came of it.",
+        Shell("--fit trace|BYTES", "Give the device just the blocks that the trace's addresses, or so many bytes (64MiB), need.", WHAT),
+    ),
+]
+Requests = Annotated[
+    int | None,
+    Option(
+        "stop after this many; by default the whole trace, or 100,000 generated requests.",
+        Shell(
+            "--requests N",
+            "Stop after N requests, such as 5000, 20k or 2M (default: the whole trace, or 100,000 generated ones).",
+            WHAT,
+            "count",
+        ),
+    ),
+]
+WarmUp = Annotated[
+    str | int | None,
+    Option(
+        'how much of the beginning is simulated but left out of all figures: a number of requests, or a time such as `"17s"` or '
+        '`"500ms"`. `result.warm_up` says what that was; `series` and the log of requests show all of the run.',
+        Shell("--warm-up TIME|N", "Leave the beginning out of all figures: a time, such as 17s or 500ms, or a number of requests.", WHAT),
+    ),
+]
+Seed = Annotated[
+    int,
+    Option("of all random streams.", Shell("--seed N", "Seed of all random streams.", WHAT, "seed"), default=DEFAULT_SEED),
+]
+Settings = Annotated[
+    Set | None,
+    Option(
+        'single keys, such as `{"gc.soft": 0.1, "gc.scope": "none"}`.',
+        Shell("--set KEY=VALUE", "Set one configuration key; may be repeated.", WHAT, "texts", complete="key"),
+    ),
+]
+State = Annotated[
+    Path_ | None,
+    Option(
+        "a device state saved by `precondition`, to begin with.",
+        Shell("--state FILE", "Begin with this device state, saved by `ssdlab precondition`.", WHAT, "file"),
+        check="path",
+    ),
+]
+Verify = Annotated[
+    Verified,
+    Option(
+        '`"end"` checks all invariants after the run, `"every"` after every event (for small devices).',
+        Shell("--verify", "Check all invariants: at the end, or after every event (small devices).", "Checks", "choice"),
+        default="off",
+    ),
+]
+ExpectGc = Annotated[bool, Option(None, Shell("--expect-gc", "Fail if garbage collection never ran.", "Checks", "flag"), default=False)]
+VictimChoice = Annotated[
+    Victim | None,
+    Option("a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`."),
+]
+EvictionChoice = Annotated[
+    Eviction | None,
+    Option(
+        "an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of `cache.policy`, "
+        "which must be `lru`."
+    ),
+]
+Series = Annotated[
+    bool | None,
+    Option(
+        "record the run over time (`result.series`) and how response times are distributed (`result.histograms`); by default where "
+        "`out` is given, for figures made of it later."
+    ),
+]
+LogRequests = Annotated[
+    bool,
+    Option(
+        "keep a row for each request (`result.requests`).",
+        Shell("--log-requests", "Write requests.parquet, a row for each request (needs --out).", "Results", "flag"),
+        default=False,
+    ),
+]
+TimelineFile = Annotated[
+    Path_ | None,
+    Option(
+        "a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` says what it shows.",
+        Shell("--timeline FILE", "Write a timeline for the Perfetto viewer, .json or .json.gz.", "Timelines", "file"),
+    ),
+]
+Timelines = Annotated[
+    bool,
+    Option(
+        "write a timeline for each scheme, `timeline.json.gz` in its folder below `out`.",
+        Shell("--timelines", "Write timeline.json.gz, for the Perfetto viewer, for each scheme (needs --out).", "Timelines", "flag"),
+        default=False,
+    ),
+]
+TimelineWindow = Annotated[
+    Window | None,
+    Option(
+        "show only this part of the run, `(start_us, end_us)`; `None` for its beginning or its end.",
+        Shell("--timeline-window START:END", "Show only this part of the run, in us; START or END may be left out.", "Timelines"),
+    ),
+]
+TimelineLimit = Annotated[
+    int | None,
+    Option(
+        "the most slices that the timeline may have, 200,000 by default; when it has so many it ends.",
+        Shell("--timeline-limit N", "End a timeline when it has N slices (default: 200,000).", "Timelines", "count"),
+    ),
+]
+Paired = Annotated[
+    bool,
+    Option(
+        "compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.",
+        Shell(
+            "--paired",
+            "Also compare request by request with the first scheme: how many are faster, slower, unchanged.",
+            "Results",
+            "flag",
+        ),
+        default=False,
+    ),
+]
+Seeds = Annotated[
+    int,
+    Option(
+        "run every scheme under so many seeds, from `seed` on. The comparison is then of the first, and its `seeds` has the means over "
+        "all, the differences to the first scheme, and how sure they are. Series, timelines and `paired` are of the first seed only.",
+        Shell(
+            "--seeds N", "Run every scheme under N seeds, from --seed on: means, differences and their 95 % intervals.", WHAT, "positive"
+        ),
+        default=1,
+    ),
+]
+Out = Annotated[
+    Path_ | None,
+    Option(
+        "a folder for `result.json` and, if asked for, `requests.parquet`.",
+        Shell("--out DIR", "Folder for the results, and for report.html, a page with tables and figures.", "Results", "folder"),
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    Option(
+        "runs at once, as many as there are processors by default. It does not change any result.",
+        Shell("--jobs N", "Runs at once (default: as many as processors).", "Options", "positive"),
+    ),
+]
+Json = Annotated[
+    bool, Option(None, Shell("--json", "Print one JSON object on standard output, and nothing else.", "Results", "flag"), default=False)
+]
+Quiet = Annotated[bool, Option(None, Shell("--quiet -q", "No progress bar, no tables.", "Options", "flag"), default=False)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# Who has which.
+
+
+class DriveOptions(TypedDict, total=False):
+    """What a drive is, whoever simulates it."""
+
+    device: Device
+    prefill: Prefill
+
+
+class InputOptions(DriveOptions, total=False):
+    """What is simulated, as the points of a study say it too."""
+
+    workload: Workload
+    trace: Trace
+    format: Format
+    unit_bytes: UnitBytes
+    volume: Volume
+    time_scale: TimeScale
+    bad_lines: BadLines
+    fit: Fit
+    requests: Requests
+    warm_up: WarmUp
+
+
+class StartOptions(TypedDict, total=False):
+    """What else every run begins with."""
+
+    config: Config
+    seed: Seed
+
+
+class CheckedOptions(StartOptions, total=False):
+    """What a run of requests begins with, and how it is checked."""
+
+    state: State
+    verify: Verify
+
+
+class PolicyOptions(TypedDict, total=False):
+    """Policies of the caller's own."""
+
+    victim: VictimChoice
+    eviction: EvictionChoice
+
+
+class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
+    """What several schemes are compared on."""
+
+
+class RecordOptions(TypedDict, total=False):
+    """What is set by hand, and what is kept of a run."""
+
+    set: Settings
+    series: Series
+    log_requests: LogRequests
+    timeline_window: TimelineWindow
+    timeline_limit: TimelineLimit
+    out: Out
+
+
+class RunOptions(SetupOptions, RecordOptions, total=False):
+    """The options of `run`."""
+
+    scheme: Scheme
+    timeline: TimelineFile
+
+
+class CompareOptions(SetupOptions, RecordOptions, total=False):
+    """The options of `compare`."""
+
+    schemes: Required[Schemes]
+    timelines: Timelines
+    paired: Paired
+    seeds: Seeds
+    jobs: Jobs
+
+
+class SweepOptions(InputOptions, CheckedOptions, total=False):
+    """What all points of a sweep have in common."""
+
+    scheme: Scheme
+    set: Settings
+
+
+class PreconditionOptions(DriveOptions, StartOptions, total=False):
+    """The options of `precondition`."""
+
+    scheme: Scheme
+    workload: Workload
+    set: Settings
+    victim: VictimChoice
+
+
+class SimulatorOptions(DriveOptions, CheckedOptions, PolicyOptions, total=False):
+    """The options of a `Simulator`."""
+
+    scheme: Scheme
+    warm_up: WarmUp
+    set: Settings
+
+
+class CacheOptions(TypedDict, total=False):
+    """The options of `replay_cache`."""
+
+    device: Device
+    scheme: Scheme
+    set: Settings
+    eviction: EvictionChoice
