@@ -207,9 +207,7 @@ VictimChoice = Annotated[
 ]
 EvictionChoice = Annotated[
     Eviction | None,
-    Option(
-        "a user-defined eviction policy, called once per eviction (`EvictionPolicy`). It replaces `cache.policy`, which must be `lru`."
-    ),
+    Option("a user-defined eviction policy, called once per eviction (`EvictionPolicy`). It replaces `cache.policy`, which must be `lru`."),
 ]
 Series = Annotated[
     bool | None,

@@ -93,9 +93,7 @@ def queueing(
     pages: Annotated[int | None, typer.Option(help="Pages of a block (default: the device's).", metavar="N")] = None,
     valid: Annotated[
         str | None,
-        typer.Option(
-            help="Valid pages of a victim (default: a quarter of a block), or a list to use in order.", metavar="N[,N...]"
-        ),
+        typer.Option(help="Valid pages of a victim (default: a quarter of a block), or a list to use in order.", metavar="N[,N...]"),
     ] = None,
     arrivals: Annotated[Arrivals | None, typer.Option(help="Distribution of arrivals (default: poisson, or as in the trace).")] = None,
     read_rate: Annotated[float | None, typer.Option(help="Reads per millisecond (default: 1).", metavar="X")] = None,
@@ -111,9 +109,7 @@ def queueing(
     time_scale: o.TimeScale = None,
     bad_lines: o.BadLines = None,
     fit: o.Fit = None,
-    priority: Annotated[
-        list[Priority] | None, typer.Option(help="Service discipline; repeat for several (default: rwp and cep).")
-    ] = None,
+    priority: Annotated[list[Priority] | None, typer.Option(help="Service discipline; repeat for several (default: rwp and cep).")] = None,
     free_blocks: Annotated[
         int | None,
         typer.Option(help="Free blocks; writes wait while GC has taken all (default: unbounded).", metavar="N", parser=count),

@@ -120,9 +120,7 @@ def record(
     command: Annotated[list[str], typer.Argument(help="The program to run, with its arguments.", metavar="-- COMMAND...")],
     device: Annotated[Path, typer.Option("--dev", help="The block device to record: a disk or a partition.", metavar="DEV")],
     out: Annotated[Path, typer.Option(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="FILE")],
-    buffer_mb: Annotated[
-        int, typer.Option(help="Kernel memory per processor for unread events.", metavar="N", min=1, max=65536)
-    ] = 32,
+    buffer_mb: Annotated[int, typer.Option(help="Kernel memory per processor for unread events.", metavar="N", min=1, max=65536)] = 32,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
