@@ -56,13 +56,12 @@ __all__ = [
 class WarmUp(Section):
     """`warm_up` of a result.
 
-    The warm-up, the first part of the run, which was simulated and is left out of all statistics of what happened. Absent without one.
-    Still of the whole run are `digest`, `series`, `workload`, `simulated_ns` and the times on this machine; of its end `wear` and
-    `cache.dirty_pages`.
+    The warm-up: the first part of the run, simulated but left out of the statistics. Absent without one. `digest`, `series`, `workload`,
+    `simulated_ns` and the times on this machine cover the whole run; `wear` and `cache.dirty_pages` hold at its end.
     """
 
     requests: int
-    """Requests that arrived in it: the first so many. Unit: count."""
+    """Requests that arrived in it. Unit: count."""
     ns: int
     """Simulated time at which it ended. Unit: ns."""
 
@@ -112,7 +111,7 @@ class LatencyClass(Section):
 
 
 class Latency(Section):
-    """`latency_ns` of a result. Response times (completion minus arrival) by class; trims and flushes are in none."""
+    """`latency_ns` of a result. Response times (completion minus arrival) by class. Trims and flushes are in no class."""
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {
         "all": LatencyClass,
@@ -129,7 +128,7 @@ class Latency(Section):
     write: LatencyClass
     """Writes. Absent where the run does not have it."""
     seq_read: LatencyClass
-    """Reads that start where the request before them ended (lee2013, footnote 2). Absent where the run does not have it."""
+    """Reads that start where the previous request ended (lee2013, footnote 2). Absent where the run does not have it."""
     rand_read: LatencyClass
     """All other reads. Absent where the run does not have it."""
 
@@ -138,21 +137,21 @@ class BreakdownClass(Section):
     """`breakdown_ns.{all, read, write}` of a result."""
 
     host_queue: float
-    """Waiting in the host queue, for a place in a chip's queue. Unit: ns."""
+    """Wait in the host queue, while a chip queue is full. Unit: ns."""
     die_queue: float
-    """Waiting for the die behind host work. Unit: ns."""
+    """Wait for the die, behind host operations. Unit: ns."""
     gc: float
-    """Waiting for garbage collection. Unit: ns."""
+    """Wait for garbage collection. Unit: ns."""
     bus_queue: float
-    """Waiting for the channel bus. Unit: ns."""
+    """Wait for the channel bus. Unit: ns."""
     transfer: float
-    """Being transferred on the bus. Unit: ns."""
+    """Transfer on the bus. Unit: ns."""
     array: float
-    """In the flash array. Unit: ns."""
+    """Read, program or erase in the flash array. Unit: ns."""
     suspended: float
-    """Suspended. Unit: ns."""
+    """Suspension. Unit: ns."""
     dram: float
-    """In the controller's DRAM. Unit: ns."""
+    """Access to the controller's DRAM. Unit: ns."""
 
 
 class Breakdown(Section):
@@ -173,12 +172,12 @@ class Breakdown(Section):
 
 
 class Bandwidth(Section):
-    """`bandwidth_mb_s` of a result. Bytes asked for in a second of simulated time, without the time and the requests of a warm-up."""
+    """`bandwidth_mb_s` of a result. Bytes requested per second of simulated time, without the time and the requests of a warm-up."""
 
     read: float
-    """Megabytes (10^6 bytes) read in a second. Unit: MB/s."""
+    """Megabytes (10^6 bytes) read per second. Unit: MB/s."""
     write: float
-    """Megabytes (10^6 bytes) written in a second. Unit: MB/s."""
+    """Megabytes (10^6 bytes) written per second. Unit: MB/s."""
 
 
 class GcMergedPipelined(Section):
@@ -195,20 +194,20 @@ class GcMergedPipelined(Section):
 
 
 class GcState(Section):
-    """`gc.state_ns` of a result. Time in the states of lee2013 Fig. 7, summed over pools."""
+    """`gc.state_ns` of a result. Time in the GC states of lee2013 Fig. 7, summed over pools."""
 
     s0: int
-    """S0: no collection is wanted. Unit: ns."""
+    """S0: GC is not triggered. Unit: ns."""
     s1: int
-    """S1: it is wanted or under way, and all host operations are allowed. Unit: ns."""
+    """S1: GC is triggered or active; all host operations are allowed. Unit: ns."""
     s2: int
-    """S2: the same with fewer than T_hard free blocks, where host writes wait. Unit: ns."""
+    """S2: as S1, but with fewer than T_hard free blocks: host writes wait. Unit: ns."""
     s3: int
-    """S3: collection runs to completion. Unit: ns."""
+    """S3: a GC job runs to completion; host operations wait. Unit: ns."""
 
 
 class GcDuration(Section):
-    """`gc.duration_ns` of a result. How long jobs took, from their start to the end of their erase. Absent without jobs."""
+    """`gc.duration_ns` of a result. Duration of GC jobs, from the start to the end of the erase. Absent without jobs."""
 
     mean: float
     """Mean duration of a job. Unit: ns."""
@@ -227,43 +226,40 @@ class Gc(Section):
     }
 
     victim_source: str
-    """BLAKE3 over the source of the victim policy, where that was the user's own (`config.gc.victim` is `custom`).
-
-    Absent where the run does not have it. Unit: hexadecimal.
-    """
+    """BLAKE3 over the source of a user-defined victim policy (`config.gc.victim` is `custom`). Absent otherwise. Unit: hexadecimal."""
     jobs: int
-    """Jobs completed: a victim emptied, erased and returned to its pool. Unit: count."""
+    """GC jobs completed: a victim emptied, erased and returned to its pool. Unit: count."""
     pages_moved: int
-    """Pages that jobs copied to another place. Pages whose move a host write replaced are not among them. Unit: count."""
+    """Pages that GC jobs moved. A page whose move a host write replaced does not count. Unit: count."""
     stale_moves: int
-    """Copies that were out of date when their program ended, as the host had written the page meanwhile. Unit: count."""
+    """Page moves that were stale when their program ended, as the host had written the page meanwhile. Unit: count."""
     erases: int
     """Blocks erased. Unit: count."""
     write_amplification: float
-    """Write amplification: page programs of host and GC over those of the host. Absent where the host programmed nothing. Unit: ratio."""
+    """Write amplification: page programs of host and GC over page programs of the host.
+
+    Absent if the host programmed no page. Unit: ratio.
+    """
     merged: GcMergedPipelined
-    """Host operations that became one with a page move (lee2013 III-B)."""
+    """Host operations merged with a page move (lee2013 III-B)."""
     pipelined: GcMergedPipelined
-    """Host operations whose transfer a page move of the same kind overlapped (lee2013 III-C)."""
+    """Host operations that overlapped with a page move of the same kind (lee2013 III-C)."""
     preemptions: int
-    """Host operations that began while a job on their die could have gone on. Unit: count."""
+    """Host operations that preempted GC: they began while a job on their die was ready to continue. Unit: count."""
     suspensions: int
     """GC operations suspended in the array (lee2013 IV). Unit: count."""
     state: GcState
-    """Time in the states of lee2013 Fig. 7, summed over pools. Unit: ns."""
+    """Time in the GC states of lee2013 Fig. 7, summed over pools. Unit: ns."""
     state_ns: GcState
     """The same as `state`."""
     free_blocks_min: int
-    """The fewest free blocks that any pool had during the run, blocks being filled excluded.
-
-    One is reserved for collection. Unit: count.
-    """
+    """Minimum of the free blocks over pools and time, write frontiers excluded. One is reserved for GC. Unit: count."""
     duration: GcDuration
-    """How long jobs took, from their start to the end of their erase. Absent without jobs. Unit: ns."""
+    """Duration of GC jobs, from the start to the end of the erase. Absent without jobs. Unit: ns."""
     duration_ns: GcDuration
     """The same as `duration`."""
     time_share: float
-    """Share of the simulated time in which a pool had a job active, averaged over all pools.
+    """Share of the simulated time in which a pool has an active job, mean over pools.
 
     Absent where the run does not have it. Unit: share.
     """
@@ -286,20 +282,20 @@ class SlackPassedPausedChips(Section):
     """`slack.{passed, paused, chips}` of a result."""
 
     read: float
-    """Of the reads. Absent where the run does not have it."""
+    """Reads. Absent where the run does not have it."""
     write: float
-    """Of the writes. Absent where the run does not have it."""
+    """Writes. Absent where the run does not have it."""
 
 
 class SlackWaiting(Section):
-    """`slack.waiting` of a result. Page operations that waited for a chip when a request came."""
+    """`slack.waiting` of a result. Page operations that waited for a chip at the arrival of a request."""
 
     mean: float
-    """Over all chips. Unit: count."""
+    """Mean over chips. Unit: count."""
     longest: float
-    """Of the chip that had most at the time. Unit: count."""
+    """The chip with the most at that time. Unit: count."""
     shortest: float
-    """Of the chip that had fewest. Unit: count."""
+    """The chip with the fewest at that time. Unit: count."""
 
 
 class Slack(Section):
@@ -315,27 +311,24 @@ class Slack(Section):
     }
 
     read: SlackReadWrite
-    """Of the pages of reads. Absent where the run does not have it."""
+    """Pages of reads. Absent where the run does not have it."""
     write: SlackReadWrite
-    """Of the pages of writes. Absent where the run does not have it."""
+    """Pages of writes. Absent where the run does not have it."""
     estimation_error: float
-    """Sum over requests of the difference between the estimated and the actual response time, over the sum of the actual ones.
+    """Estimation error: sum over requests of |estimated - actual response time|, over the sum of the actual times.
 
     Absent where the run does not have it. Unit: share.
     """
     estimation_bias: float
-    """The same with the sign of the difference kept: above 0 the estimates are too long.
-
-    Absent where the run does not have it. Unit: share.
-    """
+    """Estimation bias: the same sum with sign. Above 0: the estimates are too long. Absent where the run does not have it. Unit: share."""
     passed: SlackPassedPausedChips
-    """Share of requests of which a page passed another in its queue. Absent where the run does not have it."""
+    """Share of requests with a page that bypassed another in its queue. Absent where the run does not have it."""
     paused: SlackPassedPausedChips
     """Share of reads served while a program paused for them, and of writes that paused. Absent where the run does not have it."""
     chips: SlackPassedPausedChips
-    """Chips that a request's pages are on, mean over requests. Absent where the run does not have it."""
+    """Number of chips that serve a request, mean over requests. Absent where the run does not have it."""
     waiting: SlackWaiting
-    """Page operations that waited for a chip when a request came. Absent where the run does not have it."""
+    """Page operations that waited for a chip at the arrival of a request. Absent where the run does not have it."""
 
 
 class CacheResponseClass(Section):
@@ -352,7 +345,7 @@ class CacheResponseClass(Section):
 class CacheResponse(Section):
     """`cache.response_ns` of a result.
 
-    Response times of reads and writes at the cache, by whether a page of theirs had its home in GC when they arrived.
+    Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival.
     """
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {
@@ -361,64 +354,61 @@ class CacheResponse(Section):
     }
 
     no_gc: CacheResponseClass
-    """Of requests that arrived when no page's home was in GC. Absent without any."""
+    """Requests that arrived while no target of their pages was in GC. Absent without any."""
     gc: CacheResponseClass
-    """Of requests that arrived when a page's home was in GC. Absent without any."""
+    """Requests that arrived while the target of one of their pages was in GC. Absent without any."""
 
 
 class Cache(Section):
-    """`cache` of a result. What the cache did; those of an array's drives together. Absent without one."""
+    """`cache` of a result. Statistics of the cache, summed over the drives of an array. Absent without a cache."""
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {
         "response_ns": CacheResponse,
     }
 
     policy_source: str
-    """BLAKE3 over the source of the eviction policy, where that was the user's own (`config.cache.policy` is `custom`).
-
-    Absent where the run does not have it. Unit: hexadecimal.
-    """
+    """BLAKE3 over the source of a user-defined eviction policy (`config.cache.policy` is `custom`). Absent otherwise. Unit: hexadecimal."""
     policy_fallbacks: int
-    """Evictions in which the page used longest ago stood in, since the user's own policy named none, or none that could be evicted.
+    """Evictions in which the user-defined policy chose no candidate and the least recently used page was evicted.
 
     Absent without such a policy. Unit: count.
     """
     capacity_pages: int
-    """Pages it can keep. Unit: count."""
+    """Capacity in pages. Unit: count."""
     lookups: int
-    """Pages looked up. Writes that go below at once are not. Unit: count."""
+    """Pages looked up. Writes of a write-through cache do not count. Unit: count."""
     read_hits: int
-    """Pages read that were there, or on their way there. Unit: count."""
+    """Read hits: pages read that were cached or being fetched. Unit: count."""
     write_hits: int
-    """Pages written of which something was there. Unit: count."""
+    """Write hits: pages written that were cached, at least in part. Unit: count."""
     hit_ratio: float
     """Hits as a share of the pages looked up. Absent without any. Unit: share."""
     delayed_hits: int
-    """Pages read that were on their way. Unit: count."""
+    """Read hits on a page still being fetched. Unit: count."""
     evictions: int
-    """Pages evicted, clean ones too. Unit: count."""
+    """Pages evicted, clean and dirty. Unit: count."""
     destages: int
-    """Dirty pages written below: for room, in idle time, for flushes. Unit: count."""
+    """Destages: dirty pages written to the next storage level, on eviction, in idle time or for a flush. Unit: count."""
     idle_destages: int
-    """Dirty pages written below in idle time. Unit: count."""
+    """Destages in idle time. Unit: count."""
     padded_pages: int
-    """Pages written with their group that were not dirty (BPLRU). Unit: count."""
+    """Pages written as padding of their group though not dirty (BPLRU). Unit: count."""
     dirty_pages: int
-    """Dirty pages when the run ended: what a loss of power would lose. Unit: count."""
+    """Dirty pages at the end of the run: a power loss would lose them. Unit: count."""
     gc_skips: int
-    """Evictions that passed over at least one page or group because its home was in GC. Unit: count."""
+    """Evictions that skipped at least one page or group because its target was in GC. Unit: count."""
     gc_fallbacks: int
-    """Evictions for writes while all homes were in GC. Unit: count."""
+    """Evictions for a write while all targets were in GC. Unit: count."""
     gc_bypasses: int
-    """Pages read that were not kept, since all homes were in GC. Unit: count."""
+    """Pages read that were not inserted because all targets were in GC. Unit: count."""
     response: CacheResponse
-    """Response times of reads and writes at the cache, by whether a page of theirs had its home in GC when they arrived. Unit: ns."""
+    """Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival. Unit: ns."""
     response_ns: CacheResponse
     """The same as `response`."""
 
 
 class Wear(Section):
-    """`wear` of a result. Erases that the blocks have seen since they were new, those of preconditioning included."""
+    """`wear` of a result. Erases of the blocks since they were new, preconditioning included."""
 
     mean: float
     """Mean erases of a block. Unit: count."""
@@ -447,35 +437,35 @@ class Array(Section):
     """`array` of a result. The array of drives. Absent for a single drive."""
 
     level: str
-    """How data lie on the drives: `rais0` or `rais5`."""
+    """The layout: `rais0` or `rais5`."""
     drives: int
-    """Drives, one that has failed included. Unit: count."""
+    """Number of drives, a failed one included. Unit: count."""
     read_modify_writes: int
-    """Pages of parity made from the old parity and the old content of the pages written. Unit: count."""
+    """Parity pages computed by read-modify-write: from the old parity and the old content of the pages written. Unit: count."""
     reconstruct_writes: int
-    """Pages of parity made from all data of their column, after some of these were read. Unit: count."""
+    """Parity pages computed by reconstruct-write: from all data of their column, some of them read. Unit: count."""
     full_writes: int
-    """Pages of parity made from data that were all written, so that nothing was read. Unit: count."""
+    """Parity pages computed without a read, as all data of their column were written. Unit: count."""
     update_reads: int
-    """Pages read before these writes: of old data and old parity. Unit: count."""
+    """Pages read for these parity pages: old data and old parity. Unit: count."""
     parity_writes: int
-    """Pages of parity written. Unit: count."""
+    """Parity pages written. Unit: count."""
     degraded_reads: int
-    """Reads of the failed drive that were replaced by reads of all others. Unit: count."""
+    """Degraded reads: reads of the failed drive, replaced by reads of all others. Unit: count."""
     row_waits: int
-    """Writes to a row, reads and trims that waited for their row's turn. Unit: count."""
+    """Operations (writes to a stripe, reads, trims) that waited for the lock of their stripe. Unit: count."""
 
 
 class Utilisation(Section):
-    """`utilisation` of a result. How busy the resources were."""
+    """`utilisation` of a result. Utilisation of chips and channels."""
 
     chips: list[float]
-    """By chip: share of the time in which it was busy.
+    """By chip: share of the time in which it is busy.
 
-    Where its dies work side by side: in which they held an operation, averaged over them. Unit: share.
+    If its dies work in parallel: share in which a die is occupied, mean over dies. Unit: share.
     """
     channels: list[float]
-    """By channel: share of the time in which its bus was transferring. Unit: share."""
+    """By channel: share of the time in which its bus transfers. Unit: share."""
 
 
 class SeriesLatencyClass(Section):
@@ -484,13 +474,13 @@ class SeriesLatencyClass(Section):
     count: list[int]
     """Requests completed. Unit: count."""
     mean: list[float]
-    """Their mean response time. Unit: ns."""
+    """Mean response time of these requests. Unit: ns."""
     max: list[int]
-    """The longest. Unit: ns."""
+    """The longest response time of these requests. Unit: ns."""
 
 
 class SeriesLatency(Section):
-    """`series.latency_ns` of a result. Response times of the requests that completed in each bin. 0 where none did."""
+    """`series.latency_ns` of a result. Response times of the requests that completed in each bin. 0 without any."""
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {
         "read": SeriesLatencyClass,
@@ -504,37 +494,37 @@ class SeriesLatency(Section):
 
 
 class SeriesOutstanding(Section):
-    """`series.outstanding` of a result. Requests under way in each bin."""
+    """`series.outstanding` of a result. Outstanding requests in each bin."""
 
     mean: list[float]
     """Mean over the time of the bin. Unit: count."""
     max: list[int]
-    """The most that were under way for any time. Unit: count."""
+    """Maximum in the bin, of numbers that last longer than an instant. Unit: count."""
 
 
 class SeriesGc(Section):
     """`series.gc` of a result. Garbage collection in each bin."""
 
     chips: list[list[float]]
-    """By row of chips, and in it by bin: share of the bin in which a chip had a job active, averaged over the chips of the row.
+    """By row of chips, and in it by bin: share of the bin in which a chip has an active GC job, mean over the chips of the row.
 
-    Those of an array's drives follow each other. Unit: share.
+    The chips of an array's drives follow each other. Unit: share.
     """
     chips_per_row: int
-    """Chips of a row: 1 up to 64 chips, else as many as make at most 64 rows (the last row may have fewer). Unit: count."""
+    """Chips of a row: 1 up to 64 chips, else the least number that gives at most 64 rows (the last row may have fewer). Unit: count."""
     jobs: list[int]
-    """Jobs started. Unit: count."""
+    """GC jobs started. Unit: count."""
     pages_moved: list[int]
-    """Pages that jobs copied to another place. Unit: count."""
+    """Pages that GC jobs moved. Unit: count."""
 
 
 class SeriesFreeBlocks(Section):
-    """`series.free_blocks` of a result. Free blocks of a pool in each bin, blocks being filled excluded."""
+    """`series.free_blocks` of a result. Free blocks of a pool in each bin, write frontiers excluded."""
 
     min: list[int]
-    """The fewest that any pool had. Unit: count."""
+    """Minimum over pools and over the time of the bin. Unit: count."""
     mean: list[float]
-    """Mean over pools and over the time of the bin, as far as it is in the run. Unit: count."""
+    """Mean over pools and over the part of the bin that is in the run. Unit: count."""
     soft: int
     """The soft threshold T_soft of a pool. Unit: count."""
     hard: int
@@ -542,23 +532,23 @@ class SeriesFreeBlocks(Section):
 
 
 class SeriesStates(Section):
-    """`series.states` of a result. Share of each bin that the pools were in the states of lee2013 Fig. 7, averaged over pools."""
+    """`series.states` of a result. Share of each bin in which a pool is in each GC state of lee2013 Fig. 7, mean over pools."""
 
     s0: list[float]
-    """S0: no collection is wanted. Unit: share."""
+    """S0: GC is not triggered. Unit: share."""
     s1: list[float]
-    """S1: it is wanted or under way, and all host operations are allowed. Unit: share."""
+    """S1: GC is triggered or active; all host operations are allowed. Unit: share."""
     s2: list[float]
-    """S2: the same with fewer than T_hard free blocks, where host writes wait. Unit: share."""
+    """S2: as S1, but with fewer than T_hard free blocks: host writes wait. Unit: share."""
     s3: list[float]
-    """S3: collection runs to completion. Unit: share."""
+    """S3: a GC job runs to completion; host operations wait. Unit: share."""
 
 
 class SeriesCache(Section):
     """`series.cache` of a result. The cache in each bin. Absent without one."""
 
     hits: list[int]
-    """Pages looked up that were there, or on their way there. Unit: count."""
+    """Hits: pages looked up that are cached or being fetched. Unit: count."""
     lookups: list[int]
     """Pages looked up. Unit: count."""
     dirty: list[int]
@@ -566,7 +556,7 @@ class SeriesCache(Section):
 
 
 class Series(Section):
-    """`series` of a result. The run over time. Absent where it was not asked for."""
+    """`series` of a result. The run over time. Absent unless requested."""
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {
         "latency_ns": SeriesLatency,
@@ -578,34 +568,34 @@ class Series(Section):
     }
 
     bin: int
-    """Width of a bin: 1000 ns, doubled as often as the run needs. Unit: ns."""
+    """Width of a bin: 1000 ns x a power of two, as the length of the run requires. Unit: ns."""
     bin_ns: int
     """The same as `bin`."""
     bins: int
-    """Bins, at most 512. Unit: count."""
+    """Number of bins, at most 512. Unit: count."""
     warm_up: int
-    """Simulated time at which the warm-up ended: rows show all of the run, all other statistics only what is after.
+    """Simulated time at which the warm-up ended.
 
-    Absent without a warm-up. Unit: ns.
+    Rows show the whole run, all other statistics only the time after. Absent without a warm-up. Unit: ns.
     """
     warm_up_ns: int
     """The same as `warm_up`."""
     latency: SeriesLatency
-    """Response times of the requests that completed in each bin. 0 where none did. Unit: ns."""
+    """Response times of the requests that completed in each bin. 0 without any. Unit: ns."""
     latency_ns: SeriesLatency
     """The same as `latency`."""
     outstanding: SeriesOutstanding
-    """Requests under way in each bin."""
+    """Outstanding requests in each bin."""
     gc: SeriesGc
     """Garbage collection in each bin."""
     free_blocks: SeriesFreeBlocks
-    """Free blocks of a pool in each bin, blocks being filled excluded."""
+    """Free blocks of a pool in each bin, write frontiers excluded."""
     states: SeriesStates
-    """Share of each bin that the pools were in the states of lee2013 Fig. 7, averaged over pools."""
+    """Share of each bin in which a pool is in each GC state of lee2013 Fig. 7, mean over pools."""
     bus: list[float]
-    """Share of each bin in which channels were transferring, averaged over channels. Unit: share."""
+    """Share of each bin in which a channel transfers, mean over channels. Unit: share."""
     dies: list[float]
-    """Share of each bin in which dies held an operation, averaged over dies. Unit: share."""
+    """Share of each bin in which a die is occupied, mean over dies. Unit: share."""
     cache: SeriesCache
     """The cache in each bin. Absent without one."""
 
@@ -614,7 +604,7 @@ class HistogramsClass(Section):
     """`histograms.{read, write}` of a result."""
 
     upper: list[int]
-    """The longest time that belongs to the bucket; of the last bucket the longest there was. Unit: ns."""
+    """Upper bound of the bucket; for the last bucket the longest time. Unit: ns."""
     upper_ns: list[int]
     """The same as `upper`."""
     count: list[int]
@@ -622,7 +612,7 @@ class HistogramsClass(Section):
 
 
 class Histograms(Section):
-    """`histograms` of a result. How response times are distributed, by kind of request. Absent where it was not asked for."""
+    """`histograms` of a result. Distribution of response times, by kind of request. Absent unless requested."""
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {
         "read": HistogramsClass,
@@ -636,10 +626,10 @@ class Histograms(Section):
 
 
 class Counters(Section):
-    """`counters` of a result. How often each further mechanism fired, by its name."""
+    """`counters` of a result. Counters of further mechanisms, by name."""
 
     buffer_reads: int
-    """Pages read that were answered from a write still under way. Absent where the run does not have it. Unit: count."""
+    """Page reads that were answered from a write that had not ended. Absent where the run does not have it. Unit: count."""
     bus_lines: int
     """Times that a program had to wait for its bus. Absent where the run does not have it. Unit: count."""
     copybacks: int
@@ -650,95 +640,98 @@ class Counters(Section):
     Absent where the run does not have it. Unit: count.
     """
     host_first_between_jobs: int
-    """Times that what the host had waiting went first between two jobs. Absent where the run does not have it. Unit: count."""
+    """Times that waiting host operations were served before the next GC job of their scope began.
+
+    Absent where the run does not have it. Unit: count.
+    """
     host_queue_waits: int
-    """Pages that a full chip queue held in the host queue. Absent where the run does not have it. Unit: count."""
+    """Pages that waited in the host queue because the queue of their chip was full. Absent where the run does not have it. Unit: count."""
     idle_jobs: int
-    """Jobs begun in idle time while their pool had T_soft free blocks or more. Absent where the run does not have it. Unit: count."""
+    """GC jobs that idle time started although their pool had T_soft free blocks or more.
+
+    Absent where the run does not have it. Unit: count.
+    """
     idle_pauses: int
-    """Times that such a job paused because a request had come. Absent where the run does not have it. Unit: count."""
+    """Times that such a job paused because a request came. Absent where the run does not have it. Unit: count."""
     moves_put_aside: int
-    """Page moves put aside between two of their stages. Absent where the run does not have it. Unit: count."""
+    """Page moves suspended at a preemption point between two of their stages. Absent where the run does not have it. Unit: count."""
     multiplane_operations: int
-    """Operations of several planes at once. Absent where the run does not have it. Unit: count."""
+    """Multi-plane operations. Absent where the run does not have it. Unit: count."""
     overlapped_operations: int
     """Operations that overlapped another through the cache register. Absent where the run does not have it. Unit: count."""
     page_order_waits: int
     """Operations that waited for an older one on their page. Absent where the run does not have it. Unit: count."""
     pause_reads: int
-    """Pages read while a program paused (write_pausing). Absent where the run does not have it. Unit: count."""
+    """Page reads served while a program paused (write_pausing). Absent where the run does not have it. Unit: count."""
     read_passes: int
-    """Operations of reads that a later one went ahead of (read_bypass). Absent where the run does not have it. Unit: count."""
+    """Reads that a later one bypassed (read_bypass). Absent where the run does not have it. Unit: count."""
     redirected_writes: int
-    """Writes given a page of another block, since a job had the one being filled to itself.
+    """Writes given a page of another block, since a GC job had the shared open block to itself.
 
     Absent where the run does not have it. Unit: count.
     """
     reordered_moves: int
-    """Page moves that went ahead of their turn because a host operation joins them. Absent where the run does not have it. Unit: count."""
+    """Page moves that began out of order because a host operation merges with them. Absent where the run does not have it. Unit: count."""
     rmw_reads: int
     """Pages read in order to write a part of them. Absent where the run does not have it. Unit: count."""
     s3_entries: int
-    """Times that a high-priority write made collection run to completion. Absent where the run does not have it. Unit: count."""
+    """Times that a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
     trimmed_pages: int
     """Pages unmapped by trims. Absent where the run does not have it. Unit: count."""
     unmapped_reads: int
-    """Pages read that held no data. Absent where the run does not have it. Unit: count."""
+    """Page reads of pages that held no data. Absent where the run does not have it. Unit: count."""
     victim_fallbacks: int
-    """Victims for which the greedy choice stood in, since the policy named none, or none that can be collected.
+    """Victims that the greedy policy chose because the configured policy named none, or one that cannot be collected.
 
     Absent where the run does not have it. Unit: count.
     """
     write_passes: int
-    """Operations of writes that a later one went ahead of (write_bypass). Absent where the run does not have it. Unit: count."""
+    """Writes that a later one bypassed (write_bypass). Absent where the run does not have it. Unit: count."""
     write_pauses: int
     """Times that a program of the host paused for reads (write_pausing). Absent where the run does not have it. Unit: count."""
 
 
 class Precondition(Section):
-    """`precondition` of a result. How the drive was prepared before the run, where it was."""
+    """`precondition` of a result. The preparation of the drive before the run. Absent without one."""
 
     kind: str
     """The kind of preconditioning, as configured."""
     pages_mapped: int
-    """Logical pages that hold data when the run begins. Unit: count."""
+    """Logical pages with data at the start of the run. Unit: count."""
     valid_share: float
-    """Their share of the exported pages. Unit: share."""
+    """`pages_mapped` as a share of the exported pages. Unit: share."""
     pages_overwritten: int
     """Pages overwritten at random. Unit: count."""
     write_amplification: float
-    """Write amplification of the last window of overwriting.
+    """Write amplification in the last window of overwriting.
 
-    Absent where overwriting collected nothing on purpose, or nothing was overwritten. Unit: ratio.
+    Absent without overwriting, or if the overwriting runs no GC (`soft`). Unit: ratio.
     """
     steady: bool
-    """Overwriting ended because write amplification was steady, not because it went on for too long.
-
-    Absent where the run does not have it.
-    """
+    """Overwriting ended because write amplification was steady; if not, it reached its limit. Absent where the run does not have it."""
     free_blocks_min: int
-    """Free blocks of the pool that has the fewest, frontiers excluded, when the run begins. Unit: count."""
+    """Minimum of the free blocks over pools at the start of the run, write frontiers excluded. Unit: count."""
     free_blocks_max: int
-    """Free blocks of the pool that has the most, frontiers excluded, when the run begins. Unit: count."""
+    """Maximum of the free blocks over pools at the start of the run, write frontiers excluded. Unit: count."""
     soft_blocks: int
     """The soft threshold T_soft of a pool in blocks. Unit: count."""
 
 
 class Timeline(Section):
-    """`timeline` of a result. The timeline that was written, if one was."""
+    """`timeline` of a result. The timeline written. Absent unless requested."""
 
     file: str
-    """Its file, as it was named."""
+    """Its file, as given."""
     slices: int
     """Slices in it. Unit: count."""
     from_ns: int
-    """Simulated time from which on it shows everything. Unit: ns."""
+    """Simulated time from which it is complete. Unit: ns."""
     to: int
-    """Simulated time up to which it shows everything. Unit: ns."""
+    """Simulated time up to which it is complete. Unit: ns."""
     to_ns: int
     """The same as `to`."""
     full: bool
-    """It ends there because it had as many slices as it may have."""
+    """It ends there because the limit of slices was reached."""
 
 
 class RunStatistics(Section):
@@ -769,28 +762,29 @@ class RunStatistics(Section):
     config: UntypedSection
     """The effective configuration of the run, complete."""
     idle_keys: list[dict[str, str]]
-    """Keys of schemes, of the file or set by hand that have no effect in this configuration.
+    """Keys without effect in this configuration, from the scheme, the file or `--set`.
 
     Keys of the device and the workload are not listed. Absent where the run does not have it.
     """
     seed: int
     """The seed of all random streams."""
     digest: str
-    """BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival: equal digests mean that every
-    request took exactly as long. Unit: hexadecimal.
+    """BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival.
+
+    Equal digests: every request has the same response time. Unit: hexadecimal.
     """
     warm_up: WarmUp
-    """The warm-up, the first part of the run, which was simulated and is left out of all statistics of what happened.
+    """The warm-up: the first part of the run, simulated but left out of the statistics.
 
-    Absent without one. Still of the whole run are `digest`, `series`, `workload`, `simulated_ns` and the times on this machine; of its end
-    `wear` and `cache.dirty_pages`.
+    Absent without one. `digest`, `series`, `workload`, `simulated_ns` and the times on this machine cover the whole run; `wear` and
+    `cache.dirty_pages` hold at its end.
     """
     latency: Latency
-    """Response times (completion minus arrival) by class; trims and flushes are in none. Unit: ns."""
+    """Response times (completion minus arrival) by class. Trims and flushes are in no class. Unit: ns."""
     latency_ns: Latency
     """The same as `latency`."""
     percentile_error: float
-    """Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and above it by no more than this
+    """Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and exceeds it by at most this
     share. Count, mean, deviation, minimum and maximum are exact. Unit: share.
     """
     breakdown: Breakdown
@@ -798,12 +792,12 @@ class RunStatistics(Section):
     breakdown_ns: Breakdown
     """The same as `breakdown`."""
     iops: float
-    """Reads and writes completed in a second of simulated time, without the time and the requests of a warm-up.
+    """Reads and writes completed per second of simulated time, without the time and the requests of a warm-up.
 
     Absent where the run does not have it. Unit: 1/s.
     """
     bandwidth_mb_s: Bandwidth
-    """Bytes asked for in a second of simulated time, without the time and the requests of a warm-up.
+    """Bytes requested per second of simulated time, without the time and the requests of a warm-up.
 
     Absent where the run does not have it.
     """
@@ -812,37 +806,34 @@ class RunStatistics(Section):
     slack: Slack
     """Slack of page operations, and its estimates. Absent where the run does not have it."""
     cache: Cache
-    """What the cache did; those of an array's drives together. Absent without one."""
+    """Statistics of the cache, summed over the drives of an array. Absent without a cache."""
     wear: Wear
-    """Erases that the blocks have seen since they were new, those of preconditioning included. Absent where the run does not have it."""
+    """Erases of the blocks since they were new, preconditioning included. Absent where the run does not have it."""
     flash: Flash
     """Flash operations during the run."""
     array: Array
     """The array of drives. Absent for a single drive."""
     utilisation: Utilisation
-    """How busy the resources were. Absent where the run does not have it."""
+    """Utilisation of chips and channels. Absent where the run does not have it."""
     series: Series
-    """The run over time. Absent where it was not asked for."""
+    """The run over time. Absent unless requested."""
     histograms: Histograms
-    """How response times are distributed, by kind of request. Absent where it was not asked for."""
+    """Distribution of response times, by kind of request. Absent unless requested."""
     counters: Counters
-    """How often each further mechanism fired, by its name. Absent where the run does not have it."""
+    """Counters of further mechanisms, by name. Absent where the run does not have it."""
     precondition: Precondition
-    """How the drive was prepared before the run, where it was. Absent where the run does not have it."""
+    """The preparation of the drive before the run. Absent without one."""
     timeline: Timeline
-    """The timeline that was written, if one was. Absent where the run does not have it."""
+    """The timeline written. Absent unless requested."""
     workload: UntypedSection
-    """What the workload says of itself: the trace's lines, what was clipped or wrapped, and the like.
-
-    Absent where the run does not have it.
-    """
+    """Properties of the workload: for example lines of the trace, requests clipped or wrapped. Absent where the run does not have it."""
     simulated: int
     """Simulated time from the start of the run to its end, a warm-up included. Unit: ns."""
     simulated_ns: int
     """The same as `simulated`."""
     prepare_s: float
-    """Time that preparing the drive (preconditioning, or reading a saved state) took on this machine. Unit: s."""
+    """Wall-clock time to prepare the drive (preconditioning, or reading a saved state). Unit: s."""
     wall_s: float
-    """Time that the simulation took on this machine, after that. Unit: s."""
+    """Wall-clock time of the simulation, after the preparation. Unit: s."""
     requests_per_s: float
-    """Simulation speed: requests completed in a second on this machine. Absent where the run does not have it. Unit: 1/s."""
+    """Simulation speed: requests completed per second of wall-clock time. Absent where the run does not have it. Unit: 1/s."""
