@@ -93,8 +93,8 @@ Trace = Annotated[
 Format = Annotated[
     str | None,
     Option(
-        "the trace's format, where its content does not tell.",
-        Shell("--format NAME", "The trace's format, where its content does not tell.", "Traces", complete="format"),
+        "the trace's format, if its content does not determine it.",
+        Shell("--format NAME", "The trace's format, if its content does not determine it.", "Traces", complete="format"),
         key="workload.format",
         check="text",
     ),
@@ -120,8 +120,8 @@ Volume = Annotated[
 TimeScale = Annotated[
     float | None,
     Option(
-        "requests arrive this many times faster, those of a trace or generated ones.",
-        Shell("--scale-time X", "Let requests arrive X times faster.", "Traces", "number"),
+        "divides the times between arrivals, of a trace or generated.",
+        Shell("--scale-time X", "Divide the times between arrivals by X.", "Traces", "number"),
         key="workload.time_scale",
         check="number",
     ),
@@ -129,8 +129,8 @@ TimeScale = Annotated[
 BadLines = Annotated[
     int | None,
     Option(
-        "leave out up to this many lines of the trace that cannot be read; one more is an error.",
-        Shell("--skip-bad-lines N", "Leave out up to N lines of the trace that cannot be read (they are counted).", "Traces", "count"),
+        "skip up to this many unreadable lines of the trace; one more is an error.",
+        Shell("--skip-bad-lines N", "Skip up to N unreadable lines of the trace (they are counted).", "Traces", "count"),
         key="workload.bad_lines",
         check="number",
     ),
@@ -138,9 +138,9 @@ BadLines = Annotated[
 Prefill = Annotated[
     Path_ | None,
     Option(
-        "a CSV file of the ranges (`offset_bytes,size_bytes`) that held data before the trace began; they are written first, untimed "
-        '(`ftl.precondition.kind = "ranges"`, unless `set` says otherwise).',
-        Shell("--prefill FILE", "CSV of the ranges that held data before; written first, untimed.", "Traces", "file"),
+        "a CSV file of the ranges (`offset_bytes,size_bytes`) with data before the trace; they are written first, untimed "
+        '(`ftl.precondition.kind = "ranges"`, unless `set` has another).',
+        Shell("--prefill FILE", "CSV of the ranges with data before the trace; written first, untimed.", "Traces", "file"),
         key="ftl.precondition.prefill",
         check="path",
     ),
@@ -149,8 +149,8 @@ Fit = Annotated[
     Literal["trace"] | int | None,
     Option(
         '`"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the '
-        "prefill file) addresses, or that many bytes; `result.fit` says what came of it.",
-        Shell("--fit trace|BYTES", "Give the device just the blocks that the trace's addresses, or so many bytes (64MiB), need.", WHAT),
+        "prefill file) addresses, or that many bytes; `result.fit` has the outcome.",
+        Shell("--fit trace|BYTES", "Set the number of blocks to fit the trace's addresses, or this many bytes (64MiB).", WHAT),
     ),
 ]
 Requests = Annotated[
@@ -168,9 +168,9 @@ Requests = Annotated[
 WarmUp = Annotated[
     str | int | None,
     Option(
-        'how much of the beginning is simulated but left out of all figures: a number of requests, or a time such as `"17s"` or '
-        '`"500ms"`. `result.warm_up` says what that was; `series` and the log of requests show all of the run.',
-        Shell("--warm-up TIME|N", "Leave the beginning out of all figures: a time, such as 17s or 500ms, or a number of requests.", WHAT),
+        'the warm-up, simulated but left out of the statistics: a number of requests, or a time such as `"17s"` or '
+        '`"500ms"`. `result.warm_up` describes it; `series` and the request log cover the whole run.',
+        Shell("--warm-up TIME|N", "Warm-up, left out of the statistics: a time, such as 17s or 500ms, or a number of requests.", WHAT),
     ),
 ]
 Seed = Annotated[
@@ -187,8 +187,8 @@ Settings = Annotated[
 State = Annotated[
     Path_ | None,
     Option(
-        "a device state saved by `precondition`, to begin with.",
-        Shell("--state FILE", "Begin with this device state, saved by `ssdlab precondition`.", WHAT, "file"),
+        "a device state saved by `precondition`, from which the run starts.",
+        Shell("--state FILE", "Start from this device state, saved by `ssdlab precondition`.", WHAT, "file"),
         check="path",
     ),
 ]
@@ -203,20 +203,17 @@ Verify = Annotated[
 ExpectGc = Annotated[bool, Option(None, Shell("--expect-gc", "Fail if garbage collection never ran.", "Checks", "flag"), default=False)]
 VictimChoice = Annotated[
     Victim | None,
-    Option("a victim policy of your own, called once for each GC job (`VictimPolicy`), in place of `gc.victim`."),
+    Option("a user-defined victim policy, called once per GC job (`VictimPolicy`). It replaces `gc.victim`."),
 ]
 EvictionChoice = Annotated[
     Eviction | None,
-    Option(
-        "an eviction policy of your own, called once for each eviction from the cache (`EvictionPolicy`), in place of `cache.policy`, "
-        "which must be `lru`."
-    ),
+    Option("a user-defined eviction policy, called once per eviction (`EvictionPolicy`). It replaces `cache.policy`, which must be `lru`."),
 ]
 Series = Annotated[
     bool | None,
     Option(
-        "record the run over time (`result.series`) and how response times are distributed (`result.histograms`); by default where "
-        "`out` is given, for figures made of it later."
+        "record the run over time (`result.series`) and the distribution of response times (`result.histograms`); by default if "
+        "`out` is given, for figures drawn later."
     ),
 ]
 LogRequests = Annotated[
@@ -230,7 +227,7 @@ LogRequests = Annotated[
 TimelineFile = Annotated[
     Path_ | None,
     Option(
-        "a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` says what it shows.",
+        "a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` describes it.",
         Shell("--timeline FILE", "Write a timeline for the Perfetto viewer, .json or .json.gz.", "Timelines", "file"),
     ),
 ]
@@ -252,8 +249,8 @@ TimelineWindow = Annotated[
 TimelineLimit = Annotated[
     int | None,
     Option(
-        "the most slices that the timeline may have, 200,000 by default; when it has so many it ends.",
-        Shell("--timeline-limit N", "End a timeline when it has N slices (default: 200,000).", "Timelines", "count"),
+        "limit of the timeline's slices, 200,000 by default; the timeline ends when it is reached.",
+        Shell("--timeline-limit N", "Limit of a timeline's slices; it ends when it has N (default: 200,000).", "Timelines", "count"),
     ),
 ]
 Paired = Annotated[

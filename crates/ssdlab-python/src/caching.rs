@@ -25,7 +25,7 @@ pub fn kind(op: &str) -> Result<RequestKind, Failure> {
     }
 }
 
-/// Plays requests (op, offset and length in bytes) to the configured cache; `in_gc`: from which request on a home is in GC or not.
+/// Replays requests (op, offset and length in bytes) on the configured cache; `in_gc`: (request, target, whether GC begins or ends there).
 #[pyfunction]
 #[pyo3(signature = (config, requests, in_gc, eviction=None))]
 pub fn replay_cache(

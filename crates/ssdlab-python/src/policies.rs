@@ -107,10 +107,10 @@ fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> {
     Ok(PyMemoryView::from(&PyBytes::new(py, bytes))?.call_method1("cast", (format,))?.unbind())
 }
 
-/// The pages that can be evicted, an entry each in four read-only arrays.
+/// The pages that can be evicted, one entry each in five read-only arrays.
 ///
-/// They are in order of their last use, the one used longest ago first. There is at least one. `numpy.asarray` takes the arrays without a copy;
-/// they stay as they are after the call.
+/// They are in the order of their last use, least recently used first. There is at least one. `numpy.asarray` takes the arrays without a
+/// copy; they do not change after the call.
 #[pyclass(frozen, name = "EvictionCandidates", module = "ssdlab._core")]
 pub struct PyEvictionCandidates {
     length: usize,
@@ -120,13 +120,13 @@ pub struct PyEvictionCandidates {
     /// Whether it was written and must be destaged (1 or 0), for each page.
     #[pyo3(get)]
     dirty: Py<PyAny>,
-    /// How many uses of pages there were since its last, for each page.
+    /// Number of page uses since its last use, for each page.
     #[pyo3(get)]
     ages: Py<PyAny>,
-    /// Its chip, or above an array its drive, -1 where that is not known, for each page.
+    /// Its target (the chip that stores it, or above an array the drive; -1: not known), for each page.
     #[pyo3(get)]
     homes: Py<PyAny>,
-    /// Whether its home is in GC (1 or 0), for each page.
+    /// Whether GC runs on its target (1 or 0), for each page.
     #[pyo3(get)]
     in_gc: Py<PyAny>,
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use ssdlab::error::Error;
 use ssdlab::queueing::formulas::{DomainError, FORMULAS, Formula, MOST_ARGUMENTS};
 use ssdlab::queueing::{
-    Arrival, Arrivals, GapLists, LAST_ARRIVAL, Model, Op, Priority, QueueingResult, RatesPerMs, Series, ServiceTimes, Traffic, Watch,
+    Arrival, Arrivals, GapLists, LAST_ARRIVAL, Model, Priority, QueueingResult, RatesPerMs, Series, ServiceTimes, Traffic, UserOp, Watch,
     simulate,
 };
 use ssdlab::replay::replay;
@@ -22,7 +22,7 @@ use crate::runs::PyConfig;
 use crate::tools::named;
 use crate::workers;
 
-/// How many values are computed between looks at the signals.
+/// Values computed between two checks for signals.
 const VALUES_AT_ONCE: usize = 1 << 20;
 
 fn usage(message: String) -> Failure {
@@ -145,7 +145,7 @@ impl PyTraffic {
     fn replayed(arrival_ns: Vec<u64>, is_write: Vec<bool>, seed: u64) -> PyResult<Self> {
         let arrival = |(&at_ns, &is_write): (&u64, &bool)| {
             let late = || usage(format!("a request arrives at {at_ns} ns; at most {LAST_ARRIVAL} ns (292 years) can be simulated"));
-            Arrival::new(at_ns, if is_write { Op::Write } else { Op::Read }).ok_or_else(late)
+            Arrival::new(at_ns, if is_write { UserOp::Write } else { UserOp::Read }).ok_or_else(late)
         };
         let arrivals: Result<Vec<Arrival>, Failure> = arrival_ns.iter().zip(&is_write).map(arrival).collect();
         Self::of(Arrivals::Replayed(arrivals?.into()), 0, seed)

@@ -1,4 +1,4 @@
-//! Policies of the user's own, of whatever kind: how a plan carries one, and what becomes of its errors.
+//! User-defined policies of any kind, as part of a plan, and their failures.
 
 use std::error::Error as AnyError;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 
-/// Why a policy cannot choose: whatever error says it. It ends the run.
+/// The failure of a policy: any error. It ends the run.
 pub type Failure = Box<dyn AnyError + Send + Sync>;
 
-/// A policy of the user's own as a plan carries it: what it is called, where it comes from, and how to make one.
+/// A user-defined policy as part of a plan: its name, its source, and how to make one.
 pub struct Custom<P: ?Sized> {
     kind: &'static str,
     name: String,
@@ -18,8 +18,8 @@ pub struct Custom<P: ?Sized> {
 }
 
 impl<P: ?Sized> Custom<P> {
-    /// `kind` and `name`: for messages. `source`: what tells this policy from others, its source text or a name with a version; results have
-    /// its hash. `make`: makes one, anew for each place where it is used.
+    /// `kind` and `name`: for messages. `source`: identifies the policy (its source text, or a name with a version); results have its hash.
+    /// `make`: makes a new policy for each place where it is used.
     pub fn boxed(kind: &'static str, name: &str, source: &str, make: impl Fn() -> Box<P> + Send + Sync + 'static) -> Self {
         Custom { kind, name: name.to_string(), source_hash: blake3::hash(source.as_bytes()).to_hex().to_string(), make: Arc::new(make) }
     }
@@ -29,7 +29,7 @@ impl<P: ?Sized> Custom<P> {
         &self.source_hash
     }
 
-    /// One at work.
+    /// A new policy.
     pub fn make(&self) -> AtWork<P> {
         AtWork { kind: self.kind, name: self.name.clone(), policy: (self.make)(), failure: None }
     }
@@ -47,17 +47,17 @@ impl<P: ?Sized> fmt::Debug for Custom<P> {
     }
 }
 
-/// A policy of the user's own at work.
+/// A user-defined policy in use.
 pub struct AtWork<P: ?Sized> {
     kind: &'static str,
     name: String,
     policy: Box<P>,
-    /// Why it could not choose. It is not asked again: the run is about to end.
+    /// Its failure. It is not called again: the run ends.
     failure: Option<Failure>,
 }
 
 impl<P: ?Sized> AtWork<P> {
-    /// What the policy chooses; `None` also if it cannot, now or before.
+    /// Calls the policy and returns its choice; `None` also after a failure, now or before.
     pub fn ask<T>(&mut self, question: impl FnOnce(&mut P) -> Result<Option<T>, Failure>) -> Option<T> {
         if self.failure.is_some() {
             return None;
@@ -68,7 +68,7 @@ impl<P: ?Sized> AtWork<P> {
         })
     }
 
-    /// Why the policy could not choose, if it could not.
+    /// The failure of the policy, if there is one.
     pub fn take_failure(&mut self) -> Option<Error> {
         let reason = self.failure.take()?;
         Some(Error::Policy { kind: self.kind, policy: self.name.clone(), reason })

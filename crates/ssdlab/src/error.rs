@@ -28,7 +28,7 @@ pub enum Error {
     /// The simulation cannot go on: a defect or an impossible situation, with what waits for what.
     #[error("{0}")]
     Simulation(String),
-    /// A policy of the user's own that could not choose.
+    /// A user-defined policy failed.
     #[error("{kind} policy {policy}: {reason}")]
     Policy {
         /// What it chooses: `"victim"` or `"eviction"`.
@@ -39,7 +39,7 @@ pub enum Error {
         #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The caller asked to stop (Ctrl-C).
+    /// The caller requested a stop (Ctrl-C).
     #[error("interrupted")]
     Interrupted,
 }

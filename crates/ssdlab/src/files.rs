@@ -152,7 +152,7 @@ pub fn abandon() {
     unfinished.abandoned = true;
     for (path, maker) in std::mem::take(&mut unfinished.files) {
         if maker == process::id() {
-            // Nobody is left to be told.
+            // No caller is left to report to.
             let _ = fs::remove_file(path);
         }
     }
@@ -242,7 +242,7 @@ impl Write for WholeFile {
     }
 }
 
-/// A large file takes a while to write: that ends with an error once the caller asked to stop.
+/// A large file takes a while to write: that ends with an error once a stop was requested.
 pub struct Cancellable<'a> {
     /// The file.
     pub file: &'a mut WholeFile,

@@ -6,11 +6,11 @@ use crate::caller::Caller;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
-use crate::queueing::{Arrival, LAST_ARRIVAL, Op};
+use crate::queueing::{Arrival, LAST_ARRIVAL, UserOp};
 use crate::request::RequestKind;
 use crate::workload::{self, WorkloadReport};
 
-/// Requests between two looks at the caller's wish to stop.
+/// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 1 << 14;
 
 /// The pages that a workload reads and writes, in order of arrival.
@@ -58,8 +58,8 @@ pub fn replay(config: &Config, seed: u64, requests: Option<u64>, caller: &Caller
             caller.check()?;
         }
         let op = match request.kind {
-            RequestKind::Read => Op::Read,
-            RequestKind::Write => Op::Write,
+            RequestKind::Read => UserOp::Read,
+            RequestKind::Write => UserOp::Write,
             RequestKind::Trim => {
                 report.trims_left_out += 1;
                 continue;
@@ -97,7 +97,7 @@ mod tests {
         let mut source = workload::open(&config.workload, exported, 7, Some(500)).unwrap();
         let mut expected = Vec::new();
         while let Some(request) = source.next_request().unwrap() {
-            let op = if request.kind == RequestKind::Read { Op::Read } else { Op::Write };
+            let op = if request.kind == RequestKind::Read { UserOp::Read } else { UserOp::Write };
             for byte in request.offset..request.offset + request.length {
                 if byte == request.offset || byte.is_multiple_of(4096) {
                     expected.push(Arrival::new(request.arrival_ns, op).unwrap());

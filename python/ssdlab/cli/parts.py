@@ -1,4 +1,4 @@
-"""The commands: what each is for, as help says it, and the function that does it."""
+"""The commands: the sentence that help shows, and the function that executes the command."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Part(NamedTuple):
 
 
 TRACE = {
-    "info": Part("Count what is in traces, and list lines that cannot be read (exit code 1 if there are any).", "ssdlab.cli.traces:info"),
-    "convert": Part("Convert a trace to the format that OUT ends with.", "ssdlab.cli.traces:convert"),
+    "info": Part("Describe traces, and list their unreadable lines (exit code 1 if there are any).", "ssdlab.cli.traces:info"),
+    "convert": Part("Convert a trace to the format of OUT's ending.", "ssdlab.cli.traces:convert"),
     "sample": Part(
-        "Write a part of a trace, in the format that OUT ends with: of so many requests or seconds, from some request on.",
+        "Write part of a trace, in the format of OUT's ending: skip N requests, then copy at most N requests or S seconds.",
         "ssdlab.cli.traces:sample",
     ),
     "record": Part(
-        "Run a command and record the requests that it makes a device carry out (Linux, as root).",
+        "Run a command and record the requests that it sends to a block device (Linux, as root).",
         "ssdlab.cli.traces:record",
         runs_program=True,
     ),
 }
 STUDY = {
     "list": Part("List the studies that come with ssdlab.", "ssdlab.cli.studies:list_"),
-    "show": Part("Print a study's file: what is run, how, and what it is compared with.", "ssdlab.cli.studies:show"),
-    "run": Part("Run studies, and compare what was measured with what was published.", "ssdlab.cli.studies:run"),
+    "show": Part("Print a study's file: its runs, metrics and published values.", "ssdlab.cli.studies:show"),
+    "run": Part("Run studies, and compare the results with the published values.", "ssdlab.cli.studies:run"),
     "report": Part("Collect the results of studies into one page.", "ssdlab.cli.studies:report"),
 }
 PARTS: Mapping[str, Part] = MappingProxyType(
@@ -45,20 +45,20 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "run": Part("Simulate one workload on one device under one scheme.", "ssdlab.cli.runs:run"),
         "compare": Part("Simulate one workload on one device under several schemes, side by side.", "ssdlab.cli.runs:compare"),
         "sweep": Part("Simulate every point of a grid of schemes, keys, workloads and seeds.", "ssdlab.cli.sweeps:sweep"),
-        "report": Part("Make the page about a run, a comparison or a sweep again, from its saved results.", "ssdlab.cli.runs:report"),
-        "plot": Part("Draw a figure of saved results for a paper, without running again.", "ssdlab.cli.plots:plot"),
+        "report": Part("Write the report page of a run, a comparison or a sweep again, from its saved results.", "ssdlab.cli.runs:report"),
+        "plot": Part("Draw a figure for a paper from saved results.", "ssdlab.cli.plots:plot"),
         "precondition": Part(
-            "Prepare a device as ftl.precondition says and save its state, to begin runs with (run --state).",
+            "Precondition a device (ftl.precondition) and save its state, from which runs can start (run --state).",
             "ssdlab.cli.runs:precondition",
         ),
         "queueing": Part(
-            "One flash die as a queue: what collections do to waits, by formula and by simulation (bux2011).",
+            "Compute the waits of a single flash die with GC as a queueing model: formulas and simulation (bux2011).",
             "ssdlab.cli.queueing:queueing",
         ),
         "list": Part("List presets, or the policies that configuration keys choose between.", "ssdlab.cli.presets:list_"),
-        "show": Part("Print a preset as it is written, with its sources.", "ssdlab.cli.presets:show"),
+        "show": Part("Print a preset's file, with its sources.", "ssdlab.cli.presets:show"),
         "schema": Part("Print the JSON Schema of the configuration.", "ssdlab.cli.presets:schema"),
-        "trace": Part("Look at traces, convert and record them.", below=TRACE),
-        "study": Part("Published experiments, run again and compared with what was published.", below=STUDY),
+        "trace": Part("Describe, convert and record traces.", below=TRACE),
+        "study": Part("Run published experiments, and compare the results with the published values.", below=STUDY),
     }
 )

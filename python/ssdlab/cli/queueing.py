@@ -81,7 +81,7 @@ class Arrivals(StrEnum):
 
 
 def _time(what: str) -> Any:
-    return typer.Option(help=f"Microseconds for which {what} keeps the die busy (default: the device's).", metavar="X")
+    return typer.Option(help=f"Service time of {what}, us (default: the device's).", metavar="X")
 
 
 def queueing(
@@ -93,13 +93,11 @@ def queueing(
     pages: Annotated[int | None, typer.Option(help="Pages of a block (default: the device's).", metavar="N")] = None,
     valid: Annotated[
         str | None,
-        typer.Option(
-            help="Pages to copy in a collection (default: a quarter of a block), or a list to go through in turn.", metavar="N[,N...]"
-        ),
+        typer.Option(help="Valid pages of a victim (default: a quarter of a block), or a list to use in order.", metavar="N[,N...]"),
     ] = None,
-    arrivals: Annotated[Arrivals | None, typer.Option(help="How requests arrive (default: poisson, or as a trace says).")] = None,
-    read_rate: Annotated[float | None, typer.Option(help="Reads in a millisecond (default: 1).", metavar="X")] = None,
-    write_rate: Annotated[float | None, typer.Option(help="Writes in a millisecond (default: 0.5).", metavar="X")] = None,
+    arrivals: Annotated[Arrivals | None, typer.Option(help="Distribution of arrivals (default: poisson, or as in the trace).")] = None,
+    read_rate: Annotated[float | None, typer.Option(help="Reads per millisecond (default: 1).", metavar="X")] = None,
+    write_rate: Annotated[float | None, typer.Option(help="Writes per millisecond (default: 0.5).", metavar="X")] = None,
     gaps: Annotated[
         Path | None, typer.Option(help="CSV `op,gap_ns` of the gaps from which renewal arrivals are drawn.", metavar="FILE")
     ] = None,
@@ -111,12 +109,10 @@ def queueing(
     time_scale: o.TimeScale = None,
     bad_lines: o.BadLines = None,
     fit: o.Fit = None,
-    priority: Annotated[
-        list[Priority] | None, typer.Option(help="Which operations go first; once for each (default: rwp and cep).")
-    ] = None,
+    priority: Annotated[list[Priority] | None, typer.Option(help="Service discipline; repeat for several (default: rwp and cep).")] = None,
     free_blocks: Annotated[
         int | None,
-        typer.Option(help="Free blocks; writes wait where collections have taken all (default: without bound).", metavar="N", parser=count),
+        typer.Option(help="Free blocks; writes wait while GC has taken all (default: unbounded).", metavar="N", parser=count),
     ] = None,
     requests: Annotated[
         int | None,

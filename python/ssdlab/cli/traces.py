@@ -69,7 +69,7 @@ def convert(
     unit_bytes: o.UnitBytes = None,
     volume: Volume = None,
     bad_lines: o.BadLines = None,
-    time_order: Annotated[TimeOrder, typer.Option(help="What to do where times go back.")] = TimeOrder.error,
+    time_order: Annotated[TimeOrder, typer.Option(help="How to treat times that go back.")] = TimeOrder.error,
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     json_: o.Json = False,
 ) -> None:
@@ -80,9 +80,9 @@ def convert(
 def sample(
     source: Annotated[Path, typer.Argument(help="The trace to read; - is standard input.", metavar="IN")],
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
-    skip: Annotated[int, typer.Option(help="Leave out N requests at the start.", metavar="N", parser=count)] = 0,
+    skip: Annotated[int, typer.Option(help="Skip N requests at the start.", metavar="N", parser=count)] = 0,
     seconds: Annotated[
-        float | None, typer.Option(help="Only S seconds, by the trace's own clock, from the first request taken.", metavar="S")
+        float | None, typer.Option(help="At most S seconds of trace time, from the first request taken.", metavar="S")
     ] = None,
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     format: o.Format = None,
@@ -120,9 +120,7 @@ def record(
     command: Annotated[list[str], typer.Argument(help="The program to run, with its arguments.", metavar="-- COMMAND...")],
     device: Annotated[Path, typer.Option("--dev", help="The block device to record: a disk or a partition.", metavar="DEV")],
     out: Annotated[Path, typer.Option(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="FILE")],
-    buffer_mb: Annotated[
-        int, typer.Option(help="Memory of the kernel's for each processor, for events not read yet.", metavar="N", min=1, max=65536)
-    ] = 32,
+    buffer_mb: Annotated[int, typer.Option(help="Kernel memory per processor for unread events.", metavar="N", min=1, max=65536)] = 32,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:

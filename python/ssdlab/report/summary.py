@@ -113,8 +113,8 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("evictions", "cache.evictions", "count"),
         Place("pages destaged", "cache.destages", "count", "low"),
         Place("dirty pages at the end", "cache.dirty_pages", "count"),
-        Place("mean response, no page in collection", "cache.response_ns.no_gc.mean", "ns", "low"),
-        Place("mean response, a page in collection", "cache.response_ns.gc.mean", "ns", "low"),
+        Place("mean response, no target in GC", "cache.response_ns.no_gc.mean", "ns", "low"),
+        Place("mean response, a target in GC", "cache.response_ns.gc.mean", "ns", "low"),
     ),
     "Array": (
         Place("drives", "array.drives", "count"),
@@ -123,7 +123,7 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("full writes", "array.full_writes", "count"),
         Place("pages of parity written", "array.parity_writes", "count", "low"),
         Place("degraded reads", "array.degraded_reads", "count"),
-        Place("waits for a row's turn", "array.row_waits", "count"),
+        Place("waits for a stripe lock", "array.row_waits", "count"),
     ),
 }
 

@@ -250,7 +250,7 @@ def _slack(result: RunData) -> list[RenderableType]:
 
 
 def _cache(result: RunData) -> list[RenderableType]:
-    """What the cache did, and what awareness of collection did to it."""
+    """The statistics of the cache, GC awareness included."""
     cache = result.get("cache")
     if cache is None:
         return []
@@ -261,16 +261,16 @@ def _cache(result: RunData) -> list[RenderableType]:
         "destages": "destages",
         "idle_destages": "in idle time",
         "padded_pages": "pages of padding",
-        "gc_skips": "evictions passed over homes in GC",
-        "gc_fallbacks": "found all in GC",
-        "gc_bypasses": "pages not kept since all were in GC",
+        "gc_skips": "evictions skipped targets in GC",
+        "gc_fallbacks": "with all targets in GC",
+        "gc_bypasses": "pages not inserted, as all targets were in GC",
         "dirty_pages": "dirty pages left",
     }
     counts = [f"{cache[key]:,} {name}" for key, name in names.items() if cache.get(key)]
     responses = cache.get("response_ns", {})
     split = [f"{duration(responses[key]['mean'])} {where}" for key, where in (("gc", "with"), ("no_gc", "without")) if key in responses]
     lines += [f"  {', '.join(counts)}"] if counts else []
-    lines += [f"  mean response {' and '.join(split)} a page whose home was in GC"] if split else []
+    lines += [f"  mean response {' and '.join(split)} a page whose target was in GC"] if split else []
     return [Text(line) for line in lines]
 
 
@@ -283,8 +283,8 @@ def _array(result: RunData) -> list[RenderableType]:
         "read_modify_writes": "pages of parity by read-modify-write",
         "reconstruct_writes": "by reconstruction",
         "full_writes": "without reading",
-        "degraded_reads": "reads made from all other drives",
-        "row_waits": "waits for a row",
+        "degraded_reads": "degraded reads",
+        "row_waits": "waits for a stripe lock",
     }
     counts = [f"{array[key]:,} {name}" for key, name in names.items() if array.get(key)]
     return [Text(f"Array: {array['level']} of {array['drives']} drives{''.join(f', {count}' for count in counts)}")]

@@ -1,6 +1,6 @@
 //! Amounts as people write them: `64MiB` bytes, `2M` requests.
 //!
-//! A letter alone counts in 1024 for bytes, as in `dd` and `fio`, and in 1000 for what is counted.
+//! A letter alone counts in 1024 for bytes, as in `dd` and `fio`, and in 1000 for counts.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// The amount that a text stands for; `name` is what the message calls it.
+    /// Parses an amount; `name` is its name in messages.
     ///
     /// # Errors
     /// [`Error::Usage`] with the accepted forms.
@@ -35,7 +35,7 @@ impl Amount {
         format!("{name} = \"{text}\": expected {expected}")
     }
 
-    /// Exact: neither rounded nor by way of a float. `None` too for what is no whole number, or beyond 64 bits.
+    /// Exact, without floats. `None` for a number that is not whole or exceeds 64 bits.
     fn value(self, text: &str) -> Option<u64> {
         let text = text.trim();
         let letters = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -185,7 +185,7 @@ fn is_whole(number: &Number) -> bool {
     number.is_u64() || number.is_i64() || whole(number).is_some()
 }
 
-/// The integer that a float stands for, if it is one.
+/// The float as an integer, if it is whole.
 fn whole(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.as_f64()?;

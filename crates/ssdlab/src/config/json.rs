@@ -30,7 +30,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The configuration as a JSON tree, as results carry it: what is absent is absent, not null.
+    /// The configuration as a JSON tree, as in results: absent values are left out, not null.
     pub fn to_value(&self) -> Value {
         let mut tree = serde_json::to_value(self).expect("a configuration is a JSON object");
         remove_nulls(&mut tree);

@@ -57,7 +57,7 @@ fn nearest_by_last(last: &str, keys: &[&'static Node]) -> Option<&'static str> {
     keys.iter().find(|key| key.name() == near).map(|key| key.path.as_str())
 }
 
-/// Letters and digits alone, in lower case: what is left of a name when its spelling style is taken away.
+/// The letters and digits of a name in lower case, to compare names of different spelling styles.
 fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -16,22 +16,22 @@ pub(super) struct Node {
     pub path: String,
     /// The doc comment.
     pub description: String,
-    /// The value where nobody sets one.
+    /// The default value.
     pub default: Value,
     /// May be absent (`null`).
     pub nullable: bool,
-    /// What its value looks like.
+    /// The shape of its value.
     pub shape: KeyShape,
 }
 
-/// What a value looks like.
+/// The shape of a key's value.
 #[derive(Debug)]
 pub(super) enum KeyShape {
     /// A section.
     Table(Vec<Node>),
-    /// A table of keys that are checked elsewhere.
+    /// A table of keys, checked elsewhere.
     FreeTable,
-    /// A list of like entries.
+    /// A list of entries of one shape.
     List(Box<KeyShape>),
     /// A list of a fixed number of entries.
     Tuple(Vec<KeyShape>),
@@ -80,7 +80,7 @@ impl Node {
         }
     }
 
-    /// The section or key of this name right below.
+    /// The child section or key of this name.
     pub fn child(&self, name: &str) -> Option<&Node> {
         self.children().iter().find(|child| child.name() == name)
     }
@@ -90,7 +90,7 @@ impl Node {
         path.split('.').try_fold(self, |node, name| node.child(name))
     }
 
-    /// Every key below, in the order of declaration.
+    /// Every key of the section and its subsections, in the order of declaration.
     pub fn keys(&self) -> Vec<&Node> {
         match &self.shape {
             KeyShape::Table(children) => children.iter().flat_map(Node::keys).collect(),
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// Every section below.
+    /// Every subsection.
     pub fn sections(&self) -> Vec<&Node> {
         let below = self.children().iter().filter(|child| matches!(child.shape, KeyShape::Table(_)));
         below.flat_map(|section| std::iter::once(section).chain(section.sections())).collect()

@@ -16,7 +16,7 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../presets");
 pub enum Kind {
     /// A drive.
     Device,
-    /// How it collects garbage and orders its work.
+    /// Garbage collection and scheduling.
     Scheme,
     /// The requests.
     Workload,
@@ -46,8 +46,8 @@ impl Kind {
 
     /// Whether a preset of this kind may set a key.
     ///
-    /// The thresholds of collection belong to the device, since papers give them with the drive. What triggers it is published both with a
-    /// drive (ae2022) and as a scheme (lee2013's idle collection), and so is where a write goes (elyasi2017's DynAlloc): either may set
+    /// The GC thresholds belong to the device, as papers give them with the drive. The trigger is published both with a drive (ae2022) and
+    /// as a scheme (lee2013's idle-time GC), and so is page allocation (elyasi2017's DynAlloc): either may set
     /// `gc.trigger` and `ftl.allocation`.
     pub fn may_set(self, key: &str) -> bool {
         const BY_DEVICE: [&str; 2] = ["gc.soft", "gc.invalid_share"];

@@ -64,7 +64,7 @@ pub struct KeyInfo {
     pub kind: Kind,
     /// True if it may be absent (`null`).
     pub optional: bool,
-    /// The value where nobody sets one.
+    /// The default value.
     pub default: Value,
     /// The least value of a number (for a list of numbers: of each entry).
     pub minimum: Option<f64>,

@@ -70,7 +70,7 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (
             json!({"gc": {"suspend": "erase"}}),
             "gc.suspend = \"erase\": must be a list, each entry one of \"read\", \"program\", \"erase\", not a string (GC operations in \
-             progress that a host operation may suspend)",
+             service that a host operation may suspend)",
         ),
         (
             json!({"device": {"read_ns_by_page": [1, 0]}}),

@@ -11,7 +11,7 @@ use super::node::join;
 /// Parses TOML text; `name` is what messages call it.
 ///
 /// # Errors
-/// [`Error::Config`] with line and column of what is not TOML.
+/// [`Error::Config`] with line and column of a syntax error.
 pub(super) fn parse(name: &str, text: &str) -> Result<toml::Table> {
     text.parse().map_err(|error: toml::de::Error| {
         let (line, column) = position(text, error.span().map_or(0, |span| span.start));

@@ -17,7 +17,7 @@ pub fn validate(config: &Config) -> Result<()> {
     let tree = serde_json::to_value(config).map_err(|error| Error::Config(format!("configuration: {error}")))?;
     let mut messages = not_finite(config);
     messages.extend(check(&tree).into_iter().map(|problem| problem.message));
-    // The relations rely on the ranges, so that they are looked at only when those hold.
+    // The relations rely on the ranges: they are checked only if all ranges hold.
     if messages.is_empty() {
         relations(config, &mut messages);
     }
@@ -188,8 +188,8 @@ fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
     }
 }
 
-/// A pool needs room for its frontiers and for collecting into, and the soft threshold must lie within what is left, else
-/// collection would never end.
+/// A pool needs spare blocks for its write frontiers and one for GC. The soft threshold must be less than the rest, else GC would never
+/// end.
 fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let needed = frontiers + 1;
@@ -229,7 +229,7 @@ fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
     ));
 }
 
-/// Spare blocks that a threshold needs beyond itself: the frontiers, and one to be strictly below.
+/// Spare blocks that a threshold needs beyond itself: the write frontiers, and one to be strictly less.
 fn needed_beyond(frontiers: u64) -> u64 {
     frontiers + 1
 }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::node::{Node, root};
 use super::{Address, SizeDistribution, Workload};
 
-/// One message for the keys of `keys` (whole names) that do nothing: those of a generated workload beside a trace, or those of a trace without
-/// one. A key's description says to which of the two it belongs.
+/// One message for the keys of `keys` (whole names) that do nothing: those of a generated workload beside a trace, or those of a trace
+/// without one. A key's description says to which of the two it belongs.
 ///
 /// Only for keys set by hand, which are meant to do something; a preset or a file may describe a workload that a trace then replaces.
 pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, trace: Option<&str>) -> Option<String> {
@@ -41,7 +41,7 @@ pub(super) fn relations(workload: &Workload, messages: &mut Vec<String>) {
     }
 }
 
-/// The workload that a flow stands for: its own keys over those of the first flow.
+/// The workload of a flow: its own keys over those of the first flow.
 fn overlaid(workload: &Workload, keys: &Map<String, Value>) -> serde_json::Result<Workload> {
     let mut tree = serde_json::to_value(workload)?;
     tree["flows"] = Value::Array(Vec::new());

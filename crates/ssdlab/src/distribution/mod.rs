@@ -115,7 +115,7 @@ impl Distribution {
     }
 
     /// The buckets that are not empty, the shortest times first: the longest time that belongs to each, and how many are in it. The last
-    /// bucket reaches beyond the longest time recorded, which stands for it.
+    /// bucket has the longest time recorded as its bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Ns, u64)> {
         let mut left = self.sums.count;
         self.histogram.buckets().map(move |(longest, count)| {

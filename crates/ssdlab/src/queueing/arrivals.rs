@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::units::Ns;
 
-/// The last instant at which a request may arrive: what follows it must not overflow.
+/// The last allowed arrival: later times must not overflow.
 pub const LAST_ARRIVAL: Ns = Ns::MAX / 2;
 /// The longest gap of a list, ns.
 pub const LONGEST_GAP: Ns = 1_000_000_000_000_000;
@@ -18,10 +18,10 @@ const PS_PER_NS: u64 = 1000;
 const PS_PER_MS: f64 = 1e9;
 const NS_PER_MS: f64 = 1e6;
 
-/// What a user asks of the die.
+/// The kind of a user request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Op {
+pub enum UserOp {
     /// A page is read.
     Read,
     /// A page is written.
@@ -35,8 +35,8 @@ pub struct Arrival(u64);
 impl Arrival {
     /// A request that arrives at `at_ns`, `None` after [`LAST_ARRIVAL`].
     #[inline]
-    pub fn new(at_ns: Ns, op: Op) -> Option<Self> {
-        (at_ns <= LAST_ARRIVAL).then_some(Arrival(at_ns << 1 | u64::from(op == Op::Write)))
+    pub fn new(at_ns: Ns, op: UserOp) -> Option<Self> {
+        (at_ns <= LAST_ARRIVAL).then_some(Arrival(at_ns << 1 | u64::from(op == UserOp::Write)))
     }
 
     /// When it arrives.
@@ -45,10 +45,10 @@ impl Arrival {
         self.0 >> 1
     }
 
-    /// What it asks for.
+    /// Its kind.
     #[inline]
-    pub fn op(self) -> Op {
-        if self.0 & 1 == 0 { Op::Read } else { Op::Write }
+    pub fn op(self) -> UserOp {
+        if self.0 & 1 == 0 { UserOp::Read } else { UserOp::Write }
     }
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Arrival {
     }
 }
 
-/// Requests of the two streams in a millisecond. 0: there is no such stream.
+/// Rates of the two streams, requests per millisecond. 0: no such stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RatesPerMs {
     /// Reads.
@@ -67,16 +67,16 @@ pub struct RatesPerMs {
     pub write_per_ms: f64,
 }
 
-/// The times between the requests of the two streams. Empty: there is no such stream.
+/// Interarrival times of the two streams. Empty: no such stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapLists {
-    /// Of reads.
+    /// Reads.
     pub read: Arc<[Ns]>,
-    /// Of writes.
+    /// Writes.
     pub write: Arc<[Ns]>,
 }
 
-/// How requests arrive. Reads and writes are two independent streams, merged by time; at one instant the read goes first.
+/// The arrivals of requests. Reads and writes are two independent streams, merged by time; at one instant the read comes first.
 ///
 /// Requests arrive at whole nanoseconds, rounded down. Gaps that are drawn are whole picoseconds, whose sum is exact; of fixed gaps the
 /// k-th request arrives at k divided by the rate. So nothing drifts. The first request of a stream arrives one gap after the start.
@@ -94,7 +94,7 @@ pub enum Arrivals {
     Replayed(Arc<[Arrival]>),
 }
 
-/// What a run is given to do.
+/// The requests of a run.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     arrivals: Arrivals,
@@ -103,7 +103,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// `requests` requests that arrive as `arrivals` says; of replayed ones, all. The seed decides nothing else.
+    /// `requests` requests with these arrivals; of replayed requests all. The seed is used for arrivals only.
     ///
     /// # Errors
     /// [`Error::Usage`] for a rate or gap out of range, no stream at all, replayed requests that go back in time, or no request.
@@ -128,23 +128,23 @@ impl Traffic {
         Ok(Traffic { arrivals, requests, seed })
     }
 
-    /// How they arrive.
+    /// Their arrivals.
     pub fn arrivals(&self) -> &Arrivals {
         &self.arrivals
     }
 
-    /// How many there are.
+    /// Number of requests.
     pub fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// The seed from which they are drawn.
+    /// The seed of the arrivals.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Mean arrivals of each stream in a millisecond: those asked for, those that the gaps of lists have on average, or of replayed requests
-    /// those up to the last. `None` for replayed requests that all arrive at time 0.
+    /// Mean rate of each stream, requests per millisecond: as configured, from the mean gap of a list, or of replayed requests up to the
+    /// last. `None` for replayed requests that all arrive at time 0.
     pub fn mean_rates(&self) -> Option<RatesPerMs> {
         let rates = |read_per_ms: f64, write_per_ms: f64| RatesPerMs { read_per_ms, write_per_ms };
         match &self.arrivals {
@@ -156,7 +156,7 @@ impl Traffic {
             }
             Arrivals::Replayed(list) => {
                 let end_ns = list.last().map_or(0, |last| last.at_ns());
-                let writes = list.iter().filter(|arrival| arrival.op() == Op::Write).count();
+                let writes = list.iter().filter(|arrival| arrival.op() == UserOp::Write).count();
                 let rate = |count: usize| count as f64 * NS_PER_MS / end_ns as f64;
                 (end_ns > 0).then(|| rates(rate(list.len() - writes), rate(writes)))
             }
@@ -252,9 +252,9 @@ impl Stream {
         let (at_ns, op) = match &mut self.source {
             Source::Two { read, write } => {
                 let next = |gaps: &Option<Gaps>| gaps.as_ref().map_or(Ns::MAX, |gaps| gaps.next_ns);
-                if next(read) <= next(write) { (take(read), Op::Read) } else { (take(write), Op::Write) }
+                if next(read) <= next(write) { (take(read), UserOp::Read) } else { (take(write), UserOp::Write) }
             }
-            Source::Saturated { read_share, kind } => (0, if kind.chance(*read_share) { Op::Read } else { Op::Write }),
+            Source::Saturated { read_share, kind } => (0, if kind.chance(*read_share) { UserOp::Read } else { UserOp::Write }),
             Source::Replayed(list) => return Ok(Some(list[self.given as usize - 1])),
         };
         match Arrival::new(at_ns, op) {
@@ -263,7 +263,7 @@ impl Stream {
         }
     }
 
-    /// How many requests at time 0 are still to come, if all requests arrive then: such a queue is counted, not held.
+    /// Number of requests left, if all arrive at time 0: such a queue is counted, not stored.
     pub(super) fn left_at_start(&self) -> Option<u64> {
         matches!(self.source, Source::Saturated { .. }).then(|| self.requests - self.given)
     }
@@ -281,7 +281,7 @@ struct Gaps {
     law: Law,
     rng: Rng,
     next_ns: Ns,
-    /// What the next time has beyond whole nanoseconds.
+    /// The fraction of the next time beyond whole nanoseconds.
     rest_ps: u64,
 }
 
@@ -349,7 +349,7 @@ mod tests {
         Arrivals::Renewal(GapLists { read: read.into(), write: write.into() })
     }
 
-    fn times(arrivals: &[Arrival], op: Op) -> Vec<Ns> {
+    fn times(arrivals: &[Arrival], op: UserOp) -> Vec<Ns> {
         arrivals.iter().filter(|arrival| arrival.op() == op).map(|arrival| arrival.at_ns()).collect()
     }
 
@@ -358,7 +358,7 @@ mod tests {
         let arrivals = all(Arrivals::Poisson(RATES), 300_000, 7);
         assert_eq!(arrivals.len(), 300_000);
         assert!(arrivals.windows(2).all(|pair| pair[0].at_ns() <= pair[1].at_ns()));
-        for (op, gap) in [(Op::Read, 1e6), (Op::Write, 2e6)] {
+        for (op, gap) in [(UserOp::Read, 1e6), (UserOp::Write, 2e6)] {
             let times = times(&arrivals, op);
             let mean = *times.last().unwrap() as f64 / times.len() as f64;
             assert!((mean / gap - 1.0).abs() < 0.01, "{op:?} {mean}");
@@ -370,24 +370,24 @@ mod tests {
     #[test]
     fn a_stream_is_the_same_whatever_the_other_does() {
         let alone = all(Arrivals::Poisson(RatesPerMs { write_per_ms: 0.0, ..RATES }), 1000, 3);
-        let both = times(&all(Arrivals::Poisson(RATES), 3000, 3), Op::Read);
-        assert_eq!(times(&alone, Op::Read)[..1000], both[..1000]);
-        assert_ne!(times(&all(Arrivals::Poisson(RATES), 3000, 4), Op::Read), both);
+        let both = times(&all(Arrivals::Poisson(RATES), 3000, 3), UserOp::Read);
+        assert_eq!(times(&alone, UserOp::Read)[..1000], both[..1000]);
+        assert_ne!(times(&all(Arrivals::Poisson(RATES), 3000, 4), UserOp::Read), both);
     }
 
     #[test]
     fn fixed_gaps_do_not_drift_and_at_one_instant_the_read_is_first() {
         let arrivals = all(Arrivals::Deterministic(RatesPerMs { read_per_ms: 3.0, write_per_ms: 1.5 }), 3_000, 1);
-        let reads = times(&arrivals, Op::Read);
+        let reads = times(&arrivals, UserOp::Read);
         assert_eq!((reads[0], reads[1], reads[2]), (333_333, 666_666, 1_000_000));
         assert_eq!(reads[1499], 500_000_000);
-        assert_eq!((arrivals[1].op(), arrivals[2].op()), (Op::Read, Op::Write));
+        assert_eq!((arrivals[1].op(), arrivals[2].op()), (UserOp::Read, UserOp::Write));
         assert_eq!(arrivals[1].at_ns(), arrivals[2].at_ns());
     }
 
     #[test]
     fn gaps_of_a_list_are_drawn_evenly() {
-        let reads = times(&all(lists(&[10, 20, 90], &[]), 30_000, 5), Op::Read);
+        let reads = times(&all(lists(&[10, 20, 90], &[]), 30_000, 5), UserOp::Read);
         assert!((*reads.last().unwrap() as f64 / 30_000.0 / 40.0 - 1.0).abs() < 0.02);
         let gaps: std::collections::BTreeSet<Ns> = reads.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!(gaps, [10, 20, 90].into());
@@ -397,7 +397,7 @@ mod tests {
     fn saturated_requests_are_there_from_the_start_in_their_ratio() {
         let arrivals = all(Arrivals::Saturated(RATES), 90_000, 1);
         assert!(arrivals.iter().all(|arrival| arrival.at_ns() == 0));
-        assert!((times(&arrivals, Op::Read).len() as f64 / 60_000.0 - 1.0).abs() < 0.01);
+        assert!((times(&arrivals, UserOp::Read).len() as f64 / 60_000.0 - 1.0).abs() < 0.01);
     }
 
     #[test]
@@ -409,10 +409,10 @@ mod tests {
         assert!(message(rates(1.0, 1.0), 0).contains("at least one"));
         assert!(message(lists(&[], &[]), 1).contains("both empty"));
         assert!(message(lists(&[], &[1, Ns::MAX]), 1).starts_with("write_gaps_ns[1] = 18446744073709551615: expected at most"));
-        let at = |at_ns| Arrival::new(at_ns, Op::Read).unwrap();
+        let at = |at_ns| Arrival::new(at_ns, UserOp::Read).unwrap();
         assert!(message(Arrivals::Replayed([at(5), at(9), at(8)].into()), 0).contains("request 2 arrives at 8 ns, before"));
         assert!(message(Arrivals::Replayed([].into()), 5).contains("no request to serve"));
-        assert_eq!(Arrival::new(LAST_ARRIVAL + 1, Op::Read), None);
+        assert_eq!(Arrival::new(LAST_ARRIVAL + 1, UserOp::Read), None);
         let mut stream = Traffic::new(lists(&[LONGEST_GAP], &[]), u64::MAX, 1).unwrap().stream();
         let error = (0..20_000).find_map(|_| stream.next_arrival().err()).unwrap().to_string();
         assert!(error.contains("292 years"), "{error}");

@@ -1,23 +1,23 @@
-//! What a run of the queueing model reports. What is not defined in a run is absent: there is no null, NaN or infinity in it.
+//! The result of a run of the queueing model. Undefined values are absent: it has no null, NaN or infinity.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::arrivals::{Arrivals, Op, RatesPerMs, Traffic};
+use super::arrivals::{Arrivals, RatesPerMs, Traffic, UserOp};
 use super::simulation::{Model, Priority};
 use crate::distribution::Summary;
 use crate::units::Ns;
 
-/// Everything that a run of the queueing model reports.
+/// The result of a run of the queueing model.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueingResult {
     /// The version of ssdlab that made this result.
     pub version: &'static str,
-    /// The die, its collections and how requests arrived.
+    /// The die, its GC and the arrivals of requests.
     pub parameters: Value,
-    /// The seed from which the arrivals were drawn.
+    /// The seed of the arrivals.
     pub seed: u64,
-    /// Which operations go first.
+    /// The service discipline.
     pub priority: Priority,
     /// BLAKE3 over the waits in ns (eight bytes each, least significant first) in order of arrival.
     pub digest: String,
@@ -27,27 +27,27 @@ pub struct QueueingResult {
     pub wait_ns: Waits,
     /// Bound on the relative error of the percentiles; mean, deviation, minimum and maximum are exact.
     pub percentile_error: f64,
-    /// Requests that wait, those in service excluded. Absent in a run of no duration.
+    /// Queue length: requests that wait, without the one in service. Absent in a run of no duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLength>,
-    /// Copies that wait, that in service excluded. Absent in a run of no duration.
+    /// Queue length of GC: copies that wait, without the one in service. Absent in a run of no duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy_queue: Option<QueueLength>,
-    /// Shares of the time until the last request has been served. Absent in a run of no duration.
+    /// Utilisation until the end of the last request. Absent in a run of no duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
-    /// Requests in a millisecond until the last one has been served. Absent in a run of no duration.
+    /// Throughput until the end of the last request, requests per millisecond. Absent in a run of no duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_per_ms: Option<f64>,
-    /// Collections.
+    /// Garbage collection.
     pub gc: Collections,
-    /// When the last request had been served: what time averages are taken over.
+    /// End of the last request. Time averages are over the time until then.
     pub requests_end_ns: Ns,
-    /// When the die had nothing left to do.
+    /// Time at which the die is idle for good.
     pub simulated_ns: Ns,
 }
 
-/// How many requests of each kind.
+/// Number of requests by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OpCounts {
     /// Reads.
@@ -58,14 +58,14 @@ pub struct OpCounts {
 
 impl OpCounts {
     #[inline]
-    pub(super) fn count(&mut self, op: Op) {
+    pub(super) fn count(&mut self, op: UserOp) {
         match op {
-            Op::Read => self.read += 1,
-            Op::Write => self.write += 1,
+            UserOp::Read => self.read += 1,
+            UserOp::Write => self.write += 1,
         }
     }
 
-    /// Both.
+    /// Reads and writes.
     pub fn total(self) -> u64 {
         self.read + self.write
     }
@@ -85,27 +85,27 @@ pub struct Waits {
     pub write: Option<Summary>,
 }
 
-/// How many wait.
+/// A queue length.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct QueueLength {
-    /// The average over time.
+    /// Mean over time.
     pub mean: f64,
-    /// The most at one time: what stays for less than a nanosecond does not wait.
+    /// Maximum. A wait of less than a nanosecond does not count.
     pub max: u64,
 }
 
-/// Shares of the time, by what the die does.
+/// Utilisation of the die by kind of operation, as shares of the time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Utilisation {
-    /// Reads of the user.
+    /// User reads.
     pub read: f64,
-    /// Writes of the user.
+    /// User writes.
     pub write: f64,
     /// Copies.
     pub copy: f64,
     /// Erases.
     pub erase: f64,
-    /// All of them.
+    /// All operations.
     pub total: f64,
 }
 
@@ -118,34 +118,34 @@ impl Utilisation {
     }
 }
 
-/// What collections did, to the end of the run.
+/// GC jobs, to the end of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Collections {
-    /// How many there were.
+    /// Number of GC jobs.
     pub collections: u64,
     /// Pages copied.
     pub copies: u64,
-    /// From a collection's start to the end of its erase. Absent without collections.
+    /// Duration of a GC job: from its start to the end of its erase. Absent without jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Summary>,
-    /// Collections that took longer than their copies and erase.
+    /// GC jobs that lasted longer than their copies and erase.
     pub prolonged: u64,
-    /// From a collection's start until the die is next idle. Absent without collections.
+    /// Backlog of a GC job: from its start until the die is idle. Absent without jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backlog_ns: Option<Summary>,
-    /// Collections that started before the backlog of the one before them had ended.
+    /// GC jobs that started before the backlog of the previous job had ended.
     pub overlapped: u64,
-    /// Writes that the die, being free, passed over because there was no free block to write into. Absent where there are always enough.
+    /// Writes that waited for a free block while the die was free to serve them. Absent if there are always enough blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_writes: Option<u64>,
 }
 
-/// What happened, one by one.
+/// The series of a run: every request, GC job and copy.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     /// Requests in order of arrival.
     pub requests: RequestSeries,
-    /// Collections in order.
+    /// GC jobs in order.
     pub collections: CollectionSeries,
     /// Copies in order.
     pub copies: CopySeries,
@@ -154,39 +154,39 @@ pub struct Series {
 /// Requests in order of arrival, by column.
 #[derive(Clone, Debug, Default)]
 pub struct RequestSeries {
-    /// When they arrive.
+    /// Arrival times.
     pub arrival_ns: Vec<Ns>,
     /// 1 for a write, 0 for a read.
     pub is_write: Vec<u8>,
-    /// How long they wait.
+    /// Waits.
     pub wait_ns: Vec<Ns>,
 }
 
-/// Collections in order, by column.
+/// GC jobs in order, by column.
 #[derive(Clone, Debug, Default)]
 pub struct CollectionSeries {
     /// Their starts.
     pub start_ns: Vec<Ns>,
     /// The ends of their erases.
     pub end_ns: Vec<Ns>,
-    /// When the die is next idle after their starts.
+    /// Times at which the die is next idle after the starts.
     pub backlog_end_ns: Vec<Ns>,
     /// Pages to copy.
     pub valid: Vec<u64>,
-    /// 1 where the backlog of the collection before had not ended.
+    /// 1 if the backlog of the previous job had not ended.
     pub overlapped: Vec<u8>,
 }
 
 /// Copies in order, by column.
 #[derive(Clone, Debug, Default)]
 pub struct CopySeries {
-    /// The starts of their collections.
+    /// The starts of their GC jobs.
     pub entered_ns: Vec<Ns>,
     /// Their own starts.
     pub start_ns: Vec<Ns>,
 }
 
-/// What determined a run, for its result.
+/// The input of a run, for its result.
 pub(super) fn parameters(model: &Model, traffic: &Traffic) -> Value {
     let times = model.times;
     let valid = if let [valid] = model.valid[..] { json!(valid) } else { json!(model.valid) };

@@ -1,14 +1,14 @@
-//! The simulation of the single die: one server, requests and collections, integer nanoseconds.
+//! The simulation of the single die: one server, requests and GC jobs, integer nanoseconds.
 //!
-//! As there is one server, there is one event to wait for: the end of what it does, or, where it does nothing, the next arrival. At one
-//! instant, what ends comes first (it may start a collection), then what arrives, then the server takes its next operation.
+//! With one server there is one next event: the end of the operation in service, or, if the server is idle, the next arrival. The order at
+//! one instant: an operation ends (and may start a GC job), requests arrive, the server takes its next operation.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{Arrival, Op, Stream, Traffic};
+use super::arrivals::{Arrival, Stream, Traffic, UserOp};
 use super::result::{Collections, OpCounts, QueueLength, QueueingResult, Series, Utilisation, Waits, parameters};
 use crate::caller::Caller;
 use crate::config::{self, Device};
@@ -20,15 +20,15 @@ use crate::units::{Ns, transfer_ns};
 const LONGEST_NS: Ns = 1_000_000_000_000;
 /// The most pages of a block: as in a device's configuration.
 const MOST_PAGES: u32 = 16_384;
-/// How many operations pass between looks at [`Watch`].
+/// Operations between two checks of [`Watch`].
 const OPERATIONS_PER_LOOK: u64 = 1 << 16;
 
-/// How long the die is busy with one operation, ns.
+/// Service times of the die, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceTimes {
-    /// A read of the user, b_r.
+    /// A user read, b_r.
     pub read_ns: Ns,
-    /// A write of the user, b_w.
+    /// A user write, b_w.
     pub write_ns: Ns,
     /// A copy, b_c.
     pub copy_ns: Ns,
@@ -37,8 +37,8 @@ pub struct ServiceTimes {
 }
 
 impl ServiceTimes {
-    /// The times of a configured device's die, which is busy also while its page goes over the bus. Where they differ from page to page, the
-    /// mean over a block's pages, rounded to the nearest.
+    /// The times of a configured device's die, which is busy also while its page goes over the bus. Where they differ from page to page,
+    /// the mean over a block's pages, rounded to the nearest.
     pub fn of(device: &Device) -> Self {
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
         let transfer = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
@@ -53,15 +53,15 @@ impl ServiceTimes {
     }
 }
 
-/// Which operations go first; none is ever interrupted.
+/// The service discipline. It is not preemptive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// Reads and writes of the user (bux2011, section 3.2).
+    /// User reads and writes first (bux2011, section 3.2).
     Rwp,
-    /// Copies and erases (bux2011, section 3.2).
+    /// Copies and erases first (bux2011, section 3.2).
     Cep,
-    /// Whichever entered first; of one instant, the collection.
+    /// First come first served; at one instant the GC job before the request.
     Fifo,
 }
 
@@ -78,16 +78,16 @@ impl From<config::Priority> for Priority {
 /// A die and its garbage collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// How long operations take.
+    /// Service times.
     pub times: ServiceTimes,
     /// Pages of a block, c.
     pub pages: u32,
-    /// Valid pages of the blocks collected, v, one after the other and again from the first; each below `pages`.
+    /// Valid pages of the victims, v, used one after the other and again from the first; each less than `pages`.
     pub valid: Vec<u32>,
-    /// Which operations go first.
+    /// The service discipline.
     pub priority: Priority,
-    /// Free blocks, at least 1. A collection takes one when it starts and gives one back when it ends; where more collections than these are
-    /// unfinished, writes have to wait. `None`: there are always enough (bux2011, section 3.2).
+    /// Free blocks, at least 1. A GC job takes one at its start and returns one at its end; writes wait while more jobs than these are
+    /// unfinished. `None`: there are always enough (bux2011, section 3.2).
     pub free_blocks: Option<u64>,
 }
 
@@ -120,16 +120,16 @@ impl Model {
     }
 }
 
-/// A run's line to the outside.
+/// Cancel flag and progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'a> {
-    /// Ends the run with [`Error::Interrupted`] once asked for.
+    /// Ends the run with [`Error::Interrupted`] once it requests a stop.
     pub caller: &'a Caller,
     /// Requests served so far.
     pub completed: &'a AtomicU64,
 }
 
-/// Serves all requests of `traffic`, and what collections they bring, until the die is idle. Equal arguments give an equal result.
+/// Serves all requests of `traffic` and the GC jobs that they cause, until the die is idle. Equal arguments give an equal result.
 ///
 /// # Errors
 /// [`Error::Usage`] for a model or arrivals that cannot be simulated; [`Error::Interrupted`].
@@ -155,7 +155,7 @@ impl Queue {
         Ok(Queue { stream, next, waiting: VecDeque::new(), longest: 0 })
     }
 
-    /// Takes in what arrives before `end`.
+    /// Queues the requests that arrive before `end`.
     #[inline]
     fn enter_before(&mut self, end: Ns) -> Result<()> {
         if self.stream.left_at_start().is_some() {
@@ -168,7 +168,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Who has waited for longest.
+    /// The request that has waited longest.
     #[inline]
     fn head(&self) -> Option<Arrival> {
         if self.stream.left_at_start().is_some() { self.next } else { self.waiting.front().copied() }
@@ -212,16 +212,16 @@ impl Cycle<'_> {
     }
 }
 
-/// Collections that have started and not ended, in order. Only the first is ever at work.
+/// GC jobs that have started and not ended, in order. Only the first is in service.
 struct Backlog<'a> {
     starts: VecDeque<Ns>,
     /// Valid pages of the first.
     valid: u32,
-    /// Copies that it has yet to begin.
+    /// Copies of the first job that have not begun.
     copies_left: u32,
-    /// Copies that all have yet to begin.
+    /// Copies of all jobs that have not begun.
     copies_waiting: u64,
-    /// Valid pages of the collection after the first, and on.
+    /// Valid pages of the jobs after the first.
     upcoming: Cycle<'a>,
 }
 
@@ -239,7 +239,7 @@ impl Backlog<'_> {
         self.copies_left = self.valid;
     }
 
-    /// The first has ended; returns when it had started.
+    /// The first job has ended; returns its start.
     fn end_first(&mut self) -> Ns {
         let start = self.starts.pop_front().expect("a GC job is in service");
         if !self.starts.is_empty() {
@@ -248,7 +248,7 @@ impl Backlog<'_> {
         start
     }
 
-    /// How long the copies that have yet to begin have waited by now, summed.
+    /// Sum of the waits so far of the copies that have not begun.
     fn waited(&self, now: Ns) -> u128 {
         let mut upcoming = self.upcoming;
         let rest = self.starts.iter().skip(1).map(|start| (start, upcoming.next()));
@@ -257,7 +257,7 @@ impl Backlog<'_> {
     }
 }
 
-/// What is counted of a run.
+/// The counters of a run.
 struct Ledger {
     reads: Distribution,
     writes: Distribution,
@@ -265,21 +265,21 @@ struct Ledger {
     served: OpCounts,
     durations: Distribution,
     backlogs: Distribution,
-    /// Starts of the collections since which the die has not been idle.
+    /// Starts of the GC jobs since the die was last idle.
     open_backlogs: Vec<Ns>,
     overlapped: u64,
     held_writes: u64,
     prolonged: u64,
     copies: u64,
-    /// Waits of copies until the last request had been served, summed; and the most copies that waited at one time until then.
+    /// Until the end of the last request: sum of the waits of copies, and maximum of the copies that waited.
     copy_waits: u128,
     most_copies: u64,
-    /// What stood at that instant; `None` before it.
+    /// The state at that instant; `None` before it.
     at_end: Option<AtEnd>,
     series: Option<Series>,
 }
 
-/// When the last request had been served, and what had been done by then.
+/// The end of the last request, and the counters until then.
 #[derive(Clone, Copy)]
 struct AtEnd {
     at: Ns,
@@ -293,7 +293,7 @@ enum Next {
     Idle,
 }
 
-/// The die at work.
+/// The state of the die.
 struct Die<'a> {
     model: &'a Model,
     queue: Queue,
@@ -301,11 +301,11 @@ struct Die<'a> {
     now: Ns,
     /// User writes that the write block still has room for.
     room: u32,
-    /// Valid pages of the collections to start.
+    /// Valid pages of the GC jobs to come.
     valid: Cycle<'a>,
-    /// Those of the next.
+    /// Valid pages of the next job.
     next_valid: u32,
-    /// The write at the head of the queue has been found without a block to write into.
+    /// The write at the head of the queue waits for a free block.
     head_is_held: bool,
     ledger: Ledger,
 }
@@ -369,15 +369,15 @@ impl<'a> Die<'a> {
         Ok(())
     }
 
-    /// What the server takes next.
+    /// The next operation of the server.
     #[inline]
     fn choose(&mut self) -> Next {
         let Some(head) = self.queue.head() else {
             return if self.backlog.starts.is_empty() { Next::Idle } else { Next::Collection };
         };
         let Some(&start) = self.backlog.starts.front() else { return Next::User };
-        if head.op() == Op::Write && self.model.free_blocks.is_some_and(|free| self.backlog.starts.len() as u64 > free) {
-            // There is no block to write into (bux2011 leaves this out, section 3.2, and asks for it in section 8).
+        if head.op() == UserOp::Write && self.model.free_blocks.is_some_and(|free| self.backlog.starts.len() as u64 > free) {
+            // No free block to write to (bux2011 leaves this out in section 3.2, and proposes it in section 8).
             self.ledger.held_writes += u64::from(!std::mem::replace(&mut self.head_is_held, true));
             return Next::Collection;
         }
@@ -389,7 +389,7 @@ impl<'a> Die<'a> {
         if collection_first { Next::Collection } else { Next::User }
     }
 
-    /// The server works for `ns`; meanwhile requests arrive.
+    /// The server is busy for `ns`; meanwhile requests arrive.
     #[inline]
     fn work(&mut self, ns: Ns) -> Result<()> {
         let end = self
@@ -413,8 +413,8 @@ impl<'a> Die<'a> {
         let request = self.queue.take_head()?.expect("there is a request to serve");
         self.ledger.serve(request, self.now - request.at_ns());
         match request.op() {
-            Op::Read => self.work(self.model.times.read_ns)?,
-            Op::Write => {
+            UserOp::Read => self.work(self.model.times.read_ns)?,
+            UserOp::Write => {
                 self.head_is_held = false;
                 self.work(self.model.times.write_ns)?;
                 self.written();
@@ -428,7 +428,7 @@ impl<'a> Die<'a> {
         Ok(())
     }
 
-    /// A user write has ended: the one that fills the block starts a collection.
+    /// A user write has ended. If it fills the block, a GC job starts.
     #[inline]
     fn written(&mut self) {
         self.room -= 1;
@@ -440,7 +440,7 @@ impl<'a> Die<'a> {
         }
     }
 
-    /// Does the next operation of the first collection: a copy, or after the last copy the erase.
+    /// Executes the next operation of the first GC job: a copy, or after the last copy the erase.
     fn collect(&mut self) -> Result<()> {
         let start = self.backlog.starts[0];
         if self.backlog.copies_left > 0 {
@@ -485,7 +485,7 @@ impl<'a> Die<'a> {
             digest: digest.finish(),
             requests: served,
             percentile_error: PERCENTILE_ERROR,
-            // Little's law: whoever waits is in the queue for as long as the wait lasts.
+            // Little's law: the sum of waits is the integral of the queue length.
             queue: mean_over_time(all.sums().sum, self.queue.longest),
             copy_queue: mean_over_time(copy_waits, most_copies),
             utilisation: Utilisation::of(
@@ -522,17 +522,17 @@ impl Ledger {
         self.served.count(request.op());
         self.digest.take(wait);
         match request.op() {
-            Op::Read => self.reads.record(wait),
-            Op::Write => self.writes.record(wait),
+            UserOp::Read => self.reads.record(wait),
+            UserOp::Write => self.writes.record(wait),
         }
         if let Some(Series { requests, .. }) = &mut self.series {
             requests.arrival_ns.push(request.at_ns());
-            requests.is_write.push(u8::from(request.op() == Op::Write));
+            requests.is_write.push(u8::from(request.op() == UserOp::Write));
             requests.wait_ns.push(wait);
         }
     }
 
-    /// A collection starts.
+    /// A GC job starts.
     fn start(&mut self, now: Ns, valid: u32) {
         let overlaps = !self.open_backlogs.is_empty();
         self.overlapped += u64::from(overlaps);
@@ -544,7 +544,7 @@ impl Ledger {
         }
     }
 
-    /// A copy begins of the collection that started at `entered`.
+    /// A copy of the GC job that started at `entered` begins.
     #[inline]
     fn copy(&mut self, entered: Ns, now: Ns) {
         self.copies += 1;
@@ -557,7 +557,7 @@ impl Ledger {
         }
     }
 
-    /// A collection has ended that would have needed only `needed` on an idle die.
+    /// A GC job has ended whose operations take `needed`.
     fn end(&mut self, start: Ns, now: Ns, needed: Ns) {
         self.durations.record(now - start);
         self.prolonged += u64::from(now - start > needed);
@@ -606,12 +606,12 @@ mod tests {
         Model { times, pages: 4, valid: valid.to_vec(), priority, free_blocks: None }
     }
 
-    fn replayed(requests: &[(Ns, Op)]) -> Arrivals {
+    fn replayed(requests: &[(Ns, UserOp)]) -> Arrivals {
         Arrivals::Replayed(requests.iter().map(|&(at_ns, op)| Arrival::new(at_ns, op).unwrap()).collect())
     }
 
-    const R: Op = Op::Read;
-    const W: Op = Op::Write;
+    const R: UserOp = UserOp::Read;
+    const W: UserOp = UserOp::Write;
 
     /// The second write fills the block at 200; a read and a write arrive at 150 and at that very instant.
     fn at_the_instant() -> Arrivals {
@@ -782,7 +782,7 @@ mod tests {
         prop_oneof![Just(Priority::Rwp), Just(Priority::Cep), Just(Priority::Fifo)]
     }
 
-    fn requests() -> impl Strategy<Value = Vec<(Ns, Op)>> {
+    fn requests() -> impl Strategy<Value = Vec<(Ns, UserOp)>> {
         prop::collection::vec((0u64..400, prop::bool::ANY), 1..150).prop_map(|gaps| {
             let mut now = 0;
             gaps.into_iter()

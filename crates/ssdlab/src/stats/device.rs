@@ -17,9 +17,9 @@ use crate::units::Ns;
 pub struct Run {
     /// The effective configuration.
     pub config: Value,
-    /// The hash of the user's own victim policy's source, where there was one.
+    /// The hash of a user-defined victim policy's source.
     pub victim_source: Option<String>,
-    /// The same of the user's own eviction policy.
+    /// The hash of a user-defined eviction policy's source.
     pub eviction_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
@@ -29,9 +29,9 @@ pub struct Run {
     pub precondition: Option<PreconditionReport>,
     /// The warm-up that statistics leave out, where there was one.
     pub warm_up: Option<WarmUpResult>,
-    /// How it went over time, where that was asked for.
+    /// The run over time, if requested.
     pub series: Option<SeriesResult>,
-    /// How its response times are distributed, where that was asked for.
+    /// The distribution of response times, if requested.
     pub histograms: Option<Histograms>,
     /// Simulated time from the start of the run to its end.
     pub simulated_ns: Ns,
@@ -131,7 +131,8 @@ impl DeviceStats {
         }
     }
 
-    /// What has been done since `before`, an earlier state of the same drives. Extremes and slack are taken as they are: they began anew then.
+    /// What has been done since `before`, an earlier state of the same drives. Extremes and slack are taken as they are: they began anew
+    /// then.
     #[must_use]
     pub fn since(self, before: &DeviceStats) -> Self {
         let each = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a - c, b - d];

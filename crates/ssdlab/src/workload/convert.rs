@@ -27,10 +27,10 @@ use crate::inputs;
 
 /// Rows that are encoded together; bounds the memory of a conversion.
 const ROW_GROUP_ROWS: usize = 128 * 1024;
-/// How many requests pass between looks at the wish to stop.
+/// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 64 * 1024;
 
-/// What to convert of a trace. The default is all of it, refusing unreadable lines and times that go back.
+/// The part of a trace to convert. Default: all of it; unreadable lines and times that go back are errors.
 #[derive(Clone, Debug)]
 pub struct ConvertOptions {
     /// The input's format. Absent: recognised.
@@ -39,17 +39,17 @@ pub struct ConvertOptions {
     pub unit_bytes: Option<u64>,
     /// Only this device's requests. Absent: all, with a column `device` where there are several.
     pub device: Option<String>,
-    /// Unreadable lines to leave out.
+    /// Number of unreadable lines to skip; one more is an error.
     pub bad_lines: u64,
-    /// What to do where times go back.
+    /// Treatment of times that go back.
     pub time_order: TimeOrder,
-    /// Requests to leave out at the start.
+    /// Number of requests to skip at the start.
     pub skip: u64,
     /// Only this many seconds from the first request taken. 0: all.
     pub limit_s: f64,
     /// At most this many requests. Absent: all.
     pub requests: Option<u64>,
-    /// The conversion ends with [`Error::Interrupted`] once this is asked for.
+    /// The conversion ends with [`Error::Interrupted`] once this requests a stop.
     pub caller: Caller,
 }
 

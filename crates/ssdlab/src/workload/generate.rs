@@ -32,7 +32,7 @@ const FLOW_KEYS: [&str; 15] = [
     "align_kb",
 ];
 
-/// An endless synthetic workload of one or several flows, merged by arrival; at one instant the earlier flow goes first.
+/// An endless synthetic workload of one or several flows, merged by arrival; at one instant the earlier flow comes first.
 ///
 /// Every request lies inside its flow's footprint, which begins at byte 0:
 /// - a sequential one begins where its flow's last one ended, or at byte 0 where it would not fit there;
@@ -332,7 +332,7 @@ struct Addresses {
 #[derive(Clone, Debug)]
 enum AddressLaw {
     Uniform,
-    /// The first `hot` slots are asked for with probability `access`.
+    /// The first `hot` slots are accessed with probability `access`.
     HotCold {
         hot: u64,
         access: f64,
@@ -364,7 +364,7 @@ impl Addresses {
     }
 
     fn draw(&mut self, length: u64) -> u64 {
-        // The stream moves on with every request (or never, where there is nothing to choose), so that other draws never shift it.
+        // Every request draws from the stream (or none does, without a share), so that other draws never shift it.
         let is_sequential = self.sequential_share > 0.0 && self.sequential.chance(self.sequential_share);
         let start = match self.last_end {
             Some(end) if is_sequential => {

@@ -1,4 +1,4 @@
-//! What a trace is like: the characteristics that papers print.
+//! The characteristics of a trace that papers print.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use crate::error::{Error, Result};
 use crate::request::RequestKind;
 use crate::units::Ns;
 
-/// Unreadable lines that are listed; all are counted.
+/// Limit of the listed unreadable lines; all are counted.
 const BAD_LINES_SHOWN: usize = 100;
 /// A write this soon after the write before is bursty (lee2013 Table VIII).
 const BURST_NS: Ns = 1_500_000;
 
-/// The characteristics of a trace. What the trace does not define (the mean size of no reads) is absent.
+/// The characteristics of a trace. Undefined ones (the mean size of reads without reads) are absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
     /// Its format.
     pub format: TraceFormat,
-    /// The trace has no header: its columns were taken as `timestamp_us,op,offset_bytes,size_bytes`.
+    /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub without_header: bool,
     /// How the file is compressed.
@@ -32,13 +32,13 @@ pub struct TraceInfo {
     pub unit_bytes: Option<u64>,
     /// Readable requests by kind.
     pub requests: KindCounts,
-    /// Lines that cannot be read.
+    /// Unreadable lines.
     pub bad_lines: u64,
-    /// The first 100 of them.
+    /// The first 100 unreadable lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<BadLine>,
-    /// The devices that the trace names, in order of appearance. With several and none chosen, everything else here is over all of them
-    /// together, and a replay overlays their addresses.
+    /// The volumes of the trace, in order of appearance. With several and none chosen, all other characteristics are over all of them, and
+    /// a replay overlays their addresses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
     /// Mean sizes, KB of 1024 bytes.
@@ -48,20 +48,20 @@ pub struct TraceInfo {
     /// Reads as a share of reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
-    /// Reads and writes that begin where the read or write of the same device before ended, as a share of reads and writes.
+    /// Sequential requests: reads and writes that begin where the previous one of the same volume ended, as a share of reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_share: Option<f64>,
     /// Writes within 1.5 ms of the write before, as a share of writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursty_write_share: Option<f64>,
-    /// From the earliest to the latest request, s.
+    /// Time from the earliest to the latest request, s.
     pub span_s: f64,
     /// Requests a second over the span.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrival_rate_per_s: Option<f64>,
-    /// The highest end of a request: a drive that exports this many bytes holds the trace.
+    /// The highest end of a request: the trace fits a drive that exports this many bytes.
     pub max_end_bytes: u64,
-    /// Requests with a time before that of the one in front of them.
+    /// Requests that arrive before the previous request.
     pub time_goes_back: u64,
 }
 
@@ -94,13 +94,13 @@ impl KindCounts {
     }
 }
 
-/// A value for reads and one for writes, each absent where there are none.
+/// A value for reads and one for writes, each absent without such requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PerKind {
-    /// Of reads.
+    /// Reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<f64>,
-    /// Of writes.
+    /// Writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<f64>,
 }
@@ -133,7 +133,7 @@ pub fn trace_info(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u
     trace_info_cancellable(path, format, unit_bytes, device, &Caller::default())
 }
 
-/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `caller` asks for that.
+/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `caller` requests a stop.
 ///
 /// # Errors
 /// As [`trace_info`].
@@ -178,7 +178,7 @@ pub fn trace_info_cancellable(
     Ok(tally.info(&source, bad_lines, bad))
 }
 
-/// What is added up while a trace is read.
+/// Sums over a trace while it is read.
 #[derive(Default)]
 struct Tally {
     counts: KindCounts,

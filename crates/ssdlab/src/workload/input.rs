@@ -15,7 +15,7 @@ pub(crate) const LINE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 512 * 1024;
 
-/// How a file is compressed, told by its first bytes.
+/// The compression of a file, detected by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
@@ -99,7 +99,7 @@ pub(crate) struct Line<'a> {
 }
 
 impl Lines {
-    /// Opens a file; compression is told by its first bytes, so a pipe works as well. Reading ends once `caller` asks for that.
+    /// Opens a file. Its first bytes tell the compression, so a pipe works as well. Reading ends once `caller` requests a stop.
     pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
         let file = inputs::open(path).map_err(|e| Error::io("read", path, e))?;
         let metadata = file.metadata().map_err(|e| Error::io("read", path, e))?;

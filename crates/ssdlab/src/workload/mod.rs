@@ -1,6 +1,6 @@
 //! Requests from generators and traces.
 //!
-//! [`open`] is the door: it gives the requests that a configuration asks for. [`info::trace_info`] describes a trace, [`convert`] rewrites
+//! [`open`] gives the requests that a configuration describes. [`info::trace_info`] describes a trace, [`convert`] rewrites
 //! one in the project's own formats. A trace format is one file and one line of the registry in `formats`.
 
 mod ahead;
@@ -38,35 +38,35 @@ pub trait RequestSource: Send {
         false
     }
 
-    /// How much of the input has been consumed, 0..=1, for a progress bar, where known without reading ahead.
+    /// Share of the input consumed, 0..=1, for a progress bar; `None` if it is not known without reading ahead.
     fn progress(&self) -> Option<f64> {
         None
     }
 
-    /// What was done to the input so far, for the run's result.
+    /// Counters of the changes to the input so far, for the run's result.
     fn report(&self) -> WorkloadReport {
         WorkloadReport::default()
     }
 }
 
-/// What a source of requests did to its input. Empty for a generator, which has none.
+/// Counters of the changes of a source to its input. Empty for a generator, which has no input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkloadReport {
-    /// What was done to a trace.
+    /// The changes to a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceCounters>,
 }
 
-/// The requests that `config` asks for, for a drive of `exported_bytes`: a trace where `config.trace` names one, else generated ones.
-/// `requests` ends the stream after that many; a generator would go on for ever, so it needs the number.
+/// The requests that `config` describes, for a drive of `exported_bytes`: a trace where `config.trace` names one, else generated ones.
+/// `requests` ends the stream after that many; a generator is endless, so it needs the number.
 ///
 /// # Errors
-/// [`Error::Config`] for keys that make no workload, else what opening the trace met.
+/// [`Error::Config`] for keys that describe no workload; the errors of opening the trace.
 pub fn open(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>) -> Result<Box<dyn RequestSource>> {
     open_cancellable(config, exported_bytes, seed, requests, &Caller::default())
 }
 
-/// As [`open`]; reading a trace ends with [`Error::Interrupted`] once `caller` asks for that, also where one request takes the whole file
+/// As [`open`]; reading a trace ends with [`Error::Interrupted`] once `caller` requests a stop, even if one request needs the whole file
 /// (sorting it by time).
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
 use crate::units::Ns;
 
-/// What to take from a trace.
+/// The requests to take from a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) format: Option<TraceFormat>,
@@ -21,15 +21,15 @@ pub(crate) struct Choice {
     pub(crate) time_order: TimeOrder,
     /// Requests (of the device) to leave out first.
     pub(crate) skip: u64,
-    /// Take only so many at the end. 0: all.
+    /// Take only this many requests at the end. 0: all.
     pub(crate) last: u64,
     /// Take those that arrive earlier than this after the first. 0: all.
     pub(crate) limit_ns: Ns,
-    /// Reading ends when this is asked for.
+    /// Reading ends when this requests a stop.
     pub(crate) caller: Caller,
 }
 
-/// What happened to the trace on the way.
+/// Counters of a selection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Requests handed out.
@@ -39,7 +39,7 @@ pub(crate) struct Seen {
     pub(crate) first_bad_line: Option<String>,
     pub(crate) other_devices: u64,
     pub(crate) skipped: u64,
-    /// Requests that arrived before the one in front of them and were moved to its time, those skipped afterwards included.
+    /// Requests that arrived before the previous one and were delayed to its time, requests skipped afterwards included.
     pub(crate) clamped: u64,
 }
 
@@ -121,7 +121,7 @@ impl Selection {
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
     }
 
-    /// The next request of the chosen device, clamped or sorted by time if that is asked for, and from the last ones if only these are.
+    /// The next request of the chosen volume, clamped or sorted by time and limited to the last ones as configured.
     #[inline]
     fn in_order(&mut self) -> Result<Option<Entry>> {
         if self.choice.time_order != TimeOrder::Sort && self.choice.last == 0 {

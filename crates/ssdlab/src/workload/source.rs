@@ -1,4 +1,4 @@
-//! The requests of a trace file, whatever its format, one after the other as they stand in it.
+//! The requests of a trace file of any format, in the order of the file.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -26,13 +26,13 @@ pub(crate) struct Entry {
     pub(crate) line: u64,
 }
 
-/// A line or row with something in it.
+/// A line or row that is not blank.
 pub(crate) enum Row {
     Request(Entry),
     Bad { line: u64, bad: Bad },
 }
 
-/// The devices met so far, numbered in order of appearance.
+/// The volumes so far, numbered in order of appearance.
 #[derive(Default)]
 pub(crate) struct Devices {
     numbers: BTreeMap<Box<[u8]>, u32>,
@@ -88,7 +88,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens a trace and settles its format, by `format` if given, else by content and name. Reading ends once `caller` asks for that.
+    /// Opens a trace and settles its format, by `format` if given, else by content and name. Reading ends once `caller` requests a stop.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Usage`] where the format must be given or `unit_bytes` does not apply to it, and [`Error::Trace`] where
@@ -137,7 +137,7 @@ impl Source {
         self.format.counts_units.then(|| self.unit_bytes.unwrap_or(512))
     }
 
-    /// The trace has no header, where one would say what its columns are.
+    /// The trace has no header although its format allows one.
     pub(crate) fn without_header(&self) -> bool {
         matches!(&self.rows, Rows::Lines { parser, .. } if parser.assumes_columns())
     }

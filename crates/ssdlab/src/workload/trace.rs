@@ -20,54 +20,55 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// `time_scale` is exact to this many steps per unit.
 const SCALE_STEPS: f64 = 1e6;
 
-/// What was done to a trace before its requests reached the drive. Nothing here is silent: every change is counted.
+/// Counters of all changes to a trace before its requests reach the drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceCounters {
-    /// The format that was read.
+    /// The format of the trace.
     #[schemars(with = "String", extend("unit" = "text"))]
     pub format: TraceFormat,
-    /// The trace has no header: its columns were taken as `timestamp_us,op,offset_bytes,size_bytes`. Absent where it has one, or needs none.
+    /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`. Absent if it has one or needs
+    /// none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("unit" = "true or false"))]
     pub without_header: bool,
     /// Requests taken from the trace.
     #[schemars(extend("unit" = "count"))]
     pub requests: u64,
-    /// Unreadable lines that were tolerated, those of size 0 included.
+    /// Unreadable lines that were skipped, lines with size 0 included.
     #[schemars(extend("unit" = "count"))]
     pub bad_lines: u64,
-    /// Unreadable lines because of a size of 0.
+    /// Lines that were skipped because of size 0.
     #[schemars(extend("unit" = "count"))]
     pub zero_size: u64,
-    /// The first tolerated line's message. Absent without one.
+    /// The message for the first skipped line. Absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "text"))]
     pub first_bad_line: Option<String>,
-    /// Devices met in the trace; more than one and none chosen: their addresses were overlaid.
+    /// Volumes in the trace. With several and none chosen, their addresses are overlaid.
     #[schemars(extend("unit" = "count"))]
     pub devices: u64,
-    /// Requests of devices other than the chosen one.
+    /// Requests of volumes that were not chosen.
     #[schemars(extend("unit" = "count"))]
     pub other_devices: u64,
-    /// Requests left out at the start.
+    /// Requests skipped at the start.
     #[schemars(extend("unit" = "count"))]
     pub skipped: u64,
-    /// Requests whose time was moved forward to that of the one before, those skipped afterwards included.
+    /// Requests whose arrival was delayed to that of the previous request, requests skipped afterwards included.
     #[schemars(extend("unit" = "count"))]
     pub clamped: u64,
-    /// Requests whose address was moved by a multiple of the exported size.
+    /// Requests whose address was wrapped modulo the exported size.
     #[schemars(extend("unit" = "count"))]
     pub wrapped: u64,
-    /// Requests that were cut off at the end of the drive, or because they were larger than it.
+    /// Requests that were clipped at the end of the drive, or because they were larger than the drive.
     #[schemars(extend("unit" = "count"))]
     pub clipped: u64,
-    /// Requests that were left out because nothing of them lies inside the drive, or for `compact`: trims of megabytes not in use.
+    /// Requests that were dropped: wholly beyond the drive, or, with `compact`, trims of megabytes not in use.
     #[schemars(extend("unit" = "count"))]
     pub dropped: u64,
-    /// Requests that became several because their parts no longer lie side by side.
+    /// Requests that were split because their parts are no longer adjacent.
     #[schemars(extend("unit" = "count"))]
     pub split: u64,
-    /// Megabytes (2^20 bytes) in use, as numbered anew by `range = "compact"`.
+    /// Megabytes (2^20 bytes) in use, renumbered by `range = "compact"`.
     #[schemars(extend("unit" = "count"))]
     pub compacted_mb: u64,
 }
@@ -79,7 +80,7 @@ pub struct TraceReader {
     policy: RangePolicy,
     /// `time_scale` in millionths.
     scale_millionths: u64,
-    /// Where `Compact` put each megabyte in use.
+    /// The new number of each megabyte in use (`Compact`).
     chunks: BTreeMap<u64, u64>,
     pending: VecDeque<Request>,
     wrapped: u64,
@@ -92,9 +93,9 @@ impl TraceReader {
     /// Opens the trace that `config.trace` names, for a drive of `exported_bytes`.
     ///
     /// - The first request taken arrives at 0; times are divided by `time_scale` (which counts to six decimals), rounded down.
-    /// - `wrap`: the address modulo the exported size; what then crosses the end becomes two requests, the second from byte 0.
-    /// - `clip`: what lies beyond the end is cut off. `compact`: each megabyte that is read or written gets the next free place, in order
-    ///   of first use; a request becomes several where neighbours went to different places, and trims of megabytes not in use vanish.
+    /// - `wrap`: the address modulo the exported size; a request that then crosses the end is split in two, the second from byte 0.
+    /// - `clip`: the part beyond the end is cut off. `compact`: each megabyte that is read or written gets the next free number, in order
+    ///   of first use; a request is split where its megabytes are no longer adjacent, and trims of megabytes not in use are dropped.
     ///
     /// # Errors
     /// [`Error::Config`] for values out of range, else as for opening and recognising a trace.
@@ -102,7 +103,7 @@ impl TraceReader {
         Self::cancellable(config, exported_bytes, &Caller::default())
     }
 
-    /// As [`TraceReader::new`]; reading ends with [`Error::Interrupted`] once `caller` asks for that.
+    /// As [`TraceReader::new`]; reading ends with [`Error::Interrupted`] once `caller` requests a stop.
     ///
     /// # Errors
     /// As [`TraceReader::new`].
@@ -128,7 +129,7 @@ impl TraceReader {
         })
     }
 
-    /// What was done to the trace so far.
+    /// Counters of the changes so far.
     pub fn counters(&self) -> TraceCounters {
         let (seen, source) = (self.selection.seen(), self.selection.source());
         TraceCounters {
@@ -162,7 +163,7 @@ impl TraceReader {
         Ns::try_from(scaled).unwrap_or(Ns::MAX)
     }
 
-    /// Puts a request that does not lie inside the drive where the policy says; its parts go to `pending`.
+    /// Applies the range policy to a request that is not inside the drive; its parts go to `pending`.
     #[cold]
     fn place(&mut self, entry: &Entry) -> Result<()> {
         match self.policy {
@@ -208,7 +209,7 @@ impl TraceReader {
         self.pending.push_back(clipped);
     }
 
-    /// Numbers the megabytes of a request anew and joins parts that still lie side by side.
+    /// Renumbers the megabytes of a request and joins parts that are still adjacent.
     fn compact(&mut self, entry: &Entry) -> Result<()> {
         let end = entry.offset + entry.length;
         let (first, last) = (entry.offset / CHUNK_BYTES, (end - 1) / CHUNK_BYTES);
@@ -216,7 +217,7 @@ impl TraceReader {
             self.use_chunks(entry, first, last)?;
         }
         let before = self.pending.len();
-        // A trim of terabytes costs only what of them is in use.
+        // A trim of terabytes costs only as much as its megabytes in use.
         for (&chunk, &place) in self.chunks.range(first..=last) {
             let from = entry.offset.max(chunk * CHUNK_BYTES);
             let to = end.min((chunk + 1) * CHUNK_BYTES);
@@ -293,7 +294,7 @@ impl RequestSource for TraceReader {
     }
 }
 
-/// What the configuration takes from the trace.
+/// The selection of requests that the configuration makes.
 fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     let limit_s = config.limit_s;
     if !(0.0..=1e9).contains(&limit_s) {

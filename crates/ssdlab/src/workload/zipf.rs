@@ -1,4 +1,4 @@
-//! Zipf-distributed popularity: which rank is asked for, and where the item of that rank lies.
+//! Zipf-distributed popularity: the rank that is accessed, and the place of its item.
 
 use crate::rng::Rng;
 
@@ -75,7 +75,7 @@ impl Scatter {
         Scatter { count, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.bits()) }
     }
 
-    /// Where item `index` goes.
+    /// The place of item `index`.
     pub(crate) fn place(&self, index: u64) -> u64 {
         assert!(index < self.count, "item {index} of {}", self.count);
         let mut value = index;

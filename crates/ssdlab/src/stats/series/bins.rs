@@ -8,14 +8,14 @@ pub const MOST_BINS: usize = 512;
 /// How wide the bins of a run are at first, ns.
 pub const NARROWEST_NS: Ns = 1_000;
 
-/// What happened in a bin, collection by chips aside. Sums over time are numbers times ns.
+/// The sums of a bin, apart from GC by chips. Sums over time are numbers x ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bin {
     /// How much of it lies in the run.
     pub ns: Ns,
     /// Response times of the reads and of the writes that completed.
     pub responses: [Responses; 2],
-    /// Requests under way, over time, and the most of them.
+    /// Outstanding requests summed over time, and their maximum.
     pub outstanding_ns: u128,
     pub outstanding_max: u64,
     pub jobs: u64,
@@ -88,12 +88,12 @@ impl Bins {
         Bins { width_ns: NARROWEST_NS, bins: Vec::with_capacity(MOST_BINS), gc_ns: Vec::with_capacity(MOST_BINS * rows), rows }
     }
 
-    /// When the bin under way begins, ns.
+    /// When the open bin begins, ns.
     pub fn begin_ns(&self) -> Ns {
         self.bins.len() as Ns * self.width_ns
     }
 
-    /// The bin under way has ended; `gc_ns` is by row of chips.
+    /// The open bin has ended; `gc_ns` is by row of chips.
     pub fn push(&mut self, bin: Bin, gc_ns: impl Iterator<Item = u128>) {
         self.bins.push(bin);
         self.gc_ns.extend(gc_ns);

@@ -1,11 +1,11 @@
 //! How a run went over time: counts, means and extremes in bins of equal width.
 //!
-//! Bins are narrow at first ([`NARROWEST_NS`]). Whenever there would be more than [`MOST_BINS`] they are merged two by two: sums are added and
-//! extremes kept, so that none is ever dropped. All sums are integers, split at the borders of bins, until the result is made.
+//! Bins are narrow at first ([`NARROWEST_NS`]). Whenever there would be more than [`MOST_BINS`] they are merged two by two: sums are added
+//! and extremes kept, so that none is ever dropped. All sums are integers, split at the borders of bins, until the result is made.
 //!
-//! Between two instants of the clock nothing changes. So requests under way are added up as the clock moves on ([`Series::hold`]), and what
-//! the storage adds up by itself is read when the clock passes a border ([`Gauged::read`]), before what happens at that instant: an instant
-//! on a border belongs to the bin that it begins.
+//! Nothing changes between two instants of the clock. So [`Series::hold`] adds up outstanding requests as the clock advances. When the
+//! clock passes the border of a bin, [`Gauged::read`] reads the sums of the storage, before the events of that instant: an instant on a
+//! border belongs to the bin that it begins.
 
 mod bins;
 mod level;
@@ -24,18 +24,18 @@ use crate::request::RequestKind;
 use crate::units::Ns;
 use bins::{Bin, Bins};
 
-/// The most rows of chips that a result has.
+/// Limit of the rows of chips in a result.
 const MOST_ROWS: u32 = 64;
 
-/// What is gauged. It adds up by itself what happens in it.
+/// A storage whose sums a series reads.
 pub trait Gauged {
-    /// What has been added up until `now`, of which the fewest free blocks begin anew.
+    /// The sums until `now`. The minimum of the free blocks starts again.
     fn read(&mut self, now: Ns) -> Readings;
-    /// The free blocks of the pool that has the fewest.
+    /// The free blocks of the pool with the fewest.
     fn fewest_free_blocks(&self) -> u32;
 }
 
-/// What does not change during a run, of all drives together.
+/// The constants of a run, over all drives.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeriesShape {
     /// Chips.
@@ -54,37 +54,37 @@ pub struct SeriesShape {
     pub cached: bool,
 }
 
-/// What has been added up since the start of the run, in all drives together. Sums over time are numbers times ns.
+/// Sums since the start of the run over all drives. Sums over time are numbers x ns.
 #[derive(Clone, Debug)]
 pub struct Readings {
     /// By chip: time with a job active.
     pub gc_ns: Vec<u128>,
     /// Jobs started.
     pub jobs: u64,
-    /// Pages that jobs copied.
+    /// Pages that GC jobs moved.
     pub pages_moved: u64,
-    /// Free blocks of all pools: at present.
+    /// Free blocks of all pools now.
     pub free_blocks: u64,
-    /// The same over time.
+    /// Free blocks summed over time.
     pub free_block_ns: u128,
-    /// The fewest free blocks that a pool was left with when one was taken, since they were read last; `u32::MAX` if none was.
+    /// Minimum of the free blocks of a pool since the last read, as left when a block was taken; `u32::MAX` if none was taken.
     pub free_min: u32,
     /// Time in the states S0 to S3, summed over pools.
     pub state_ns: [u128; 4],
-    /// Time in which they were transferring, summed over channels.
+    /// Time of transfers, summed over channels.
     pub bus_ns: u128,
-    /// Time in which they held an operation, summed over dies.
+    /// Time in which dies are occupied, summed over dies.
     pub die_ns: u128,
-    /// Pages that the cache was asked for and had.
+    /// Cache hits.
     pub cache_hits: u64,
-    /// Pages that it was asked for.
+    /// Cache look-ups.
     pub cache_lookups: u64,
-    /// Dirty pages in it: at present.
+    /// Dirty pages in the cache now.
     pub cache_dirty: u64,
 }
 
 impl Readings {
-    /// Those at the start of a run.
+    /// The sums at the start of a run.
     pub fn new() -> Self {
         Readings {
             gc_ns: Vec::new(),
@@ -115,12 +115,12 @@ pub struct Series {
     shape: SeriesShape,
     chips_per_row: u32,
     ended: Bins,
-    /// The bin under way, and when it ends.
+    /// The open bin, and when it ends.
     open: Bin,
     open_end: Ns,
     /// No time has passed in it.
     is_new: bool,
-    /// What was read when it began.
+    /// The sums at its beginning.
     before: Readings,
 }
 
@@ -150,7 +150,7 @@ impl Series {
         }
     }
 
-    /// The clock goes from `from` on to `until`, which is later, with so many requests under way.
+    /// The clock advances from `from` to `until`, with this many outstanding requests.
     #[inline]
     pub fn hold(&mut self, from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
         if self.is_new || until >= self.open_end {
@@ -183,7 +183,7 @@ impl Series {
         }
     }
 
-    /// Ends the bin under way at `now`, which is its end or that of the run. Returns the free blocks there are.
+    /// Ends the open bin at `now`, its end or that of the run. Returns the present free blocks.
     fn end_bin(&mut self, now: Ns, gauged: &mut impl Gauged) -> u64 {
         let (before, after) = (&self.before, gauged.read(now));
         let bin = Bin {
@@ -214,10 +214,10 @@ impl Series {
         self.is_new = true;
     }
 
-    /// The run has ended at `now`, the time to which the clock went last, with so many requests under way.
+    /// The run has ended at `now`, the last time of the clock, with this many outstanding requests.
     pub fn finish(mut self, now: Ns, outstanding: u64, gauged: &mut impl Gauged) -> SeriesResult {
         if self.is_new {
-            // No time is left over which to take a mean: what is, is.
+            // The bin has no duration for a mean: the present value is taken.
             self.open.free_min = self.open.free_min.min(gauged.fewest_free_blocks());
             self.open.outstanding_max = outstanding;
         }

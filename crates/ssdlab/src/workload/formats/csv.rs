@@ -38,7 +38,7 @@ const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None,
 
 struct Csv {
     layout: Option<Layout>,
-    /// The first line names other columns: what the lines below mean is not known.
+    /// The first line names other columns: the meaning of the lines is unknown.
     is_foreign: bool,
 }
 

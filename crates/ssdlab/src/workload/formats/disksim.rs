@@ -1,4 +1,4 @@
-//! DiskSim ASCII: `milliseconds device block size flags`; block and size in units (512 bytes unless told otherwise), flags 1 = read,
+//! DiskSim ASCII: `milliseconds device block size flags`; block and size in units (512 bytes unless configured otherwise), flags 1 = read,
 //! 0 = write.
 
 use super::text::{Words, decimal, integer, units};

@@ -6,7 +6,7 @@ use crate::request::RequestKind;
 /// What a line of the log does.
 pub(super) enum Action {
     Io(RequestKind),
-    /// Time passes (version 2).
+    /// A wait (version 2).
     Wait,
     /// A file is added, opened, closed or removed.
     File,

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::csv::HEADER;
 use super::text::{Columns, Words, integer};
 
-/// What a file is, told by its first bytes, if it is one that is often taken for a trace. `sample` is its beginning, decompressed.
+/// The kind of a file that is often mistaken for a trace, detected by its first bytes. `sample` is its beginning, decompressed.
 pub(super) fn binary(path: &Path, sample: &[u8], is_all: bool) -> Option<String> {
     let file = path.display();
     // blktrace's 32-bit magic number 0x65617407, in either byte order (blktrace_api.h: BLK_IO_TRACE_MAGIC and version).
@@ -133,8 +133,8 @@ fn is_oracle_general(sample: &[u8], is_all: bool) -> bool {
     })
 }
 
-/// `ms, value, direction, bytes[, offset[, priority[, ...]]]` (fio's documentation, "Log File Formats"): the direction is 0 to 3. fio writes
-/// a space behind each comma; without, the numbers may be anything.
+/// `ms, value, direction, bytes[, offset[, priority[, ...]]]` (fio's documentation, "Log File Formats"): the direction is 0 to 3. fio
+/// writes a space behind each comma; without, the numbers may be anything.
 fn is_fio_log(line: &[u8]) -> bool {
     let commas = fields(line, b',') - 1;
     if !(3..=6).contains(&commas) || line.windows(2).filter(|pair| pair == b", ").count() != commas {

@@ -57,7 +57,7 @@ const ADDRESS_LIMIT: u64 = 1 << 63;
 /// The unit of address and size in most formats, bytes.
 const SECTOR_BYTES: u64 = 512;
 
-/// What there is to know about a format.
+/// The properties of a format.
 pub(crate) struct Format {
     pub(crate) id: TraceFormat,
     /// As in configuration and messages.
@@ -66,9 +66,9 @@ pub(crate) struct Format {
     hints: &'static [(&'static str, Option<u64>)],
     /// Addresses count units that may be other than 512 bytes.
     pub(crate) counts_units: bool,
-    /// Requests say which device they belong to.
+    /// Requests name their volume.
     pub(crate) names_devices: bool,
-    /// What stands between the parts of a device's name in a line; users write `_` instead.
+    /// The separator in a volume's name in a line; users write `_` instead.
     device_separator: Option<u8>,
     /// How it is read.
     pub(crate) reader: Reader,
@@ -78,7 +78,7 @@ pub(crate) struct Format {
 pub(crate) enum Reader {
     /// Line by line; makes a parser from the bytes of a unit.
     Lines(fn(u64) -> Box<dyn LineParser>),
-    /// Record by record of so many bytes, settled by the first bytes of the file; `None` where they are not of this format.
+    /// By records of equal length. The first bytes of the file determine the length; `None`: the file has another format.
     Records(fn(&[u8]) -> Option<RecordLayout>),
     /// Column by column.
     Columnar,
@@ -119,7 +119,7 @@ pub(crate) struct RecordLayout {
     pub(crate) parser: Box<dyn LineParser>,
 }
 
-/// What a line holds: a request, or nothing (a header, another event), or something that cannot be read.
+/// The content of a line: a request, none (a header, another event), or an unreadable line.
 pub(crate) type Parsed<'a> = std::result::Result<Option<Record<'a>>, Bad>;
 
 /// Reads the lines of one format, from the first on.
@@ -127,7 +127,7 @@ pub(crate) trait LineParser: Send {
     /// The request in a line that is not empty; `None` where the line is right but holds no request (a header, another event).
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a>;
 
-    /// The lines do not say which columns they have: those of the format were assumed.
+    /// The trace has no header: the default columns of the format were assumed.
     fn assumes_columns(&self) -> bool {
         false
     }
@@ -293,7 +293,7 @@ fn names(formats: &[&Format]) -> String {
     formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The whole lines of the sample that hold anything.
+/// The complete lines of the sample that are not blank.
 fn sample_lines(sample: &[u8], is_all: bool) -> Vec<&[u8]> {
     let sample = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
     let mut lines: Vec<&[u8]> = sample.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();

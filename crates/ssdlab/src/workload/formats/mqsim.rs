@@ -1,4 +1,4 @@
-//! MQSim ASCII: `nanoseconds device sector sectors op`; units of 512 bytes unless told otherwise, 1 = read, 0 = write.
+//! MQSim ASCII: `nanoseconds device sector sectors op`; units of 512 bytes unless configured otherwise, 1 = read, 0 = write.
 
 use super::disksim::five_columns;
 use super::text::{Words, integer};

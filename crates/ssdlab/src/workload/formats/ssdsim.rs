@@ -1,4 +1,4 @@
-//! SSDSim ASCII: `nanoseconds device sector sectors op`; units of 512 bytes unless told otherwise, 1 = read, 0 = write.
+//! SSDSim ASCII: `nanoseconds device sector sectors op`; units of 512 bytes unless configured otherwise, 1 = read, 0 = write.
 
 use super::disksim::five_columns;
 use super::text::{Words, integer};

@@ -1,5 +1,6 @@
-//! Text of VMware's vscsiStats: lines `serial,bytes,elements,read|write,sector,us` below comments that begin with `#`; sectors of 512 bytes.
-//! The columns are those of its own header: `#Serial Number,IO Data Length,Num SG Entries,Command Type,LBN,Time Stamp (microseconds)`.
+//! Text of VMware's vscsiStats: lines `serial,bytes,elements,read|write,sector,us` after comments that begin with `#`; sectors of 512
+//! bytes. The columns are those of its own header: `#Serial Number,IO Data Length,Num SG Entries,Command Type,LBN,Time Stamp
+//! (microseconds)`.
 
 use super::text::{Columns, integer, units};
 use super::{Bad, Format, LineParser, Parsed, Reader, Record, SECTOR_BYTES, read_or_write_word};
