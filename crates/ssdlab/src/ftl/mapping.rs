@@ -140,7 +140,8 @@ impl Mapping {
         }
     }
 
-    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large pages.
+    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large
+    /// pages.
     pub fn expect_accesses(&mut self, pages: u64) {
         // Looked up at random, each may touch another small page of memory.
         if pages >= (self.forward.stored.len() / SMALL_PAGE) as u64 {
