@@ -18,11 +18,12 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 # How many random cases `make swarm` runs, and from which on.
 CASES ?= 50000
 FIRST ?= 0
+OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python browser swarm newcomer bench lint docs lock clean
+.PHONY: help build demo test test-rust test-python browser swarm newcomer bench lint msrv docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +80,16 @@ lint: $(EQUIPPED) ## check style and types, Rust and Python
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# With its own folder, so that the two compilers do not build over each other's work.
+msrv: $(LOCKED) ## build with the oldest Rust that Cargo.toml declares
+	@if ! command -v rustup >/dev/null; then \
+		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): there is no rustup to install it"; \
+	elif rustup run $(OLDEST_RUST) rustc --version >/dev/null 2>&1 || rustup toolchain install $(OLDEST_RUST) --profile minimal --no-self-update; then \
+		cargo +$(OLDEST_RUST) check --locked --workspace --target-dir target/oldest; \
+	else \
+		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): rustup could not install it"; \
+	fi
 
 docs: $(BUILT) $(EQUIPPED) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
