@@ -11,6 +11,8 @@
 //! | `simulator` | co-simulation step by step |
 //! | `tools` | traces, presets, studies, the schema |
 
+#![deny(missing_docs, unsafe_code)]
+
 mod caching;
 mod door;
 mod errors;

@@ -14,6 +14,8 @@
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
 //! | 0 | [`units`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`lists`], [`slab`], [`custom`] |
 
+#![deny(missing_docs, unsafe_code)]
+
 pub mod arbiter;
 pub mod cache;
 pub mod caller;

@@ -18,13 +18,29 @@ pub enum Level {
     /// Dirty pages in all caches.
     Dirty,
     /// Reads in the queue of a chip.
-    Reads { drive: u32, chip: u32 },
+    Reads {
+        /// The drive, from 0.
+        drive: u32,
+        /// The chip of the drive, from 0.
+        chip: u32,
+    },
     /// Writes in the queue of a chip.
-    Writes { drive: u32, chip: u32 },
+    Writes {
+        /// The drive, from 0.
+        drive: u32,
+        /// The chip of the drive, from 0.
+        chip: u32,
+    },
     /// Free blocks of all pools of a drive.
-    Free { drive: u32 },
+    Free {
+        /// The drive, from 0.
+        drive: u32,
+    },
     /// Free blocks of the pool of a drive that has the fewest.
-    Fewest { drive: u32 },
+    Fewest {
+        /// The drive, from 0.
+        drive: u32,
+    },
 }
 
 /// A level from a time on.
