@@ -13,6 +13,7 @@ import pytest
 import ssdlab
 from conftest import ROOT
 from ssdlab import queueing
+from ssdlab.formulas import FORMULAS as FORMULAS_OF_THE_CORE
 
 TIMES = {"read_time": 0.0763, "write_time": 0.9264, "copy_time": 0.9507, "erase_time": 3.0003}
 BLOCK = {"pages": 256, "valid": 64}
@@ -43,7 +44,9 @@ def test_the_numbers_of_the_report() -> None:
 
 def test_every_function_is_the_formula_of_its_name_and_its_arguments() -> None:
     """The core's table, the functions' signatures and `__all__` name the same."""
-    assert {name: list(arguments) for name, arguments in ARGUMENTS.items()} == queueing._ARGUMENTS
+    assert {name: list(arguments) for name, arguments in ARGUMENTS.items()} == {
+        name: formula.arguments for name, formula in FORMULAS_OF_THE_CORE.items()
+    }
     assert set(FORMULAS) <= set(queueing.__all__)
     assert all(function.__doc__ for function in FORMULAS.values())
 

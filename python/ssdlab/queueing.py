@@ -21,14 +21,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from ssdlab import _core
+from ssdlab import _core, equations
 from ssdlab.checks import mapping, shown, text, truth, whole
+from ssdlab.equations import *  # noqa: F403 - all are public here
+from ssdlab.equations import max_throughput, mean_wait_rwp, queue_length, write_amplification
 from ssdlab.errors import UsageError
+from ssdlab.formulas import FORMULAS, Numbers, Value, evaluate_all
 from ssdlab.plans import DEFAULT_SEED, Setup, requests_of, value_text
 from ssdlab.result import Section
 
@@ -38,37 +40,13 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_REQUESTS",
     "QueueingResult",
-    "copy_batch_rate",
-    "copy_rate",
-    "copy_utilisation",
-    "erase_utilisation",
     "formulas",
-    "gc_duration_cep",
-    "gc_duration_rwp",
-    "initial_work",
-    "max_throughput",
-    "max_throughput_amplified",
-    "max_write_rate",
-    "mean_wait_cep_independent",
-    "mean_wait_rwp",
-    "queue_length",
-    "read_utilisation",
-    "relocation_time",
     "simulate",
-    "total_rate",
-    "utilisation",
-    "wait_balance_rwp",
-    "write_amplification",
-    "write_utilisation",
 ]
+__all__ += equations.__all__
 
 DEFAULT_REQUESTS = 1_000_000
 """How many requests are drawn, unless the caller says."""
-
-Numbers: TypeAlias = npt.ArrayLike
-"""A number, or an array of them."""
-Value: TypeAlias = Any
-"""A `float` where all arguments are numbers, else an array. As with NumPy's own functions, types cannot say which."""
 
 Arrivals = Literal["poisson", "deterministic", "renewal", "saturated", "replayed"]
 Priority = Literal["rwp", "cep", "fifo"]
@@ -83,212 +61,8 @@ RATES = {"read_per_ms": 1.0, "write_per_ms": 0.5}
 """Of section 5.1 of the report."""
 
 
-def write_utilisation(write_rate: Numbers, write_time: Numbers) -> Value:
-    """(1): the share of time in which the die writes for the user."""
-    return _value("write_utilisation", write_rate, write_time)
-
-
-def read_utilisation(read_rate: Numbers, read_time: Numbers) -> Value:
-    """(2): the share of time in which the die reads for the user."""
-    return _value("read_utilisation", read_rate, read_time)
-
-
-def copy_utilisation(write_rate: Numbers, copy_time: Numbers, pages: Numbers, valid: Numbers) -> Value:
-    """(3): the share of time in which the die copies. `valid` is below `pages` here and wherever both are."""
-    return _value("copy_utilisation", write_rate, copy_time, pages, valid)
-
-
-def erase_utilisation(write_rate: Numbers, erase_time: Numbers, pages: Numbers, valid: Numbers) -> Value:
-    """(4): the share of time in which the die erases."""
-    return _value("erase_utilisation", write_rate, erase_time, pages, valid)
-
-
-def utilisation(
-    read_rate: Numbers,
-    write_rate: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    valid: Numbers,
-) -> Value:
-    """(5): the share of time in which the die is busy; 1 and more where more is asked for than it can do."""
-    return _value("utilisation", read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid)
-
-
-def max_write_rate(
-    reads_per_write: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    valid: Numbers,
-) -> Value:
-    """(6): the most writes in a unit of time, with so many reads to each. The times must not all be 0."""
-    return _value("max_write_rate", reads_per_write, read_time, write_time, copy_time, erase_time, pages, valid)
-
-
-def total_rate(write_rate: Numbers, reads_per_write: Numbers) -> Value:
-    """(7): reads and writes in a unit of time, from the writes."""
-    return _value("total_rate", write_rate, reads_per_write)
-
-
-def max_throughput(
-    reads_per_write: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    valid: Numbers,
-) -> Value:
-    """(8): the most reads and writes in a unit of time. The times must not all be 0."""
-    return _value("max_throughput", reads_per_write, read_time, write_time, copy_time, erase_time, pages, valid)
-
-
-def write_amplification(pages: Numbers, valid: Numbers) -> Value:
-    """(9): pages written for each page that the user writes."""
-    return _value("write_amplification", pages, valid)
-
-
-def max_throughput_amplified(
-    reads_per_write: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    amplification: Numbers,
-) -> Value:
-    """(10): the most reads and writes in a unit of time, from the write amplification, which is at least 1."""
-    return _value("max_throughput_amplified", reads_per_write, read_time, write_time, copy_time, erase_time, pages, amplification)
-
-
-def copy_batch_rate(write_rate: Numbers, pages: Numbers, valid: Numbers) -> Value:
-    """(11): collections in a unit of time."""
-    return _value("copy_batch_rate", write_rate, pages, valid)
-
-
-def copy_rate(write_rate: Numbers, pages: Numbers, valid: Numbers) -> Value:
-    """(12): copies in a unit of time."""
-    return _value("copy_rate", write_rate, pages, valid)
-
-
-def wait_balance_rwp(
-    read_queue: Numbers,
-    write_queue: Numbers,
-    read_rate: Numbers,
-    write_rate: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    valid: Numbers,
-) -> Value:
-    """(13): the mean wait of requests that go first (rwp), from the mean numbers of reads and of writes that wait."""
-    return _value(
-        "wait_balance_rwp", read_queue, write_queue, read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid
-    )
-
-
-def queue_length(wait: Numbers, rate: Numbers) -> Value:
-    """(14), Little's law: how many wait on average."""
-    return _value("queue_length", wait, rate)
-
-
-def mean_wait_rwp(
-    read_rate: Numbers,
-    write_rate: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    valid: Numbers,
-) -> Value:
-    """(15): the mean wait of requests that go first (rwp). The utilisation (5) must be below 1."""
-    return _value("mean_wait_rwp", read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid)
-
-
-def gc_duration_cep(copy_time: Numbers, erase_time: Numbers, valid: Numbers) -> Value:
-    """(16): how long a collection takes that goes first (cep)."""
-    return _value("gc_duration_cep", copy_time, erase_time, valid)
-
-
-def initial_work(read_rate: Numbers, write_rate: Numbers, read_time: Numbers, write_time: Numbers) -> Value:
-    """(17): the mean work of reads and writes that an arrival finds unfinished. They must leave the die some time: (1) + (2) below 1."""
-    return _value("initial_work", read_rate, write_rate, read_time, write_time)
-
-
-def relocation_time(
-    read_rate: Numbers, write_rate: Numbers, read_time: Numbers, write_time: Numbers, copy_time: Numbers, valid: Numbers
-) -> Value:
-    """(18): the mean time from the arrival of the write that fills the block to the end of the last copy (rwp). (1) + (2) below 1."""
-    return _value("relocation_time", read_rate, write_rate, read_time, write_time, copy_time, valid)
-
-
-def gc_duration_rwp(
-    read_rate: Numbers,
-    write_rate: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    valid: Numbers,
-) -> Value:
-    """(19): how long a collection takes on average that comes after requests (rwp), while collections do not overlap. (1) + (2) below 1."""
-    return _value("gc_duration_rwp", read_rate, write_rate, read_time, write_time, copy_time, erase_time, valid)
-
-
-def mean_wait_cep_independent(
-    read_rate: Numbers,
-    write_rate: Numbers,
-    read_time: Numbers,
-    write_time: Numbers,
-    copy_time: Numbers,
-    erase_time: Numbers,
-    pages: Numbers,
-    valid: Numbers,
-) -> Value:
-    """Section 5.2.2: the mean wait of requests that come after collections (cep), if these arrived as a Poisson stream of their own.
-
-    The report rejects it as too high: collections come with some regularity. The utilisation (5) must be below 1.
-    """
-    return _value("mean_wait_cep_independent", read_rate, write_rate, read_time, write_time, copy_time, erase_time, pages, valid)
-
-
-_ARGUMENTS = {name: arguments for name, _equation, arguments in _core.queueing_formulas()}
-EQUATIONS = {name: equation for name, equation, _arguments in _core.queueing_formulas()}
+EQUATIONS = {name: formula.equation for name, formula in FORMULAS.items()}
 """The equation, or the section, of the report for each function."""
-
-
-def _value(name: str, *arguments: Numbers) -> Value:
-    columns = [_column(argument, value) for argument, value in zip(_ARGUMENTS[name], arguments, strict=True)]
-    try:
-        shape = np.broadcast_shapes(*(column.shape for column in columns))
-    except ValueError as error:
-        shapes = ", ".join(f"{argument} {column.shape}" for argument, column in zip(_ARGUMENTS[name], columns, strict=True) if column.shape)
-        raise UsageError(f"arrays that do not go together: {shapes}") from error
-    # One value stands for all; what is to be repeated in part is written out.
-    spread = [(column if column.size == 1 else np.broadcast_to(column, shape)).reshape(-1) for column in columns]
-    out = np.empty(shape)
-    _core.queueing_formula(name, spread, out.reshape(-1), shape)
-    return out if shape else float(out)
-
-
-def _column(name: str, value: Numbers) -> npt.NDArray[np.float64]:
-    if isinstance(value, np.ma.MaskedArray):
-        raise UsageError(f"{name} is a masked array: give the values that are to be computed, `.compressed()` or `.filled(...)`")
-    try:
-        column = np.asarray(value)
-    except ValueError:  # lists of different lengths
-        column = np.empty((), dtype=object)
-    if column.dtype.kind not in "iuf":
-        raise UsageError(f"{name} = {shown(value)}: expected a number, or an array of numbers")
-    return column.astype(np.float64, copy=False)
 
 
 def formulas(
@@ -309,46 +83,23 @@ def formulas(
     Raises:
         UsageError: also where the die is asked for more than it can do: then there are no mean waits.
     """
-    rates, block = (read_rate, write_rate), (pages, valid)
-    times = (read_time, write_time, copy_time, erase_time)
-    values = {
-        "write_utilisation": write_utilisation(write_rate, write_time),
-        "read_utilisation": read_utilisation(read_rate, read_time),
-        "copy_utilisation": copy_utilisation(write_rate, copy_time, *block),
-        "erase_utilisation": erase_utilisation(write_rate, erase_time, *block),
-        "utilisation": utilisation(*rates, *times, *block),
+    load = {
+        "read_rate": read_rate,
+        "write_rate": write_rate,
+        "read_time": read_time,
+        "write_time": write_time,
+        "copy_time": copy_time,
+        "erase_time": erase_time,
+        "pages": pages,
+        "valid": valid,
     }
+    wait = mean_wait_rwp(**load)
+    queues = {"read_queue": queue_length(wait, read_rate), "write_queue": queue_length(wait, write_rate)}
+    known = load | queues | {"wait": wait, "rate": np.add(read_rate, write_rate), "amplification": write_amplification(pages, valid)}
     if np.all(np.asarray(write_rate) > 0):
         with np.errstate(all="ignore"):  # what is out of range is refused by name
-            reads_per_write = np.divide(read_rate, write_rate)
-        values |= _limits(reads_per_write, times, block)
-        values["total_rate"] = total_rate(write_rate, np.divide(read_rate, write_rate))
-    wait = mean_wait_rwp(*rates, *times, *block)
-    queues = (queue_length(wait, read_rate), queue_length(wait, write_rate))
-    values |= {
-        "write_amplification": write_amplification(*block),
-        "copy_batch_rate": copy_batch_rate(write_rate, *block),
-        "copy_rate": copy_rate(write_rate, *block),
-        "wait_balance_rwp": wait_balance_rwp(*queues, *rates, *times, *block),
-        "queue_length": queue_length(wait, np.add(*rates)),
-        "mean_wait_rwp": wait,
-        "mean_wait_cep_independent": mean_wait_cep_independent(*rates, *times, *block),
-        "gc_duration_cep": gc_duration_cep(copy_time, erase_time, valid),
-        "initial_work": initial_work(*rates, read_time, write_time),
-        "relocation_time": relocation_time(*rates, read_time, write_time, copy_time, valid),
-        "gc_duration_rwp": gc_duration_rwp(*rates, *times, valid),
-    }
-    return {name: values[name] for name in _ARGUMENTS if name in values}
-
-
-def _limits(reads_per_write: Numbers, times: tuple[Numbers, Numbers, Numbers, Numbers], block: tuple[Numbers, Numbers]) -> dict[str, Value]:
-    """What a die can do, whatever it is asked for."""
-    amplification = write_amplification(*block)
-    return {
-        "max_write_rate": max_write_rate(reads_per_write, *times, *block),
-        "max_throughput": max_throughput(reads_per_write, *times, *block),
-        "max_throughput_amplified": max_throughput_amplified(reads_per_write, *times, block[0], amplification),
-    }
+            known["reads_per_write"] = np.divide(read_rate, write_rate)
+    return evaluate_all(known)
 
 
 class QueueingResult(Section):
@@ -597,27 +348,17 @@ class Experiment:
         Raises:
             UsageError: where the die is asked for more than it can do.
         """
-        read, write, copy, erase = (self.die[name] / NS_PER_MS for name in ("read_ns", "write_ns", "copy_ns", "erase_ns"))
-        block = (self.die["pages"], sum(self.valid_pages) / len(self.valid_pages))
+        die = {f"{op}_time": self.die[f"{op}_ns"] / NS_PER_MS for op in ("read", "write", "copy", "erase")}
+        die |= {"pages": self.die["pages"], "valid": sum(self.valid_pages) / len(self.valid_pages)}
         rates = self.traffic.rates_per_ms
-        if self.kind == "saturated" or rates is None:
-            values = {"write_amplification": write_amplification(*block), "gc_duration_cep": gc_duration_cep(copy, erase, block[1])}
-            if rates is not None and rates[1] > 0:
-                values |= _limits(rates[0] / rates[1], (read, write, copy, erase), block)
+        if rates is None or self.kind == "saturated":
+            ratio = {"reads_per_write": rates[0] / rates[1]} if rates is not None and rates[1] > 0 else {}
+            computed = evaluate_all(die | ratio | {"amplification": write_amplification(die["pages"], die["valid"])})
         else:
-            values = formulas(
-                read_rate=rates[0],
-                write_rate=rates[1],
-                read_time=read,
-                write_time=write,
-                copy_time=copy,
-                erase_time=erase,
-                pages=block[0],
-                valid=block[1],
-            )
+            computed = formulas(read_rate=rates[0], write_rate=rates[1], **die)
         if any(entry != self.valid_pages[0] for entry in self.valid_pages):
-            values.pop("mean_wait_cep_independent", None)
-        return dict(_with_unit(name, values[name]) for name in _ARGUMENTS if name in values)
+            computed.pop("mean_wait_cep_independent", None)
+        return dict(_with_unit(name, value) for name, value in computed.items())
 
 
 def _meaning(name: str) -> str:
@@ -629,23 +370,15 @@ def _meaning(name: str) -> str:
     }.get(name, 'arrivals = "replayed"')
 
 
-TIMES = {
-    "wait_balance_rwp",
-    "mean_wait_rwp",
-    "mean_wait_cep_independent",
-    "gc_duration_cep",
-    "gc_duration_rwp",
-    "initial_work",
-    "relocation_time",
-}
-PER_TIME = {"max_write_rate", "max_throughput", "max_throughput_amplified", "total_rate", "copy_batch_rate", "copy_rate"}
-
-
 def _with_unit(name: str, value: float) -> tuple[str, float]:
     """A value in ms or per ms as an entry of a result, where times are in ns."""
-    if name in TIMES:
-        return f"{name}_ns", value * NS_PER_MS
-    return (f"{name}_per_ms", value) if name in PER_TIME else (name, value)
+    match FORMULAS[name].dimension:
+        case "time":
+            return f"{name}_ns", value * NS_PER_MS
+        case "rate":
+            return f"{name}_per_ms", value
+        case _:
+            return name, value
 
 
 def _pages(count: int) -> str:

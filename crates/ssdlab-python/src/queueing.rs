@@ -29,10 +29,17 @@ fn usage(message: String) -> Failure {
     Failure::Core(Error::Usage(message))
 }
 
-/// The formulas: name, equation of the report, names of the arguments.
+/// A row of the table of formulas: name, equation, dimension, arguments, sentences, symbols.
+type Row = (&'static str, &'static str, &'static str, &'static [&'static str], &'static str, &'static str);
+
+/// The table of formulas, in the order of the report.
 #[pyfunction]
-pub fn queueing_formulas() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
-    FORMULAS.iter().map(|formula| (formula.name, formula.equation, formula.arguments.to_vec())).collect()
+pub fn queueing_formulas() -> Vec<Row> {
+    let row = |formula: &Formula| {
+        let &Formula { name, equation, dimension, arguments, sentences, symbols, .. } = formula;
+        (name, equation, dimension.name(), arguments, sentences.trim_start(), symbols)
+    };
+    FORMULAS.iter().map(row).collect()
 }
 
 /// Computes the formula `name` for every value of `out`. Each argument has as many values, or one for all. `shape` is that of the caller's

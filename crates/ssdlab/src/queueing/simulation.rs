@@ -713,17 +713,21 @@ mod tests {
     #[test]
     fn waits_under_poisson_arrivals_are_near_the_formulas() {
         use crate::queueing::formulas as f;
-        let (rates, block) = (f::Rates { read: 1.0, write: 0.5 }, f::Block { pages: 256.0, valid: 64.0 });
-        let times = f::Times { read: 0.0763, write: 0.9264, copy: 0.9507, erase: 3.0003 };
         let near =
             |measured: f64, formula: f64, by: f64| assert!((measured / 1e6 / formula - 1.0).abs() < by, "{measured} ns, {formula} ms");
         let (rwp, _) = run(&model(Priority::Rwp), Arrivals::Poisson(RATES), 400_000);
-        near(rwp.wait_ns.all.unwrap().mean, f::mean_wait_rwp(rates, times, block).unwrap(), 0.05);
-        near(rwp.gc.duration_ns.unwrap().mean, f::gc_duration_rwp(rates, times, 64.0).unwrap(), 0.05);
-        assert!((rwp.utilisation.unwrap().total / f::utilisation(rates, times, block).unwrap() - 1.0).abs() < 0.02);
+        near(rwp.wait_ns.all.unwrap().mean, f::mean_wait_rwp(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 256.0, 64.0).unwrap(), 0.05);
+        near(rwp.gc.duration_ns.unwrap().mean, f::gc_duration_rwp(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 64.0).unwrap(), 0.05);
+        assert!(
+            (rwp.utilisation.unwrap().total / f::utilisation(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 256.0, 64.0).unwrap() - 1.0).abs()
+                < 0.02
+        );
         let (cep, _) = run(&model(Priority::Cep), Arrivals::Poisson(RATES), 400_000);
         assert_eq!((cep.gc.duration_ns.as_ref().unwrap().min, cep.gc.duration_ns.unwrap().max), (63_845_100, 63_845_100));
-        assert!(cep.wait_ns.all.unwrap().mean / 1e6 < f::mean_wait_cep_independent(rates, times, block).unwrap());
+        assert!(
+            cep.wait_ns.all.unwrap().mean / 1e6
+                < f::mean_wait_cep_independent(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 256.0, 64.0).unwrap()
+        );
     }
 
     #[test]
