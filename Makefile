@@ -89,7 +89,7 @@ lint: $(EQUIPPED) ## check style and types, Rust and Python
 msrv: $(LOCKED) ## build with the oldest Rust that Cargo.toml declares
 	@if ! command -v rustup >/dev/null; then \
 		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): there is no rustup to install it"; \
-	elif rustup run $(OLDEST_RUST) rustc --version >/dev/null 2>&1 || rustup toolchain install $(OLDEST_RUST) --profile minimal; then \
+	elif rustup run $(OLDEST_RUST) rustc --version >/dev/null 2>&1 || rustup toolchain install $(OLDEST_RUST) --profile minimal --no-self-update; then \
 		cargo +$(OLDEST_RUST) check --locked --workspace --target-dir target/oldest; \
 	else \
 		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): rustup could not install it"; \

@@ -13,6 +13,8 @@
 
 #![deny(missing_docs, unsafe_code)]
 
+#![deny(missing_docs, unsafe_code)]
+
 mod caching;
 mod errors;
 mod inputs;

@@ -1,10 +1,10 @@
-//! Hints about memory to the processor and the operating system. They change how fast a run is, never what it does. Only this module may have
-//! `unsafe` code.
+//! Hints about memory to the processor and the operating system. They change how fast a run is, never what it does. Only this module may
+//! have `unsafe` code.
 
 #![allow(unsafe_code, reason = "neither a prefetch nor advice about pages has a safe form in the standard library")]
 
-/// Asks the processor to bring an element into its cache, so that several elements come from memory at the same time. An index beyond the end
-/// asks for nothing. Without effect on processors other than x86-64.
+/// Asks the processor to bring an element into its cache, so that several elements come from memory at the same time. An index beyond the
+/// end asks for nothing. Without effect on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch<T>(array: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -17,9 +17,9 @@ pub fn prefetch<T>(array: &[T], index: usize) {
     let _ = (array, index);
 }
 
-/// Asks the operating system for large pages of memory (2 MiB) under an array that will be touched all over: random access then needs fewer page
-/// faults and fewer walks of the page table. Memory that was touched before is gathered into large pages at once, where the kernel can (Linux 6.1);
-/// other memory stays untouched. Without effect on other systems, and where large pages are switched off.
+/// Asks the operating system for large pages of memory (2 MiB) under an array that will be touched all over: random access then needs
+/// fewer page faults and fewer walks of the page table. Memory that was touched before is gathered into large pages at once, where the
+/// kernel can (Linux 6.1); other memory stays untouched. Without effect on other systems, and where large pages are switched off.
 pub fn use_huge_pages<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
@@ -31,8 +31,8 @@ pub fn use_huge_pages<T>(array: &mut [T]) {
             return;
         }
         for advice in [libc::MADV_HUGEPAGE, libc::MADV_COLLAPSE] {
-            // SAFETY: the range lies within memory that this array owns, and neither advice changes what the memory holds. A kernel that does
-            // not know or grant it returns an error, which changes nothing.
+            // SAFETY: the range lies within memory that this array owns, and neither advice changes what the memory holds. A kernel that
+            // does not know or grant it returns an error, which changes nothing.
             unsafe { libc::madvise(std::ptr::without_provenance_mut(start), end - start, advice) };
         }
     }

@@ -1,7 +1,7 @@
 //! Rules: what the configuration means for a drive, worked out once. Whoever asks "may two operations share a die?" asks here; nobody
 //! combines configuration keys while a run goes on.
 
-use crate::config::{Allocation, Config, Order, PartialWrite, Priority, Scope, Suspendable, UnmappedRead};
+use crate::config::{Allocation, ArrayLevel, Config, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, UnmappedRead};
 use crate::geometry::Geometry;
 use crate::units::Ns;
 
@@ -26,6 +26,8 @@ pub struct Rules {
     pub unmapped_read: UnmappedRead,
     /// Host operations wait by plane, not by die.
     pub waits_by_plane: bool,
+    /// The page moves of a job between which nothing can come may be one event. Results do not differ.
+    pub bursts: bool,
 }
 
 /// What operations on dies and buses may do.
@@ -135,9 +137,12 @@ impl Rules {
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
         let pool_is_plane = geometry.pools.planes_each.get() == 1;
         let by_plane = config.gc.scope == Scope::Plane;
+        let flash = FlashRules::new(config, geometry);
+        let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
-            flash: FlashRules::new(config, geometry),
-            gc: GcRules::new(config, by_plane && !pool_is_plane),
+            bursts: flash.solo && flash.interleave && may_burst(config, &gc),
+            flash,
+            gc,
             order: config.scheduler.order,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             multiplane: config.device.multiplane,
@@ -147,6 +152,17 @@ impl Rules {
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
         }
     }
+}
+
+/// Nothing but an operation that waits for the die itself comes between page moves, and each move takes the same time.
+fn may_burst(config: &Config, gc: &GcRules) -> bool {
+    let Config { device, scheduler, ftl, cache, array, .. } = config;
+    let uniform = device.read_ns_by_page.len() <= 1 && device.program_ns_by_page.len() <= 1;
+    // Caches ask which chips have GC jobs and free blocks while the moves of a burst are not made up for.
+    let watched = cache.is_on() || array.level != ArrayLevel::None;
+    let by_age = gc.priority == Priority::Fifo || scheduler.makes_estimates();
+    let by_free_blocks = config.gc.hard > 0.0 || config.gc.trigger == Trigger::Idle;
+    uniform && !watched && !by_age && !by_free_blocks && !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic
 }
 
 impl FlashRules {

@@ -17,7 +17,7 @@ use crate::inputs;
 use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
-use crate::ssd::{Estimate, Ssd};
+use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{
     Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, TimelineResult, WarmUpResult,
 };
@@ -374,6 +374,7 @@ impl Simulation {
             self.step(time)?;
         }
         self.pass_until(self.now.max(until));
+        self.storage.interrupt_bursts(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -385,6 +386,7 @@ impl Simulation {
         while self.completed < self.submitted {
             self.step_or_stuck()?;
         }
+        self.storage.interrupt_bursts(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -404,6 +406,7 @@ impl Simulation {
     }
 
     fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
+        self.storage.interrupt_bursts(self.now, RoundPhase::Over);
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -465,9 +468,10 @@ impl Simulation {
     /// The warm-up ends at `ns`, when nothing of that instant has happened, or just the end of what was under way. The request that is taken in
     /// next has the index `first`.
     #[cold]
-    fn end_warm_up(&mut self, ns: Ns, first: u64) {
+    fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
         self.recorder.measure_from(first);
+        self.storage.interrupt_bursts(ns, phase);
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
         self.storage.end_warm_up();
         if let Some(timeline) = &mut self.timeline {
@@ -532,7 +536,7 @@ impl Simulation {
             let index = self.arrived;
             self.arrived += 1;
             if index == self.warming_up.requests {
-                self.end_warm_up(time, index);
+                self.end_warm_up(time, index, RoundPhase::StagesEnded);
             }
             if let Some(timeline) = &mut self.timeline {
                 timeline.requests().arrives(time, index, request);
@@ -607,7 +611,7 @@ impl Simulation {
     #[inline]
     fn pass_until(&mut self, time: Ns) {
         if time >= self.warming_up.until_ns {
-            self.end_warm_up(self.warming_up.until_ns, self.arrived);
+            self.end_warm_up(self.warming_up.until_ns, self.arrived, RoundPhase::Begins);
         }
         if time > self.now {
             let outstanding = self.outstanding();

@@ -17,6 +17,9 @@ const FIRST: u32 = 2;
 const PINNED: u32 = 1 << 31;
 /// Entries in a small page of memory, 4 KiB.
 const SMALL_PAGE: usize = 1024;
+/// Large pages pay for the forward entries once one in so many is accessed, each small page of memory eight times: the first touch of a
+/// large page costs about as much as those of its small pages together, and sometimes more.
+const FORWARD_SHARE: usize = SMALL_PAGE / 8;
 /// Large pages pay for the backward entries once one in so many is written: a pool writes its pages in order, and pools lie apart.
 const BACKWARD_SHARE: usize = 8;
 
@@ -140,13 +143,12 @@ impl Mapping {
         }
     }
 
-    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large pages.
+    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large
+    /// pages.
     pub fn expect_accesses(&mut self, pages: u64) {
-        // Looked up at random, each may touch another small page of memory.
-        if pages >= (self.forward.stored.len() / SMALL_PAGE) as u64 {
+        if pages >= (self.forward.stored.len() / FORWARD_SHARE) as u64 {
             self.forward.expect_dense();
         }
-        // Programmed in order, they lie side by side in blocks.
         if pages >= (self.backward.stored.len() / BACKWARD_SHARE) as u64 {
             self.backward.expect_dense();
         }
@@ -326,8 +328,8 @@ mod tests {
             map.expect_accesses(accesses.into());
             [map.forward.dense, map.backward.dense]
         };
-        assert_eq!(dense_after(geometry.exported_pages / 1024 - 1), [false, false]);
-        assert_eq!(dense_after(geometry.exported_pages / 1024), [true, false]);
+        assert_eq!(dense_after(geometry.exported_pages / 128 - 1), [false, false]);
+        assert_eq!(dense_after(geometry.exported_pages / 128), [true, false]);
         assert_eq!(dense_after(geometry.pages / 8), [true, true]);
     }
 

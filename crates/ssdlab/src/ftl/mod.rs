@@ -1,5 +1,5 @@
-//! The flash translation layer: where a page is, which block takes the next one, what is worn how much, which pool is short of blocks. It knows
-//! no time; loads are somebody else's business.
+//! The flash translation layer: where a page is, which block takes the next one, what is worn how much, which pool is short of blocks. It
+//! knows no time; loads are somebody else's business.
 
 mod blocks;
 mod check;
@@ -126,8 +126,8 @@ impl Ftl {
         self.map.prefetch(lpn);
     }
 
-    /// Asks for the record and the links of the block in which a logical page lies, ahead of the write or trim that invalidates it there. Reads the
-    /// map entry, for which [`Ftl::prefetch`] asks.
+    /// Asks for the record and the links of the block in which a logical page lies, ahead of the write or trim that invalidates it there.
+    /// Reads the map entry, for which [`Ftl::prefetch`] asks.
     #[inline(always)]
     pub fn prefetch_old(&self, lpn: Lpn) {
         if let Some(ppn) = self.lookup(lpn) {
@@ -136,8 +136,8 @@ impl Ftl {
         }
     }
 
-    /// Says that so many pages, all over the drive, will be read or written. A map that these touch for the most part lies in large pages of memory
-    /// from now on; for fewer nothing changes, so that a short run on a large drive takes little memory.
+    /// Says that so many pages, all over the drive, will be read or written. A map that these touch for the most part lies in large pages
+    /// of memory from now on; for fewer nothing changes, so that a short run on a large drive takes little memory.
     pub fn expect_accesses(&mut self, pages: u64) {
         self.map.expect_accesses(pages);
     }

@@ -26,8 +26,8 @@ impl Ftl {
         moves
     }
 
-    /// Asks for the map entries of all pages of a victim from offset `from` on. They lie scattered over the whole map; asked for together they come
-    /// from memory in parallel. [`Ftl::start_job`] does this; it pays again where the moves come much later than the start.
+    /// Asks for the map entries of all pages of a victim from offset `from` on. They lie scattered over the whole map; asked for together
+    /// they come from memory in parallel. [`Ftl::start_job`] does this; it pays again where the moves come much later than the start.
     #[inline]
     pub fn prefetch_moves(&self, victim: BlockId, from: u32) {
         for (first, bits) in self.blocks.valid_words(victim, from) {
@@ -64,7 +64,8 @@ impl Ftl {
         full
     }
 
-    /// The program of a page move within `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy is stale.
+    /// The program of a page move within `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy
+    /// is stale.
     #[inline(always)]
     pub fn commit_move(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         let current = self.map.relocate(&self.geometry, lpn, from, to);
@@ -84,9 +85,9 @@ impl Ftl {
         Some((page, ppn, self.map.content(&self.geometry, ppn)))
     }
 
-    /// Moves the next `count` pages of the pool's victim, as [`Ftl::next_move`], [`Ftl::allocate_move`] and [`Ftl::commit_move`] in turn would, or as many as
-    /// are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the batch: the page is copied even if it
-    /// was overwritten or trimmed meanwhile.
+    /// Moves the next `count` pages of the pool's victim, as [`Ftl::next_move`], [`Ftl::allocate_move`] and [`Ftl::commit_move`] in turn
+    /// would, or as many as are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the
+    /// batch: the page is copied even if it was overwritten or trimmed meanwhile.
     ///
     /// `took` is called for each free block taken, with the number of moves of the batch before that and the pool's free blocks after it.
     #[inline]
@@ -125,8 +126,8 @@ impl Ftl {
         (allocated, self.commit_move(pool, lpn, from, allocated.ppn))
     }
 
-    /// Moves up to `limit` valid pages of a victim from offset `from` on, as many as the block that the job fills has room for. Returns the offset
-    /// behind the last, and their number.
+    /// Moves up to `limit` valid pages of a victim from offset `from` on, as many as the block that the job fills has room for. Returns
+    /// the offset behind the last, and their number.
     #[inline]
     fn move_run(&mut self, pool: PoolId, victim: BlockId, from: u32, limit: u32) -> (u32, u32) {
         let Ftl { geometry, map, blocks, pools, .. } = self;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
-use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, TxnId};
+use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 use crate::views::Ready;
 
 /// The next step of a job.
@@ -91,6 +91,11 @@ impl Job {
         self.victim
     }
 
+    /// The page offset up to which valid pages have been moved, or are being moved.
+    pub fn cursor(&self) -> u32 {
+        self.cursor
+    }
+
     /// When it started, ns.
     pub fn started_ns(&self) -> Ns {
         self.started_ns
@@ -141,12 +146,20 @@ pub(super) struct Jobs {
     moves_in_flight: u32,
     /// By die: its active jobs.
     on_die: Vec<u32>,
+    /// By die: the pool whose moves are one event, and the slot that they occupy.
+    bursts: Vec<Option<(PoolId, SlotId)>>,
 }
 
 impl Jobs {
     pub(super) fn new(geometry: &Geometry, moves_in_flight: u32) -> Self {
         let pools = geometry.pools.count.get() as usize;
-        Jobs { jobs: vec![None; pools], flights: vec![Flight::default(); pools], moves_in_flight, on_die: vec![0; geometry.dies as usize] }
+        Jobs {
+            jobs: vec![None; pools],
+            flights: vec![Flight::default(); pools],
+            moves_in_flight,
+            on_die: vec![0; geometry.dies as usize],
+            bursts: vec![None; geometry.dies as usize],
+        }
     }
 
     #[inline(always)]
@@ -287,6 +300,23 @@ impl Jobs {
     pub(super) fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
         let job = self.of_mut(pool);
         (job.busy, job.moving) = (true, moving);
+    }
+
+    /// The moves that the job of a pool has left are one event, in this slot of the die.
+    pub(super) fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
+        self.begin_step(pool, None);
+        self.bursts[die.index()] = Some((pool, at));
+    }
+
+    /// The moves of the job from page offset `cursor` on are operations of their own.
+    pub(super) fn end_burst(&mut self, die: DieId, pool: PoolId, cursor: u32) {
+        self.bursts[die.index()] = None;
+        self.of_mut(pool).cursor = cursor;
+    }
+
+    #[inline(always)]
+    pub(super) fn burst_on(&self, die: DieId) -> Option<(PoolId, SlotId)> {
+        self.bursts[die.index()]
     }
 
     pub(super) fn moving_mut(&mut self, pool: PoolId) -> &mut Move {

@@ -35,7 +35,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::rules::GcRules;
-use crate::units::{DieId, Lpn, Ns, PlaneId, PoolId, Ppn, TxnId};
+use crate::units::{DieId, Lpn, Ns, PlaneId, PoolId, Ppn, SlotId, TxnId};
 use crate::views::{QueueKind, Ready};
 
 /// The garbage collector of one drive.
@@ -211,6 +211,22 @@ impl Collector {
     /// An operation of the pool's job begins, of this move or (`None`) the erase.
     pub fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
         self.jobs.begin_step(pool, moving);
+    }
+
+    /// The moves that the job of a pool has left are one event, in this slot of the die.
+    pub fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
+        self.jobs.begin_burst(die, pool, at);
+    }
+
+    /// The moves of the job from page offset `cursor` on are operations of their own.
+    pub fn end_burst(&mut self, die: DieId, pool: PoolId, cursor: u32) {
+        self.jobs.end_burst(die, pool, cursor);
+    }
+
+    /// The pool whose moves are one event on the die, and the slot that they occupy.
+    #[inline(always)]
+    pub fn burst_on(&self, die: DieId) -> Option<(PoolId, SlotId)> {
+        self.jobs.burst_on(die)
     }
 
     /// The page of the move in service is in the controller's buffer.

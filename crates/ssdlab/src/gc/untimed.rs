@@ -36,8 +36,8 @@ pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, lpn: Lpn, counts
     true
 }
 
-/// Random logical pages below a bound, each drawn well before it is handed out: what a write to it needs comes from memory meanwhile. They are
-/// those that the generator would give without that.
+/// Random logical pages below a bound, each drawn well before it is handed out: what a write to it needs comes from memory meanwhile.
+/// They are those that the generator would give without that.
 #[derive(Debug)]
 pub struct PagesAhead {
     rng: Rng,

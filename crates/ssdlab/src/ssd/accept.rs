@@ -1,7 +1,7 @@
 //! A request becomes page transactions. They wait for older operations on their page, then in a queue for their die.
 
-use super::Ssd;
 use super::probes::Event;
+use super::{RoundPhase, Ssd};
 use crate::blocked::{Blocked, Times};
 use crate::config::UnmappedRead;
 use crate::memory::Exhausted;
@@ -85,6 +85,9 @@ impl Ssd {
             return false;
         }
         self.sched.accept(chip, kind.queue());
+        if kind == TransactionKind::Write {
+            self.ftl.prefetch_old(lpn);
+        }
         self.host.page_pending(request);
         let mut transaction = self.new_transaction(request, kind, lpn, bytes, chip);
         transaction.waited(Blocked::QueueFull, now);
@@ -241,6 +244,7 @@ impl Ssd {
         }
         self.sched.push(&mut self.transactions, die, id);
         self.ready.wake(die);
+        self.interrupt_for_host(now, die);
         if write && high_priority {
             self.high_priority_waits(now, pool, id);
         }
@@ -280,10 +284,13 @@ impl Ssd {
     }
 
     fn trim_page(&mut self, now: Ns, lpn: Lpn) {
-        let place = self.ftl.lookup(lpn);
+        let Some(place) = self.ftl.lookup(lpn) else { return };
+        if self.rules.bursts {
+            self.interrupt(now, self.geometry().die_of_pool(self.geometry().pool_of_page(place)), RoundPhase::StagesEnded);
+        }
         let Some(pool) = self.ftl.trim(lpn) else { return };
-        if let Some(old) = place.filter(|_| self.rules.dynamic) {
-            self.room_appeared(Some(old));
+        if self.rules.dynamic {
+            self.room_appeared(Some(place));
         }
         self.probes.note(now, &self.ftl, Event::Trimmed(lpn));
         self.gain_appeared(now, pool);

@@ -121,7 +121,7 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
         if allocated.took_block {
-            self.block_taken(now, pool);
+            self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
         self.flash.timing().program(self.geometry().split_page(allocated.ppn).1)
     }
@@ -133,11 +133,6 @@ impl Ssd {
             let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
             self.sched.placement_mut().expect("writes go by load").write_begins(pool, chip);
         }
-    }
-
-    fn block_taken(&mut self, now: Ns, pool: PoolId) {
-        self.probes.note(now, &self.ftl, Event::BlockTaken { left: self.ftl.blocks().free_count(pool) });
-        self.trigger_gc(now, pool);
     }
 
     /// Starts a step of a pool's job.
@@ -196,7 +191,7 @@ impl Ssd {
         };
         self.probes.note(now, &self.ftl, placed);
         if allocated.took_block {
-            self.block_taken(now, pool);
+            self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
         (Move { to: Some(to), ..moved }, self.flash.timing().program(self.geometry().split_page(to).1))
     }

@@ -12,6 +12,11 @@ impl Ssd {
     pub(super) fn array_event(&mut self, now: Ns, at: SlotId) {
         let op = *self.flash.op(at);
         let whole = self.flash.is_whole(at);
+        if self.rules.bursts
+            && let Some((pool, at)) = self.gc.burst_on(at.die())
+        {
+            self.make_up(pool, at, self.flash.repetitions(at) - 1);
+        }
         let (progress, begun) = self.flash.slot_event(now, at, &mut self.events);
         let die = at.die();
         match (progress, op.owner) {

@@ -98,6 +98,9 @@ impl Ssd {
         if program && !self.has_bus(now, die, granted) {
             return false;
         }
+        if self.rules.bursts && self.begin_burst(now, die, pool) {
+            return true;
+        }
         let step = self.gc.next_step(&self.ftl, pool);
         self.start_gc(now, die, pool, step);
         true

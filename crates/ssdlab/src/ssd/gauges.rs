@@ -1,7 +1,7 @@
 //! What a drive adds up over time for those who want to see a run as series, where it is not added up anyway. It changes so seldom, when a job
 //! starts or ends and when a block is taken or freed, that it is done in every run.
 
-use super::Ssd;
+use super::{RoundPhase, Ssd};
 use crate::stats::{Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
 
@@ -67,6 +67,7 @@ impl Ssd {
 
     /// Adds to `readings` what has been added up until `now`; the fewest free blocks begin anew.
     pub fn add_readings(&mut self, now: Ns, readings: &mut Readings) {
+        self.interrupt_bursts(now, RoundPhase::Begins);
         let gauges = self.probes.gauges();
         readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
         readings.jobs += self.probes.counters().jobs + self.gc.jobs_active();

@@ -9,6 +9,7 @@
 //! | `candidates` | which host operation and which GC step could begin on a die? |
 //! | `dispatch` | what does the arbiter's decision do? |
 //! | `begin` | what happens when an operation begins? |
+//! | `burst` | which page moves are one event, and what interrupts them? |
 //! | `complete` | what happens when a stage, an operation, a request ends? |
 //! | `collect` | when do GC jobs start and end, and how do a pool's state and exclusion follow? |
 //! | `idle` | what does idle time change? |
@@ -27,6 +28,7 @@
 
 mod accept;
 mod begin;
+mod burst;
 mod candidates;
 mod clocks;
 mod collect;
@@ -55,9 +57,10 @@ use crate::gc::Collector;
 use crate::geometry::Geometry;
 use crate::rules::Rules;
 use crate::sched::{Scheduler, Transactions};
-use crate::units::PoolId;
+use crate::units::{Ns, PoolId};
 
 pub use crate::stats::Counters;
+pub use burst::RoundPhase;
 pub use estimates::Estimate;
 #[doc(hidden)]
 pub use planted::Planted;
@@ -96,6 +99,8 @@ pub struct Ssd {
     probes: Probes,
     /// Serial number of the last moment at which something became ready.
     serial: u64,
+    /// The instant at which all dies that were woken had last been dispatched, ns.
+    dispatched_at: Option<Ns>,
 }
 
 impl Ssd {
@@ -118,6 +123,7 @@ impl Ssd {
             merging: Merging::new(geometry.dies),
             probes: Probes::new(&ftl),
             serial: 0,
+            dispatched_at: None,
             rules,
             ftl,
         }

@@ -19,6 +19,7 @@ impl Ssd {
     #[doc(hidden)]
     pub fn plant(&mut self, defect: Planted) {
         self.probes.plant(defect);
+        self.rules.bursts = false;
         if defect == Planted::ForgetsHardThreshold {
             self.gc.forget_hard_threshold();
         }

@@ -41,6 +41,7 @@ impl Ssd {
     /// Checks data as the run goes; with `every_event` also recounts everything after each event.
     pub fn verify(&mut self, every_event: bool) {
         self.probes.verify(Verifier::new(&self.ftl, every_event));
+        self.rules.bursts = false;
         self.flash.watch_stages(false);
     }
 
@@ -63,6 +64,7 @@ impl Ssd {
 
     /// Keeps every stage of every operation as an interval, for tests and timelines.
     pub fn keep_trace(&mut self) {
+        self.rules.bursts = false;
         self.flash.watch_stages(true);
     }
 
@@ -73,6 +75,7 @@ impl Ssd {
 
     /// Makes every stage an event of its own, also where nothing could get between them. For tests: results must not differ.
     pub fn play_every_stage(&mut self) {
+        self.rules.bursts = false;
         self.flash.play_every_stage();
     }
 

@@ -22,6 +22,7 @@ impl Ssd {
             pages_per_block: geometry.pages_per_block.get(),
             blocks_per_pool: geometry.pools.blocks_each,
         };
+        self.rules.bursts = false;
         self.flash.record(Recorder::new(shape, budget));
     }
 

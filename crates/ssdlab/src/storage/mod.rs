@@ -33,7 +33,7 @@ use crate::gc::victim::CustomVictim;
 use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::rng::Rng;
-use crate::ssd::Ssd;
+use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::{ArrayResult, CacheStats, Completion};
 use crate::timeline::{Budget, Level, Recorder};
 use crate::units::Ns;
@@ -204,6 +204,11 @@ impl Storage {
             Storage::OfCached(array) => array.members_mut()[0].plant(defect),
             Storage::CachedArray(front) => front.plant(defect),
         }
+    }
+
+    /// Brings the sums of all drives up to `now`, for whoever reads them.
+    pub fn interrupt_bursts(&mut self, now: Ns, phase: RoundPhase) {
+        self.drives_mut().into_iter().for_each(|drive| drive.interrupt_bursts(now, phase));
     }
 
     /// See [`Store::begin`].

@@ -19,26 +19,26 @@ pub enum Level {
     Dirty,
     /// Reads in the queue of a chip.
     Reads {
-        /// The drive.
+        /// The drive, from 0.
         drive: u32,
-        /// The chip of the drive.
+        /// The chip of the drive, from 0.
         chip: u32,
     },
     /// Writes in the queue of a chip.
     Writes {
-        /// The drive.
+        /// The drive, from 0.
         drive: u32,
-        /// The chip of the drive.
+        /// The chip of the drive, from 0.
         chip: u32,
     },
     /// Free blocks of all pools of a drive.
     Free {
-        /// The drive.
+        /// The drive, from 0.
         drive: u32,
     },
-    /// Free blocks of the drive's pool with the fewest.
+    /// Free blocks of the pool of a drive that has the fewest.
     Fewest {
-        /// The drive.
+        /// The drive, from 0.
         drive: u32,
     },
 }

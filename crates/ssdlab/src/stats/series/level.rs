@@ -2,16 +2,17 @@
 
 use crate::units::Ns;
 
-/// A number that changes in steps, and its sum over time: exact, without looking at it in between.
+/// A number that changes in steps, and its sum over time: exact, without looking at it in between. Changes may become known in another
+/// order than they happened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Level {
     value: u64,
-    since: Ns,
-    sum: u128,
+    /// Summed over all changes: how much it changed, times when, ns.
+    moment: i128,
 }
 
 impl Level {
-    /// What it is now.
+    /// What it is after all changes.
     #[inline]
     pub fn value(&self) -> u64 {
         self.value
@@ -20,15 +21,14 @@ impl Level {
     /// It is `value` from `now` on.
     #[inline]
     pub fn set(&mut self, now: Ns, value: u64) {
-        self.sum = self.sum_until(now);
-        self.since = now;
+        self.moment += i128::from(now) * (i128::from(value) - i128::from(self.value));
         self.value = value;
     }
 
-    /// Its sum over the time until `now`: number times ns.
+    /// Its sum over the time until `now`, which is not before any change: number times ns.
     #[inline]
     pub fn sum_until(&self, now: Ns) -> u128 {
-        self.sum + u128::from(self.value) * u128::from(now - self.since)
+        (i128::from(self.value) * i128::from(now) - self.moment).cast_unsigned()
     }
 }
 
