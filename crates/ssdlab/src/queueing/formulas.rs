@@ -299,7 +299,7 @@ fn below_one(argument: &'static str, load: f64) -> Value {
     if load < 1.0 {
         return Ok(load);
     }
-    let expected = "an overloaded die has no mean wait; expected below 1";
+    let expected = "expected below 1: an overloaded die has no mean wait";
     Err(DomainError { argument, value: (load * 1e6).round() / 1e6, expected })
 }
 
@@ -466,7 +466,7 @@ mod tests {
         assert!(message("max_write_rate", &idle).contains("no maximum throughput"));
         let over = [("write_rate", 0.83)];
         let error = refused("mean_wait_rwp", &over);
-        assert_eq!(error.expected, "an overloaded die has no mean wait; expected below 1");
+        assert_eq!(error.expected, "expected below 1: an overloaded die has no mean wait");
         assert!(error.at("5").starts_with("utilisation is 1.121") && error.at("5").contains(" (at index 5): "), "{}", error.at("5"));
         assert!(with("mean_wait_cep_independent", &over).is_err());
         // Reads and writes alone are not too much, so a GC job under rwp does end.
