@@ -13,8 +13,6 @@
 
 #![deny(missing_docs, unsafe_code)]
 
-#![deny(missing_docs, unsafe_code)]
-
 mod caching;
 mod errors;
 mod inputs;
