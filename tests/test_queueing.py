@@ -82,7 +82,7 @@ def test_an_index_says_where() -> None:
         ssdlab.UsageError, match=r"^utilisation is 1\.0[0-9]+ \(at index 2\): expected below 1: an overloaded die has no mean wait$"
     ):
         queueing.mean_wait_rwp(**WHOLE | {"write_rate": [0.1, 0.5, 0.75, 0.8]})
-    with pytest.raises(ssdlab.UsageError, match=r"^valid is 256 \(at index \(1, 0\)\): a block of which all pages are valid"):
+    with pytest.raises(ssdlab.UsageError, match=r"^valid is 256 \(at index \(1, 0\)\): expected fewer than the block's pages"):
         queueing.copy_rate(0.5, 256, [[0, 1], [256, 2]])
     with pytest.raises(ssdlab.UsageError, match=r"^write_rate is NaN: expected a finite number"):
         queueing.write_utilisation(float("nan"), 1.0)
