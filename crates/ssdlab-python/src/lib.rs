@@ -12,7 +12,6 @@
 //! | `workers` | long tasks in worker threads without the GIL, with Ctrl-C and progress |
 
 #![deny(missing_docs, unsafe_code)]
-
 #![deny(missing_docs, unsafe_code)]
 
 mod caching;
