@@ -140,7 +140,7 @@ impl Rules {
         let flash = FlashRules::new(config, geometry);
         let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
-            bursts: flash.solo && flash.interleave && may_burst(config, &gc),
+            bursts: geometry.dies_per_channel.get() == 1 && flash.interleave && !flash.pipeline && may_burst(config, &gc),
             flash,
             gc,
             order: config.scheduler.order,
@@ -161,8 +161,10 @@ fn may_burst(config: &Config, gc: &GcRules) -> bool {
     // Caches ask which chips have GC jobs and free blocks while the moves of a burst are not made up for.
     let watched = cache.is_on() || array.level != ArrayLevel::None;
     let by_age = gc.priority == Priority::Fifo || scheduler.makes_estimates();
-    let by_free_blocks = config.gc.hard > 0.0 || config.gc.trigger == Trigger::Idle;
-    uniform && !watched && !by_age && !by_free_blocks && !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic
+    let pauses = config.gc.trigger == Trigger::Idle;
+    // A page that moves to another plane of its pool may become eligible to be read.
+    let by_plane = gc.plane_in_pool;
+    uniform && !watched && !by_age && !pauses && !by_plane && !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic
 }
 
 impl FlashRules {

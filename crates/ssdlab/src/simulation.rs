@@ -374,7 +374,7 @@ impl Simulation {
             self.step(time)?;
         }
         self.pass_until(self.now.max(until));
-        self.storage.interrupt_bursts(self.now, RoundPhase::Over);
+        self.storage.settle(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -386,7 +386,7 @@ impl Simulation {
         while self.completed < self.submitted {
             self.step_or_stuck()?;
         }
-        self.storage.interrupt_bursts(self.now, RoundPhase::Over);
+        self.storage.settle(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -406,7 +406,7 @@ impl Simulation {
     }
 
     fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
-        self.storage.interrupt_bursts(self.now, RoundPhase::Over);
+        self.storage.settle(self.now, RoundPhase::Over);
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -471,7 +471,10 @@ impl Simulation {
     fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
         self.recorder.measure_from(first);
-        self.storage.interrupt_bursts(ns, phase);
+        match phase {
+            RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
+            RoundPhase::Begins | RoundPhase::Over => self.storage.settle(ns, phase),
+        }
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
         self.storage.end_warm_up();
         if let Some(timeline) = &mut self.timeline {

@@ -21,6 +21,16 @@ pub(super) struct Bus {
 }
 
 impl Bus {
+    /// A transfer that nothing else waited for has begun, and ends at this time.
+    pub(super) fn begin(&mut self, at: SlotId, end: Ns) {
+        (self.current, self.end) = (Some(at), end);
+    }
+
+    /// The last transfer ended at this time, or earlier.
+    pub(super) fn ended_at(&mut self, end: Ns) {
+        self.end = self.end.max(end);
+    }
+
     fn queue_up(&mut self, now: Ns, waiter: Waiter) {
         self.stalls += u64::from(self.end > now);
         self.waiting.push_back(waiter);

@@ -8,6 +8,7 @@
 //! | `mod` | what is a die doing, and what could begin on it? |
 //! | `op` | what is an operation, and in which stages does it go? |
 //! | `stages` | what begins when a stage ends? |
+//! | `repeat` | which page moves are one event? |
 //! | `bus` | who has the bus of a channel, and who waits for it? |
 //! | `suspend` | how does an operation stop and go on? |
 //! | `timing` | how long does a stage take? |
@@ -18,6 +19,7 @@ mod bus;
 mod busy;
 mod notes;
 mod op;
+mod repeat;
 mod stages;
 mod suspend;
 mod timing;
@@ -25,6 +27,7 @@ mod trace;
 
 pub use bus::Grant;
 pub use op::{Op, OpKind, Owner, Phase};
+pub use repeat::Unrolled;
 pub use stages::{Begun, Progress};
 pub use timing::Timing;
 pub use trace::{Interval, Resource, Trace};

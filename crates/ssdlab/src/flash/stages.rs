@@ -63,48 +63,6 @@ impl Flash {
         at
     }
 
-    /// Starts an operation that is one event and is repeated without a pause: `times` of them end with that event.
-    pub fn start_repeated(&mut self, now: Ns, die: DieId, op: Op, times: u32, events: &mut EventQueue) -> SlotId {
-        assert!(self.rules.solo && self.can_start(die, op.kind, op.owner.is_host()), "die {die} cannot begin a {:?}", op.kind);
-        let at = Flash::first_slot(die);
-        self.die_busy[die.index()].1 = now;
-        self.serial += 1;
-        let serial = self.serial;
-        self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred: times, ..Slot::IDLE };
-        let (_, each) = self.repeated(at);
-        events.push(now + Ns::from(times) * each, serial, Event::Slot(at.0));
-        at
-    }
-
-    /// When the first of a slot's repeated operations that has not been skipped began, and how long each takes, ns.
-    pub fn repeated(&self, at: SlotId) -> (Ns, Ns) {
-        let Slot { op, since, .. } = self.slots[at.index()];
-        (since, op.read_ns + op.write_ns + op.kind.transfers() * self.timing.transfer_ns)
-    }
-
-    /// How many operations a slot's repeated operation stands for.
-    pub fn repetitions(&self, at: SlotId) -> u32 {
-        self.slots[at.index()].transferred
-    }
-
-    /// So many of a slot's repeated operations have ended.
-    pub fn skip_repetitions(&mut self, at: SlotId, times: u32) {
-        let (since, each) = self.repeated(at);
-        let begins = since + Ns::from(times) * each;
-        let slot = &mut self.slots[at.index()];
-        (slot.began, slot.since, slot.transferred_at, slot.transferred) = (begins, begins, begins, 0);
-        let transferred = Ns::from(times) * slot.op.kind.transfers() * self.timing.transfer_ns;
-        self.bus_of_mut(at.die()).busy_ns += transferred;
-    }
-
-    /// The operation in a slot is the last of those repeated: it ends by itself.
-    pub fn end_repetition(&mut self, at: SlotId, events: &mut EventQueue) {
-        self.serial += 1;
-        let (since, each) = self.repeated(at);
-        self.slots[at.index()].serial = self.serial;
-        events.push(since + each, self.serial, Event::Slot(at.0));
-    }
-
     /// An array stage of a slot begins, for `ns`.
     #[inline]
     pub(super) fn begin_array(&mut self, now: Ns, at: SlotId, stage: Stage, ns: Ns, events: &mut EventQueue) {

@@ -308,10 +308,24 @@ impl Jobs {
         self.bursts[die.index()] = Some((pool, at));
     }
 
-    /// The moves of the job from page offset `cursor` on are operations of their own.
-    pub(super) fn end_burst(&mut self, die: DieId, pool: PoolId, cursor: u32) {
+    /// The moves that the job on a die has left are operations of their own.
+    pub(super) fn end_burst(&mut self, die: DieId) {
         self.bursts[die.index()] = None;
+    }
+
+    /// Dies with a burst.
+    pub(super) fn bursts(&self) -> u64 {
+        self.bursts.iter().flatten().count() as u64
+    }
+
+    /// Valid pages of the job's victim below this offset have been moved.
+    pub(super) fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
         self.of_mut(pool).cursor = cursor;
+    }
+
+    /// The move in service, which has ended.
+    pub(super) fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
+        self.of_mut(pool).moving.take()
     }
 
     #[inline(always)]

@@ -218,9 +218,24 @@ impl Collector {
         self.jobs.begin_burst(die, pool, at);
     }
 
-    /// The moves of the job from page offset `cursor` on are operations of their own.
-    pub fn end_burst(&mut self, die: DieId, pool: PoolId, cursor: u32) {
-        self.jobs.end_burst(die, pool, cursor);
+    /// The moves that the job on a die has left are operations of their own.
+    pub fn end_burst(&mut self, die: DieId) {
+        self.jobs.end_burst(die);
+    }
+
+    /// Dies on which the moves of a job are one event.
+    pub fn bursts(&self) -> u64 {
+        self.jobs.bursts()
+    }
+
+    /// Valid pages of the victim of the pool's job below this offset have been moved.
+    pub fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
+        self.jobs.set_cursor(pool, cursor);
+    }
+
+    /// The move in service of the pool's job, which has ended.
+    pub fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
+        self.jobs.take_moving(pool)
     }
 
     /// The pool whose moves are one event on the die, and the slot that they occupy.

@@ -198,6 +198,11 @@ impl Scheduler {
         self.waiting[die.index()] > 0 || self.is_dynamic() && self.waiting_on_chip[chip.index()] > 0
     }
 
+    /// Transactions that wait for this die, but writes that wait by chip.
+    pub fn waiting_on(&self, die: DieId) -> u32 {
+        self.waiting[die.index()]
+    }
+
     /// Puts a transaction into its queue: in the place of its age, and before those that have slack for it. `die`: the die that it waits for;
     /// for a write that waits by chip, the chip's first.
     #[inline(always)]

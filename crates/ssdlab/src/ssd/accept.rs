@@ -1,7 +1,7 @@
 //! A request becomes page transactions. They wait for older operations on their page, then in a queue for their die.
 
+use super::Ssd;
 use super::probes::Event;
-use super::{RoundPhase, Ssd};
 use crate::blocked::{Blocked, Times};
 use crate::config::UnmappedRead;
 use crate::memory::Exhausted;
@@ -239,6 +239,7 @@ impl Ssd {
         let transaction = &mut self.transactions[id];
         transaction.pool = pool;
         transaction.noted = self.clocks.note_pool(now, pool, die);
+        self.interrupt_to_merge(now, die, id);
         if self.rules.gc.merge && self.try_merge(now, id) {
             return;
         }
@@ -285,9 +286,7 @@ impl Ssd {
 
     fn trim_page(&mut self, now: Ns, lpn: Lpn) {
         let Some(place) = self.ftl.lookup(lpn) else { return };
-        if self.rules.bursts {
-            self.interrupt(now, self.geometry().die_of_pool(self.geometry().pool_of_page(place)), RoundPhase::StagesEnded);
-        }
+        self.interrupt_for_trim(now, place);
         let Some(pool) = self.ftl.trim(lpn) else { return };
         if self.rules.dynamic {
             self.room_appeared(Some(place));

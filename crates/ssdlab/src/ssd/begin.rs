@@ -173,7 +173,7 @@ impl Ssd {
     /// How a page is moved, and, unless host operations may come between its read and its program, where to.
     fn prepare_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (OpKind, Move, Ns) {
         let copyback = self.rules.gc.copyback;
-        if !copyback && (self.rules.gc.suspends.read || self.rules.gc.suspends.program) {
+        if !copyback && self.places_late() {
             return (OpKind::Move, moved, 0);
         }
         let (moved, write_ns) = self.place_move(now, pool, moved);

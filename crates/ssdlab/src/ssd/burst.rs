@@ -1,19 +1,20 @@
 //! Bursts: the page moves of a job between which nothing can come, as one event.
 //!
-//! Where a channel has one die and nothing overlaps, the moves of a job follow each other, each as long as the last, until the last has
-//! ended or something could come between: an eligible host operation that comes to wait for the die, a trim. Then the burst is interrupted:
-//! the moves that have ended are made up for at once, and the one in service goes on as an operation of its own. Whoever reads sums
-//! interrupts all bursts first. Results are those of move after move; `tests/metamorphic.rs` and the swarm compare the two.
+//! Where a channel has one die, the moves of a job follow each other, each as long as the last, until the last has ended or something could
+//! come between: an eligible host operation that comes to wait for the die, one on a page of the victim, a trim. Then the burst is
+//! interrupted: the moves that have ended are made up for at once, and the one in service goes on as an operation of its own. Whoever reads
+//! sums has what has ended made up for first. Results are those of move after move: tests compare the two.
 
 use super::Ssd;
 use super::candidates::Limits;
 use super::probes::Event;
 use crate::config::Priority;
-use crate::flash::{Op, OpKind, Owner};
-use crate::gc::Step;
-use crate::units::{DieId, Ns, PoolId, SlotId};
+use crate::flash::{Op, OpKind, Owner, Unrolled};
+use crate::gc::{Move, Step};
+use crate::sched::{QueueKind, linked};
+use crate::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
 
-/// What has happened at the instant of an interruption.
+/// What has happened of the round of an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundPhase {
     /// Nothing: what ends at this instant has not ended yet.
@@ -29,7 +30,7 @@ impl Ssd {
     pub(super) fn begin_burst(&mut self, now: Ns, die: DieId, pool: PoolId) -> bool {
         let victim = self.gc.job(pool).expect("a job that begins a step").victim();
         let moves = self.ftl.blocks().valid(victim);
-        if moves < 2 || self.gc.jobs_on_die(die) > 1 {
+        if moves < 2 || self.gc.jobs_on_die(die) > 1 || !self.flash.idle(die) || self.waits_for_move(die, pool, victim, moves) {
             return false;
         }
         let poll = self.rules.gc.poll_ns;
@@ -40,64 +41,175 @@ impl Ssd {
         true
     }
 
-    /// A host operation has come to wait for the die: if it may come between two moves of a burst, the burst is interrupted.
+    /// A host operation that waits for the die could merge with one of the moves. Also if more wait than are worth a look.
+    fn waits_for_move(&self, die: DieId, pool: PoolId, victim: BlockId, moves: u32) -> bool {
+        let waiting = self.sched.waiting_on(die);
+        let of = |kind| linked(&self.transactions, self.sched.head(self.sched.queue(pool, kind)));
+        let in_victim = |id| self.lies_in(id, victim);
+        self.rules.gc.merge && waiting > 0 && (waiting > moves || of(QueueKind::Read).chain(of(QueueKind::Write)).any(in_victim))
+    }
+
+    /// The page of an operation lies in the block.
+    fn lies_in(&self, id: TxnId, block: BlockId) -> bool {
+        self.ftl.lookup(self.transactions[id].lpn).is_some_and(|ppn| self.block_of_page(ppn) == block)
+    }
+
+    /// A host operation is about to wait for the die: if it could merge with a move of a burst, or change the state of the pool, the burst is
+    /// interrupted.
     #[inline(always)]
-    pub(super) fn interrupt_for_host(&mut self, now: Ns, die: DieId) {
-        if self.rules.bursts && self.rules.gc.priority == Priority::Host && self.gc.burst_on(die).is_some() {
-            // The moves change nothing that could make an operation eligible that is not.
-            if self.host_candidate(die, Limits::default()).is_some() {
+    pub(super) fn interrupt_to_merge(&mut self, now: Ns, die: DieId, id: TxnId) {
+        if self.rules.bursts
+            && let Some((pool, _)) = self.gc.burst_on(die)
+        {
+            let victim = self.gc.job(pool).expect("a burst is of a job").victim();
+            if self.transactions[id].high_priority || self.rules.gc.merge && self.lies_in(id, victim) {
                 self.interrupt(now, die, RoundPhase::StagesEnded);
             }
         }
     }
 
+    /// A host operation has come to wait for the die: if it may come between two moves of a burst, the burst is interrupted.
+    #[inline(always)]
+    pub(super) fn interrupt_for_host(&mut self, now: Ns, die: DieId) {
+        // The moves change nothing that could make an operation eligible that is not.
+        if self.rules.bursts
+            && self.rules.gc.priority == Priority::Host
+            && self.gc.burst_on(die).is_some()
+            && self.host_candidate(die, Limits::default()).is_some()
+        {
+            self.interrupt(now, die, RoundPhase::StagesEnded);
+        }
+    }
+
     /// Ends the burst on a die, if there is one: its moves that have ended are made up for, and the one in service is an operation of its own.
-    pub(super) fn interrupt(&mut self, now: Ns, die: DieId, phase: RoundPhase) {
+    fn interrupt(&mut self, now: Ns, die: DieId, phase: RoundPhase) {
         let Some((pool, at)) = self.gc.burst_on(die) else { return };
+        let (ended, begun) = self.moves_ended(now, at, phase);
+        self.make_up(now, pool, at, ended, begun);
+        self.end_burst(now, pool, at, begun);
+        let unrolled = self.flash.unroll(now, at, begun, &mut self.events);
+        if phase == RoundPhase::StagesEnded {
+            match unrolled {
+                Unrolled::InService => {}
+                Unrolled::ArrayEnds => self.array_event(now, at),
+                Unrolled::TransferEnds(channel) => self.bus_event(now, channel),
+            }
+        }
+    }
+
+    /// Interrupts what is on the die of a page that is about to be trimmed.
+    pub(super) fn interrupt_for_trim(&mut self, now: Ns, place: Ppn) {
+        if self.rules.bursts {
+            let die = self.geometry().die_of_pool(self.geometry().pool_of_page(place));
+            self.interrupt(now, die, RoundPhase::StagesEnded);
+        }
+    }
+
+    /// Moves of the burst in a slot that are over, the one that ends at `now` only if what follows has begun; and whether that has.
+    fn moves_ended(&self, now: Ns, at: SlotId, phase: RoundPhase) -> (u32, bool) {
         let (since, move_ns) = self.flash.repeated(at);
-        let ended = (now - since) / move_ns;
-        let at_end_of_move = ended > 0 && (now - since).is_multiple_of(move_ns);
-        // At the end of a move the next has begun if the die has been dispatched since.
-        let next_begun = match phase {
+        let begun = match phase {
             RoundPhase::Begins => false,
             RoundPhase::StagesEnded => self.dispatched_at == Some(now),
             RoundPhase::Over => true,
         };
-        let before = if at_end_of_move && !next_begun { ended - 1 } else { ended };
-        self.make_up(pool, at, before as u32);
-        self.flash.end_repetition(at, &mut self.events);
-        if at_end_of_move && phase == RoundPhase::StagesEnded && !next_begun {
-            self.array_event(now, at);
+        let ended = (now - since) / move_ns;
+        let ends_now = ended > 0 && (now - since).is_multiple_of(move_ns);
+        ((ended - u64::from(ends_now && !begun)) as u32, begun)
+    }
+
+    /// The burst in a slot ends by itself: all of its moves but the last are made up for.
+    pub(super) fn burst_ends(&mut self, now: Ns, pool: PoolId, at: SlotId) {
+        self.make_up(now, pool, at, self.flash.repetitions(at) - 1, false);
+        self.end_burst(now, pool, at, false);
+    }
+
+    /// The move in service of a burst is an operation of its own from now on.
+    fn end_burst(&mut self, now: Ns, pool: PoolId, at: SlotId, begun: bool) {
+        self.probes.count().gc_reads += 1;
+        let moving = self.gc.moving(pool).or_else(|| Some(self.place_in_service(now, pool, at, begun)));
+        self.gc.end_burst(at.die());
+        self.gc.begin_step(pool, moving);
+    }
+
+    /// The move in service of a burst, with the page to which it goes if that is chosen by `now` (at `now` itself if what begins then has).
+    fn place_in_service(&mut self, now: Ns, pool: PoolId, at: SlotId, begun: bool) -> Move {
+        let Step::Move(moved) = self.gc.next_step(&self.ftl, pool) else { unreachable!("a burst ends with a move in service") };
+        if self.is_placed(now, at, begun) { self.place_move(self.placed_at(at), pool, moved).0 } else { moved }
+    }
+
+    /// When the move in service of a burst is given the page to which it goes, ns.
+    fn placed_at(&self, at: SlotId) -> Ns {
+        self.flash.repeated(at).0 + self.flash.placed_after(at, self.places_late())
+    }
+
+    fn is_placed(&self, now: Ns, at: SlotId, begun: bool) -> bool {
+        let placed_at = self.placed_at(at);
+        placed_at < now || placed_at == now && begun || !self.places_late()
+    }
+
+    /// Does what the first `ended` moves of a burst did, and gives the next the page to which it goes if that is chosen by `now`.
+    fn make_up(&mut self, now: Ns, pool: PoolId, at: SlotId, ended: u32, begun: bool) {
+        if ended > 0 {
+            let (began, move_ns) = self.flash.repeated(at);
+            // The first may have its page already.
+            let placed = self.gc.take_moving(pool);
+            if let Some(Move { lpn, from, to, .. }) = placed {
+                let current = self.ftl.commit_move(pool, lpn, from, to.expect("it was placed"));
+                assert!(current, "the pages of a burst are as they were when it began");
+            }
+            let first = u32::from(placed.is_some());
+            self.move_pages(pool, at, ended - first, began + Ns::from(first) * move_ns);
+            let counters = self.probes.count();
+            counters.pages_moved += u64::from(ended);
+            counters.gc_reads += u64::from(ended);
+            self.flash.skip_repetitions(at, ended);
+        }
+        if self.gc.moving(pool).is_none() && self.is_placed(now, at, begun) {
+            let moved = self.place_in_service(now, pool, at, begun);
+            self.gc.begin_step(pool, Some(moved));
         }
     }
 
-    /// Does what the first `ended` moves of a burst did; the next is the one in service, an operation of its own from now on.
-    pub(super) fn make_up(&mut self, pool: PoolId, at: SlotId, ended: u32) {
-        let (began, move_ns) = self.flash.repeated(at);
+    /// Moves so many pages of a burst, the first of whose moves began at `began`.
+    fn move_pages(&mut self, pool: PoolId, at: SlotId, count: u32, began: Ns) {
         let job = self.gc.job(pool).expect("a burst is of a job");
         let (victim, cursor) = (job.victim(), job.cursor());
         self.ftl.prefetch_moves(victim, cursor);
         // A job moves fewer pages than a block has, and takes at most one block.
         let mut taken = None;
-        let batch = self.ftl.move_batch(pool, victim, cursor, false, ended, |before, left| taken = Some((before, left)));
-        assert!(batch.moves == ended && batch.stale == 0, "the pages of a burst are as they were when it began");
+        let batch = self.ftl.move_batch(pool, victim, cursor, false, count, |before, left| taken = Some((before, left)));
+        assert!(batch.moves == count && batch.stale == 0, "the pages of a burst are as they were when it began");
+        self.gc.set_cursor(pool, batch.end);
         if let Some((before, left)) = taken {
-            self.block_taken(began + Ns::from(before) * move_ns, pool, left);
+            let move_ns = self.flash.repeated(at).1;
+            let placed_after = self.flash.placed_after(at, self.places_late());
+            self.block_taken(began + Ns::from(before) * move_ns + placed_after, pool, left);
         }
-        let counters = self.probes.count();
-        counters.pages_moved += u64::from(ended);
-        counters.gc_reads += u64::from(ended) + 1;
-        self.flash.skip_repetitions(at, ended);
-        self.gc.end_burst(at.die(), pool, batch.end);
-        let Step::Move(moved) = self.gc.next_step(&self.ftl, pool) else { unreachable!("a burst ends with a move in service") };
-        let (moved, _) = self.place_move(began + Ns::from(ended) * move_ns, pool, moved);
-        self.gc.begin_step(pool, Some(moved));
     }
 
-    /// Interrupts all bursts, for those who read sums.
-    pub fn interrupt_bursts(&mut self, now: Ns, phase: RoundPhase) {
+    /// The page to which a move goes is chosen when its transfer in begins, since the move can be suspended before.
+    pub(super) fn places_late(&self) -> bool {
+        self.rules.gc.suspends.read || self.rules.gc.suspends.program
+    }
+
+    /// Interrupts all bursts, in the middle of a round: its stages have ended.
+    pub fn interrupt_bursts(&mut self, now: Ns) {
         if self.rules.bursts {
-            (0..self.geometry().dies).for_each(|die| self.interrupt(now, DieId(die), phase));
+            (0..self.geometry().dies).for_each(|die| self.interrupt(now, DieId(die), RoundPhase::StagesEnded));
+        }
+    }
+
+    /// Brings sums up to `now`, for those who read them between two rounds. Bursts go on.
+    pub fn settle(&mut self, now: Ns, phase: RoundPhase) {
+        if !self.rules.bursts {
+            return;
+        }
+        for die in (0..self.geometry().dies).map(DieId) {
+            if let Some((pool, at)) = self.gc.burst_on(die) {
+                let (ended, begun) = self.moves_ended(now, at, phase);
+                self.make_up(now, pool, at, ended, begun);
+            }
         }
     }
 

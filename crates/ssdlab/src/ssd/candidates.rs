@@ -210,18 +210,23 @@ impl Ssd {
     /// State S2: the oldest waiting write to a page that the job has still to move.
     fn stopped_write(&self, pool: PoolId) -> Option<HostCandidate> {
         let victim = self.gc.job(pool)?.victim();
-        self.sched.head(self.sched.queue(pool, QueueKind::Write))?;
+        let head = self.sched.head(self.sched.queue(pool, QueueKind::Write))?;
         if self.rules.dynamic || self.gc.stops(pool, QueueKind::Read) {
             return None;
         }
-        let pages = std::iter::successors(self.ftl.next_move(victim, 0), |&(page, ..)| self.ftl.next_move(victim, page + 1));
-        let oldest = pages.filter_map(|(_, _, lpn)| page_order::ends(&self.ftl, lpn)).map(|ends| ends.oldest);
-        let writes = oldest.filter(|&id| {
-            let transaction = &self.transactions[id];
-            transaction.queued && transaction.kind == TransactionKind::Write && self.is_to_be_moved(pool, id)
-        });
-        let id = writes.min_by_key(|&id| self.transactions[id].rank)?;
-        Some(HostCandidate { id, kind: QueueKind::Write, pool, by_move: true })
+        // The writes that wait, in their order, or the pages that are left, whichever are fewer.
+        let id = if self.sched.waiting_on(self.geometry().die_of_pool(pool)) <= self.ftl.blocks().valid(victim) {
+            linked(&self.transactions, Some(head)).find(|&id| self.is_to_be_moved(pool, id))
+        } else {
+            let pages = std::iter::successors(self.ftl.next_move(victim, 0), |&(page, ..)| self.ftl.next_move(victim, page + 1));
+            let oldest = pages.filter_map(|(_, _, lpn)| page_order::ends(&self.ftl, lpn)).map(|ends| ends.oldest);
+            let writes = oldest.filter(|&id| {
+                let transaction = &self.transactions[id];
+                transaction.queued && transaction.kind == TransactionKind::Write && self.is_to_be_moved(pool, id)
+            });
+            writes.min_by_key(|&id| self.transactions[id].rank)
+        };
+        id.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: true })
     }
 
     /// The next write to the pool needs the register or the block of what is suspended.

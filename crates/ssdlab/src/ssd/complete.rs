@@ -15,7 +15,7 @@ impl Ssd {
         if self.rules.bursts
             && let Some((pool, at)) = self.gc.burst_on(at.die())
         {
-            self.make_up(pool, at, self.flash.repetitions(at) - 1);
+            self.burst_ends(now, pool, at);
         }
         let (progress, begun) = self.flash.slot_event(now, at, &mut self.events);
         let die = at.die();

@@ -19,7 +19,9 @@ impl Ssd {
     /// What the mechanisms did.
     pub fn counters(&self) -> Counters {
         let [read_passes, write_passes] = self.sched.slack().map_or([0; 2], |slack| slack.passes());
-        Counters { read_passes, write_passes, victim_fallbacks: self.gc.victim_fallbacks(), ..*self.probes.counters() }
+        // Of each burst a move is in service that is not counted yet.
+        let gc_reads = self.probes.counters().gc_reads + self.gc.bursts();
+        Counters { gc_reads, read_passes, write_passes, victim_fallbacks: self.gc.victim_fallbacks(), ..*self.probes.counters() }
     }
 
     /// What slack there was, and how well it was estimated.

@@ -206,9 +206,14 @@ impl Storage {
         }
     }
 
-    /// Brings the sums of all drives up to `now`, for whoever reads them.
-    pub fn interrupt_bursts(&mut self, now: Ns, phase: RoundPhase) {
-        self.drives_mut().into_iter().for_each(|drive| drive.interrupt_bursts(now, phase));
+    /// Brings the sums of all drives up to `now`, for whoever reads them between two rounds.
+    pub fn settle(&mut self, now: Ns, phase: RoundPhase) {
+        self.drives_mut().into_iter().for_each(|drive| drive.settle(now, phase));
+    }
+
+    /// The same in the middle of a round.
+    pub fn interrupt_bursts(&mut self, now: Ns) {
+        self.drives_mut().into_iter().for_each(|drive| drive.interrupt_bursts(now));
     }
 
     /// See [`Store::begin`].

@@ -1,0 +1,112 @@
+//! Page moves that follow each other without a pause, as one event, on a die that has its channel for itself.
+
+use super::Flash;
+use super::op::{Op, Slot, Stage};
+use crate::event::{Event, EventQueue};
+use crate::units::{ChannelId, DieId, Ns, SlotId};
+
+/// What the last of repeated operations does once it is an operation of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrolled {
+    /// A stage of it is in service.
+    InService,
+    /// Its array stage ends now.
+    ArrayEnds,
+    /// Its transfer on this channel ends now.
+    TransferEnds(ChannelId),
+}
+
+impl Flash {
+    /// Starts a page move that is repeated without a pause: `times` of them are one event.
+    pub fn start_repeated(&mut self, now: Ns, die: DieId, op: Op, times: u32, events: &mut EventQueue) -> SlotId {
+        assert!(self.can_start(die, op.kind, op.owner.is_host()), "die {die} cannot begin a {:?}", op.kind);
+        let at = Flash::first_slot(die);
+        self.die_busy[die.index()].1 = now;
+        self.serial += 1;
+        let serial = self.serial;
+        self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred: times, ..Slot::IDLE };
+        let (_, each) = self.repeated(at);
+        events.push(now + Ns::from(times) * each, serial, Event::Slot(at.0));
+        at
+    }
+
+    /// When the first of a slot's repeated moves that has not been skipped began, and how long each takes, ns.
+    pub fn repeated(&self, at: SlotId) -> (Ns, Ns) {
+        let Slot { op, since, .. } = self.slots[at.index()];
+        (since, op.read_ns + op.write_ns + op.kind.transfers() * self.timing.transfer_ns)
+    }
+
+    /// How many moves a slot's repeated move stands for.
+    pub fn repetitions(&self, at: SlotId) -> u32 {
+        self.slots[at.index()].transferred
+    }
+
+    /// How long after its start a move is given the page to which it goes, ns: at once, or (`late`) when its transfer in begins.
+    pub fn placed_after(&self, at: SlotId, late: bool) -> Ns {
+        if late { self.op(at).read_ns + self.timing.transfer_ns } else { 0 }
+    }
+
+    /// So many of a slot's repeated moves have ended.
+    pub fn skip_repetitions(&mut self, at: SlotId, times: u32) {
+        let (since, each) = self.repeated(at);
+        let begins = since + Ns::from(times) * each;
+        let slot = &mut self.slots[at.index()];
+        (slot.began, slot.since, slot.transferred_at) = (begins, begins, begins);
+        slot.transferred -= times;
+        let transferred = Ns::from(times) * slot.op.kind.transfers() * self.timing.transfer_ns;
+        self.bus_of_mut(at.die()).busy_ns += transferred;
+    }
+
+    /// The repeated move in a slot, the first that was not skipped, is an operation of its own from now on. What ends at `now` has ended if
+    /// `begun`; else that is returned, and its event is due.
+    pub fn unroll(&mut self, now: Ns, at: SlotId, begun: bool, events: &mut EventQueue) -> Unrolled {
+        self.serial += 1;
+        let (since, each) = self.repeated(at);
+        let slot = &mut self.slots[at.index()];
+        slot.serial = self.serial;
+        slot.transferred = 0;
+        if self.rules.solo {
+            events.push(since + each, slot.serial, Event::Slot(at.0));
+            return if since + each == now { Unrolled::ArrayEnds } else { Unrolled::InService };
+        }
+        let transfer = self.timing.transfer_ns;
+        let stages = [(Stage::Read, slot.op.read_ns), (Stage::Out, transfer), (Stage::In, transfer), (Stage::Program, slot.op.write_ns)];
+        let mut begins = since;
+        for (stage, ns) in stages {
+            let ends = begins + ns;
+            if now < ends || now == ends && !begun {
+                return self.put_in_stage(at, stage, begins, ends, now, events);
+            }
+            begins = ends;
+        }
+        unreachable!("a move that has ended is skipped")
+    }
+
+    fn put_in_stage(&mut self, at: SlotId, stage: Stage, begins: Ns, ends: Ns, now: Ns, events: &mut EventQueue) -> Unrolled {
+        let transfer = self.timing.transfer_ns;
+        let channel = self.channel_of_die[at.die().index()];
+        let slot = &mut self.slots[at.index()];
+        (slot.stage, slot.since) = (stage, begins);
+        if matches!(stage, Stage::In | Stage::Program) {
+            slot.transferred_at = begins;
+        }
+        let serial = slot.serial;
+        let bus = &mut self.buses[channel.index()];
+        bus.busy_ns += transfer
+            * match stage {
+                Stage::Read | Stage::Out => 0,
+                Stage::In => 1,
+                _ => 2,
+            };
+        if matches!(stage, Stage::Out | Stage::In) {
+            bus.begin(at, ends);
+            events.push(ends, serial, Event::Bus(channel.0));
+            return if ends == now { Unrolled::TransferEnds(channel) } else { Unrolled::InService };
+        }
+        bus.ended_at(if stage == Stage::Program { begins } else { 0 });
+        slot.transferred = u32::from(stage == Stage::Program);
+        slot.due = ends;
+        events.push(ends, serial, Event::Slot(at.0));
+        if ends == now { Unrolled::ArrayEnds } else { Unrolled::InService }
+    }
+}
