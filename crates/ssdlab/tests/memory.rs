@@ -9,7 +9,7 @@ use ssdlab::simulation::{Control, Plan, run};
 
 /// Set in the process that makes the run.
 const OF_ITS_OWN: &str = "SSDLAB_TEST_MEMORY";
-/// Bytes for each physical page that holds data: twice the two entries of the map, the invalid bits and the block's share.
+/// Bytes for each physical page that holds data: the two entries of the map, the invalid bit, its part of what is kept of a block, and some room.
 const BYTES_PER_PAGE: u64 = 12;
 /// Bytes for all else.
 const BYTES_BESIDE: u64 = 64 << 20;
