@@ -278,15 +278,21 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
         [] if lines.first().is_some_and(|first| csv::is_header(first)) => {
             Ok(Recognised { format: Format::of(TraceFormat::Csv), unit_bytes: None })
         }
-        [] if let Some(what) = foreign::text(&lines) => Err(Error::Trace(format!("{shown}: {what}"))),
-        [] => {
-            let first = lines.first().copied().unwrap_or_default();
-            let known = names(&REGISTRY);
-            let bad = Bad::new("a line of a known trace format", first);
-            Err(Error::Trace(format!("{shown}:1: {bad}; known formats, for --format: {known}")))
-        }
+        [] => Err(Error::Trace(unknown(path, &lines))),
         _ => Err(Error::Usage(format!("{shown}: the content fits several formats: {}; give --format", names(&fitting)))),
     }
+}
+
+/// The message about lines that fit no format.
+fn unknown(path: &Path, lines: &[&[u8]]) -> String {
+    let shown = path.display();
+    if let Some(what) = foreign::text(lines) {
+        return format!("{shown}: {what}");
+    }
+    let first = lines.first().copied().unwrap_or_default();
+    let known = names(&REGISTRY);
+    let bad = Bad::new("a line of a known trace format", first);
+    format!("{shown}:1: {bad}; known formats, for --format: {known}")
 }
 
 fn names(formats: &[&Format]) -> String {
