@@ -645,7 +645,7 @@ impl Simulation {
                 series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
             }
             if let Some(timeline) = &mut self.timeline {
-                timeline.requests().completes(completion.completed_ns, completion.index);
+                timeline.requests().completes(completion.completed_ns, completion.index, completion.blocked_by());
             }
             self.completed += 1;
         }

@@ -6,11 +6,13 @@ mod common;
 
 mod arrays;
 mod blocking;
+mod bursts;
 mod caching;
 mod defects;
 mod floors;
 mod idle;
 mod long_times;
+mod memory;
 mod metamorphic;
 mod overload;
 mod perfetto;

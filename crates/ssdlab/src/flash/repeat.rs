@@ -58,7 +58,7 @@ impl Flash {
     }
 
     /// The repeated move in a slot, the first that was not skipped, is an operation of its own from now on. What ends at `now` has ended if
-    /// `begun`; else that is returned, and its event is due.
+    /// `begun`; else the caller ends it, as what is returned says.
     pub fn unroll(&mut self, now: Ns, at: SlotId, begun: bool, events: &mut EventQueue) -> Unrolled {
         self.serial += 1;
         let (since, each) = self.repeated(at);
@@ -66,8 +66,11 @@ impl Flash {
         slot.serial = self.serial;
         slot.transferred = 0;
         if self.rules.solo {
+            if since + each == now {
+                return Unrolled::ArrayEnds;
+            }
             events.push(since + each, slot.serial, Event::Slot(at.0));
-            return if since + each == now { Unrolled::ArrayEnds } else { Unrolled::InService };
+            return Unrolled::InService;
         }
         let transfer = self.timing.transfer_ns;
         let stages = [(Stage::Read, slot.op.read_ns), (Stage::Out, transfer), (Stage::In, transfer), (Stage::Program, slot.op.write_ns)];
@@ -100,13 +103,19 @@ impl Flash {
             };
         if matches!(stage, Stage::Out | Stage::In) {
             bus.begin(at, ends);
+            if ends == now {
+                return Unrolled::TransferEnds(channel);
+            }
             events.push(ends, serial, Event::Bus(channel.0));
-            return if ends == now { Unrolled::TransferEnds(channel) } else { Unrolled::InService };
+            return Unrolled::InService;
         }
         bus.ended_at(if stage == Stage::Program { begins } else { 0 });
         slot.transferred = u32::from(stage == Stage::Program);
         slot.due = ends;
+        if ends == now {
+            return Unrolled::ArrayEnds;
+        }
         events.push(ends, serial, Event::Slot(at.0));
-        if ends == now { Unrolled::ArrayEnds } else { Unrolled::InService }
+        Unrolled::InService
     }
 }

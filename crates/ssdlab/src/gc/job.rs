@@ -148,6 +148,7 @@ pub(super) struct Jobs {
     on_die: Vec<u32>,
     /// By die: the pool whose moves are one event, and the slot that they occupy.
     bursts: Vec<Option<(PoolId, SlotId)>>,
+    bursts_begun: u64,
 }
 
 impl Jobs {
@@ -159,6 +160,7 @@ impl Jobs {
             moves_in_flight,
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
+            bursts_begun: 0,
         }
     }
 
@@ -306,6 +308,7 @@ impl Jobs {
     pub(super) fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
         self.begin_step(pool, None);
         self.bursts[die.index()] = Some((pool, at));
+        self.bursts_begun += 1;
     }
 
     /// The moves that the job on a die has left are operations of their own.
@@ -316,6 +319,10 @@ impl Jobs {
     /// Dies with a burst.
     pub(super) fn bursts(&self) -> u64 {
         self.bursts.iter().flatten().count() as u64
+    }
+
+    pub(super) fn bursts_begun(&self) -> u64 {
+        self.bursts_begun
     }
 
     /// Valid pages of the job's victim below this offset have been moved.

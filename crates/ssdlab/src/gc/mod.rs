@@ -223,6 +223,11 @@ impl Collector {
         self.jobs.end_burst(die);
     }
 
+    /// How often that has begun.
+    pub fn bursts_begun(&self) -> u64 {
+        self.jobs.bursts_begun()
+    }
+
     /// Dies on which the moves of a job are one event.
     pub fn bursts(&self) -> u64 {
         self.jobs.bursts()

@@ -63,7 +63,7 @@ impl Ssd {
         {
             let victim = self.gc.job(pool).expect("a burst is of a job").victim();
             if self.transactions[id].high_priority || self.rules.gc.merge && self.lies_in(id, victim) {
-                self.interrupt(now, die, RoundPhase::StagesEnded);
+                self.interrupt(now, die);
             }
         }
     }
@@ -77,23 +77,21 @@ impl Ssd {
             && self.gc.burst_on(die).is_some()
             && self.host_candidate(die, Limits::default()).is_some()
         {
-            self.interrupt(now, die, RoundPhase::StagesEnded);
+            self.interrupt(now, die);
         }
     }
 
     /// Ends the burst on a die, if there is one: its moves that have ended are made up for, and the one in service is an operation of its own.
-    fn interrupt(&mut self, now: Ns, die: DieId, phase: RoundPhase) {
+    fn interrupt(&mut self, now: Ns, die: DieId) {
         let Some((pool, at)) = self.gc.burst_on(die) else { return };
-        let (ended, begun) = self.moves_ended(now, at, phase);
+        let (ended, begun) = self.moves_ended(now, at, RoundPhase::StagesEnded);
         self.make_up(now, pool, at, ended, begun);
         self.end_burst(now, pool, at, begun);
         let unrolled = self.flash.unroll(now, at, begun, &mut self.events);
-        if phase == RoundPhase::StagesEnded {
-            match unrolled {
-                Unrolled::InService => {}
-                Unrolled::ArrayEnds => self.array_event(now, at),
-                Unrolled::TransferEnds(channel) => self.bus_event(now, channel),
-            }
+        match unrolled {
+            Unrolled::InService => {}
+            Unrolled::ArrayEnds => self.array_event(now, at),
+            Unrolled::TransferEnds(channel) => self.bus_event(now, channel),
         }
     }
 
@@ -101,7 +99,7 @@ impl Ssd {
     pub(super) fn interrupt_for_trim(&mut self, now: Ns, place: Ppn) {
         if self.rules.bursts {
             let die = self.geometry().die_of_pool(self.geometry().pool_of_page(place));
-            self.interrupt(now, die, RoundPhase::StagesEnded);
+            self.interrupt(now, die);
         }
     }
 
@@ -196,7 +194,7 @@ impl Ssd {
     /// Interrupts all bursts, in the middle of a round: its stages have ended.
     pub fn interrupt_bursts(&mut self, now: Ns) {
         if self.rules.bursts {
-            (0..self.geometry().dies).for_each(|die| self.interrupt(now, DieId(die), RoundPhase::StagesEnded));
+            (0..self.geometry().dies).for_each(|die| self.interrupt(now, DieId(die)));
         }
     }
 

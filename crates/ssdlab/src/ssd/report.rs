@@ -24,6 +24,12 @@ impl Ssd {
         Counters { gc_reads, read_passes, write_passes, victim_fallbacks: self.gc.victim_fallbacks(), ..*self.probes.counters() }
     }
 
+    /// How often the page moves of a job became one event. No result says so: nothing that can be seen depends on it.
+    #[doc(hidden)]
+    pub fn bursts_begun(&self) -> u64 {
+        self.gc.bursts_begun()
+    }
+
     /// What slack there was, and how well it was estimated.
     pub fn slack_stats(&self) -> &SlackStats {
         self.probes.slack()

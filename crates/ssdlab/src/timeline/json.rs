@@ -276,8 +276,11 @@ impl<'a> Host<'a> {
         write_head(out, name, "host", (REQUESTS, self.lanes[number as usize]), (start, end))?;
         write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;
         write!(out, ",\"arrival_us\":{}", Us(arrived))?;
-        if let Some(completed) = completed {
+        if let Some((completed, blocked_by)) = completed {
             write!(out, ",\"response_us\":{}", Us(completed - arrived))?;
+            if let Some(reason) = blocked_by {
+                write!(out, ",\"blocked_by\":\"{}\"", reason.name())?;
+            }
         }
         out.write_all(b"}}")
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Ns;
 use super::budget::{Budget, RecordingWindow};
+use crate::blocked::Blocked;
 use crate::request::Request;
 
 /// A recorded request.
@@ -17,8 +18,8 @@ pub(super) struct RecordedRequest {
     pub start: Ns,
     pub end: Ns,
     pub arrived: Ns,
-    /// When it completed, if that was before recording ended.
-    pub completed: Option<Ns>,
+    /// When it completed, and the reason for which it waited longest, if that was before recording ended.
+    pub completed: Option<(Ns, Option<Blocked>)>,
 }
 
 /// The requests of the host.
@@ -51,13 +52,13 @@ impl Requests {
         }
     }
 
-    /// A request completes.
+    /// A request completes. `blocked_by`: the reason for which it waited longest.
     #[cold]
-    pub fn completes(&mut self, now: Ns, index: u64) {
+    pub fn completes(&mut self, now: Ns, index: u64, blocked_by: Option<Blocked>) {
         if self.window.is_open(now)
             && let Some((arrived, request)) = self.outstanding.remove(&index)
         {
-            self.record(now, index, arrived, request, Some(now));
+            self.record(now, index, arrived, request, Some((now, blocked_by)));
         }
     }
 
@@ -76,7 +77,7 @@ impl Requests {
         self.recorded.len() as u64
     }
 
-    fn record(&mut self, end: Ns, index: u64, arrived: Ns, request: Request, completed: Option<Ns>) {
+    fn record(&mut self, end: Ns, index: u64, arrived: Ns, request: Request, completed: Option<(Ns, Option<Blocked>)>) {
         if let Some((start, end)) = self.window.clip(arrived, end) {
             self.recorded.push(RecordedRequest { index, request, start, end, arrived, completed });
         }

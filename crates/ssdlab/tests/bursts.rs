@@ -1,0 +1,76 @@
+//! Page moves of a GC job as one event ("bursts") against move after move: nothing that can be seen differs.
+
+use std::time::Duration;
+
+use crate::common::cases::{Cases, Tally};
+use crate::common::{random_config, random_requests};
+use serde_json::Value;
+use ssdlab::config::Config;
+use ssdlab::request::Request;
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, WarmUp};
+
+/// A drive that may have bursts: each channel has one die.
+fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
+    let mut rng = Rng::new(case, "bursts");
+    let mut config = random_config(&mut rng);
+    config.device.chips_per_channel = 1;
+    config.device.dies_per_chip = 1;
+    config.device.copyback = false;
+    config.device.die_interleave = true;
+    config.gc.moves_in_flight = 1;
+    config.scheduler.pipeline = false;
+    config.device.read_ns_by_page.clear();
+    config.device.program_ns_by_page.clear();
+    let requests = random_requests(&mut rng, &config, 250);
+    let middle = requests[requests.len() / 2].arrival_ns;
+    let warm_up = [None, Some(WarmUp::Requests(60)), Some(WarmUp::Time(middle))][case as usize % 3];
+    (config, requests, warm_up)
+}
+
+/// All that a run comes back with but wall-clock times, and how many bursts it had.
+fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
+    let (config, requests, warm_up) = drawn(case);
+    let plan = Plan { series: case % 2 == 0, warm_up, ..Plan::new(config, 7) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
+    if move_after_move {
+        simulation.ssd_mut().play_every_stage();
+    }
+    let (first, rest) = requests.split_at(requests.len() / 3);
+    first.iter().chain(rest).try_for_each(|&request| simulation.submit(request).map(drop)).map_err(|error| error.to_string())?;
+    // Looks at the drive between two rounds, as co-simulation does.
+    simulation.run_until(first.last().expect("requests").arrival_ns).map_err(|error| error.to_string())?;
+    let between = format!("{:?} {:?}", simulation.ssd().counters(), simulation.ssd().state_ns(simulation.now()));
+    simulation.run_to_idle().map_err(|error| error.to_string())?;
+    let bursts = simulation.ssd().bursts_begun();
+    let result = simulation.finish().map_err(|error| error.to_string())?;
+    let mut value = serde_json::to_value(&result).map_err(|error| error.to_string())?;
+    for name in ["prepare_s", "wall_s", "requests_per_s"] {
+        value[name] = Value::Null;
+    }
+    value["between"] = between.into();
+    Ok((value, bursts))
+}
+
+#[test]
+fn bursts_change_nothing() {
+    let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+    let result = cases.run(|case| {
+        let (with, without) = (outcome(case, false), outcome(case, true));
+        // What cannot be run is the same either way.
+        let ((one, bursts), (other, none)) = match (with, without) {
+            (Ok(with), Ok(without)) => (with, without),
+            (Err(one), Err(other)) if one == other => return Ok(Tally::from([("refused".to_string(), 1)])),
+            (one, other) => return Err(format!("{one:?} with bursts, {other:?} without")),
+        };
+        if one == other && none == 0 {
+            return Ok(Tally::from([("bursts".to_string(), bursts), ("jobs".to_string(), one["gc"]["jobs"].as_u64().unwrap_or(0))]));
+        }
+        let entries = one.as_object().expect("a result").iter();
+        let differing: Vec<_> = entries.filter(|(name, value)| other[name.as_str()] != **value).map(|(name, _)| name).collect();
+        Err(format!("{differing:?} differ: {} {}", one[differing[0]], other[differing[0]]))
+    });
+    let tally = result.unwrap_or_else(|failure| panic!("case {} {}\n{:#?}", failure.case, failure.reason, drawn(failure.case).0));
+    println!("{tally:?}");
+    assert!(tally["bursts"] > 2_000 && tally.get("refused").is_none_or(|&refused| refused < 100), "{tally:?}");
+}
