@@ -28,7 +28,22 @@ COLUMNS = {
     "response_ns": pa.int64(),
     **{f"{part}_ns": pa.int64() for part in PARTS},
     "warm_up": pa.bool_(),
+    "blocked_by": pa.dictionary(pa.uint8(), pa.string()),
 }
+PART_OF = {
+    "queue_full": "host_queue",
+    "stripe_lock": "host_queue",
+    "page_order": "die_queue",
+    "host_operation": "die_queue",
+    "bus": "bus_queue",
+    "gc_operation": "gc",
+    "gc_scope": "gc",
+    "hard_threshold": "gc",
+    "free_block": "gc",
+    "register": "gc",
+    "paused": "suspended",
+}
+"""Reasons of `blocked_by`, and the part of the response time in which each counts."""
 RANKS = {"p50": 5000, "p90": 9000, "p95": 9500, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
 """Percentiles in parts of ten thousand."""
 
@@ -164,3 +179,36 @@ def test_requests_are_in_order_and_what_was_asked_for(replayed: ssdlab.Result) -
     moved = [index for index in range(4000) if index % 8 != 6]
     assert [columns["offset_bytes"][index] for index in moved] == [4096 * (index * index % 97) for index in moved]
     assert {columns["size_bytes"][index] for index in moved} == {4096}
+
+
+BUSY = {"ftl.precondition.kind": "soft", "workload.read_share": 0.4, "workload.interarrival_us": 250, "workload.request_kb": 6}
+WAITS = {
+    "gc_scope": ("npgc", {}),
+    "hard_threshold": ("pgc", {"workload.interarrival_us": 60}),
+    "gc_operation": ("cep", {}),
+    "host_operation": ("pgc-none", {}),
+    "page_order": ("pgc-none", {"workload.footprint": 0.002}),
+    "queue_full": ("pgc-none", {"scheduler.read_queue": 2, "scheduler.write_queue": 2}),
+    "bus": ("fcfs", {"device.channels": 1, "device.chips_per_channel": 8, "ftl.precondition.kind": "fill"}),
+    "free_block": ("rwp", {"workload.read_share": 0.0, "workload.interarrival_us": 40}),
+    "paused": ("rbyp-wp", {"workload.request_kb": 32}),
+}
+"""Runs in which requests wait for a reason."""
+
+
+@pytest.mark.parametrize("reason", WAITS)
+def test_a_request_says_why_it_waited_longest(reason: str) -> None:
+    scheme, keys = WAITS[reason]
+    small = {"device.blocks_per_plane": 32, "device.pages_per_block": 16, "device.overprovisioning": 0.3}
+    run = ssdlab.run(device="demo-4g", scheme=scheme, requests=2500, log_requests=True, set={**small, **BUSY, **keys})
+    columns = run.requests.to_pydict()
+    waiting = sorted(set(PART_OF.values()))
+    for row, named in enumerate(columns["blocked_by"]):
+        waited = {part: columns[f"{part}_ns"][row] for part in waiting}
+        assert (named is None) == (not any(waited.values())), (row, named, waited)
+        # Several reasons may count in one part, but none of another part is longer than that part.
+        assert named is None or waited[PART_OF[named]] > 0, (row, named, waited)
+        for alone in ("bus_queue", "suspended"):  # each has one reason only, so that as the longest part it has the longest reason
+            if waited[alone] > max(ns for part, ns in waited.items() if part != alone):
+                assert PART_OF[str(named)] == alone, (row, named, waited)
+    assert reason in columns["blocked_by"], set(columns["blocked_by"])
