@@ -97,8 +97,13 @@ impl Ssd {
 
     /// Interrupts what is on the die of a page that is about to be trimmed.
     pub(super) fn interrupt_for_trim(&mut self, now: Ns, place: Ppn) {
+        self.interrupt_on(now, self.geometry().die_of_pool(self.geometry().pool_of_page(place)));
+    }
+
+    /// Something on a die changes that its burst, if there is one, does not know of.
+    #[inline(always)]
+    pub(super) fn interrupt_on(&mut self, now: Ns, die: DieId) {
         if self.rules.bursts {
-            let die = self.geometry().die_of_pool(self.geometry().pool_of_page(place));
             self.interrupt(now, die);
         }
     }

@@ -79,6 +79,8 @@ impl Ssd {
 
     fn job_started(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
+        // The steps of several jobs take turns.
+        self.interrupt_on(now, die);
         self.note_job(now, pool);
         self.gauge_jobs(now, die);
         if self.gc.idle().is_some() {

@@ -76,14 +76,15 @@ impl Ssd {
             }
             if let Some(die) = self.ready.next_die() {
                 self.dispatch_die(now, die, false);
-            } else if self.host.may_admit() {
-                self.dispatched_at = Some(now);
+                continue;
+            }
+            self.dispatched_at = Some(now);
+            if self.host.may_admit() {
                 self.admit_from_host_queue(now);
             } else if !self.gc.any_barrier() || !self.lift_barriers(now) {
                 break;
             }
         }
-        self.dispatched_at = Some(now);
         self.verify_round();
     }
 
