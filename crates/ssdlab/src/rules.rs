@@ -1,7 +1,9 @@
 //! Rules: what the configuration means for a drive, worked out once. Whoever asks "may two operations share a die?" asks here; nobody
 //! combines configuration keys while a run goes on.
 
-use crate::config::{Allocation, ArrayLevel, Config, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, UnmappedRead};
+use crate::config::{
+    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, UnmappedRead, Victim,
+};
 use crate::geometry::Geometry;
 use crate::units::Ns;
 
@@ -140,7 +142,7 @@ impl Rules {
         let flash = FlashRules::new(config, geometry);
         let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
-            bursts: geometry.dies_per_channel.get() == 1 && flash.interleave && !flash.pipeline && may_burst(config, &gc),
+            bursts: geometry.dies_per_channel.get() == 1 && flash.interleave && !flash.pipeline && may_burst(config, &gc, geometry),
             flash,
             gc,
             order: config.scheduler.order,
@@ -154,17 +156,21 @@ impl Rules {
     }
 }
 
-/// Nothing but an operation that waits for the die itself comes between page moves, and each move takes the same time.
-fn may_burst(config: &Config, gc: &GcRules) -> bool {
+/// Nothing but an operation that waits for the die itself comes between page moves, each move takes the same time, and the order in which
+/// things happen on several dies at one instant changes nothing.
+fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let Config { device, scheduler, ftl, cache, array, .. } = config;
     let uniform = device.read_ns_by_page.len() <= 1 && device.program_ns_by_page.len() <= 1;
     // Caches ask which chips have GC jobs and free blocks while the moves of a burst are not made up for.
     let watched = cache.is_on() || array.level != ArrayLevel::None;
     let by_age = gc.priority == Priority::Fifo || scheduler.makes_estimates();
     let pauses = config.gc.trigger == Trigger::Idle;
-    // A page that moves to another plane of its pool may become eligible to be read.
-    let by_plane = gc.plane_in_pool;
-    uniform && !watched && !by_age && !pauses && !by_plane && !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic
+    // A page that moves to another plane of its pool may become eligible to be read; with a block taken by GC a write may find a page.
+    let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
+    // Victims that are drawn, and jobs of several dies that wait for each other.
+    let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
+    let plain = !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic;
+    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order
 }
 
 impl FlashRules {

@@ -37,6 +37,8 @@ impl Ssd {
 
     /// Asks a victim policy of the user's own. For before [`Ssd::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
+        // It may remember from one pool to the next, and whose jobs start first at an instant.
+        self.rules.bursts = false;
         self.gc.use_victim_policy(custom);
     }
 
