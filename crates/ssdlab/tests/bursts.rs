@@ -31,7 +31,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
 /// All that a run comes back with but wall-clock times, and how many bursts it had.
 fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
     let (config, requests, warm_up) = drawn(case);
-    let plan = Plan { series: case % 2 == 0, warm_up, ..Plan::new(config, 7) };
+    let plan = Plan { series: case.is_multiple_of(2), warm_up, ..Plan::new(config, 7) };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
     if move_after_move {
         simulation.ssd_mut().play_every_stage();

@@ -117,8 +117,8 @@ impl Queues {
         let queue = &mut self.queues[queue.index()];
         queue.high_priority += u32::from(transactions[id].high_priority);
         let previous = match before {
-            None => std::mem::replace(&mut queue.tail, Some(id)),
-            Some(before) => std::mem::replace(&mut transactions[before].previous, Some(id)),
+            None => queue.tail.replace(id),
+            Some(before) => transactions[before].previous.replace(id),
         };
         match previous {
             None => queue.head = Some(id),
