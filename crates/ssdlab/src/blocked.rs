@@ -72,7 +72,8 @@ reasons! {
     FreeBlock = "free_block" in Gc,
     /// A suspended GC operation holds the page register or the open block that is needed (lee2013 section IV).
     Register = "register" in Gc,
-    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for that.
+    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), no chip has room for the data (dynamic allocation), or an
+    /// earlier request waits for that.
     QueueFull = "queue_full" in HostQueue,
     /// An earlier update of the same stripe of the array has not ended.
     StripeLock = "stripe_lock" in HostQueue,

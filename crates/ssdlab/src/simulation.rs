@@ -393,6 +393,10 @@ impl Simulation {
     /// The requests completed since the last call, in order of completion. The first call turns keeping them on, so call it once before
     /// submitting.
     pub fn take_completions(&mut self) -> Vec<Completion> {
+        if !self.begun {
+            // What completes at one instant is then in the order in which its page moves, one by one, would have it.
+            self.storage.move_page_by_page();
+        }
         self.kept.replace(Vec::new()).unwrap_or_default()
     }
 
@@ -614,8 +618,16 @@ impl Simulation {
     #[inline]
     fn pass_until(&mut self, time: Ns) {
         if time >= self.warming_up.until_ns {
-            self.end_warm_up(self.warming_up.until_ns, self.arrived, RoundPhase::Begins);
+            let end = self.warming_up.until_ns;
+            self.hold_until(end);
+            self.end_warm_up(end, self.arrived, RoundPhase::Begins);
         }
+        self.hold_until(time);
+    }
+
+    /// Records that nothing changes until `time`, which is now from then on.
+    #[inline]
+    fn hold_until(&mut self, time: Ns) {
         if time > self.now {
             let outstanding = self.outstanding();
             if let Some(series) = &mut self.series {

@@ -1,4 +1,4 @@
-//! Who goes first on a die: a host operation, a GC step, or both as a pair? Two pure functions of small views answer all of it:
+//! Who goes first on a die: a host operation, a GC step, or both as a pair? Two pure functions of small views answer that:
 //! [`eligible`] says which host operations may begin at all, and if not, why; [`decide`] says what happens. Begin here if you come from the
 //! papers.
 

@@ -1,4 +1,4 @@
-//! When will a page operation end? elyasi2017 section 5: from the lengths of queues and counters that hardware could keep, equations (1) to (7).
+//! When will a page operation end? elyasi2017 section 5: from the lengths of queues and counters that hardware could keep, equations (1) to (6); what is in service, (7), is asked of the flash.
 //! All in integer ns; every product is divided once and rounded down.
 
 use super::QueueKind;

@@ -186,6 +186,8 @@ impl Ssd {
     /// Writes of the same page that a high-priority write must not pass are as urgent as it is.
     fn raise_older(&mut self, now: Ns, youngest: TxnId) {
         let lpn = self.transactions[youngest].lpn;
+        // They may make GC run to completion from now on.
+        self.interrupt_on(now, self.geometry().die_of_pool(self.geometry().static_pool(lpn)));
         let mut older = page_order::ends(&self.ftl, lpn).map(|ends| ends.oldest);
         while let Some(id) = older.filter(|&id| id != youngest) {
             let Transaction { kind, queued, pool, .. } = self.transactions[id];

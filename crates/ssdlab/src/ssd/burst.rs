@@ -71,7 +71,7 @@ impl Ssd {
     /// A host operation has come to wait for the die: if it may come between two moves of a burst, the burst is interrupted.
     #[inline(always)]
     pub(super) fn interrupt_for_host(&mut self, now: Ns, die: DieId) {
-        // The moves change nothing that could make an operation eligible that is not.
+        // Where bursts are allowed the moves change nothing that could make an operation eligible that is not (`may_burst`).
         if self.rules.bursts
             && self.rules.gc.priority == Priority::Host
             && self.gc.burst_on(die).is_some()
@@ -194,6 +194,11 @@ impl Ssd {
     /// The page to which a move goes is chosen when its transfer in begins, since the move can be suspended before.
     pub(super) fn places_late(&self) -> bool {
         self.rules.gc.suspends.read || self.rules.gc.suspends.program
+    }
+
+    /// Has no bursts. For before [`Ssd::begin`].
+    pub fn move_page_by_page(&mut self) {
+        self.rules.bursts = false;
     }
 
     /// Interrupts all bursts, in the middle of a round: its stages have ended.

@@ -206,6 +206,11 @@ impl Storage {
         }
     }
 
+    /// Has each page move of GC be an event of its own. For before [`Storage::begin`].
+    pub fn move_page_by_page(&mut self) {
+        self.drives_mut().into_iter().for_each(Ssd::move_page_by_page);
+    }
+
     /// Brings the sums of all drives up to `now`, for whoever reads them between two rounds.
     pub fn settle(&mut self, now: Ns, phase: RoundPhase) {
         self.drives_mut().into_iter().for_each(|drive| drive.settle(now, phase));
