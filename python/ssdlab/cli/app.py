@@ -87,7 +87,8 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        code = app(standalone_mode=False)
+        # By its name however it was started, also as a module or by a test.
+        code = app(prog_name="ssdlab", standalone_mode=False)
         if code == INTERRUPTED and signals.ended() and not said():  # the parser swallows a Ctrl-C that comes while it reads the words
             complain("interrupted")
     except SystemExit as end:
