@@ -68,7 +68,7 @@ reasons! {
     Scope = "gc_scope" in Gc,
     /// The pool has fewer than T_hard free blocks (states S2 and S3, lee2013 Fig. 7).
     HardThreshold = "hard_threshold" in Gc,
-    /// The pool has no page for a write until GC has freed a block.
+    /// The pool has no page for a write until GC has freed a block. Wait clocks also show this while nothing holds a die.
     FreeBlock = "free_block" in Gc,
     /// A suspended GC operation holds the page register or the open block that is needed (lee2013 section IV).
     Register = "register" in Gc,

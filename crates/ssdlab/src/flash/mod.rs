@@ -8,7 +8,7 @@
 //! | `mod` | what is a die doing, and what could begin on it? |
 //! | `op` | what is an operation, and in which stages does it go? |
 //! | `stages` | what begins when a stage ends? |
-//! | `repeat` | which page moves are one event? |
+//! | `repeat` | how is a row of page moves one event, and in which stage is the last of them? |
 //! | `bus` | who has the bus of a channel, and who waits for it? |
 //! | `suspend` | how does an operation stop and go on? |
 //! | `timing` | how long does a stage take? |

@@ -97,7 +97,7 @@ pub(super) struct Slot {
     pub(super) op: Op,
     /// Its serial number: by start.
     pub(super) serial: u64,
-    /// Pages whose transfer has ended.
+    /// Pages whose transfer has ended; of repeated page moves, how many there are.
     pub(super) transferred: u32,
     /// When the operation began, the time in which it was suspended or paused left out.
     pub(super) began: Ns,
