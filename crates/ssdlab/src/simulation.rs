@@ -84,7 +84,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether the parts of the plan go together.
+    /// Whether the parts of the plan go together. The configuration by itself is checked where it is built; whoever changes it afterwards asks
+    /// [`crate::config::validate`]. A drive that breaks its rules may come to a stop.
     ///
     /// # Errors
     /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no request.

@@ -42,18 +42,21 @@ impl WaitClocks {
 
     /// A transaction of a pool, which is on this die, begins to wait.
     #[inline(always)]
-    pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId) -> ClockNote {
-        self.note(now, if self.by_plane { pool.0 } else { die.0 })
+    pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId, into: &mut ClockNote) {
+        self.note(now, if self.by_plane { pool.0 } else { die.0 }, into);
     }
 
     /// A transaction of a chip that has no die yet begins to wait.
-    pub(super) fn note_chip(&self, now: Ns, chip: ChipId) -> ClockNote {
-        self.note(now, self.first_chip + chip.0)
+    pub(super) fn note_chip(&self, now: Ns, chip: ChipId, into: &mut ClockNote) {
+        self.note(now, self.first_chip + chip.0, into);
     }
 
     #[inline(always)]
-    fn note(&self, now: Ns, domain: u32) -> ClockNote {
-        ClockNote { domain, shown: self.read(domain, now) }
+    fn note(&self, now: Ns, domain: u32, into: &mut ClockNote) {
+        let clock = &self.clocks[domain as usize];
+        into.domain = domain;
+        into.shown = clock.shown;
+        into.shown[clock.reason as usize] += now - clock.since;
     }
 
     /// What holds a die, from now on.

@@ -26,7 +26,8 @@ impl Ssd {
         let view = DieView {
             phase,
             host: host.map(|candidate| HostView {
-                ready: self.transactions[candidate.id].ready,
+                // Asked for only where there is a choice.
+                ready: gc.map_or((0, 0), |_| self.transactions[candidate.id].ready),
                 in_victim: candidate.by_move,
                 urgent: self.gc.urgent(candidate.pool).is_some(),
             }),

@@ -12,6 +12,10 @@ impl Ssd {
     #[inline(always)]
     pub(super) fn stop_waiting(&mut self, now: Ns, id: TxnId) {
         let transaction = &mut self.transactions[id];
+        // It began to wait at its mark: mostly just now.
+        if transaction.mark == now {
+            return;
+        }
         let shown = self.clocks.read(transaction.noted.domain, now);
         transaction.times.wait_by_clocks(&transaction.noted.shown, &shown);
         transaction.mark = now;
