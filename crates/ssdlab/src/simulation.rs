@@ -375,7 +375,7 @@ impl Simulation {
             self.step(time)?;
         }
         self.pass_until(self.now.max(until));
-        self.storage.settle(self.now, RoundPhase::Over);
+        self.storage.catch_up(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -387,7 +387,7 @@ impl Simulation {
         while self.completed < self.submitted {
             self.step_or_stuck()?;
         }
-        self.storage.settle(self.now, RoundPhase::Over);
+        self.storage.catch_up(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -411,7 +411,7 @@ impl Simulation {
     }
 
     fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
-        self.storage.settle(self.now, RoundPhase::Over);
+        self.storage.catch_up(self.now, RoundPhase::Over);
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -478,7 +478,7 @@ impl Simulation {
         self.recorder.measure_from(first);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
-            RoundPhase::Begins | RoundPhase::Over => self.storage.settle(ns, phase),
+            RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
         }
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
         self.storage.end_warm_up();
