@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,42 +11,32 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.checks import shown
-from ssdlab.errors import ConfigError, FileError
-from ssdlab.option import file_types, options_of
-from ssdlab.options import InputOptions, SweepOptions
-from ssdlab.spelling import nearest
+from ssdlab.errors import ConfigError
 from ssdlab.study.expressions import Formula, Reference, parse_reference
+from ssdlab.study.keys import (
+    DRIVE,
+    ENGINES,
+    QUEUEING,
+    QUEUEING_OPTIONS,
+    SETUP_KEYS,
+    TABLES,
+    check_keys,
+    check_known,
+    check_type,
+    flat,
+    read_toml,
+)
 
 __all__ = [
-    "DRIVE",
-    "QUEUEING",
     "Axis",
     "Figure",
     "Metric",
     "Point",
     "Row",
     "Study",
-    "check_keys",
-    "check_type",
-    "flat",
     "parse",
-    "read_file",
-    "read_toml",
 ]
 
-DRIVE, QUEUEING = "drive", "queueing"
-ENGINES = (DRIVE, QUEUEING)
-"""What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
-
-SETUP_KEYS = ("engine", *options_of(InputOptions), "quick")
-"""What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
-TABLES = ("set", QUEUEING)
-"""Tables of single keys, in which what a point says is put over what the study says."""
-QUEUEING_OPTIONS = (
-    *("valid", "arrivals", "read_per_ms", "write_per_ms", "read_gaps_ns", "write_gaps_ns", "free_blocks"),
-    *("read_ns", "write_ns", "copy_ns", "erase_ns", "pages"),
-)
-"""What the table `queueing` may say: the options of the model that the drive does not have."""
 STUDY_KEYS = (
     *("title", "place", "about", "deviations", "discussion", "schemes", "paired", "seeds", *TABLES, "vary", "metrics", "rows", "figure"),
     *SETUP_KEYS,
@@ -68,47 +57,6 @@ DRIVE_QUANTITIES = ("wait",)
 QUICK_SEEDS = 2
 ALL = "*"
 RANGE = ".."
-
-TYPES: dict[str, type | tuple[type, ...]] = {
-    **file_types(SweepOptions),
-    "title": str,
-    "place": str,
-    "about": str,
-    "engine": str,
-    "quick": int,
-    "paired": str,
-    "queueing": dict,
-    "metrics": dict,
-    "figure": dict,
-    "name": str,
-    "key": str,
-    "label": str,
-    "what": str,
-    "value": str,
-    "unit": str,
-    "note": str,
-    "paper": (int, float),
-    "at_least": (int, float),
-    "at_most": (int, float),
-    "log": bool,
-    "relative_to": str,
-    "overlay": dict,
-    "together": str,
-}
-LISTS: dict[str, type | tuple[type, ...]] = {
-    "deviations": str,
-    "discussion": str,
-    "schemes": str,
-    "seeds": int,
-    "vary": dict,
-    "rows": dict,
-    "points": dict,
-    "values": (bool, int, float, str, list),
-    "labels": str,
-    "panels": str,
-    "over_time": str,
-    "window_ms": (int, float),
-}
 
 
 @dataclass(frozen=True)
@@ -282,73 +230,12 @@ def parse(name: str, text: str, folder: Path) -> Study:
     return study
 
 
-def read_toml(name: str, text: str) -> dict[str, Any]:
-    """What a TOML text says; `name` is what errors call it."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{name}: no valid TOML: lists or tables lie too deep within each other") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
-
-
-def read_file(path: Path) -> str:
-    """The text of a file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as reason:
-        message = f"{path}: cannot read: {getattr(reason, 'strerror', None) or reason}"
-        raise FileError(message, getattr(reason, "errno", None), str(path)) from reason
-
-
-def check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuses keys that are not known, and values of a wrong type."""
-    for key, value in table.items():
-        if key not in known:
-            raise ConfigError(f'{where}: unknown key "{key}"{nearest(key, known)} (keys: {", ".join(known)})')
-        check_type(f"{where}: {key}", key, value)
-
-
-def check_type(where: str, key: str, value: object) -> None:
-    """Refuses a value that is not of the type that its key has."""
-    if key in LISTS:
-        entries = value if isinstance(value, list) and value else None
-        if entries is None or not all(_is(entry, LISTS[key]) for entry in entries):
-            raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
-    elif key in TYPES and not _is(value, TYPES[key]):
-        raise ConfigError(f"{where} = {shown(value)}: expected {_words(TYPES[key])}")
-    elif key == "engine":
-        _check_known(where, str(value), ENGINES, "engine")
-
-
-def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    """`isinstance`, but true and false are no numbers."""
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
-
-
-def _words(kind: type | tuple[type, ...]) -> str:
-    names = {str: "text", int: "a whole number", float: "a number", dict: "a table", bool: "true or false", list: "a list"}
-    return " or ".join(dict.fromkeys(names[entry] for entry in (kind if isinstance(kind, tuple) else (kind,))))
-
-
 def _setup(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
     for option in table.get(QUEUEING, {}):
-        _check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
+        check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
     setup = {key: table[key] for key in SETUP_KEYS if key in table}
     tables = {"set": dict(flat(table.get("set", {}))), QUEUEING: dict(table.get(QUEUEING, {}))}
     return setup | {name: entries for name, entries in tables.items() if entries}
-
-
-def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables of configuration keys as full keys."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _axis(where: str, table: Mapping[str, Any]) -> Axis:
@@ -405,7 +292,7 @@ def _metric(name: str, key: str, value: object) -> Metric:
     if not texts or not all(isinstance(text, str) for text in texts.values()) or set(table) - {"of", "title"}:
         raise ConfigError(f'{where}: expected an expression, or {{ of = "expression", title = "text" }}')
     for engine in texts:
-        _check_known(where, engine, ENGINES, "engine")
+        check_known(where, engine, ENGINES, "engine")
     return Metric(key, str(table.get("title", key)), {engine: _metric_formula(where, text) for engine, text in texts.items()})
 
 
@@ -471,7 +358,7 @@ def _check_names(study: Study) -> None:
     if study.figure is not None:
         _check_figure(study, f"{study.name}: figure", study.figure)
     if study.paired is not None:
-        _check_known(f"{study.name}: paired", study.paired, study.schemes, "scheme of the study")
+        check_known(f"{study.name}: paired", study.paired, study.schemes, "scheme of the study")
         if any(study.setup_of(combination)["engine"] != DRIVE for combination in study.combinations()):
             raise ConfigError(f'{study.name}: paired = "{study.paired}": only runs of the drive have logs to pair')
     if len(set(study.seeds)) != len(study.seeds) or len(set(study.schemes)) != len(study.schemes):
@@ -480,17 +367,17 @@ def _check_names(study: Study) -> None:
 
 def _check_figure(study: Study, where: str, figure: Figure) -> None:
     for metric in figure.panels:
-        _check_known(f"{where}: panels", metric, study.metrics, "metric")
+        check_known(f"{where}: panels", metric, study.metrics, "metric")
     if figure.relative_to is not None:
-        _check_known(f"{where}: relative_to", figure.relative_to, study.schemes, "scheme")
+        check_known(f"{where}: relative_to", figure.relative_to, study.schemes, "scheme")
     if figure.together is not None:
-        _check_known(f"{where}: together", figure.together, [axis.name for axis in study.axes[:-1]], "parameter before the last")
+        check_known(f"{where}: together", figure.together, [axis.name for axis in study.axes[:-1]], "parameter before the last")
     for panel, references in figure.overlay.items():
-        _check_known(f"{where}: overlay", panel, figure.panels, "panel")
+        check_known(f"{where}: overlay", panel, figure.panels, "panel")
         for asked in references:
             _check_reference(study, f"{where}: overlay.{panel}", asked)
     for asked in figure.over_time:
-        _check_known(f"{where}: over_time", asked.metric, QUANTITIES, "quantity")
+        check_known(f"{where}: over_time", asked.metric, QUANTITIES, "quantity")
         _check_labels(study, f"{where}: over_time", asked, asked.where)
     engines = {tuple(point.label for point in combination): study.setup_of(combination)["engine"] for combination in study.combinations()}
     for quantity, labels in study.pictures():
@@ -506,10 +393,10 @@ def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[flo
 
 
 def _check_reference(study: Study, where: str, asked: Reference) -> None:
-    _check_known(where, asked.metric, study.metrics, "metric")
+    check_known(where, asked.metric, study.metrics, "metric")
     if asked.where:
         scheme, *labels = asked.where
-        _check_known(where, scheme, study.schemes, "scheme")
+        check_known(where, scheme, study.schemes, "scheme")
         _check_labels(study, where, asked, labels)
 
 
@@ -519,11 +406,6 @@ def _check_labels(study: Study, where: str, asked: Reference, labels: Sequence[s
     for label, axis in zip(labels, study.axes, strict=False):
         first, dots, last = label.partition(RANGE) if label not in axis.labels else (label, "", "")
         for end in (first, last) if dots else (first,):
-            _check_known(where, end, axis.labels if dots else (*axis.labels, ALL), axis.name)
+            check_known(where, end, axis.labels if dots else (*axis.labels, ALL), axis.name)
         if dots and not axis.chosen(label):
             raise ConfigError(f"{where}: {asked}: no values of {axis.name} from {first} to {last}")
-
-
-def _check_known(where: str, name: str, known: Mapping[str, object] | Sequence[str], kind: str) -> None:
-    if name not in known:
-        raise ConfigError(f'{where}: no {kind} "{name}"{nearest(name, known)} (there are {", ".join(known)})')

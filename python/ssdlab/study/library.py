@@ -9,7 +9,8 @@ from pathlib import Path
 from ssdlab import _core
 from ssdlab.errors import UsageError
 from ssdlab.spelling import nearest
-from ssdlab.study.definition import Study, parse, read_file
+from ssdlab.study.definition import Study, parse
+from ssdlab.study.keys import read_file
 
 __all__ = ["find", "load", "shipped", "text"]
 
