@@ -26,6 +26,7 @@ from ssdlab.study.keys import (
     flat,
     read_toml,
 )
+from ssdlab.study.statements import Statement, statements
 
 __all__ = [
     "Axis",
@@ -155,8 +156,8 @@ class Study:
     rows: tuple[Row, ...]
     figure: Figure | None = None
     deviations: tuple[str, ...] = ()
-    discussion: tuple[str, ...] = ()
-    """What came of it, and why, as far as it is known."""
+    discussion: tuple[Statement, ...] = ()
+    """What came of it, and why, as far as runs show it."""
     paired: str | None = None
     """A scheme: the requests of all others are compared with its own, one by one."""
     folder: Path = field(default=Path(), compare=False)
@@ -222,7 +223,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
         rows=tuple(_row(f"{name}: rows[{index}]", row) for index, row in enumerate(table.get("rows", []))),
         figure=_figure(f"{name}: figure", table["figure"]) if "figure" in table else None,
         deviations=tuple(table.get("deviations", [])),
-        discussion=tuple(table.get("discussion", [])),
+        discussion=statements(f"{name}: discussion", table.get("discussion", [])),
         paired=table.get("paired"),
         folder=folder,
     )
@@ -347,7 +348,11 @@ def _window(where: str, value: Sequence[float]) -> tuple[float, float]:
 
 
 def _check_names(study: Study) -> None:
-    """Every name that rows and figure use must be defined."""
+    """Every name that rows and figure use must be defined, and each row has a name of its own, by which explanations find it."""
+    names = [row.what for row in study.rows]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f'{study.name}: rows: two are called "{twice}"; give each a name of its own')
     for row in study.rows:
         for name in row.formula.names:
             if name not in row.formula.references:

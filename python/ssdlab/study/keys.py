@@ -60,6 +60,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "value": str,
     "unit": str,
     "note": str,
+    "text": str,
     "paper": (int, float),
     "at_least": (int, float),
     "at_most": (int, float),
@@ -70,7 +71,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 LISTS: dict[str, type | tuple[type, ...]] = {
     "deviations": str,
-    "discussion": str,
+    "discussion": (str, dict),
     "schemes": str,
     "seeds": int,
     "vary": dict,

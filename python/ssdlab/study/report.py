@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ HEADS = ("finding", "paper", "measured", "difference", "expected", "reproduced")
 
 KINDS: dict[str, type] = {
     **dict.fromkeys(("study", "title", "place", "about", "version"), str),
-    **dict.fromkeys(("deviations", "seeds", "parameters", "rows", "points", "skipped", "runs"), list),
+    **dict.fromkeys(("deviations", "discussion", "seeds", "parameters", "rows", "points", "skipped", "runs"), list),
     **dict.fromkeys(("setup", "metrics", "failed"), dict),
     "quick": bool,
 }
 """What the page needs of a study's result."""
+
+NO_RUN = "Not explained: no run shows the cause."
 
 MEANING = (
     'An interval (±) is of 95 % confidence, over seeds. Reproduced ("yes") means that the bound stated under "expected" holds over the '
@@ -71,7 +74,7 @@ def _check(study: object) -> None:
     for key, kind in KINDS.items():
         if not isinstance(study.get(key), kind):
             raise ValueError(f'"{key}" is missing' if key not in study else f'"{key}" is not as `ssdlab study run` writes it')
-    for part in (_rows, _point_rows, _lines, _point_heads, _sizes):
+    for part in (_rows, _point_rows, _lines, _point_heads, _sizes, partial(_paragraphs, {})):
         try:
             list(part(study))
         except (KeyError, TypeError, AttributeError, ValueError) as reason:
@@ -124,6 +127,23 @@ def _lines(study: Mapping[str, Any]) -> Iterator[str]:
         yield f"Failed: {label}: {error}"
 
 
+Measured = Mapping[tuple[str, str], str]
+"""What was measured for each row of the studies on the page, by study and row."""
+
+
+def _measured(studies: Sequence[tuple[Path, Mapping[str, Any]]]) -> Measured:
+    return {(study["study"], row["what"]): study_cells(row)[1] for _, study in studies for row in study["rows"]}
+
+
+def _paragraphs(measured: Measured, study: Mapping[str, Any]) -> Iterator[str]:
+    """The statements about the results, each explanation with the rows that show it and what they measured."""
+    for statement in study["discussion"]:
+        rows = [(entry["study"], entry["row"]) for entry in statement.get("shown_by", [])]
+        named = [f"{name}: {row}" + (f" ({measured[name, row]})" if (name, row) in measured else "") for name, row in rows]
+        remark = f" [Shown by {'; '.join(named)}.]" if named else f" [{NO_RUN}]" if "shown_by" in statement else ""
+        yield statement["text"] + remark
+
+
 def _rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for row in study["rows"]:
         remarks = [row[key] for key in ("note", "reason") if key in row]
@@ -148,7 +168,8 @@ def _with_interval(cell: Mapping[str, Any]) -> str:
 def _html(studies: Sequence[tuple[Path, Mapping[str, Any]]]) -> str:
     names = [study["study"] for _, study in studies]
     contents = "".join(f'<li><a href="#{html.escape(name)}">{html.escape(name)}</a></li>' for name in names)
-    body = "".join(_html_study(folder, study) for folder, study in studies)
+    measured = _measured(studies)
+    body = "".join(_html_study(folder, study, measured) for folder, study in studies)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Studies</title><style>{CSS}</style></head><body>\n'
         f"<h1>Studies</h1><p>{html.escape(summary(studies))}</p>\n"
@@ -156,14 +177,14 @@ def _html(studies: Sequence[tuple[Path, Mapping[str, Any]]]) -> str:
     )
 
 
-def _html_study(folder: Path, study: Mapping[str, Any]) -> str:
+def _html_study(folder: Path, study: Mapping[str, Any], measured: Measured) -> str:
     parts = [
         f'<section id="{html.escape(study["study"])}"><h2>{html.escape(study["study"])}: {html.escape(study["title"])}</h2>',
         f'<p class="muted">{html.escape(study["place"])}. {html.escape(_sizes(study))}.</p>',
         f"<p>{html.escape(study['about'])}</p>",
         _html_table(HEADS, _rows(study)) if study["rows"] else "",
         _html_figure(folder, study),
-        *(f"<p>{html.escape(paragraph)}</p>" for paragraph in study.get("discussion", [])),
+        *(f"<p>{html.escape(paragraph)}</p>" for paragraph in _paragraphs(measured, study)),
     ]
     lines = "".join(f"<li>{html.escape(line)}</li>" for line in _lines(study))
     parts.append(f"<p>{LINES}:</p><ul>{lines}</ul>" if lines else "")
@@ -206,13 +227,14 @@ def _write_figures(studies: Sequence[tuple[Path, Mapping[str, Any]]], page: Path
 
 def _markdown(studies: Sequence[tuple[Path, Mapping[str, Any]]], page: Path) -> str:
     parts = [f"# Studies\n\n{summary(studies)}\n"]
+    measured = _measured(studies)
     for folder, study in studies:
         parts.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {_sizes(study)}.\n\n{study['about']}\n")
         if study["rows"]:
             parts.append("\n" + _markdown_table(HEADS, _rows(study)))
         if (folder / "figure.svg").is_file():
             parts.append(f"\n![{study['title']}]({_figure_name(page, study)})\n")
-        parts += [f"\n{paragraph}\n" for paragraph in study.get("discussion", [])]
+        parts += [f"\n{paragraph}\n" for paragraph in _paragraphs(measured, study)]
         lines = "".join(f"- {line}\n" for line in _lines(study))
         parts.append(f"\n{LINES}:\n\n{lines}" if lines else "")
     return "".join(parts)

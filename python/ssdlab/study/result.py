@@ -46,7 +46,7 @@ class StudyResult:
             "place": study.place,
             "about": study.about,
             "deviations": list(study.deviations),
-            "discussion": list(study.discussion),
+            "discussion": [statement.to_dict() for statement in study.discussion],
             "version": version(),
             "quick": self.quick,
             "setup": {key: value for key, value in study.setup.items() if key != "quick"},
