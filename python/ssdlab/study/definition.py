@@ -13,6 +13,7 @@ from typing import Any
 from ssdlab.checks import shown
 from ssdlab.errors import ConfigError
 from ssdlab.study.expressions import Formula, Reference, parse_reference
+from ssdlab.study.grading import AMOUNT, CHANGE, DIFFERENCE, NO_EFFECT, RATIO, Claim, as_change
 from ssdlab.study.keys import (
     DRIVE,
     ENGINES,
@@ -40,10 +41,11 @@ __all__ = [
 
 STUDY_KEYS = (
     *("title", "place", "about", "deviations", "discussion", "schemes", "paired", "seeds", *TABLES, "vary", "metrics", "rows", "figure"),
+    *("ours", "calibrated"),
     *SETUP_KEYS,
 )
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
-ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "note")
+ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "ours", "calibrated", "note")
 FIGURE_KEYS = ("panels", "log", "relative_to", "overlay", "together", "over_time", "window_ms")
 QUANTITIES = {
     "wait": "Wait (ms)",
@@ -120,7 +122,17 @@ class Row:
     paper: float | None = None
     at_least: float | None = None
     at_most: float | None = None
+    ours: bool = False
+    """The paper says nothing of it: what the bounds say is expected by this project."""
+    calibrated: bool = False
+    """A parameter of its runs was chosen with the published number in view."""
     note: str = ""
+
+    @property
+    def claim(self) -> Claim | None:
+        """What the paper says of the number; nothing for a row of this project's own."""
+        claim = Claim(_kind(self), self.paper, self.at_least, self.at_most)
+        return None if self.ours or (self.paper is None and not claim.is_bounded) else claim
 
 
 @dataclass(frozen=True)
@@ -220,7 +232,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
         setup=_setup(name, table),
         axes=axes,
         metrics={key: _metric(name, key, value) for key, value in table["metrics"].items()},
-        rows=tuple(_row(f"{name}: rows[{index}]", row) for index, row in enumerate(table.get("rows", []))),
+        rows=tuple(_row(f"{name}: rows[{index}]", row, table) for index, row in enumerate(table.get("rows", []))),
         figure=_figure(f"{name}: figure", table["figure"]) if "figure" in table else None,
         deviations=tuple(table.get("deviations", [])),
         discussion=statements(f"{name}: discussion", table.get("discussion", [])),
@@ -305,13 +317,46 @@ def _metric_formula(where: str, text: str) -> Formula:
     return formula
 
 
-def _row(where: str, table: Mapping[str, Any]) -> Row:
+def _kind(row: Row) -> str:
+    """What sort of number a row has, by its unit and arithmetic (docs/studies.md says how)."""
+    if row.unit in ("x", "points"):
+        return RATIO if row.unit == "x" else DIFFERENCE
+    negative = row.paper is not None and row.paper < 0
+    if row.unit == "%":
+        return CHANGE if negative or row.formula.calls("change") else AMOUNT
+    return DIFFERENCE if negative else AMOUNT
+
+
+def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
+    """A row, with what the study says of all its rows: whether they are its own, and whether they were calibrated."""
     check_keys(where, table, ROW_KEYS)
+    published = "paper" in table
+    for key in ("ours", "calibrated"):
+        if table.get(key) and published != (key == "calibrated"):
+            what = "a row with a published number is graded against it" if published else "it needs the published number (paper)"
+            raise ConfigError(f"{where}: {key} = true: {what}")
     for key in ("what", "value"):
         if key not in table:
             raise ConfigError(f"{where}: {key} is missing")
     fields = {key: value for key, value in table.items() if key != "value"}
-    return Row(formula=Formula(table["value"], f"{where}: value"), **fields)
+    given: dict[str, Any] = {"ours": not published and study.get("ours", False), "calibrated": published and study.get("calibrated", False)}
+    row = Row(formula=Formula(table["value"], f"{where}: value"), **given | fields)
+    _check_none(where, row)
+    return row
+
+
+def _check_none(where: str, row: Row) -> None:
+    """A published 0 has no factor of two: bounds say what counts as none, and they may not be wide."""
+    if row.claim is None or not row.claim.says_none:
+        return
+    low, high = (as_change(row.claim.kind, bound) for bound in row.claim.bounds)
+    low = low if row.claim.kind != AMOUNT else max(low, 0.0)
+    if not -NO_EFFECT <= low <= 0 <= high <= NO_EFFECT:
+        unit = "5 %" if row.unit == "x" else f"5 {row.unit}".strip()
+        message = (
+            "at_least and at_most must say what counts as no effect" if row.claim.kind != AMOUNT else "at_most must say what counts as none"
+        )
+        raise ConfigError(f"{where}: paper = {row.paper:g}: {message}, at most {unit} from it")
 
 
 def _figure(where: str, table: Mapping[str, Any]) -> Figure:

@@ -65,6 +65,8 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "at_least": (int, float),
     "at_most": (int, float),
     "log": bool,
+    "ours": bool,
+    "calibrated": bool,
     "relative_to": str,
     "overlay": dict,
     "together": str,

@@ -98,5 +98,8 @@ def _row_dict(outcome: Outcome) -> dict[str, Any]:
         "difference": outcome.difference,
         "reason": outcome.reason or None,
         "reproduced": outcome.verdict or None,
+        "grade": outcome.grade,
+        "kind": None if row.claim is None else row.claim.kind,
+        "calibrated": row.calibrated or None,
     }
     return {key: value for key, value in entries.items() if value is not None}
