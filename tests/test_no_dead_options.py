@@ -271,6 +271,7 @@ CONTEXTS: Mapping[str, Context] = {
     "cache.flush_idle_us": Context((0, 100, 1000), base={**CACHED, "cache.flush_on_idle": True}),
     "cache.destage_ahead": Context((0.0, 0.25, 0.5), base=CACHED),
     "cache.clean_window": Context((0.0, 0.25, 1.0), base={**CACHED, "cache.policy": "cflru"}),
+    "cache.group": Context(("chip", "contiguous"), base=BY_GROUP),
     "cache.compensation": Context((False, True), base=BY_GROUP, trace=streams),
     "cache.padding": Context(("off", "always", "share"), base={**BY_GROUP, "cache.padding_share": 0.5}),
     "cache.padding_share": Context((0.0, 0.5, 1.0), base={**BY_GROUP, "cache.padding": "share"}),

@@ -51,6 +51,7 @@ const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
 const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
+const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
 
 /// The rules. A key without one always has an effect, or one that depends on the requests.
@@ -103,6 +104,7 @@ const RULES: &[Rule] = &[
     }),
     switch("cache.destage_ahead", |c| c.cache.destage_ahead > 0.0, A_CACHE, |c| c.cache.is_on()),
     parameter("cache.clean_window", "cache.policy = \"cflru\"", |c| c.cache.policy == CachePolicy::Cflru),
+    parameter("cache.group", GROUPS, |c| c.cache.evicts_groups()),
     parameter("cache.compensation", BPLRU, |c| c.cache.policy == CachePolicy::Bplru),
     switch("cache.padding", |c| c.cache.padding != Padding::Off, BPLRU, |c| c.cache.policy == CachePolicy::Bplru),
     parameter("cache.padding_share", "cache.policy = \"bplru\" and cache.padding = \"share\"", |c| {

@@ -29,7 +29,7 @@ pub use capacity::Capacity;
 pub use check::{Problem, check};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
-pub use storage::{Array, ArrayLevel, Cache, CachePlace, CachePolicy, Padding};
+pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use validate::validate;
 
 use schemars::JsonSchema;
