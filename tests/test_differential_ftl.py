@@ -126,6 +126,7 @@ def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
         "copyback": draw(st.booleans()),
         "multiplane": pools_by == "plane" and draw(st.booleans()),
         "multiplane_aligned": draw(st.booleans()),
+        "multiplane_aligned_reads": draw(st.booleans()),
         "die_interleave": draw(st.booleans()),
         "cache_register": draw(st.booleans()),
     }

@@ -199,6 +199,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.copyback": Context((False, True)),
     "device.multiplane": Context((False, True), base=TALL, trace=large),
     "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
+    "device.multiplane_aligned_reads": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
     "device.die_interleave": Context((False, True), base=TALL, trace=overload),
     # What a cache register is used for is `scheduler.pipeline`, which is refused without it, and `gc.pipeline`.
     "device.cache_register": Context(

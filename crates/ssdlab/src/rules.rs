@@ -22,6 +22,8 @@ pub struct Rules {
     pub multiplane: bool,
     /// Only programs of one page offset do.
     pub multiplane_aligned: bool,
+    /// Only reads of one page offset do.
+    pub multiplane_aligned_reads: bool,
     /// A partial write is programmed without reading its page first.
     pub skip_partial_read: bool,
     /// What becomes of a read of a page without data.
@@ -149,6 +151,7 @@ impl Rules {
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
+            multiplane_aligned_reads: config.device.multiplane_aligned_reads,
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,

@@ -59,6 +59,7 @@ const RULES: &[Rule] = &[
     parameter("device.read_ns", "device.read_ns_by_page = []", |c| c.device.read_ns_by_page.is_empty()),
     parameter("device.program_ns", "device.program_ns_by_page = []", |c| c.device.program_ns_by_page.is_empty()),
     parameter("device.multiplane_aligned", "device.multiplane = true", |c| c.device.multiplane),
+    switch("device.multiplane_aligned_reads", |c| c.device.multiplane_aligned_reads, "device.multiplane = true", |c| c.device.multiplane),
     switch(
         "device.copyback",
         |c| c.device.copyback,

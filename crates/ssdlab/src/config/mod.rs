@@ -130,6 +130,8 @@ pub struct Device {
     pub multiplane: bool,
     /// Multi-plane programs must go to the same page offset in each plane's block.
     pub multiplane_aligned: bool,
+    /// Multi-plane reads must be of the same page offset in each plane's block.
+    pub multiplane_aligned_reads: bool,
     /// The dies of a chip work independently. If not, a chip executes one operation at a time.
     pub die_interleave: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
@@ -191,6 +193,7 @@ impl Default for Device {
             copyback: false,
             multiplane: false,
             multiplane_aligned: true,
+            multiplane_aligned_reads: false,
             die_interleave: true,
             cache_register: false,
             ispp_steps: 8,

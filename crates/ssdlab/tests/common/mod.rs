@@ -115,6 +115,7 @@ pub fn random_config(rng: &mut Rng) -> Config {
     if rng.chance(0.4) {
         slack_aware(rng, &mut config);
     }
+    config.device.multiplane_aligned_reads = rng.chance(0.3);
     config
 }
 
