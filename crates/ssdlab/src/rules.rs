@@ -2,7 +2,7 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, UnmappedRead, Victim,
+    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead, Victim,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -86,6 +86,8 @@ pub struct GcRules {
     pub excludes_reads: bool,
     /// A job excludes its victim's plane out of a pool of several.
     pub plane_in_pool: bool,
+    /// The planes of a die, whose jobs could share it, have one at a time.
+    pub jobs_in_turn: bool,
 }
 
 impl GcRules {
@@ -218,6 +220,8 @@ impl GcRules {
             suspends: Suspends::new(config),
             excludes_reads: gc.scope == Scope::Plane || gc.excludes_block_reads(),
             plane_in_pool,
+            // ae2022 section 4.1: several parts of a die cannot be accessed at once. With larger scopes a die has one job anyway.
+            jobs_in_turn: gc.turns == Turns::Job && matches!(gc.scope, Scope::Plane | Scope::Block | Scope::None),
         }
     }
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
 use super::{
-    Address, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PreconditionKind, Scope, SizeDistribution, Suspendable, Trigger,
-    Victim, Workload,
+    Address, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope, SizeDistribution, Suspendable,
+    Trigger, Turns, Victim, Workload,
 };
 use crate::error::Result;
 
@@ -49,6 +49,8 @@ const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
 const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
 const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
+const SEVERAL_JOBS: &str =
+    "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
@@ -87,6 +89,12 @@ const RULES: &[Rule] = &[
     parameter("gc.idle_timeout", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_free", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     switch("gc.pipeline", |c| c.gc.pipeline, "device.cache_register = true", |c| c.device.cache_register),
+    switch(
+        "gc.turns",
+        |c| c.gc.turns == Turns::Job,
+        SEVERAL_JOBS,
+        |c| host_uses_the_die(c.gc.scope) && c.ftl.pool == PoolScope::Plane && c.device.planes_per_die > 1,
+    ),
     // Moves that may merge never use copyback, whether or not a host operation can reach them.
     switch("gc.merge", |c| c.gc.merge, HOST_ON_THE_DIE, |c| host_uses_the_die(c.gc.scope) || c.device.copyback),
     parameter("scheduler.alpha", "scheduler.order = \"fr-fcfs\" and scheduler.write_queue above 0", |c| {

@@ -456,6 +456,8 @@ pub struct Gc {
     /// by copyback.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
+    /// What takes turns where several planes of a die want GC: single steps (page moves, erases) of their jobs, or whole jobs.
+    pub turns: Turns,
     /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
     #[schemars(range(min = 1, max = 1000000000_u64))]
     pub idle_us: u64,
@@ -486,6 +488,7 @@ impl Default for Gc {
             pipeline: false,
             merge: false,
             moves_in_flight: 1,
+            turns: Turns::Step,
             idle_us: 10_000,
             idle_timeout: IdleTimeout::Fixed,
             idle_free: 2.0,
@@ -618,6 +621,16 @@ pub enum Priority {
     Fifo,
     /// Host operations first.
     Host,
+}
+
+/// What takes turns where several planes of a die want GC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turns {
+    /// Each plane has a job at once; of their next steps the one that became ready first goes first.
+    Step,
+    /// One job of a die at a time; the planes that want GC wait for it.
+    Job,
 }
 
 /// A GC operation that may be suspended.

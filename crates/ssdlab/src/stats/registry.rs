@@ -92,8 +92,8 @@ mod tests {
             (
                 "counters.",
                 &[""],
-                "misaligned_reads moves_put_aside multiplane_operations overlapped_operations page_order_waits pause_reads read_passes redirected_writes \
-                 reordered_moves rmw_reads s3_entries trimmed_pages unmapped_reads victim_fallbacks write_passes write_pauses",
+                "job_turns misaligned_reads moves_put_aside multiplane_operations overlapped_operations page_order_waits pause_reads \
+                 read_passes redirected_writes reordered_moves rmw_reads s3_entries trimmed_pages unmapped_reads victim_fallbacks write_passes write_pauses",
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),

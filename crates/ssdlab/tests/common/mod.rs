@@ -116,6 +116,7 @@ pub fn random_config(rng: &mut Rng) -> Config {
         slack_aware(rng, &mut config);
     }
     config.device.multiplane_aligned_reads = rng.chance(0.3);
+    config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
     config
 }
 
