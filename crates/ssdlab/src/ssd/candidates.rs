@@ -166,7 +166,8 @@ impl Ssd {
 
     /// State S3: after the job the write for which it was entered goes next.
     fn urgent_candidate(&self, pool: PoolId, write: TxnId, limits: Limits) -> Option<HostCandidate> {
-        let goes = self.gc.job(pool).is_none() && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
+        let goes =
+            self.gc.job(pool).is_none() && !self.waits_for_turn(pool) && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
         goes.then_some(HostCandidate { id: write, kind: QueueKind::Write, pool, by_move: false })
     }
 
