@@ -196,6 +196,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.erase_ns": Context((1_500_000, 1_500_001, 3_000_000)),
     "device.transfer_ps_per_byte": Context((0, 25_000, 25_001)),
     "device.command_ns": Context((0, 1, 100)),
+    "device.read_command_ns": Context((0, 1, 200)),
     "device.copyback": Context((False, True)),
     "device.multiplane": Context((False, True), base=TALL, trace=large),
     "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
