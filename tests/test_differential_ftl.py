@@ -123,6 +123,7 @@ def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
         "blocks_per_plane": draw(st.integers(6, 10)),
         "pages_per_block": draw(st.integers(2, 8)),
         "page_bytes": draw(st.sampled_from([512, 1536, 4096])),
+        "read_command_ns": draw(st.sampled_from([0, 0, 500])),
         "copyback": draw(st.booleans()),
         "multiplane": pools_by == "plane" and draw(st.booleans()),
         "multiplane_aligned": draw(st.booleans()),

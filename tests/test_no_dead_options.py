@@ -196,6 +196,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.erase_ns": Context((1_500_000, 1_500_001, 3_000_000)),
     "device.transfer_ps_per_byte": Context((0, 25_000, 25_001)),
     "device.command_ns": Context((0, 1, 100)),
+    "device.read_command_ns": Context((0, 1, 200)),
     "device.copyback": Context((False, True)),
     "device.multiplane": Context((False, True), base=TALL, trace=large),
     "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
@@ -244,7 +245,12 @@ CONTEXTS: Mapping[str, Context] = {
     "gc.pipeline": Context((False, True), base={**PREEMPTIBLE, "device.cache_register": True}),
     "gc.merge": Context((False, True), base=PREEMPTIBLE),
     "gc.moves_in_flight": Context((1, 2, 8), base=PREEMPTIBLE),
-    "gc.turns": Context(("step", "job"), base={**TALL, "gc.scope": "plane", "device.blocks_per_plane": 16}, trace=overload),
+    # One die of two planes, which large requests fill at the same rate.
+    "gc.turns": Context(
+        ("step", "job"),
+        base={**TALL, "device.chips_per_channel": 1, "device.dies_per_chip": 1, "device.blocks_per_plane": 16, "gc.scope": "plane"},
+        trace=large,
+    ),
     "gc.idle_us": Context((500, 501, 1000), base={**DRIVE, "gc.trigger": "idle"}),
     "gc.idle_timeout": Context(("fixed", "adaptive"), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
     "gc.idle_free": Context((1.0, 2.0, 3.0), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),

@@ -55,6 +55,8 @@ pub struct FlashRules {
     pub stop_before_transfers: bool,
     /// GC operations may be suspended or overlapped: each of their stages is an event.
     pub staged: bool,
+    /// The command of a read needs the bus.
+    pub read_commands: bool,
     /// A channel has one die, and nothing overlaps: the operation that has the die has the bus, and is one event.
     pub solo: bool,
     /// What it takes to suspend an operation in the array, ns.
@@ -174,7 +176,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
     // Victims that are drawn, and jobs of several dies that wait for each other.
     let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
-    let plain = !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic;
+    let plain = !gc.copyback && !gc.several_moves() && device.read_command_ns == 0 && ftl.allocation != Allocation::Dynamic;
     uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order
 }
 
@@ -186,6 +188,7 @@ impl FlashRules {
         let gc_pipeline = config.gc.pipeline && cache_register;
         let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
         let pauses = config.scheduler.write_pausing;
+        let read_commands = config.device.read_command_ns > 0;
         let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty();
         FlashRules {
             interleave: config.device.die_interleave,
@@ -197,7 +200,8 @@ impl FlashRules {
             stop_before_program: gc_pipeline || suspends_programs,
             stop_before_transfers: suspends_programs,
             staged,
-            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses,
+            read_commands,
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses && !read_commands,
             suspend_ns: config.device.suspend_ns,
             ispp_steps: u64::from(config.device.ispp_steps),
             dies_per_chip: config.device.dies_per_chip,

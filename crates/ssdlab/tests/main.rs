@@ -18,6 +18,7 @@ mod overload;
 mod perfetto;
 mod preemption;
 mod queue_order;
+mod read_commands;
 mod schemes;
 mod scopes;
 mod series;

@@ -124,6 +124,10 @@ pub struct Device {
     /// Fixed overhead of each transfer on the bus, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub command_ns: u64,
+    /// Time that the command of a page read holds the bus before the array reads, ns, for each page. 0: reads begin without the bus. Above 0,
+    /// data that wait in registers go ahead of commands.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub read_command_ns: u64,
     /// A page can be copied inside its plane without the bus (copyback).
     pub copyback: bool,
     /// Operations of one kind on different planes of a die can run as one multi-plane operation. Needs `ftl.pool = "plane"`.
@@ -190,6 +194,7 @@ impl Default for Device {
             erase_ns: 1_500_000,
             transfer_ps_per_byte: 25_000,
             command_ns: 0,
+            read_command_ns: 0,
             copyback: false,
             multiplane: false,
             multiplane_aligned: true,

@@ -40,10 +40,12 @@ counters! {
     listed {
         /// Page reads that were answered from a write that had not ended.
         buffer_reads,
-        /// Times that a program had to wait for its bus.
+        /// Times that a program, or a read whose command needs the bus (read_command_ns), had to wait for its bus.
         bus_lines,
         /// Page moves within a plane, which need no bus.
         copybacks,
+        /// Times that data in a register went on the bus ahead of a die that had waited longer (read_command_ns).
+        data_first,
         /// Page moves given up before their program, since the host had written or trimmed the page.
         discarded_moves,
         /// Times that waiting host operations were served before the next GC job of their scope began.
@@ -68,6 +70,8 @@ counters! {
         page_order_waits,
         /// Page reads served while a program paused (write_pausing).
         pause_reads,
+        /// Pages read by commands that held the bus (read_command_ns).
+        read_commands,
         /// Reads that a later one bypassed (read_bypass).
         read_passes,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.

@@ -115,9 +115,16 @@ pub fn random_config(rng: &mut Rng) -> Config {
     if rng.chance(0.4) {
         slack_aware(rng, &mut config);
     }
-    config.device.multiplane_aligned_reads = rng.chance(0.3);
-    config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
+    how_dies_are_shared(rng, &mut config);
     config
+}
+
+/// What reads ask of bus and planes, and jobs of their die. From a stream of its own, so that the cases are otherwise those without.
+fn how_dies_are_shared(rng: &Rng, config: &mut Config) {
+    let rng = &mut Rng::new(rng.clone().bits(), "dies");
+    config.device.multiplane_aligned_reads = rng.chance(0.3);
+    config.device.read_command_ns = pick(rng, &[0, 0, 0, 200, 30_000]);
+    config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
 }
 
 /// Some of what elyasi2017 has.
@@ -153,8 +160,9 @@ pub fn random_cache(rng: &mut Rng, config: &mut Config) {
     cache.compensation = rng.chance(0.5);
     cache.padding = pick(rng, &[Padding::Off, Padding::Always, Padding::Share]);
     cache.padding_share = pick(rng, &[0.0, 0.5, 1.0]);
+    let mut own = Rng::new(rng.clone().bits(), "groups");
     if !(cache.gc_aware && cache.evicts_groups()) {
-        cache.group = pick(rng, &[CacheGroup::Chip, CacheGroup::Contiguous]);
+        cache.group = pick(&mut own, &[CacheGroup::Chip, CacheGroup::Contiguous]);
     }
 }
 
