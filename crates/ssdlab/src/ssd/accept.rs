@@ -247,6 +247,7 @@ impl Ssd {
         }
         self.sched.push(&mut self.transactions, die, id);
         self.ready.wake(die);
+        self.operation_waits(now, die);
         self.interrupt_for_host(now, die);
         if write && high_priority {
             self.high_priority_waits(now, pool, id);
@@ -257,7 +258,10 @@ impl Ssd {
         self.transactions[id].noted = self.clocks.note_chip(now, chip);
         let dies = self.geometry().dies_of_chip(chip);
         self.sched.push(&mut self.transactions, DieId(dies.start), id);
-        dies.for_each(|die| self.ready.wake(DieId(die)));
+        dies.for_each(|die| {
+            self.ready.wake(DieId(die));
+            self.operation_waits(now, DieId(die));
+        });
     }
 
     /// Unmaps the pages that lie wholly inside a trim; where there are operations that it must not pass, it waits behind them.
