@@ -63,13 +63,19 @@ fn a_waiting_operation_sets_collection_off_and_waits_for_it() {
             .write(500_000, Z3, 3_162_000, gc(JOB_NS, &WRITE))
             .stages(4_000_000, &[host_read(300_000), job(500_000), host_write(2_859_600)])
             .counts(&[("jobs_set_off", 1)]),
-        Case::new("begin = request without exclusion: the request goes first, then the job it has set off", preemptible(|c| c.gc.begin = Begin::Request))
-            .write(300_000, Z, 602_400, WRITE)
-            .stages(2_962_000, &[host_write(300_000), job(602_400)])
-            .counts(&[("jobs_set_off", 1), ("preemptions", 1)]),
-        Case::new("begin = frontier: the write that takes the block does, and what comes after the job does not wait", npgc(Begin::Frontier))
-            .write(300_000, Z, 2_662_000, gc(JOB_NS - 300_000, &WRITE))
-            .stages(2_662_000, &[job(0), host_write(JOB_NS)]),
+        Case::new(
+            "begin = request without exclusion: the request goes first, then the job it has set off",
+            preemptible(|c| c.gc.begin = Begin::Request),
+        )
+        .write(300_000, Z, 602_400, WRITE)
+        .stages(2_962_000, &[host_write(300_000), job(602_400)])
+        .counts(&[("jobs_set_off", 1), ("preemptions", 1)]),
+        Case::new(
+            "begin = frontier: the write that takes the block does, and what comes after the job does not wait",
+            npgc(Begin::Frontier),
+        )
+        .write(300_000, Z, 2_662_000, gc(JOB_NS - 300_000, &WRITE))
+        .stages(2_662_000, &[job(0), host_write(JOB_NS)]),
     ]);
 }
 
@@ -92,13 +98,11 @@ fn an_episode_collects_block_after_block() {
             .write(300_000, Z, 4_591_800, gc(3_989_400, &WRITE))
             .stages(4_591_800, &[erase(0), second_job(1_500_000), host_write(4_289_400)])
             .counts(&[("episode_jobs", 1), ("erases", 2)]),
-        Case::new("until = 1 where nothing is excluded: the write preempts between the two jobs", {
-            one_job(|c| c.gc.until = 1)
-        })
-        .beginning(&ONE_BLOCK_INVALID)
-        .write(300_000, Z, 1_802_400, gc(1_200_000, &WRITE))
-        .stages(4_591_800, &[erase(0), host_write(1_500_000), second_job(1_802_400)])
-        .counts(&[("episode_jobs", ANY), ("preemptions", 1), ("erases", 2)]),
+        Case::new("until = 1 where nothing is excluded: the write preempts between the two jobs", { one_job(|c| c.gc.until = 1) })
+            .beginning(&ONE_BLOCK_INVALID)
+            .write(300_000, Z, 1_802_400, gc(1_200_000, &WRITE))
+            .stages(4_591_800, &[erase(0), host_write(1_500_000), second_job(1_802_400)])
+            .counts(&[("episode_jobs", ANY), ("preemptions", 1), ("erases", 2)]),
         Case::new("the layer msr: the first request after the block was taken waits for the whole episode", {
             one_job(|c| {
                 non_preemptible(c);
@@ -126,13 +130,7 @@ fn collection_advances_with_requests() {
             .write(1_000_000, Z3, 1_400_000, [WRITE[0], (ssdlab::stats::Part::Gc, 97_600), WRITE[1]])
             .stages(
                 9_000_000,
-                &[
-                    host_write(300_000),
-                    to_point_a(602_400),
-                    b(1_000_000, 1_102_400),
-                    a(1_000_000, 1_200_000),
-                    a(1_200_000, 1_400_000),
-                ],
+                &[host_write(300_000), to_point_a(602_400), b(1_000_000, 1_102_400), a(1_000_000, 1_200_000), a(1_200_000, 1_400_000)],
             )
             .counts(&[("steps_with_requests", 2), ("pipelined_writes", 1), ("pages_moved", 1)]),
         Case::new("a read at B is pipelined with the move's read; one at A waits for the program", with_requests(pairing))
@@ -163,7 +161,7 @@ fn collection_advances_with_requests() {
 fn with_suspension_a_step_is_paid_for_once() {
     let suspending = || with_requests(|c| c.gc.suspend = vec![ssdlab::config::Suspendable::Program]);
     play(vec![
-        Case::new("a write during a program suspends it; what is left goes on after it, and the next page is read", suspending())
+        Case::new("at A the move is suspended for the write, whose step is the program", suspending())
             .write(300_000, Z, 602_400, WRITE)
             // At A the move is suspended, not waited for; after the write its program follows.
             .write(1_000_000, Z3, 1_302_400, WRITE)

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 use super::{
-    Advance, Allocation, ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind,
-    check, workload_rules,
+    Advance, Allocation, ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
+    workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.

@@ -55,7 +55,8 @@ impl Ssd {
 
     /// Host operations wait for the die, and none of them is eligible.
     fn only_gc_helps(&self, die: DieId) -> bool {
-        self.sched.any_waiting(die, self.geometry().chip_of_die(die)) && self.host_candidate(die, self.limits_beside_suspended(die)).is_none()
+        self.sched.any_waiting(die, self.geometry().chip_of_die(die))
+            && self.host_candidate(die, self.limits_beside_suspended(die)).is_none()
     }
 
     /// A page move that has stopped at preemption point A stays there: nobody waits for the die, and no host operation has begun on it since.

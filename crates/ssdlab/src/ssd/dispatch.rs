@@ -141,9 +141,6 @@ impl Ssd {
             self.flash.drop_suspended(now, die);
             self.discard_move(now, pool);
         } else {
-            if phase == Phase::BeforeProgram {
-                self.takes_step(die, false);
-            }
             self.flash.resume(now, die, &mut self.events);
             self.merge_waiting(now, pool);
         }

@@ -167,7 +167,12 @@ impl Watch {
         // The host may have taken a block at the same instant.
         let took = u32::from(now.host.0 != before.host.0 || now.host.2 != before.host.2);
         if gains && now.free + took < self.until {
-            return Err(format!("at {} ns an episode ends in pool {pool} with {} blocks free, not {}", simulation.now(), now.free, self.until));
+            return Err(format!(
+                "at {} ns an episode ends in pool {pool} with {} blocks free, not {}",
+                simulation.now(),
+                now.free,
+                self.until
+            ));
         }
         Ok(())
     }
