@@ -345,7 +345,8 @@ class CoreRandom:
 
 def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
     """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
-    reference = make(case.config)
+    # No time passes: there are no episodes.
+    reference = make({**case.config, "gc": {**case.config["gc"], "until": 0}})
     # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
     by_share = case.config["gc"]["trigger"] == "invalid-share"
     kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"

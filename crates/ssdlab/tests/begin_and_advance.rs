@@ -98,7 +98,7 @@ fn an_episode_collects_block_after_block() {
             .write(300_000, Z, 4_591_800, gc(3_989_400, &WRITE))
             .stages(4_591_800, &[erase(0), second_job(1_500_000), host_write(4_289_400)])
             .counts(&[("episode_jobs", 1), ("erases", 2)]),
-        Case::new("until = 1 where nothing is excluded: the write preempts between the two jobs", { one_job(|c| c.gc.until = 1) })
+        Case::new("until = 1 where nothing is excluded: the write preempts between the two jobs", one_job(|c| c.gc.until = 1))
             .beginning(&ONE_BLOCK_INVALID)
             .write(300_000, Z, 1_802_400, gc(1_200_000, &WRITE))
             .stages(4_591_800, &[erase(0), host_write(1_500_000), second_job(1_802_400)])
