@@ -132,7 +132,9 @@ impl Watch {
         if took && now.free == 0 {
             return says("the host takes the last block");
         }
-        if self.hard == 0 || !before.wants || counters.s3_entries > 0 {
+        // With `invalid-share` the end of a job may leave nothing to be wanted, whatever is free: T_hard does not hold any more.
+        let ended = !self.by_free_blocks && !now.wants;
+        if self.hard == 0 || !before.wants || ended || counters.s3_entries > 0 {
             return Ok(());
         }
         self.takes += u64::from(took);
