@@ -649,6 +649,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    episode_jobs: int
+    """GC jobs that followed another of their episode at once, since the pool had not all free blocks that `gc.until` asks for.
+
+    Absent where the run does not have it. Unit: count.
+    """
     host_first_between_jobs: int
     """Times that waiting host operations were served before the next GC job of their scope began.
 
@@ -673,6 +678,8 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    jobs_set_off: int
+    """GC jobs that a host operation that waited for the die set off (`gc.begin`). Absent where the run does not have it. Unit: count."""
     moves_put_aside: int
     """Page moves suspended at a preemption point between two of their stages. Absent where the run does not have it. Unit: count."""
     multiplane_operations: int
@@ -698,6 +705,13 @@ class Counters(Section):
     """Pages read in order to write a part of them. Absent where the run does not have it. Unit: count."""
     s3_entries: int
     """Times that a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
+    steps_with_requests: int
+    """Steps of GC jobs that a host operation let begin (`gc.advance`). Absent where the run does not have it. Unit: count."""
+    steps_without_requests: int
+    """Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.
+
+    Absent where the run does not have it. Unit: count.
+    """
     trimmed_pages: int
     """Pages unmapped by trims. Absent where the run does not have it. Unit: count."""
     unmapped_reads: int

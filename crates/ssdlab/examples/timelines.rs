@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ssdlab::config::{Config, Frontier, HardStops, PreconditionKind, Priority, Scope, Suspendable, Trigger, Turns};
+use ssdlab::config::{Advance, Begin, Config, Frontier, HardStops, PreconditionKind, Priority, Scope, Suspendable, Trigger, Turns};
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -442,8 +442,76 @@ fn turns() -> Drawing {
     }
 }
 
+fn begins() -> Drawing {
+    let begun = |title, begin, scope, priority| {
+        let config = preemptible(|c| {
+            c.ftl.frontier = Frontier::Shared;
+            (c.gc.begin, c.gc.scope, c.gc.priority) = (begin, scope, priority);
+        });
+        panel(title, config, vec![read(300, Z, "z"), write(2500, 13, "u")], counts!(jobs_set_off))
+    };
+    Drawing {
+        name: "begin",
+        from_us: 0,
+        to_us: 5250,
+        panels: vec![
+            begun("npgc, begin = frontier", Begin::Frontier, Scope::Chip, Priority::Gc),
+            begun("npgc, begin = request", Begin::Request, Scope::Chip, Priority::Gc),
+            begun("npgc, begin = write", Begin::Write, Scope::Chip, Priority::Gc),
+            begun("pgc-none, begin = request", Begin::Request, Scope::None, Priority::Host),
+        ],
+    }
+}
+
+fn episodes() -> Drawing {
+    let lasting = |title, until, scope, priority, moves: &'static [&'static str]| {
+        let config = preemptible(|c| {
+            c.ftl.frontier = Frontier::Shared;
+            (c.gc.until, c.gc.scope, c.gc.priority) = (until, scope, priority);
+        });
+        let ask = vec![write(300, Z, "z")];
+        Panel { beginning: beginning([0, 1, 2, 3, 4]), moves, ..panel(title, config, ask, counts!(episode_jobs, preemptions)) }
+    };
+    Drawing {
+        name: "until",
+        from_us: 0,
+        to_us: 4650,
+        panels: vec![
+            lasting("npgc, until = 0", 0, Scope::Chip, Priority::Gc, &[]),
+            lasting("npgc, until = 1", 1, Scope::Chip, Priority::Gc, &["v", "w", "x"]),
+            lasting("pgc-none, until = 1", 1, Scope::None, Priority::Host, &["v", "w", "x"]),
+        ],
+    }
+}
+
+fn advances() -> Drawing {
+    let advancing = |title, advance, pipeline, moves: &'static [&'static str]| {
+        let config = preemptible(|c| {
+            if pipeline {
+                pairing(c);
+            }
+            c.gc.advance = advance;
+        });
+        let asks = vec![write(100, Z, "z"), write(900, 13, "u"), read(1500, 10, "r")];
+        Panel { moves, ..panel(title, config, asks, counts!(steps_with_requests, pipelined_writes, pipelined_reads)) }
+    };
+    Drawing {
+        name: "advance",
+        from_us: 0,
+        to_us: 2150,
+        panels: vec![
+            advancing("pgc-none, advance = alone", Advance::Alone, false, &["x", "y"]),
+            advancing("pgc-none, advance = with-requests", Advance::WithRequests, false, &["x", "y"]),
+            advancing("pgc-pipeline, advance = with-requests", Advance::WithRequests, true, &["x", "y"]),
+        ],
+    }
+}
+
 fn drawings() -> Vec<Drawing> {
     vec![
+        begins(),
+        episodes(),
+        advances(),
         insertion(),
         pipeline_reads(),
         pipeline_writes(),
@@ -525,7 +593,8 @@ fn play(panel: &Panel, until: u64) -> Seen {
     intervals.iter_mut().for_each(|i| (i.start, i.end) = (i.start - origin, i.end - origin));
     intervals.sort_by_key(|i| (i.start, i.end));
     let first = intervals.iter().find(|i| !i.host).expect("a job");
-    assert_eq!(first.start, 0, "{}: the job begins at the origin", panel.title);
+    let waits = panel.config.gc.begin != Begin::Frontier || panel.config.gc.advance == Advance::WithRequests;
+    assert!(first.start == 0 || waits, "{}: the job begins at the origin", panel.title);
 
     let mut points = Vec::new();
     let mut boxes = job(panel, &intervals, &mut points);

@@ -2,7 +2,8 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead, Victim,
+    Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead,
+    Victim,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -70,6 +71,12 @@ pub struct FlashRules {
 /// What GC may do, and what it keeps waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct GcRules {
+    /// Who sets GC off in a pool that wants it.
+    pub begin: Begin,
+    /// Free blocks above the threshold with which an episode of GC ends; 0: GC goes block by block.
+    pub until: u32,
+    /// Each step of a job needs a host operation that lets it begin.
+    pub with_requests: bool,
     /// Who goes first when a host operation and a GC step are ready.
     pub priority: Priority,
     /// What a job excludes the host from.
@@ -176,8 +183,10 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
     // Victims that are drawn, and jobs of several dies that wait for each other.
     let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
+    // Who waits decides when a job begins or goes on.
+    let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
     let plain = !gc.copyback && !gc.several_moves() && device.read_command_ns == 0 && ftl.allocation != Allocation::Dynamic;
-    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order
+    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests
 }
 
 impl FlashRules {
@@ -189,7 +198,9 @@ impl FlashRules {
         let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
         let pauses = config.scheduler.write_pausing;
         let read_commands = config.device.read_command_ns > 0;
-        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty();
+        // The steps of a move are its stages before and after preemption point A.
+        let with_requests = config.gc.advances_with_requests();
+        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests;
         FlashRules {
             interleave: config.device.die_interleave,
             pipeline,
@@ -197,7 +208,7 @@ impl FlashRules {
             register_reads: config.gc.merge && cache_register,
             pauses,
             shares_dies: config.scheduler.pipeline || pauses || staged,
-            stop_before_program: gc_pipeline || suspends_programs,
+            stop_before_program: gc_pipeline || suspends_programs || with_requests,
             stop_before_transfers: suspends_programs,
             staged,
             read_commands,
@@ -213,6 +224,9 @@ impl GcRules {
     fn new(config: &Config, plane_in_pool: bool) -> Self {
         let gc = &config.gc;
         GcRules {
+            begin: gc.begin,
+            until: gc.until,
+            with_requests: gc.advances_with_requests(),
             priority: gc.priority,
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,

@@ -5,6 +5,7 @@
 mod common;
 
 mod arrays;
+mod begin_and_advance;
 mod blocking;
 mod bursts;
 mod caching;

@@ -197,13 +197,25 @@ impl Ssd {
                 self.flash.suspend_stopped(now, at);
             }
             (Decision::Pair, Some(write)) => {
+                self.takes_step(die, true);
                 self.go_on(now, at);
                 self.start_host(now, die, write, OpKind::Program);
             }
+            (Decision::GoOn, _) if phase == Phase::BeforeProgram => return self.go_on_to_program(now, die, at),
             (Decision::GoOn, _) => self.go_on(now, at),
             (decision, _) => unreachable!("{decision:?} inside a move"),
         }
         true
+    }
+
+    /// A page move that has stopped at preemption point A goes on, unless it waits there for host operations. Returns true if it goes on.
+    fn go_on_to_program(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
+        let stays = self.stays_before_program(die, self.pool_in(at), at);
+        if !stays {
+            self.takes_step(die, self.steps_ahead(die));
+            self.go_on(now, at);
+        }
+        !stays
     }
 
     fn go_on(&mut self, now: Ns, at: SlotId) {

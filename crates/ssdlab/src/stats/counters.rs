@@ -48,6 +48,8 @@ counters! {
         data_first,
         /// Page moves given up before their program, since the host had written or trimmed the page.
         discarded_moves,
+        /// GC jobs that followed another of their episode at once, since the pool had not all free blocks that `gc.until` asks for.
+        episode_jobs,
         /// Times that waiting host operations were served before the next GC job of their scope began.
         host_first_between_jobs,
         /// Pages that waited in the host queue because the queue of their chip was full.
@@ -60,6 +62,8 @@ counters! {
         job_turns,
         /// Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
         misaligned_reads,
+        /// GC jobs that a host operation that waited for the die set off (`gc.begin`).
+        jobs_set_off,
         /// Page moves suspended at a preemption point between two of their stages.
         moves_put_aside,
         /// Multi-plane operations.
@@ -82,6 +86,10 @@ counters! {
         rmw_reads,
         /// Times that a high-priority write made GC run to completion.
         s3_entries,
+        /// Steps of GC jobs that a host operation let begin (`gc.advance`).
+        steps_with_requests,
+        /// Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.
+        steps_without_requests,
         /// Pages unmapped by trims.
         trimmed_pages,
         /// Page reads of pages that held no data.

@@ -115,6 +115,9 @@ pub fn random_config(rng: &mut Rng) -> Config {
     if rng.chance(0.4) {
         slack_aware(rng, &mut config);
     }
+    if rng.chance(0.5) {
+        by_requests(rng, &mut config);
+    }
     how_dies_are_shared(rng, &mut config);
     config
 }
@@ -125,6 +128,20 @@ fn how_dies_are_shared(rng: &Rng, config: &mut Config) {
     config.device.multiplane_aligned_reads = rng.chance(0.3);
     config.device.read_command_ns = pick(rng, &[0, 0, 0, 200, 30_000]);
     config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
+}
+
+/// Who sets collection off, how long it lasts, and whether it advances with requests.
+fn by_requests(rng: &mut Rng, config: &mut Config) {
+    config.gc.begin = pick(rng, &[Begin::Frontier, Begin::Request, Begin::Write]);
+    if rng.chance(0.5) {
+        config.gc.advance = Advance::WithRequests;
+        config.gc.moves_in_flight = 1;
+    }
+    config.gc.until = pick(rng, &[0, 1, 2]);
+    // There may be no room for so many free blocks.
+    if validate(config).is_err() {
+        config.gc.until = 0;
+    }
 }
 
 /// Some of what elyasi2017 has.
