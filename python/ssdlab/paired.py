@@ -27,12 +27,13 @@ class Logged(Protocol):
         """The Parquet file with a row for each request, where logging was asked for."""
 
 
-def paired(base: Logged, other: Logged) -> dict[str, Any]:
+def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
     """How the requests of `other` fared against the same ones of `base`.
 
     Args:
         base: a run with a log of its requests.
         other: a run of the same requests, also with a log.
+        tolerance: a share of each request's response time in `base`, from 0: a change of at most so much counts as none.
 
     Returns:
         For `all`, `read` and `write`, where there are such requests: `requests`, the shares `faster`, `slower` and `same`, and the mean
@@ -46,11 +47,12 @@ def paired(base: Logged, other: Logged) -> dict[str, Any]:
     before, after = _logs(base, other)
     gain = _gain(before, after)
     kinds = pc.cast(before["kind"], "string")
-    groups = {name: pc.filter(gain, _is_in(kinds, wanted)) for name, wanted in KINDS.items()}
-    return {name: _summary(gains) for name, gains in groups.items() if len(gains)}
+    groups = {name: _is_in(kinds, wanted) for name, wanted in KINDS.items()}
+    found = {name: (pc.filter(gain, chosen), pc.filter(before["response_ns"], chosen)) for name, chosen in groups.items()}
+    return {name: _summary(gains, times, tolerance) for name, (gains, times) in found.items() if len(gains)}
 
 
-def paired_by_size(base: Logged, other: Logged) -> dict[str, Any]:
+def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
     """The same, and by how many percent the mean response time `change`d, of the requests of each size.
 
     Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them.
@@ -66,7 +68,7 @@ def paired_by_size(base: Logged, other: Logged) -> dict[str, Any]:
             return {}
         of_size = pc.equal(kb, size)
         gains, times = pc.filter(gain, of_size), pc.filter(before["response_ns"], of_size)
-        found[f"kb{size:.0f}"] = {**_summary(gains), "change": -100 * pc.sum(gains).as_py() / pc.sum(times).as_py()}
+        found[f"kb{size:.0f}"] = {**_summary(gains, times, tolerance), "change": -100 * pc.sum(gains).as_py() / pc.sum(times).as_py()}
     return found
 
 
@@ -104,11 +106,12 @@ def _is_in(kinds: pa.ChunkedArray, wanted: tuple[str, ...]) -> pa.ChunkedArray:
     return pc.is_in(kinds, pa.array(wanted))
 
 
-def _summary(gains: pa.ChunkedArray) -> dict[str, Any]:
+def _summary(gains: pa.ChunkedArray, times: pa.ChunkedArray, tolerance: float) -> dict[str, Any]:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     count = len(gains)
-    faster, slower = pc.filter(gains, pc.greater(gains, 0)), pc.filter(gains, pc.less(gains, 0))
+    limit = pc.multiply(pc.cast(times, "float64"), tolerance)
+    faster, slower = pc.filter(gains, pc.greater(gains, limit)), pc.filter(gains, pc.less(gains, pc.negate(limit)))
     summary = {
         "requests": count,
         "faster": len(faster) / count,
