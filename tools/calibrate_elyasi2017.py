@@ -26,7 +26,11 @@ WRITE_LOAD, READ_LOAD = 0.6, 0.1
 """Share of its time for which the chip that is asked for most programs, or reads: the rate is the highest with neither above this."""
 DEVICE = {"device.multiplane": False, "device.die_interleave": False}
 SEEDS = (1, 2, 3)
-ROUNDS = 7
+ROUNDS = 4
+NEAR = 0.08
+"""The search ends where the relative differences of both slacks sum up to less."""
+FIRST = 3
+"""The search begins with so many large requests in a burst as the slack has times of a service, times this."""
 
 
 @dataclass(frozen=True)
@@ -162,24 +166,37 @@ FEWEST_SHARE = 1 / 4
 """At most this share of the writes, or of the reads, of a run are one burst: with fewer bursts their number would decide everything."""
 
 
+def _first(flow: Flow, slack_ms: float, most: float) -> float:
+    """The length of bursts that the search begins with."""
+    large = sum(share for pages, share in flow.sizes.items() if pages >= UNIT)
+    services = slack_ms / 1e3 / (READ_S if flow.reads else PROGRAM_S)
+    return max(1.0, min(FIRST * services / large, most)) if large else most
+
+
 def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
     """The bursts of a trace, and the slack they give."""
     trace = TABLE[name]
     wanted = (trace.write_slack_ms, trace.read_slack_ms)
-    lengths = [200.0, 20.0]
     most = [FEWEST_SHARE * REQUESTS * flow.share for flow in flows(trace)]
+    lengths = [_first(flow, slack, limit) for flow, slack, limit in zip(flows(trace), wanted, most, strict=True)]
     best = (np.inf, (1, 1), (0.0, 0.0))
     for _ in range(ROUNDS):
-        bursts = (max(1, int(min(lengths[0], most[0]))), max(1, int(min(lengths[1], most[1]))))
+        bursts = (_rounded(min(lengths[0], most[0])), _rounded(min(lengths[1], most[1])))
         found = slack_ms(keys(trace, bursts), REQUESTS)
         off = sum(abs(np.log((is_ + 0.2) / (should + 0.2))) for is_, should in zip(found, wanted, strict=True))
         if off < best[0]:
             best = (off, bursts, found)
+        if off < NEAR:
+            break
         for kind in range(2):
             factor = (wanted[kind] + 1e-3) / (found[kind] + 1e-3)
             lengths[kind] = min(max(1.0, lengths[kind] * min(max(factor, 0.1), 10.0) ** 0.85), max(1.0, most[kind]))
-    bursts = tuple(int(f"{float(f'{length:.2g}'):.0f}") for length in best[1])
-    return bursts, slack_ms(keys(trace, bursts), REQUESTS)  # type: ignore[arg-type, return-value]
+    return best[1:]
+
+
+def _rounded(length: float) -> int:
+    """To two digits, from 1."""
+    return max(1, int(float(f"{length:.2g}")))
 
 
 SOURCE = (
