@@ -26,11 +26,11 @@ WRITE_LOAD, READ_LOAD = 0.6, 0.1
 """Share of its time for which the chip that is asked for most programs, or reads: the rate is the highest with neither above this."""
 DEVICE = {"device.multiplane": False, "device.die_interleave": False}
 SEEDS = (1, 2, 3)
-ROUNDS = 4
-NEAR = 0.08
+ROUNDS = 3
+NEAR = 0.12
 """The search ends where the relative differences of both slacks sum up to less."""
-FIRST = 3
-"""The search begins with so many large requests in a burst as the slack has times of a service, times this."""
+FIRST = {False: 1.6, True: 9.0}
+"""The search begins with so many large requests in a burst of writes, or of reads, as the slack has times of a service, times this."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _first(flow: Flow, slack_ms: float, most: float) -> float:
     """The length of bursts that the search begins with."""
     large = sum(share for pages, share in flow.sizes.items() if pages >= UNIT)
     services = slack_ms / 1e3 / (READ_S if flow.reads else PROGRAM_S)
-    return max(1.0, min(FIRST * services / large, most)) if large else most
+    return max(1.0, min(FIRST[flow.reads] * services / large, most)) if large else most
 
 
 def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
