@@ -26,8 +26,8 @@ WRITE_LOAD, READ_LOAD = 0.6, 0.1
 """Share of its time for which the chip that is asked for most programs, or reads: the rate is the highest with neither above this."""
 DEVICE = {"device.multiplane": False, "device.die_interleave": False}
 SEEDS = (1, 2, 3)
-ROUNDS = 3
-NEAR = 0.12
+ROUNDS = 2
+NEAR = 0.2
 """The search ends where the relative differences of both slacks sum up to less."""
 FIRST = {False: 1.6, True: 9.0}
 """The search begins with so many large requests in a burst of writes, or of reads, as the slack has times of a service, times this."""

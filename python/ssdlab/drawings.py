@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Drawing
 
 from ssdlab._core import write_file
 
-__all__ = ["STYLE", "geometric", "save"]
+__all__ = ["STYLE", "as_files", "geometric", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # the same study gives the same file
@@ -31,12 +31,18 @@ STYLE: dict[Any, Any] = {
 
 def save(drawing: Drawing, folder: Path) -> None:
     """Writes a drawing as `figure.svg` and `figure.png` of the folder, each whole or not at all."""
+    svg, png = as_files(drawing)
+    write_file(folder / "figure.svg", svg)
+    write_file(folder / "figure.png", png)
+
+
+def as_files(drawing: Drawing) -> tuple[str, bytes]:
+    """A drawing as SVG and as PNG; the same drawing gives the same files."""
     svg = io.StringIO()
     drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
-    write_file(folder / "figure.svg", "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n")
     png = io.BytesIO()
     drawing.savefig(png, format="png", dpi=150)
-    write_file(folder / "figure.png", png.getvalue())
+    return "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n", png.getvalue()
 
 
 def geometric(numbers: Sequence[float]) -> bool:

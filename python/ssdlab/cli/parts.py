@@ -38,7 +38,7 @@ STUDY = {
     "list": Part("List the studies that come with ssdlab.", "ssdlab.cli.studies:list_"),
     "show": Part("Print a study's file: its runs, metrics and published values.", "ssdlab.cli.studies:show"),
     "run": Part("Run studies, and compare the results with the published values.", "ssdlab.cli.studies:run"),
-    "report": Part("Collect the results of studies into one page.", "ssdlab.cli.studies:report"),
+    "report": Part("Collect the results of studies into one page, or a page for each paper.", "ssdlab.cli.studies:report"),
 }
 PARTS: Mapping[str, Part] = MappingProxyType(
     {

@@ -90,7 +90,11 @@ def report(
     folder: Annotated[Path, typer.Argument(help="The folder that studies were run into.", metavar="DIR")] = RESULTS,
     out: Annotated[
         Path | None,
-        typer.Option(help="The page: .html (one file with its figures) or .md (figures in a folder beside it).", metavar="FILE"),
+        typer.Option(
+            help="The page: .html (one file with its figures) or .md (figures in a folder beside it); without an ending a folder, "
+            "with a page for each paper and one that compares published and measured numbers.",
+            metavar="OUT",
+        ),
     ] = None,
 ) -> None:
     """The command `ssdlab study report`."""

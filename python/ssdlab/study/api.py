@@ -46,5 +46,15 @@ def run_study(
 
 
 def study_report(folder: Path_, page: Path_) -> int:
-    """Collects the studies that were run into `folder` into one page, `.html` or `.md`; returns how many there are."""
+    """Collects the studies that were run into `folder` into pages; returns how many studies there are.
+
+    Args:
+        folder: the folder that studies were run into.
+        page: `.html` for one page with its figures in it, `.md` for one with figures beside it, or a folder (a name without an ending)
+            for a page for each paper and one that compares published and measured numbers. `effects.csv`, beside the page or in the
+            folder, has all published numbers with what was measured and the grade.
+
+    Raises:
+        ssdlab.Error: if there are no results, or the page has another ending.
+    """
     return report.write(Path(path("folder", folder)), Path(path("page", page)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,49 +11,41 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.checks import shown
-from ssdlab.errors import ConfigError, FileError
-from ssdlab.option import file_types, options_of
-from ssdlab.options import InputOptions, SweepOptions
-from ssdlab.spelling import nearest
+from ssdlab.errors import ConfigError
 from ssdlab.study.expressions import Formula, Reference, parse_reference
+from ssdlab.study.grading import AMOUNT, CHANGE, DIFFERENCE, NO_EFFECT, RATIO, Claim, as_change
+from ssdlab.study.keys import (
+    DRIVE,
+    ENGINES,
+    QUEUEING,
+    QUEUEING_OPTIONS,
+    SETUP_KEYS,
+    TABLES,
+    check_keys,
+    check_known,
+    check_type,
+    flat,
+    read_toml,
+)
+from ssdlab.study.statements import Statement, statements
 
 __all__ = [
-    "DRIVE",
-    "QUEUEING",
     "Axis",
     "Figure",
     "Metric",
     "Point",
     "Row",
     "Study",
-    "check_keys",
-    "check_type",
-    "flat",
     "parse",
-    "read_file",
-    "read_toml",
 ]
 
-DRIVE, QUEUEING = "drive", "queueing"
-ENGINES = (DRIVE, QUEUEING)
-"""What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
-
-SETUP_KEYS = ("engine", *options_of(InputOptions), "quick")
-"""What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
-TABLES = ("set", QUEUEING)
-"""Tables of single keys, in which what a point says is put over what the study says."""
-QUEUEING_OPTIONS = (
-    *("valid", "arrivals", "read_per_ms", "write_per_ms", "read_gaps_ns", "write_gaps_ns", "free_blocks"),
-    *("read_ns", "write_ns", "copy_ns", "erase_ns", "pages"),
-)
-"""What the table `queueing` may say: the options of the model that the drive does not have."""
 STUDY_KEYS = (
     *("title", "place", "about", "deviations", "discussion", "schemes", "paired", "paired_tolerance", "seeds"),
-    *(*TABLES, "vary", "metrics", "rows", "figure"),
+    *(*TABLES, "vary", "metrics", "rows", "figure", "ours", "calibrated"),
     *SETUP_KEYS,
 )
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
-ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "note")
+ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "ours", "calibrated", "note")
 FIGURE_KEYS = ("panels", "log", "relative_to", "overlay", "together", "over_time", "window_ms")
 QUANTITIES = {
     "wait": "Wait (ms)",
@@ -69,48 +60,6 @@ DRIVE_QUANTITIES = ("wait",)
 QUICK_SEEDS = 2
 ALL = "*"
 RANGE = ".."
-
-TYPES: dict[str, type | tuple[type, ...]] = {
-    **file_types(SweepOptions),
-    "title": str,
-    "place": str,
-    "about": str,
-    "engine": str,
-    "quick": int,
-    "paired": str,
-    "paired_tolerance": (int, float),
-    "queueing": dict,
-    "metrics": dict,
-    "figure": dict,
-    "name": str,
-    "key": str,
-    "label": str,
-    "what": str,
-    "value": str,
-    "unit": str,
-    "note": str,
-    "paper": (int, float),
-    "at_least": (int, float),
-    "at_most": (int, float),
-    "log": bool,
-    "relative_to": str,
-    "overlay": dict,
-    "together": str,
-}
-LISTS: dict[str, type | tuple[type, ...]] = {
-    "deviations": str,
-    "discussion": str,
-    "schemes": str,
-    "seeds": int,
-    "vary": dict,
-    "rows": dict,
-    "points": dict,
-    "values": (bool, int, float, str, list),
-    "labels": str,
-    "panels": str,
-    "over_time": str,
-    "window_ms": (int, float),
-}
 
 
 @dataclass(frozen=True)
@@ -173,7 +122,17 @@ class Row:
     paper: float | None = None
     at_least: float | None = None
     at_most: float | None = None
+    ours: bool = False
+    """The paper says nothing of it: what the bounds say is expected by this project."""
+    calibrated: bool = False
+    """A parameter of its runs was chosen with the published number in view."""
     note: str = ""
+
+    @property
+    def claim(self) -> Claim | None:
+        """What the paper says of the number; nothing for a row of this project's own."""
+        claim = Claim(_kind(self), self.paper, self.at_least, self.at_most)
+        return None if self.ours or (self.paper is None and not claim.is_bounded) else claim
 
 
 @dataclass(frozen=True)
@@ -209,8 +168,8 @@ class Study:
     rows: tuple[Row, ...]
     figure: Figure | None = None
     deviations: tuple[str, ...] = ()
-    discussion: tuple[str, ...] = ()
-    """What came of it, and why, as far as it is known."""
+    discussion: tuple[Statement, ...] = ()
+    """What came of it, and why, as far as runs show it."""
     paired: str | None = None
     """A scheme: the requests of all others are compared with its own, one by one."""
     paired_tolerance: float = 0.0
@@ -275,10 +234,10 @@ def parse(name: str, text: str, folder: Path) -> Study:
         setup=_setup(name, table),
         axes=axes,
         metrics={key: _metric(name, key, value) for key, value in table["metrics"].items()},
-        rows=tuple(_row(f"{name}: rows[{index}]", row) for index, row in enumerate(table.get("rows", []))),
+        rows=tuple(_row(f"{name}: rows[{index}]", row, table) for index, row in enumerate(table.get("rows", []))),
         figure=_figure(f"{name}: figure", table["figure"]) if "figure" in table else None,
         deviations=tuple(table.get("deviations", [])),
-        discussion=tuple(table.get("discussion", [])),
+        discussion=statements(f"{name}: discussion", table.get("discussion", [])),
         paired=table.get("paired"),
         paired_tolerance=table.get("paired_tolerance", 0.0),
         folder=folder,
@@ -287,73 +246,12 @@ def parse(name: str, text: str, folder: Path) -> Study:
     return study
 
 
-def read_toml(name: str, text: str) -> dict[str, Any]:
-    """What a TOML text says; `name` is what errors call it."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{name}: no valid TOML: lists or tables lie too deep within each other") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
-
-
-def read_file(path: Path) -> str:
-    """The text of a file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as reason:
-        message = f"{path}: cannot read: {getattr(reason, 'strerror', None) or reason}"
-        raise FileError(message, getattr(reason, "errno", None), str(path)) from reason
-
-
-def check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuses keys that are not known, and values of a wrong type."""
-    for key, value in table.items():
-        if key not in known:
-            raise ConfigError(f'{where}: unknown key "{key}"{nearest(key, known)} (keys: {", ".join(known)})')
-        check_type(f"{where}: {key}", key, value)
-
-
-def check_type(where: str, key: str, value: object) -> None:
-    """Refuses a value that is not of the type that its key has."""
-    if key in LISTS:
-        entries = value if isinstance(value, list) and value else None
-        if entries is None or not all(_is(entry, LISTS[key]) for entry in entries):
-            raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
-    elif key in TYPES and not _is(value, TYPES[key]):
-        raise ConfigError(f"{where} = {shown(value)}: expected {_words(TYPES[key])}")
-    elif key == "engine":
-        _check_known(where, str(value), ENGINES, "engine")
-
-
-def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    """`isinstance`, but true and false are no numbers."""
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
-
-
-def _words(kind: type | tuple[type, ...]) -> str:
-    names = {str: "text", int: "a whole number", float: "a number", dict: "a table", bool: "true or false", list: "a list"}
-    return " or ".join(dict.fromkeys(names[entry] for entry in (kind if isinstance(kind, tuple) else (kind,))))
-
-
 def _setup(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
     for option in table.get(QUEUEING, {}):
-        _check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
+        check_known(f"{where}: {QUEUEING}", option, QUEUEING_OPTIONS, "option")
     setup = {key: table[key] for key in SETUP_KEYS if key in table}
     tables = {"set": dict(flat(table.get("set", {}))), QUEUEING: dict(table.get(QUEUEING, {}))}
     return setup | {name: entries for name, entries in tables.items() if entries}
-
-
-def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables of configuration keys as full keys."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _axis(where: str, table: Mapping[str, Any]) -> Axis:
@@ -410,7 +308,7 @@ def _metric(name: str, key: str, value: object) -> Metric:
     if not texts or not all(isinstance(text, str) for text in texts.values()) or set(table) - {"of", "title"}:
         raise ConfigError(f'{where}: expected an expression, or {{ of = "expression", title = "text" }}')
     for engine in texts:
-        _check_known(where, engine, ENGINES, "engine")
+        check_known(where, engine, ENGINES, "engine")
     return Metric(key, str(table.get("title", key)), {engine: _metric_formula(where, text) for engine, text in texts.items()})
 
 
@@ -422,13 +320,46 @@ def _metric_formula(where: str, text: str) -> Formula:
     return formula
 
 
-def _row(where: str, table: Mapping[str, Any]) -> Row:
+def _kind(row: Row) -> str:
+    """What sort of number a row has, by its unit and arithmetic (docs/studies.md says how)."""
+    if row.unit in ("x", "points"):
+        return RATIO if row.unit == "x" else DIFFERENCE
+    negative = row.paper is not None and row.paper < 0
+    if row.unit == "%":
+        return CHANGE if negative or row.formula.calls("change") else AMOUNT
+    return DIFFERENCE if negative else AMOUNT
+
+
+def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
+    """A row, with what the study says of all its rows: whether they are its own, and whether they were calibrated."""
     check_keys(where, table, ROW_KEYS)
+    published = "paper" in table
+    for key in ("ours", "calibrated"):
+        if table.get(key) and published != (key == "calibrated"):
+            what = "a row with a published number is graded against it" if published else "it needs the published number (paper)"
+            raise ConfigError(f"{where}: {key} = true: {what}")
     for key in ("what", "value"):
         if key not in table:
             raise ConfigError(f"{where}: {key} is missing")
     fields = {key: value for key, value in table.items() if key != "value"}
-    return Row(formula=Formula(table["value"], f"{where}: value"), **fields)
+    given: dict[str, Any] = {"ours": not published and study.get("ours", False), "calibrated": published and study.get("calibrated", False)}
+    row = Row(formula=Formula(table["value"], f"{where}: value"), **given | fields)
+    _check_none(where, row)
+    return row
+
+
+def _check_none(where: str, row: Row) -> None:
+    """A published 0 has no factor of two: bounds say what counts as none, and they may not be wide."""
+    if row.claim is None or not row.claim.says_none:
+        return
+    low, high = (as_change(row.claim.kind, bound) for bound in row.claim.bounds)
+    low = low if row.claim.kind != AMOUNT else max(low, 0.0)
+    if not -NO_EFFECT <= low <= 0 <= high <= NO_EFFECT:
+        unit = "5 %" if row.unit == "x" else f"5 {row.unit}".strip()
+        message = (
+            "at_least and at_most must say what counts as no effect" if row.claim.kind != AMOUNT else "at_most must say what counts as none"
+        )
+        raise ConfigError(f"{where}: paper = {row.paper:g}: {message}, at most {unit} from it")
 
 
 def _figure(where: str, table: Mapping[str, Any]) -> Figure:
@@ -465,7 +396,11 @@ def _window(where: str, value: Sequence[float]) -> tuple[float, float]:
 
 
 def _check_names(study: Study) -> None:
-    """Every name that rows and figure use must be defined."""
+    """Every name that rows and figure use must be defined, and each row has a name of its own, by which explanations find it."""
+    names = [row.what for row in study.rows]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f'{study.name}: rows: two are called "{twice}"; give each a name of its own')
     for row in study.rows:
         for name in row.formula.names:
             if name not in row.formula.references:
@@ -476,7 +411,7 @@ def _check_names(study: Study) -> None:
     if study.figure is not None:
         _check_figure(study, f"{study.name}: figure", study.figure)
     if study.paired is not None:
-        _check_known(f"{study.name}: paired", study.paired, study.schemes, "scheme of the study")
+        check_known(f"{study.name}: paired", study.paired, study.schemes, "scheme of the study")
         if any(study.setup_of(combination)["engine"] != DRIVE for combination in study.combinations()):
             raise ConfigError(f'{study.name}: paired = "{study.paired}": only runs of the drive have logs to pair')
     if study.paired_tolerance and (study.paired is None or not 0 < study.paired_tolerance < 1):
@@ -487,17 +422,17 @@ def _check_names(study: Study) -> None:
 
 def _check_figure(study: Study, where: str, figure: Figure) -> None:
     for metric in figure.panels:
-        _check_known(f"{where}: panels", metric, study.metrics, "metric")
+        check_known(f"{where}: panels", metric, study.metrics, "metric")
     if figure.relative_to is not None:
-        _check_known(f"{where}: relative_to", figure.relative_to, study.schemes, "scheme")
+        check_known(f"{where}: relative_to", figure.relative_to, study.schemes, "scheme")
     if figure.together is not None:
-        _check_known(f"{where}: together", figure.together, [axis.name for axis in study.axes[:-1]], "parameter before the last")
+        check_known(f"{where}: together", figure.together, [axis.name for axis in study.axes[:-1]], "parameter before the last")
     for panel, references in figure.overlay.items():
-        _check_known(f"{where}: overlay", panel, figure.panels, "panel")
+        check_known(f"{where}: overlay", panel, figure.panels, "panel")
         for asked in references:
             _check_reference(study, f"{where}: overlay.{panel}", asked)
     for asked in figure.over_time:
-        _check_known(f"{where}: over_time", asked.metric, QUANTITIES, "quantity")
+        check_known(f"{where}: over_time", asked.metric, QUANTITIES, "quantity")
         _check_labels(study, f"{where}: over_time", asked, asked.where)
     engines = {tuple(point.label for point in combination): study.setup_of(combination)["engine"] for combination in study.combinations()}
     for quantity, labels in study.pictures():
@@ -513,10 +448,10 @@ def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[flo
 
 
 def _check_reference(study: Study, where: str, asked: Reference) -> None:
-    _check_known(where, asked.metric, study.metrics, "metric")
+    check_known(where, asked.metric, study.metrics, "metric")
     if asked.where:
         scheme, *labels = asked.where
-        _check_known(where, scheme, study.schemes, "scheme")
+        check_known(where, scheme, study.schemes, "scheme")
         _check_labels(study, where, asked, labels)
 
 
@@ -526,11 +461,6 @@ def _check_labels(study: Study, where: str, asked: Reference, labels: Sequence[s
     for label, axis in zip(labels, study.axes, strict=False):
         first, dots, last = label.partition(RANGE) if label not in axis.labels else (label, "", "")
         for end in (first, last) if dots else (first,):
-            _check_known(where, end, axis.labels if dots else (*axis.labels, ALL), axis.name)
+            check_known(where, end, axis.labels if dots else (*axis.labels, ALL), axis.name)
         if dots and not axis.chosen(label):
             raise ConfigError(f"{where}: {asked}: no values of {axis.name} from {first} to {last}")
-
-
-def _check_known(where: str, name: str, known: Mapping[str, object] | Sequence[str], kind: str) -> None:
-    if name not in known:
-        raise ConfigError(f'{where}: no {kind} "{name}"{nearest(name, known)} (there are {", ".join(known)})')

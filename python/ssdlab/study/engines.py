@@ -9,7 +9,7 @@ from typing import Any
 from ssdlab.batch import AnyJob, Job, Log, QueueingJob
 from ssdlab.errors import ConfigError
 from ssdlab.plans import Setup, value_text
-from ssdlab.study.definition import QUEUEING
+from ssdlab.study.keys import QUEUEING
 
 __all__ = ["job"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ssdlab.study.definition import Row, Study
 from ssdlab.study.expressions import AbsentError, lookup
+from ssdlab.study.grading import OURS, UNMEASURED, grade
 from ssdlab.uncertainty import Estimate
 
 __all__ = ["Measured", "Outcome", "RunKey", "evaluate", "metrics_of"]
@@ -16,7 +17,7 @@ __all__ = ["Measured", "Outcome", "RunKey", "evaluate", "metrics_of"]
 RunKey = tuple[str, tuple[str, ...], int]
 """Scheme, labels of the parameters' values, seed."""
 
-HOLDS, WITHIN, FAILS, UNMEASURED, SHOWN = "yes", "within interval", "NO", "not measured", ""
+HOLDS, WITHIN, FAILS, SHOWN = "yes", "within interval", "NO", ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,17 @@ class Outcome:
         if low <= mean - half and mean + half <= high:
             return HOLDS
         return WITHIN if low <= mean + half and mean - half <= high else FAILS
+
+    @property
+    def grade(self) -> str:
+        """How well the number agrees with what the paper says, by one rule: `ssdlab.study.grading`."""
+        claim = self.row.claim
+        if claim is None:
+            return OURS
+        if self.estimate is None:
+            return UNMEASURED
+        mean, half = self.estimate.mean, self.estimate.half or 0.0
+        return grade(claim, mean - half, mean, mean + half)
 
 
 def metrics_of(study: Study, engine: str, result: Mapping[str, Any]) -> Measured:

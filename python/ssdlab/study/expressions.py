@@ -90,6 +90,10 @@ class Formula:
             raise ConfigError(f'{where} = "{text}": cannot be read as arithmetic') from error
         self.names = tuple(self._check(self._tree))
 
+    def calls(self, function: str) -> bool:
+        """Whether the arithmetic has a call of the function."""
+        return any(isinstance(node, ast.Call) and _path(node.func) == function for node in ast.walk(self._tree))
+
     def _take_reference(self, match: re.Match[str]) -> str:
         name = f"reference_{len(self.references)}"
         self.references[name] = Reference(match[1], _labels(match[2]))

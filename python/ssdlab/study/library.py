@@ -9,7 +9,9 @@ from pathlib import Path
 from ssdlab import _core
 from ssdlab.errors import UsageError
 from ssdlab.spelling import nearest
-from ssdlab.study.definition import Study, parse, read_file
+from ssdlab.study.definition import Study, parse
+from ssdlab.study.keys import read_file, read_toml
+from ssdlab.study.statements import check_shown
 
 __all__ = ["find", "load", "shipped", "text"]
 
@@ -24,6 +26,10 @@ def text(name: str) -> str:
     """A study as it is written, by its name or by the path of a user's own TOML file."""
     if name.endswith(".toml"):
         return read_file(Path(name))
+    return _shipped_text(name)
+
+
+def _shipped_text(name: str) -> str:
     if name not in shipped():
         every = ", ".join(shipped())
         raise UsageError(
@@ -36,7 +42,16 @@ def load(name: str) -> Study:
     """A study, checked."""
     path = Path(name)
     own = path.suffix == ".toml"
-    return parse(f"own/{path.stem}" if own else name, text(name), path.parent if own else Path())
+    study = parse(f"own/{path.stem}" if own else name, text(name), path.parent if own else Path())
+    names = [row.what for row in study.rows]
+    check_shown(f"{study.name}: discussion", study.discussion, lambda other: names if other == study.name else rows_of(other))
+    return study
+
+
+@cache
+def rows_of(name: str) -> tuple[str, ...]:
+    """How the rows of a study of the package are called."""
+    return tuple(row["what"] for row in read_toml(name, _shipped_text(name)).get("rows", []))
 
 
 def find(names: list[str]) -> list[Study]:

@@ -46,7 +46,7 @@ class StudyResult:
             "place": study.place,
             "about": study.about,
             "deviations": list(study.deviations),
-            "discussion": list(study.discussion),
+            "discussion": [statement.to_dict() for statement in study.discussion],
             "version": version(),
             "quick": self.quick,
             "setup": {key: value for key, value in study.setup.items() if key != "quick"},
@@ -98,5 +98,8 @@ def _row_dict(outcome: Outcome) -> dict[str, Any]:
         "difference": outcome.difference,
         "reason": outcome.reason or None,
         "reproduced": outcome.verdict or None,
+        "grade": outcome.grade,
+        "kind": None if row.claim is None else row.claim.kind,
+        "calibrated": row.calibrated or None,
     }
     return {key: value for key, value in entries.items() if value is not None}

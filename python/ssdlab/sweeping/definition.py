@@ -18,7 +18,7 @@ from ssdlab.option import options_of
 from ssdlab.options import DEFAULT_SEED, SweepOptions
 from ssdlab.plans import SHORTHANDS, value_text
 from ssdlab.spelling import nearest
-from ssdlab.study.definition import check_keys, check_type, flat, read_file, read_toml
+from ssdlab.study.keys import check_keys, check_type, flat, read_file, read_toml
 
 __all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
 

@@ -18,6 +18,8 @@ __all__ = [
     "study_table",
 ]
 
+STRIKING = ("NO", "contradicted")
+"""Cells of a study's table that are set in red."""
 DEVICES_SHOWN = 20
 """So many devices of a trace are named."""
 
@@ -32,21 +34,21 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
 
 def study_table(study: Mapping[str, Any]) -> RenderableType:
     """The rows of a study (as in its `study.json`): paper, measured, difference."""
-    heads = ["paper", "measured", "difference", "expected", "reproduced"]
+    heads = ["paper", "measured", "difference", "expected", "reproduced", "grade"]
     table, apart = new_table(["", *heads]), new_table(heads)
     for row in study["rows"]:
         cells = study_cells(row)
-        verdict = Text(cells[-1], style="bold red" if cells[-1] == "NO" else "")
-        table.add_row(textwrap.fill(row["what"], 68), *cells[:-1], verdict)
-        apart.add_row(*cells[:-1], verdict)
+        last = [Text(cell, style="bold red" if cell in STRIKING else "") for cell in cells[-2:]]
+        table.add_row(textwrap.fill(row["what"], 68), *cells[:-2], *last)
+        apart.add_row(*cells[:-2], *last)
     length = " (quick: fewer requests and seeds)" if study["quick"] else ""
     reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
     captioned = Captioned([row["what"] for row in study["rows"]], apart)
     return Group(titled(f"{study['study']}: {study['title']}{length}", table, captioned), *(Text(reason) for reason in reasons))
 
 
-def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    """A row of a study as texts: paper, measured with its confidence interval, difference, expected, reproduced."""
+def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str]:
+    """A row of a study as texts: paper, measured with its confidence interval, difference, expected, reproduced, grade."""
     unit = row.get("unit", "")
     unit = f" {unit}" if unit not in ("", "x") else unit
     measured = row.get("measured")
@@ -61,6 +63,7 @@ def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
         f"{significant(row['difference'], sign=True)}{' points' if unit == ' %' else unit}" if "difference" in row else "-",
         f"{' and '.join(bounds)}{unit}" if bounds else "-",
         row.get("reproduced", "-"),
+        row["grade"],
     )
 
 

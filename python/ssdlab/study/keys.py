@@ -1,0 +1,155 @@
+"""The keys of study files: their types, and the errors that name what is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ssdlab.checks import shown
+from ssdlab.errors import ConfigError, FileError
+from ssdlab.option import file_types, options_of
+from ssdlab.options import InputOptions, SweepOptions
+from ssdlab.spelling import nearest
+
+__all__ = [
+    "DRIVE",
+    "ENGINES",
+    "QUEUEING",
+    "QUEUEING_OPTIONS",
+    "SETUP_KEYS",
+    "TABLES",
+    "check_keys",
+    "check_known",
+    "check_type",
+    "flat",
+    "read_file",
+    "read_toml",
+]
+
+DRIVE, QUEUEING = "drive", "queueing"
+ENGINES = (DRIVE, QUEUEING)
+"""What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
+
+SETUP_KEYS = ("engine", *options_of(InputOptions), "quick")
+"""What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
+TABLES = ("set", QUEUEING)
+"""Tables of single keys, in which what a point says is put over what the study says."""
+QUEUEING_OPTIONS = (
+    *("valid", "arrivals", "read_per_ms", "write_per_ms", "read_gaps_ns", "write_gaps_ns", "free_blocks"),
+    *("read_ns", "write_ns", "copy_ns", "erase_ns", "pages"),
+)
+"""What the table `queueing` may say: the options of the model that the drive does not have."""
+
+TYPES: dict[str, type | tuple[type, ...]] = {
+    **file_types(SweepOptions),
+    "title": str,
+    "place": str,
+    "about": str,
+    "engine": str,
+    "quick": int,
+    "paired": str,
+    "paired_tolerance": (int, float),
+    "queueing": dict,
+    "metrics": dict,
+    "figure": dict,
+    "name": str,
+    "key": str,
+    "label": str,
+    "what": str,
+    "value": str,
+    "unit": str,
+    "note": str,
+    "text": str,
+    "paper": (int, float),
+    "at_least": (int, float),
+    "at_most": (int, float),
+    "log": bool,
+    "ours": bool,
+    "calibrated": bool,
+    "relative_to": str,
+    "overlay": dict,
+    "together": str,
+}
+LISTS: dict[str, type | tuple[type, ...]] = {
+    "deviations": str,
+    "discussion": (str, dict),
+    "schemes": str,
+    "seeds": int,
+    "vary": dict,
+    "rows": dict,
+    "points": dict,
+    "values": (bool, int, float, str, list),
+    "labels": str,
+    "panels": str,
+    "over_time": str,
+    "window_ms": (int, float),
+}
+
+
+def read_toml(name: str, text: str) -> dict[str, Any]:
+    """What a TOML text says; `name` is what errors call it."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: no valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}: no valid TOML: lists or tables lie too deep within each other") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise ConfigError(f"{name}: no valid TOML: {error}") from error
+
+
+def read_file(path: Path) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as reason:
+        message = f"{path}: cannot read: {getattr(reason, 'strerror', None) or reason}"
+        raise FileError(message, getattr(reason, "errno", None), str(path)) from reason
+
+
+def check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuses keys that are not known, and values of a wrong type."""
+    for key, value in table.items():
+        if key not in known:
+            raise ConfigError(f'{where}: unknown key "{key}"{nearest(key, known)} (keys: {", ".join(known)})')
+        check_type(f"{where}: {key}", key, value)
+
+
+def check_type(where: str, key: str, value: object) -> None:
+    """Refuses a value that is not of the type that its key has."""
+    if key in LISTS:
+        entries = value if isinstance(value, list) and value else None
+        if entries is None or not all(_is(entry, LISTS[key]) for entry in entries):
+            raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
+    elif key in TYPES and not _is(value, TYPES[key]):
+        raise ConfigError(f"{where} = {shown(value)}: expected {_words(TYPES[key])}")
+    elif key == "engine":
+        check_known(where, str(value), ENGINES, "engine")
+
+
+def _is(value: object, kind: type | tuple[type, ...]) -> bool:
+    """`isinstance`, but true and false are no numbers."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
+
+
+def _words(kind: type | tuple[type, ...]) -> str:
+    names = {str: "text", int: "a whole number", float: "a number", dict: "a table", bool: "true or false", list: "a list"}
+    return " or ".join(dict.fromkeys(names[entry] for entry in (kind if isinstance(kind, tuple) else (kind,))))
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested tables of configuration keys as full keys."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def check_known(where: str, name: str, known: Mapping[str, object] | Sequence[str], kind: str) -> None:
+    """Refuses a name that is not among the known ones."""
+    if name not in known:
+        raise ConfigError(f'{where}: no {kind} "{name}"{nearest(name, known)} (there are {", ".join(known)})')

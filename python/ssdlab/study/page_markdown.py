@@ -1,0 +1,65 @@
+"""Findings as Markdown, with their figures in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ssdlab.study import page_parts as parts
+from ssdlab.study.grading import CONTRADICTED
+from ssdlab.study.results import Ran
+from ssdlab.tables import study_cells
+
+__all__ = ["effects_page", "effects_part", "page"]
+
+CONTRADICTED_HEADS = ("finding", "study", "paper", "measured")
+
+FigureName = Callable[[Mapping[str, Any]], str]
+"""The figure of a study, from the page."""
+
+
+def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: FigureName, effects: str = "") -> str:
+    """A page of findings.
+
+    Args:
+        title: its heading.
+        studies: the studies on it.
+        measured: what rows that explanations name have measured, also those of studies on other pages.
+        figure: where the figure of a study is, from the page.
+        effects: what `effects_part` made, or nothing.
+    """
+    pieces = [f"# {title}\n\n{parts.summary(studies)}\n{effects}"]
+    for folder, study in studies:
+        pieces.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {parts.sizes(study)}.\n\n{study['about']}\n")
+        if study["rows"]:
+            pieces.append("\n" + _table(parts.HEADS, parts.rows(study)))
+        if (folder / "figure.svg").is_file():
+            pieces.append(f"\n![{study['title']}]({figure(study)})\n")
+        pieces += [f"\n{paragraph}\n" for paragraph in parts.paragraphs(measured, study)]
+        lines = "".join(f"- {line}\n" for line in parts.remarks(study))
+        pieces.append(f"\n{parts.DEVIATIONS}:\n\n{lines}" if lines else "")
+    return "".join(pieces)
+
+
+def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:
+    """How well published and measured numbers agree: a section with the picture, and the name of the file with the numbers."""
+    heads, *rows = parts.agreement_table(studies)
+    return (
+        f"\n## Published against measured\n\n{_table(heads, rows)}\n![Published against measured]({picture})\n\n"
+        f"{parts.EFFECTS_CAPTION} The numbers: [{table}]({table}).\n"
+    )
+
+
+def effects_page(studies: Sequence[Ran], picture: str, table: str) -> str:
+    """A page of its own for the effects, with every number that is contradicted."""
+    wrong = [(study["study"], row) for _, study in studies for row in study["rows"] if "paper" in row and row["grade"] == CONTRADICTED]
+    listed = (
+        _table(CONTRADICTED_HEADS, [(row["what"], name, *study_cells(row)[:2]) for name, row in wrong]) if wrong else "There is none.\n"
+    )
+    section = effects_part(studies, picture, table).removeprefix("\n#").lstrip("\n")
+    return f"{section}\n## Contradicted numbers\n\n{listed}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, tuple("---" if index == 0 else "--:" for index in range(len(heads))), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

@@ -1,0 +1,136 @@
+"""What a page of findings is made of, as texts: HTML and Markdown set the same parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ssdlab.study.effects import agreement, agreement_rows, effects_of, grade_counts
+from ssdlab.study.results import Part, Ran
+from ssdlab.tables import significant, study_cells
+
+__all__ = [
+    "DEVIATIONS",
+    "EFFECTS_CAPTION",
+    "HEADS",
+    "PARTS",
+    "Measured",
+    "agreement_table",
+    "measured_of",
+    "paragraphs",
+    "point_heads",
+    "point_rows",
+    "remarks",
+    "rows",
+    "sizes",
+    "summary",
+]
+
+DEVIATIONS = "What is not as in the paper, or left open there"
+HEADS = ("finding", "paper", "measured", "difference", "expected", "reproduced", "grade")
+NO_RUN = "Not explained: no run shows the cause."
+
+MEANING = (
+    'An interval (±) is of 95 % confidence, over seeds. Reproduced ("yes") means that the bound stated under "expected" holds over the '
+    'whole interval, not that the published size is met: that is the grade "size". The grade follows from the numbers by one rule: "size", '
+    'within a factor of two of the published number, with its sign; "direction", the sign or the order alone; "contradicted"; '
+    '"inconclusive", the interval cannot say; "ours", the paper says nothing of it.'
+)
+EFFECTS_CAPTION = (
+    "Each point is a published number and what was measured for it. Left are numbers that compare two others (changes in percent, "
+    "differences in points, ratios as changes in percent), right all others, in their own units. The band is a factor of two. Hollow: a "
+    "parameter was chosen with the number in view."
+)
+
+Measured = Mapping[tuple[str, str], str]
+"""What was measured for each row of some studies, as text, by study and row."""
+
+
+def summary(studies: Sequence[Ran]) -> str:
+    """How many rows were reproduced, how many have each grade, and what that means."""
+    verdicts = [row["reproduced"] for _, study in studies for row in study["rows"] if row.get("reproduced")]
+    names = {
+        "yes": "reproduced",
+        "within interval": "with the bound inside the confidence interval",
+        "NO": "not reproduced",
+        "not measured": "not measured",
+    }
+    counts = [f"{verdicts.count(verdict)} {name}" for verdict, name in names.items() if verdict in verdicts]
+    grades = [f"{count} {grade}" for grade, count in grade_counts(studies).items()]
+    text = f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(counts)}."
+    return f"{text} By grade: {', '.join(grades)}. {MEANING}"
+
+
+def agreement_table(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
+    """How well published and measured numbers agree, by paper and over all, with the heads; nothing without published numbers."""
+    effects = effects_of(studies)
+    return agreement_rows(agreement(effects)) if effects else []
+
+
+def sizes(study: Mapping[str, Any]) -> str:
+    """How long and how often it was run."""
+    seeds = len(study["seeds"])
+    requests = study["setup"].get("requests")
+    runs = f"{len(study['runs'])} runs, {seeds} {'seed' if seeds == 1 else 'seeds'}"
+    if requests is not None:
+        runs += f", {requests:,} requests each"
+    return runs + (" (quick)" if study["quick"] else "") + f", ssdlab {study['version']}"
+
+
+def remarks(study: Mapping[str, Any]) -> Iterator[str]:
+    """What deviates from the paper, what was left out and what failed."""
+    yield from study["deviations"]
+    for skipped in study["skipped"]:
+        yield f"Left out: {', '.join(skipped['values'])}: {skipped['reason']}."
+    for label, error in study["failed"].items():
+        yield f"Failed: {label}: {error}"
+
+
+def measured_of(studies: Sequence[Ran]) -> Measured:
+    """What was measured for each row of the studies."""
+    return {(study["study"], row["what"]): study_cells(row)[1] for _, study in studies for row in study["rows"]}
+
+
+def paragraphs(measured: Measured, study: Mapping[str, Any]) -> Iterator[str]:
+    """The statements about the results, each explanation with the rows that show it and what they measured."""
+    for statement in study["discussion"]:
+        shown = [(entry["study"], entry["row"]) for entry in statement.get("shown_by", [])]
+        named = [f"{name}: {row}" + (f" ({measured[name, row]})" if (name, row) in measured else "") for name, row in shown]
+        remark = f" [Shown by {'; '.join(named)}.]" if named else f" [{NO_RUN}]" if "shown_by" in statement else ""
+        yield statement["text"] + remark
+
+
+def rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The cells of each row, below `HEADS`."""
+    for row in study["rows"]:
+        notes = [row[key] for key in ("note", "reason") if key in row] + (["calibrated"] if "calibrated" in row else [])
+        yield (row["what"] + "".join(f" ({note})" for note in notes), *study_cells(row))
+
+
+def point_rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Every metric of every scheme at every combination of values."""
+    for point in study["points"]:
+        cells = (point["metrics"].get(metric) for metric in study["metrics"])
+        yield (*point["values"], point["scheme"], *("-" if cell is None else _with_interval(cell) for cell in cells))
+
+
+def point_heads(study: Mapping[str, Any]) -> tuple[str, ...]:
+    """The heads of `point_rows`."""
+    return (*(axis["name"] for axis in study["parameters"]), "scheme", *(metric["title"] for metric in study["metrics"].values()))
+
+
+def _with_interval(cell: Mapping[str, Any]) -> str:
+    return significant(cell["mean"]) + (f" ± {significant(cell['interval'])}" if "interval" in cell else "")
+
+
+PARTS: tuple[Part, ...] = (
+    lambda study: list(rows(study)),
+    lambda study: list(point_rows(study)),
+    lambda study: list(remarks(study)),
+    point_heads,
+    sizes,
+    lambda study: list(paragraphs({}, study)),
+    lambda study: (grade_counts([(Path(), study)]), agreement_table([(Path(), study)])),
+)
+"""Everything that a page makes of a study, to try a result."""

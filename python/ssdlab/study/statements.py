@@ -1,0 +1,90 @@
+"""What a study says of its results: descriptions, and explanations with the rows that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.checks import shown
+from ssdlab.errors import ConfigError, UsageError
+from ssdlab.study.keys import check_keys, check_known
+
+__all__ = ["NOT_EXPLAINED", "Shown", "Statement", "check_shown", "statements"]
+
+NOT_EXPLAINED = "not explained"
+"""What an explanation says in place of rows if no run shows it."""
+KEYS = ("text", "shown_by")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row of a study, the measurement that shows an explanation."""
+
+    study: str
+    row: str
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.row}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A paragraph about the results. An explanation names rows that show it, or none; a description has `None`."""
+
+    text: str
+    shown_by: tuple[Shown, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `study.json` has it: `shown_by` is absent for a description, and an empty list for what is not explained."""
+        rows = {} if self.shown_by is None else {"shown_by": [{"study": row.study, "row": row.row} for row in self.shown_by]}
+        return {"text": self.text, **rows}
+
+
+def statements(where: str, entries: Sequence[str | Mapping[str, Any]]) -> tuple[Statement, ...]:
+    """The statements of a list of texts (descriptions) and tables (explanations).
+
+    Raises:
+        ConfigError: if a table lacks `text` or `shown_by`, or names rows in a form other than `PAPER/STUDY: ROW`.
+    """
+    return tuple(_statement(f"{where}[{index}]", entry) for index, entry in enumerate(entries))
+
+
+def _statement(where: str, entry: str | Mapping[str, Any]) -> Statement:
+    if isinstance(entry, str):
+        return Statement(entry)
+    check_keys(where, entry, KEYS)
+    if set(entry) != set(KEYS):
+        raise ConfigError(f'{where}: expected a text, or text and shown_by (rows as "PAPER/STUDY: ROW", or "{NOT_EXPLAINED}")')
+    if entry["shown_by"] == NOT_EXPLAINED:
+        return Statement(entry["text"], ())
+    return Statement(entry["text"], tuple(_rows(f"{where}: shown_by", entry["shown_by"])))
+
+
+def _rows(where: str, value: object) -> list[Shown]:
+    texts = [value] if isinstance(value, str) else value
+    found = [text.partition(": ") for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
+    if not isinstance(texts, list) or not texts or len(found) < len(texts) or not all(row for _, _, row in found):
+        raise ConfigError(f'{where} = {shown(value)}: expected "PAPER/STUDY: ROW", a list of such, or "{NOT_EXPLAINED}"')
+    return [Shown(study, row) for study, _, row in found]
+
+
+def check_shown(where: str, discussion: Sequence[Statement], rows_of: Callable[[str], Sequence[str]]) -> None:
+    """Refuses an explanation whose rows do not exist.
+
+    Args:
+        where: what errors call the discussion.
+        discussion: its statements.
+        rows_of: the names of the rows of a study; raises a `UsageError` if there is no such study.
+
+    Raises:
+        ConfigError: if there is no such study, or it has no such row.
+    """
+    for index, statement in enumerate(discussion):
+        for reference in statement.shown_by or ():
+            place = f"{where}[{index}]: shown_by"
+            try:
+                known = rows_of(reference.study)
+            except UsageError as error:
+                raise ConfigError(f"{place}: {error}") from error
+            check_known(place, reference.row, known, f"row of {reference.study}")
