@@ -46,6 +46,7 @@ COUNTERS = [
     "gc_skips",
     "gc_fallbacks",
     "gc_bypasses",
+    "spread_groups",
     "dirty_pages",
 ]
 
@@ -72,10 +73,14 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
     count = sum(len(pages) for _home, pages in lines)
     home, group, groups = [-1] * count, [-1] * count, []
     for line_home, pages in lines:
+        for page in pages:
+            home[page] = line_home
+    contiguous = settings["cache.group"] == "contiguous"
+    for pages in [list(range(count))] if contiguous else [pages for _home, pages in lines]:
         for first in range(0, len(pages), settings["device.pages_per_block"]):
             members = pages[first : first + settings["device.pages_per_block"]]
             for page in members:
-                home[page], group[page] = line_home, len(groups)
+                group[page] = len(groups)
             groups.append(members)
     return Layout(settings["device.page_bytes"], home, group, groups)
 
@@ -369,6 +374,8 @@ class ReferenceCache:
         for page in victim:
             self.event("evict_dirty" if page in dirty else "evict_clean", page)
             self.forget(page)
+        if self.policy in ("bplru", "fab") and self.settings["cache.group"] == "contiguous":
+            self.counters["spread_groups"] += len({self.layout.home[page] for page in victim}) > 1
         self.counters["evictions"] += len(victim)
         self.counters["destages"] += len(dirty)
         if dirty and self.pads(len(victim), len(group)):

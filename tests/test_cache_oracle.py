@@ -1371,6 +1371,34 @@ WHERE = [
         {"lookups": 6, "evictions": 4, "destages": 3, "padded_pages": 9, "gc_skips": 2, "dirty_pages": 1},
     ),
     Told(
+        "places: contiguous groups, whatever the chips",
+        drive("bplru", 3, chips=2, compensation=False, padding="always", group="contiguous"),
+        # Groups 0-3, 4-7, 8-11; even pages on chip 0, odd ones on chip 1.
+        """
+        W0 | write_miss 0
+        W3 | write_miss 3
+        W6 | write_miss 6
+        W8 | evict_dirty 0 3, pad 1 2, write_miss 8
+        R10 | read_miss 10
+        R1 | evict_dirty 6, pad 4 5 7, read_miss 1
+        """,
+        {"lookups": 6, "evictions": 3, "destages": 3, "padded_pages": 5, "spread_groups": 1, "dirty_pages": 1},
+    ),
+    Told(
+        "places: contiguous groups above an array",
+        shaped(cache__place="array", array__level="rais0", array__drives=2, array__stripe_kb=4, cache__group="contiguous")
+        | {"cache.gc_aware": False},
+        # Drive 0 holds 0 1 4 5 8 9 ..., drive 1 holds 2 3 6 7 ...: groups 0-3, 4-7, whatever the drives.
+        """
+        W1 | write_miss 1
+        W2 | write_miss 2
+        W4 | evict_dirty 1 2, pad 0 3, write_miss 4
+        W5 | write_miss 5
+        W8 | evict_dirty 4 5, pad 6 7, write_miss 8
+        """,
+        {"lookups": 5, "evictions": 4, "destages": 4, "padded_pages": 4, "spread_groups": 1, "dirty_pages": 1},
+    ),
+    Told(
         "places: an array of which each drive has several chips, all one home",
         shaped(device__channels=2, cache__place="array", array__level="rais0", array__drives=2, array__stripe_kb=2),
         # Drive 0 holds the even pages: groups 0 2 4 6, 8 10 12 14, ..., whatever its chips.
@@ -1470,6 +1498,7 @@ def cases(draw: st.DrawFn, cache: Settings | None = None) -> Case:
         "cache.flush_on_idle": draw(booleans),
         "cache.destage_ahead": draw(st.sampled_from([0.0, 0.0, *SHARES[:-1]])),
         "cache.clean_window": draw(st.sampled_from(SHARES)),
+        "cache.group": draw(st.sampled_from(["chip", "contiguous"])),
         "cache.compensation": draw(mostly),
         "cache.padding": draw(st.sampled_from(["off", "always", "share"])),
         "cache.padding_share": draw(st.sampled_from(SHARES)),
@@ -1477,8 +1506,11 @@ def cases(draw: st.DrawFn, cache: Settings | None = None) -> Case:
     if place == "array":
         keys |= draw(arrays(page_bytes))
     keys |= dict(cache or {})
-    if keys["cache.policy"] in ("bplru", "fab") and keys["cache.gc_aware"] and place == "drive" and keys["ftl.allocation"] == "dynamic":
-        keys["ftl.allocation"] = "CWDP"  # the pages of a group have no chip in common there: that is refused
+    if keys["cache.policy"] in ("bplru", "fab") and keys["cache.gc_aware"]:
+        # The pages of a group have no chip in common: that is refused.
+        keys["cache.group"] = "chip"
+        if place == "drive" and keys["ftl.allocation"] == "dynamic":
+            keys["ftl.allocation"] = "CWDP"
     return Case(
         keys=keys,
         weights=draw(st.sampled_from([(10, 10, 1, 1), (20, 4, 1, 0), (4, 20, 1, 1), (5, 5, 5, 1)])),
@@ -1613,6 +1645,7 @@ def test_random_requests() -> None:
         for what in ("evict_clean", "evict_dirty", "drop", "clean", "gc_skips", "gc_fallbacks"):
             assert min(tally.of(what)) > 30, what
         assert tally.counts["bplru", "pad"] > 30
+        assert min(tally.counts[policy, "spread_groups"] for policy in ("bplru", "fab")) > 30
 
 
 # Caches that are wrong in one point: the cases tell each from the reference.

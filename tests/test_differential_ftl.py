@@ -126,6 +126,7 @@ def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
         "copyback": draw(st.booleans()),
         "multiplane": pools_by == "plane" and draw(st.booleans()),
         "multiplane_aligned": draw(st.booleans()),
+        "multiplane_aligned_reads": draw(st.booleans()),
         "die_interleave": draw(st.booleans()),
         "cache_register": draw(st.booleans()),
     }
@@ -137,6 +138,7 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "scope": draw(st.sampled_from(["none", "plane", "none", "plane", "block", "die", "chip", "channel", "device"])),
         "priority": draw(st.sampled_from(["gc", "fifo", "host"])),
+        "turns": draw(st.sampled_from(["step", "step", "job"])),
         "victim": draw(st.sampled_from(POLICIES)),
         "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share"])),
         "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -19,6 +20,12 @@ from browser import browser
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs
 from ssdlab.study import library
+from ssdlab.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, SIZE
+from ssdlab.study.page_parts import HEADS
+
+CLAIMS = (DIRECTION, CONTRADICTED, INCONCLUSIVE)
+"""The grades of claims in words, and with `SIZE` those of published numbers, in the order of the table in docs/validity.md."""
+NUMBERS = (SIZE, *CLAIMS)
 
 PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
 """What a reader's shell has besides `ssdlab` and `python`."""
@@ -229,20 +236,52 @@ def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
         assert not [url for url in page.requests if not url.startswith(("file:", "data:", "about:"))]
 
 
+def published_grades() -> dict[str, Counter[str]]:
+    """How many published numbers of each paper have each grade, in the table that `study report` wrote."""
+    found: dict[str, Counter[str]] = {}
+    for row in csv.DictReader((ROOT / "docs" / "effects.csv").open(encoding="utf-8")):
+        found.setdefault(row["paper"], Counter())[row["grade"]] += 1
+    return found
+
+
+def findings(page: str) -> Iterator[tuple[str, str]]:
+    """The published number (or a dash) and the grade of each row on a page of findings."""
+    for line in (ROOT / "docs" / page).read_text().splitlines():
+        cells = re.split(r"(?<!\\)\|", line)[1:-1]
+        if len(cells) == len(HEADS) and cells[-1].strip() in GRADES:
+            yield cells[1].strip(), cells[-1].strip()
+
+
+def test_the_table_of_effects_has_what_the_pages_have() -> None:
+    for paper, counts in published_grades().items():
+        assert counts == Counter(grade for published, grade in findings(f"studies-{paper}.md") if published != "-"), paper
+
+
 def test_validity_counts_what_the_studies_found() -> None:
-    """Its table has, for each paper, how many findings hold on the page that `study report` wrote."""
+    """Its table has, for each paper, how many published numbers and claims in words have each grade."""
     page = (ROOT / "docs" / "validity.md").read_text()
-    total = Counter[str]()
-    row = re.compile(r"^\| (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| \[findings\]\(([\w.-]+)\) \|$", re.MULTILINE)
-    for paper, *counts, name in row.findall(page):
-        sections = (ROOT / "docs" / name).read_text().split(f"\n## {paper}/")[1:]
-        text = "".join(section.partition("\n## ")[0] for section in sections)
-        found = Counter(re.findall(r"\| (yes|within interval|NO) \|$", text, re.MULTILINE))
-        assert [int(count) for count in counts] == [found.total(), found["yes"], found["within interval"], found["NO"]], paper
-        total += found
-    assert total.total() > 400
-    words = f"of {total.total()} findings of five papers {total['yes']} do, {total['NO']} do not, and for {total['within interval']} the"
-    assert words in " ".join(page.split())
+    row = re.compile(r"^\| (\w+) \| ((?:\d+ \| )+)\[findings\]\(([\w.-]+)\) \|$", re.MULTILINE)
+    numbers, words = Counter[str](), Counter[str]()
+    effects = published_grades()
+    for paper, counts, name in row.findall(page):
+        claims = Counter(grade for published, grade in findings(name) if published == "-" and grade in CLAIMS)
+        expected = [
+            effects[paper].total(),
+            *(effects[paper][grade] for grade in NUMBERS),
+            claims.total(),
+            *(claims[grade] for grade in CLAIMS),
+        ]
+        assert [int(count) for count in counts.split(" | ") if count] == expected, paper
+        numbers += effects.pop(paper)
+        words += claims
+    assert not effects, "papers that the table lacks"
+    told = (
+        f"of {numbers.total()} published numbers of five papers {numbers['size']} agree in size, {numbers['direction']} in direction only, "
+        f"{numbers['contradicted']} are contradicted and for {numbers['inconclusive']} the confidence interval is too wide to say; of "
+        f"{words.total()} claims in words {words['direction']} hold, {words['contradicted']} are contradicted and "
+        f"{words['inconclusive']} undecided."
+    )
+    assert told in " ".join(page.split())
 
 
 def test_names_in_the_policy_space() -> None:

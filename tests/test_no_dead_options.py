@@ -199,6 +199,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.copyback": Context((False, True)),
     "device.multiplane": Context((False, True), base=TALL, trace=large),
     "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
+    "device.multiplane_aligned_reads": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
     "device.die_interleave": Context((False, True), base=TALL, trace=overload),
     # What a cache register is used for is `scheduler.pipeline`, which is refused without it, and `gc.pipeline`.
     "device.cache_register": Context(
@@ -243,6 +244,7 @@ CONTEXTS: Mapping[str, Context] = {
     "gc.pipeline": Context((False, True), base={**PREEMPTIBLE, "device.cache_register": True}),
     "gc.merge": Context((False, True), base=PREEMPTIBLE),
     "gc.moves_in_flight": Context((1, 2, 8), base=PREEMPTIBLE),
+    "gc.turns": Context(("step", "job"), base={**TALL, "gc.scope": "plane", "device.blocks_per_plane": 16}, trace=overload),
     "gc.idle_us": Context((500, 501, 1000), base={**DRIVE, "gc.trigger": "idle"}),
     "gc.idle_timeout": Context(("fixed", "adaptive"), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
     "gc.idle_free": Context((1.0, 2.0, 3.0), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
@@ -271,6 +273,7 @@ CONTEXTS: Mapping[str, Context] = {
     "cache.flush_idle_us": Context((0, 100, 1000), base={**CACHED, "cache.flush_on_idle": True}),
     "cache.destage_ahead": Context((0.0, 0.25, 0.5), base=CACHED),
     "cache.clean_window": Context((0.0, 0.25, 1.0), base={**CACHED, "cache.policy": "cflru"}),
+    "cache.group": Context(("chip", "contiguous"), base=BY_GROUP),
     "cache.compensation": Context((False, True), base=BY_GROUP, trace=streams),
     "cache.padding": Context(("off", "always", "share"), base={**BY_GROUP, "cache.padding_share": 0.5}),
     "cache.padding_share": Context((0.0, 0.5, 1.0), base={**BY_GROUP, "cache.padding": "share"}),

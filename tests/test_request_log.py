@@ -32,6 +32,7 @@ COLUMNS = {
 }
 PART_OF = {
     "queue_full": "host_queue",
+    "no_room": "host_queue",
     "stripe_lock": "host_queue",
     "page_order": "die_queue",
     "host_operation": "die_queue",
@@ -189,6 +190,7 @@ WAITS = {
     "host_operation": ("pgc-none", {}),
     "page_order": ("pgc-none", {"workload.footprint": 0.002}),
     "queue_full": ("pgc-none", {"scheduler.read_queue": 2, "scheduler.write_queue": 2}),
+    "no_room": ("dynalloc", {"device.channels": 2, "device.chips_per_channel": 1, "device.overprovisioning": 0.15, "gc.soft": 1}),
     "bus": ("fcfs", {"device.channels": 1, "device.chips_per_channel": 8, "ftl.precondition.kind": "fill"}),
     "paused": ("rbyp-wp", {"workload.request_kb": 32}),
 }

@@ -200,6 +200,11 @@ def test_a_mistake_in_a_file_is_one_clear_line(ssdlab_command: Ssdlab, tiny: Pat
     assert all(word in message for word in words), message
 
 
+@pytest.mark.parametrize("arguments", [[], ["--all", "lee2013"]])
+def test_studies_are_named_or_all_are_asked_for(ssdlab_command: Ssdlab, arguments: list[str]) -> None:
+    assert "name studies, or give --all" in ssdlab_command("study", "run", *arguments).failed(2)
+
+
 def test_labels_whose_results_would_lie_in_one_folder_are_refused(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
     text = TINY.replace("values = [4, 16]", 'values = [4, 16]\nlabels = ["<4", ">4"]')
     tiny.write_text(text.replace(", 16]", ", >4]").replace("npgc, 4]", "npgc, <4]").replace("[4, >4]", "[4, 16]"))

@@ -56,6 +56,7 @@ pub fn replay_cache(
         "gc_skips": replayed.counters.gc_skips,
         "gc_fallbacks": replayed.counters.gc_fallbacks,
         "gc_bypasses": replayed.counters.gc_bypasses,
+        "spread_groups": replayed.counters.spread_groups,
         "dirty_pages": replayed.dirty_pages,
     });
     if own_policy {

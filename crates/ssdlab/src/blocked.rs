@@ -72,9 +72,10 @@ reasons! {
     FreeBlock = "free_block" in Gc,
     /// A suspended GC operation holds the page register or the open block that is needed (lee2013 section IV).
     Register = "register" in Gc,
-    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), no chip has room for the data (dynamic allocation), or an
-    /// earlier request waits for that.
+    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for that.
     QueueFull = "queue_full" in HostQueue,
+    /// Dynamic allocation: no chip has room for the data, or an earlier request waits for that.
+    NoRoom = "no_room" in HostQueue,
     /// An earlier update of the same stripe of the array has not ended.
     StripeLock = "stripe_lock" in HostQueue,
     /// An earlier operation on the same logical page has not ended.
@@ -178,7 +179,12 @@ impl Times {
     /// Their sum; `None` if it exceeds 64 bits.
     #[inline]
     pub fn total(&self) -> Option<Ns> {
-        self.waited.iter().chain(&self.served).try_fold(0_u64, |sum, &ns| sum.checked_add(ns))
+        let all = || self.waited.iter().chain(&self.served).copied();
+        // Mostly all are so short that no sum of them wraps: then a few vector instructions do.
+        if all().fold(0, |bits, ns| bits | ns) < 1 << 56 {
+            return Some(all().fold(0, u64::wrapping_add));
+        }
+        all().try_fold(0_u64, u64::checked_add)
     }
 
     /// Their sum, whatever it is.

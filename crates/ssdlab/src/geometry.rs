@@ -24,8 +24,9 @@ impl Divisor {
         if self.magic == 0 {
             return (n, 0);
         }
-        let quotient = ((u128::from(self.magic) * u128::from(n)) >> 64) as u32;
-        (quotient, n - quotient * self.divisor)
+        let quotient = (u128::from(self.magic).wrapping_mul(u128::from(n)) >> 64) as u32;
+        // The quotient is exact, so that nothing wraps.
+        (quotient, n.wrapping_sub(quotient.wrapping_mul(self.divisor)))
     }
 
     /// Quotient.
@@ -60,6 +61,8 @@ pub struct Geometry {
     pub exported_pages: u32,
     /// User bytes of a page.
     pub page_bytes: u32,
+    /// The same as a power of two, if it is one.
+    page_shift: Option<u32>,
     /// Dies on one channel.
     pub dies_per_channel: Divisor,
     /// Dies in one chip.
@@ -114,6 +117,7 @@ impl Geometry {
             // Whole stripes only, so that every pool carries the same share.
             exported_pages: exported - exported % pools.count.get(),
             page_bytes: device.page_bytes,
+            page_shift: device.page_bytes.is_power_of_two().then(|| device.page_bytes.trailing_zeros()),
             dies_per_channel: Divisor::new(dies / device.channels),
             dies_per_chip: Divisor::new(device.dies_per_chip),
             planes_per_die: Divisor::new(device.planes_per_die),
@@ -126,6 +130,21 @@ impl Geometry {
     /// Bytes the host sees.
     pub fn exported_bytes(&self) -> u64 {
         u64::from(self.exported_pages) * u64::from(self.page_bytes)
+    }
+
+    /// Whole pages in so many bytes.
+    #[inline(always)]
+    pub fn pages_in(&self, bytes: u64) -> u64 {
+        match self.page_shift {
+            Some(shift) => bytes >> shift,
+            None => bytes / u64::from(self.page_bytes),
+        }
+    }
+
+    /// Pages that so many bytes touch, the first at the start of a page.
+    #[inline(always)]
+    pub fn pages_over(&self, bytes: u64) -> u64 {
+        self.pages_in(bytes + u64::from(self.page_bytes - 1))
     }
 
     /// Block and page offset of a physical page.

@@ -2,7 +2,7 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, UnmappedRead, Victim,
+    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead, Victim,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -22,6 +22,8 @@ pub struct Rules {
     pub multiplane: bool,
     /// Only programs of one page offset do.
     pub multiplane_aligned: bool,
+    /// Only reads of one page offset do.
+    pub multiplane_aligned_reads: bool,
     /// A partial write is programmed without reading its page first.
     pub skip_partial_read: bool,
     /// What becomes of a read of a page without data.
@@ -84,6 +86,8 @@ pub struct GcRules {
     pub excludes_reads: bool,
     /// A job excludes its victim's plane out of a pool of several.
     pub plane_in_pool: bool,
+    /// The planes of a die, whose jobs could share it, have one at a time.
+    pub jobs_in_turn: bool,
 }
 
 impl GcRules {
@@ -149,6 +153,7 @@ impl Rules {
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
+            multiplane_aligned_reads: config.device.multiplane_aligned_reads,
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
@@ -215,6 +220,8 @@ impl GcRules {
             suspends: Suspends::new(config),
             excludes_reads: gc.scope == Scope::Plane || gc.excludes_block_reads(),
             plane_in_pool,
+            // ae2022 section 4.1: several parts of a die cannot be accessed at once. With larger scopes a die has one job anyway.
+            jobs_in_turn: gc.turns == Turns::Job && matches!(gc.scope, Scope::Plane | Scope::Block | Scope::None),
         }
     }
 }

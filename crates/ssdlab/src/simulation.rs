@@ -84,7 +84,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether the parts of the plan go together.
+    /// Whether the parts of the plan go together. The configuration by itself is checked where it is built; whoever changes it afterwards asks
+    /// [`crate::config::validate`]. A drive that breaks its rules may come to a stop.
     ///
     /// # Errors
     /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no request.
@@ -374,7 +375,7 @@ impl Simulation {
             self.step(time)?;
         }
         self.pass_until(self.now.max(until));
-        self.storage.settle(self.now, RoundPhase::Over);
+        self.storage.catch_up(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -386,7 +387,7 @@ impl Simulation {
         while self.completed < self.submitted {
             self.step_or_stuck()?;
         }
-        self.storage.settle(self.now, RoundPhase::Over);
+        self.storage.catch_up(self.now, RoundPhase::Over);
         Ok(())
     }
 
@@ -410,7 +411,7 @@ impl Simulation {
     }
 
     fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
-        self.storage.settle(self.now, RoundPhase::Over);
+        self.storage.catch_up(self.now, RoundPhase::Over);
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }
@@ -477,7 +478,7 @@ impl Simulation {
         self.recorder.measure_from(first);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
-            RoundPhase::Begins | RoundPhase::Over => self.storage.settle(ns, phase),
+            RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
         }
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
         self.storage.end_warm_up();

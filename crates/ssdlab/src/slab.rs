@@ -47,19 +47,25 @@ impl<I: SlabId, T> Slab<I, T> {
     }
 
     /// Stores a thing and returns its name.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, thing: T) -> I {
-        let place = Place { thing, taken: true };
-        match self.free.pop() {
-            Some(number) => {
-                self.places[number as usize] = place;
-                I::new(number)
-            }
-            None => {
-                self.places.push(place);
-                I::new(self.places.len() as u32 - 1)
-            }
-        }
+        self.insert_with(|| thing)
+    }
+
+    /// The same for a thing that is made in its place, so that it need not be copied there.
+    #[inline(always)]
+    pub fn insert_with(&mut self, make: impl FnOnce() -> T) -> I {
+        let Some(number) = self.free.pop() else { return self.append(make()) };
+        let place = &mut self.places[number as usize];
+        place.taken = true;
+        place.thing = make();
+        I::new(number)
+    }
+
+    #[cold]
+    fn append(&mut self, thing: T) -> I {
+        self.places.push(Place { thing, taken: true });
+        I::new(self.places.len() as u32 - 1)
     }
 
     /// All that are there, with their names. This looks at every place: for recounts.

@@ -10,7 +10,7 @@ use crate::common;
 use crate::common::cases::{Cases, Failure, Tally};
 use crate::common::one_die;
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
-use ssdlab::config::{Allocation, CachePolicy, Config, Frontier, Padding, PreconditionKind};
+use ssdlab::config::{Allocation, CacheGroup, CachePolicy, Config, Frontier, Padding, PreconditionKind};
 use ssdlab::flash::Resource;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -114,7 +114,7 @@ fn policy(dies: u32, capacity: u64, policy: CachePolicy) -> Config {
 }
 
 /// The counters of a cache by name.
-fn counts(stats: &CacheStats) -> [(&'static str, u64); 12] {
+fn counts(stats: &CacheStats) -> [(&'static str, u64); 13] {
     let counters = stats.counters;
     [
         ("lookups", counters.lookups),
@@ -129,6 +129,7 @@ fn counts(stats: &CacheStats) -> [(&'static str, u64); 12] {
         ("gc_skips", counters.gc_skips),
         ("gc_fallbacks", counters.gc_fallbacks),
         ("gc_bypasses", counters.gc_bypasses),
+        ("spread_groups", counters.spread_groups),
     ]
 }
 
@@ -692,6 +693,32 @@ fn groups_are_padded() {
         .request(write(10_000, 4), 10_000 + WRITE + ACCESS, dram(&PUT))
         .below(&[put(0, 10_000)])
         .counts(&[("lookups", 2), ("evictions", 1), ("destages", 1), ("dirty_pages", 1)])
+        .play();
+}
+
+#[test]
+fn groups_of_contiguous_addresses_are_evicted_to_several_chips() {
+    // Two dies, blocks of four pages. Pages 0 and 1 lie on dies 0 and 1. Groups of a chip are 0 2 4 6 and 1 3 5 7: page 8 evicts page 0
+    // alone, as page 1 is of another group. Contiguous groups are 0 1 2 3 and 4 5 6 7: pages 0 and 1 go together, and page 8 takes the
+    // frame of page 0.
+    let begin = |name, group| {
+        let config = cached(2, 2, |config| {
+            config.cache.policy = CachePolicy::Bplru;
+            config.cache.group = group;
+        });
+        Case::new(name, config).request(write(0, 0), 1_000, dram(&NONE)).request(write(10_000, 1), 11_000, dram(&NONE)).request(
+            write(20_000, 8),
+            20_000 + WRITE + ACCESS,
+            dram(&PUT),
+        )
+    };
+    begin("of a chip", CacheGroup::Chip)
+        .below(&[put(0, 20_000)])
+        .counts(&[("lookups", 3), ("evictions", 1), ("destages", 1), ("dirty_pages", 2)])
+        .play();
+    begin("of contiguous addresses", CacheGroup::Contiguous)
+        .below(&[put(0, 20_000), put(1, 20_000)])
+        .counts(&[("lookups", 3), ("evictions", 2), ("destages", 2), ("dirty_pages", 1), ("spread_groups", 1)])
         .play();
 }
 

@@ -1,7 +1,7 @@
 //! Which host operations a job keeps waiting, by `gc.scope`, and what it waits for itself.
 
 use crate::common::{one_die, simulation};
-use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Scope};
+use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Scope, Turns};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
 use ssdlab::stats::Part;
@@ -106,8 +106,17 @@ fn a_job_waits_for_the_host_operations_that_run_in_its_scope() {
 
 #[test]
 fn one_job_at_a_time_in_an_instance_of_the_scope() {
-    for (scope, first_ends) in [(Scope::Die, 1_725_000), (Scope::Plane, 1_950_000)] {
+    let cases = [
+        (Scope::Die, Turns::Step, 1_725_000, 0),
+        (Scope::Plane, Turns::Step, 1_950_000, 0),
+        // One job of the die after the other, whatever the scope.
+        (Scope::Plane, Turns::Job, 1_725_000, 1),
+        (Scope::Block, Turns::Job, 1_725_000, 1),
+        (Scope::None, Turns::Job, 1_725_000, 1),
+    ];
+    for (scope, turns, first_ends, counted) in cases {
         let mut config = config(scope);
+        config.gc.turns = turns;
         config.device.multiplane = true;
         // Both planes of a die, in one operation: both want collection when it begins at 4 ms; it ends at 4,404,800. Two jobs at once take turns.
         let mut simulation = submitted(&config, writes(6).map(|request| Request { length: 2 * PAGE, ..request }));
@@ -117,6 +126,7 @@ fn one_job_at_a_time_in_an_instance_of_the_scope() {
         assert_eq!(simulation.ssd().counters().jobs, 1, "{scope:?}");
         simulation.run_until(4_404_800 + 2 * 1_725_000).unwrap();
         assert_eq!(simulation.ssd().counters().jobs, 2, "{scope:?}");
+        assert_eq!(simulation.ssd().counters().job_turns, counted, "{scope:?} {turns:?}");
         simulation.finish().unwrap();
     }
 }

@@ -185,6 +185,7 @@ fn fired(result: RunResult) -> Tally {
             ("cache_gc_skips", cache.gc_skips),
             ("cache_gc_fallbacks", cache.gc_fallbacks),
             ("cache_gc_bypasses", cache.gc_bypasses),
+            ("cache_spread_groups", cache.spread_groups),
         ]
     });
     let named = more.into_iter().chain(cache.into_iter().flatten());

@@ -10,7 +10,7 @@ import typer
 from ssdlab import options as o
 from ssdlab import tables
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
-from ssdlab.errors import Interrupted
+from ssdlab.errors import Interrupted, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
 from ssdlab.study import report as reports
@@ -38,8 +38,9 @@ def show(name: Annotated[str, typer.Argument(help="The study.", metavar="PAPER/S
 
 def run(
     names: Annotated[
-        list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
-    ],
+        list[str] | None, typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All studies that come with ssdlab.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A first look: fewer requests and seeds.")] = False,
     jobs: o.Jobs = None,
     out: Annotated[Path, typer.Option(help="Folder for the results, PAPER/STUDY in it for each.", metavar="DIR")] = RESULTS,
@@ -48,7 +49,9 @@ def run(
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab study run`."""
-    prepared = [prepare(study, quick=quick, out=out, traces=traces) for study in library.find(names)]
+    if all_ == bool(names):
+        raise UsageError("study run: name studies, or give --all for all that come with ssdlab, not both (`ssdlab study list` shows them)")
+    prepared = [prepare(study, quick=quick, out=out, traces=traces) for study in library.find(names or list(library.shipped()))]
     results: list[StudyResult] = []
     try:
         for study in prepared:

@@ -261,6 +261,7 @@ def _cache(result: RunData) -> list[RenderableType]:
         "destages": "destages",
         "idle_destages": "in idle time",
         "padded_pages": "pages of padding",
+        "spread_groups": "evicted groups on several targets",
         "gc_skips": "evictions skipped targets in GC",
         "gc_fallbacks": "with all targets in GC",
         "gc_bypasses": "pages not inserted, as all targets were in GC",

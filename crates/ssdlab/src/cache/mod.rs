@@ -26,7 +26,7 @@ pub use custom::{CustomEviction, EvictionCandidate, EvictionPolicy, Failure};
 pub use sectors::{Extent, SECTOR_BYTES, Sectors};
 pub use targets::{Groups, Targets};
 
-use crate::config::{Cache as Config, Padding, whole_part};
+use crate::config::{Cache as Config, CacheGroup, Padding, whole_part};
 use crate::error::Error;
 use crate::lists::NONE;
 use crate::stats::CacheCounters;
@@ -102,6 +102,8 @@ pub struct Cache {
     padding: Padding,
     padding_share: f64,
     classes: u32,
+    /// The pages of a group may lie on several targets.
+    spreads_groups: bool,
     /// By page: its entry + 1, or 0.
     entry_of: Vec<u32>,
     entries: Vec<CacheEntry>,
@@ -122,6 +124,11 @@ impl Cache {
         let capacity = (config.bytes / u64::from(page_bytes)) as u32;
         // A cache larger than the store never fills.
         let entries = capacity.min(pages);
+        let groups = match config.group {
+            CacheGroup::Chip => targets.groups(),
+            // wu2017 Fig. 2: the buffer cache stands above the chips, and BPLRU groups logical pages by block number.
+            CacheGroup::Contiguous => Groups::contiguous(targets.groups().pages),
+        };
         let classes = if config.gc_aware { targets.targets() + 1 } else { 1 };
         Cache {
             capacity,
@@ -132,11 +139,12 @@ impl Cache {
             padding: config.padding,
             padding_share: config.padding_share,
             classes,
+            spreads_groups: config.evicts_groups() && config.group == CacheGroup::Contiguous,
             entry_of: vec![0; pages as usize],
             entries: vec![CacheEntry::default(); entries as usize],
             free: (0..entries).rev().collect(),
             held: Held::new(entries, page_bytes.div_ceil(SECTOR_BYTES)),
-            policy: Policy::new(config, capacity, classes, targets.groups(), pages),
+            policy: Policy::new(config, capacity, classes, groups, pages),
             dirty: Recency::new(entries, classes),
             dirty_count: 0,
             evicted: Vec::new(),
@@ -351,7 +359,7 @@ impl Cache {
             }
         };
         self.take_unit(unit);
-        self.evict_unit();
+        self.evict_unit(targets);
         true
     }
 
@@ -369,7 +377,7 @@ impl Cache {
                 return;
             }
             self.counters.gc_skips += u64::from(matches!(choice, Some(Choice::Skipped(_))));
-            self.evict_unit();
+            self.evict_unit(targets);
         }
     }
 
@@ -425,8 +433,13 @@ impl Cache {
         }
     }
 
-    fn evict_unit(&mut self) {
+    fn evict_unit(&mut self, targets: &impl Targets) {
         let unit = std::mem::take(&mut self.unit);
+        if self.spreads_groups {
+            let mut known = unit.iter().filter_map(|&entry| targets.target_of(self.entries[entry as usize].page));
+            let first = known.next();
+            self.counters.spread_groups += u64::from(known.any(|target| Some(target) != first));
+        }
         let padding = self.padding_of(&unit);
         let class = self.entries[unit[0] as usize].class;
         if self.policy.grouping().is_some() {

@@ -17,7 +17,7 @@ pub trait Targets {
     fn groups(&self) -> Groups;
 }
 
-/// The partition of pages into groups. A group is the pages that a sequential fill puts into one block.
+/// The partition of pages into groups: the pages that a sequential fill puts into one block, or (one place) contiguous addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// Pages of a group.
@@ -29,6 +29,11 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// Groups of so many pages of contiguous addresses.
+    pub fn contiguous(pages: u32) -> Self {
+        Groups { pages, run: 1, places: 1 }
+    }
+
     /// The group of a page, and its offset there.
     #[inline]
     pub fn of(&self, page: u32) -> (u32, u32) {
@@ -62,7 +67,7 @@ mod tests {
             Groups { pages: 4, run: 1, places: 3 },
             Groups { pages: 4, run: 2, places: 3 },
             Groups { pages: 3, run: 4, places: 2 },
-            Groups { pages: 64, run: 1, places: 1 },
+            Groups::contiguous(64),
         ] {
             for page in 0..500 {
                 let (group, offset) = groups.of(page);

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
 use super::{
-    Address, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PreconditionKind, Scope, SizeDistribution, Suspendable, Trigger,
-    Victim, Workload,
+    Address, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope, SizeDistribution, Suspendable,
+    Trigger, Turns, Victim, Workload,
 };
 use crate::error::Result;
 
@@ -49,8 +49,11 @@ const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
 const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
 const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\")";
+const SEVERAL_JOBS: &str =
+    "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
+const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
 
 /// The rules. A key without one always has an effect, or one that depends on the requests.
@@ -58,6 +61,7 @@ const RULES: &[Rule] = &[
     parameter("device.read_ns", "device.read_ns_by_page = []", |c| c.device.read_ns_by_page.is_empty()),
     parameter("device.program_ns", "device.program_ns_by_page = []", |c| c.device.program_ns_by_page.is_empty()),
     parameter("device.multiplane_aligned", "device.multiplane = true", |c| c.device.multiplane),
+    switch("device.multiplane_aligned_reads", |c| c.device.multiplane_aligned_reads, "device.multiplane = true", |c| c.device.multiplane),
     switch(
         "device.copyback",
         |c| c.device.copyback,
@@ -85,6 +89,12 @@ const RULES: &[Rule] = &[
     parameter("gc.idle_timeout", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_free", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     switch("gc.pipeline", |c| c.gc.pipeline, "device.cache_register = true", |c| c.device.cache_register),
+    switch(
+        "gc.turns",
+        |c| c.gc.turns == Turns::Job,
+        SEVERAL_JOBS,
+        |c| host_uses_the_die(c.gc.scope) && c.ftl.pool == PoolScope::Plane && c.device.planes_per_die > 1,
+    ),
     // Moves that may merge never use copyback, whether or not a host operation can reach them.
     switch("gc.merge", |c| c.gc.merge, HOST_ON_THE_DIE, |c| host_uses_the_die(c.gc.scope) || c.device.copyback),
     parameter("scheduler.alpha", "scheduler.order = \"fr-fcfs\" and scheduler.write_queue above 0", |c| {
@@ -103,6 +113,7 @@ const RULES: &[Rule] = &[
     }),
     switch("cache.destage_ahead", |c| c.cache.destage_ahead > 0.0, A_CACHE, |c| c.cache.is_on()),
     parameter("cache.clean_window", "cache.policy = \"cflru\"", |c| c.cache.policy == CachePolicy::Cflru),
+    parameter("cache.group", GROUPS, |c| c.cache.evicts_groups()),
     parameter("cache.compensation", BPLRU, |c| c.cache.policy == CachePolicy::Bplru),
     switch("cache.padding", |c| c.cache.padding != Padding::Off, BPLRU, |c| c.cache.policy == CachePolicy::Bplru),
     parameter("cache.padding_share", "cache.policy = \"bplru\" and cache.padding = \"share\"", |c| {

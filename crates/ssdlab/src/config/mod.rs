@@ -29,7 +29,7 @@ pub use capacity::Capacity;
 pub use check::{Problem, check};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
-pub use storage::{Array, ArrayLevel, Cache, CachePlace, CachePolicy, Padding};
+pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use validate::validate;
 
 use schemars::JsonSchema;
@@ -130,6 +130,8 @@ pub struct Device {
     pub multiplane: bool,
     /// Multi-plane programs must go to the same page offset in each plane's block.
     pub multiplane_aligned: bool,
+    /// Multi-plane reads must be of the same page offset in each plane's block.
+    pub multiplane_aligned_reads: bool,
     /// The dies of a chip work independently. If not, a chip executes one operation at a time.
     pub die_interleave: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
@@ -191,6 +193,7 @@ impl Default for Device {
             copyback: false,
             multiplane: false,
             multiplane_aligned: true,
+            multiplane_aligned_reads: false,
             die_interleave: true,
             cache_register: false,
             ispp_steps: 8,
@@ -453,6 +456,8 @@ pub struct Gc {
     /// by copyback.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
+    /// What takes turns where several planes of a die want GC: single steps (page moves, erases) of their jobs, or whole jobs.
+    pub turns: Turns,
     /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
     #[schemars(range(min = 1, max = 1000000000_u64))]
     pub idle_us: u64,
@@ -483,6 +488,7 @@ impl Default for Gc {
             pipeline: false,
             merge: false,
             moves_in_flight: 1,
+            turns: Turns::Step,
             idle_us: 10_000,
             idle_timeout: IdleTimeout::Fixed,
             idle_free: 2.0,
@@ -615,6 +621,16 @@ pub enum Priority {
     Fifo,
     /// Host operations first.
     Host,
+}
+
+/// What takes turns where several planes of a die want GC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turns {
+    /// Each plane has a job at once; of their next steps the one that became ready first goes first.
+    Step,
+    /// One job of a die at a time; the planes that want GC wait for it.
+    Job,
 }
 
 /// A GC operation that may be suspended.

@@ -37,6 +37,8 @@ pub struct Cache {
     /// For `cflru`: the clean-first window, as a share of the cache from the least recently used page on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub clean_window: f64,
+    /// For `bplru` and `fab`: the pages of a group.
+    pub group: CacheGroup,
     /// For `bplru`: a group written from its first page to its last is evicted next (LRU compensation).
     pub compensation: bool,
     /// For `bplru`: the missing pages of an evicted group are read and written with it.
@@ -62,6 +64,7 @@ impl Default for Cache {
             flush_idle_us: 0,
             destage_ahead: 0.0,
             clean_window: 0.25,
+            group: CacheGroup::Chip,
             compensation: true,
             padding: Padding::Off,
             padding_share: 0.5,
@@ -73,6 +76,11 @@ impl Cache {
     /// There is a cache.
     pub fn is_on(&self) -> bool {
         self.policy != CachePolicy::None
+    }
+
+    /// There is a cache that evicts whole groups.
+    pub fn evicts_groups(&self) -> bool {
+        matches!(self.policy, CachePolicy::Bplru | CachePolicy::Fab)
     }
 }
 
@@ -100,6 +108,16 @@ pub enum CachePlace {
     Drive,
     /// In front of the array.
     Array,
+}
+
+/// The pages of a group: as many as a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheGroup {
+    /// Those that a sequential fill puts into one block of a chip (above an array: of a drive). The cache knows how pages are striped.
+    Chip,
+    /// Those of contiguous addresses, which striping spreads over chips. The cache sees addresses only.
+    Contiguous,
 }
 
 /// Whether the missing pages of an evicted group are written with it.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 use super::{
-    Allocation, ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
+    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
     workload_rules,
 };
 
@@ -115,8 +115,14 @@ fn cache(config: &Config, messages: &mut Vec<String>) {
     if cache.place == CachePlace::Array && config.array.level == ArrayLevel::None {
         messages.push("cache.place = \"array\": there is no array; set array.level, or cache.place = \"drive\"".into());
     }
-    let by_group = matches!(cache.policy, CachePolicy::Bplru | CachePolicy::Fab);
-    if cache.gc_aware && by_group && cache.place == CachePlace::Drive && config.ftl.allocation == Allocation::Dynamic {
+    let aware_of_groups = cache.gc_aware && cache.evicts_groups();
+    if aware_of_groups && cache.group == CacheGroup::Contiguous {
+        messages.push(
+            "cache.gc_aware = true: the pages of a group of contiguous addresses lie on several chips, so that bplru and fab cannot tell \
+             whether the group is in GC; set cache.group = \"chip\", or cache.gc_aware = false"
+                .into(),
+        );
+    } else if aware_of_groups && cache.place == CachePlace::Drive && config.ftl.allocation == Allocation::Dynamic {
         messages.push(
             "cache.gc_aware = true: with ftl.allocation = \"dynamic\" the pages of a group have no chip in common, so that bplru and fab cannot \
              mind it; choose cache.policy = \"lru\" or \"cflru\", or another allocation"

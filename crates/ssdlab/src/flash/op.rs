@@ -99,6 +99,8 @@ pub(super) struct Slot {
     pub(super) serial: u64,
     /// Pages whose transfer has ended; of repeated page moves, how many there are.
     pub(super) transferred: u32,
+    /// Page moves for which the operation stands: a row of them is one event (`repeat`). 0 for all other operations.
+    pub(super) repetitions: u32,
     /// When the operation began, the time in which it was suspended or paused left out.
     pub(super) began: Ns,
     /// When the stage began.
@@ -122,6 +124,7 @@ impl Slot {
         op: Op { kind: OpKind::Erase, owner: Owner::Gc(PoolId(0)), pages: 0, read_ns: 0, write_ns: 0 },
         serial: 0,
         transferred: 0,
+        repetitions: 0,
         began: 0,
         since: 0,
         transferred_at: 0,

@@ -24,7 +24,7 @@ impl Flash {
         self.die_busy[die.index()].1 = now;
         self.serial += 1;
         let serial = self.serial;
-        self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred: times, ..Slot::IDLE };
+        self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, repetitions: times, ..Slot::IDLE };
         let (_, each) = self.repeated(at);
         events.push(now + Ns::from(times) * each, serial, Event::Slot(at.0));
         at
@@ -38,7 +38,7 @@ impl Flash {
 
     /// How many moves a slot's repeated move stands for.
     pub fn repetitions(&self, at: SlotId) -> u32 {
-        self.slots[at.index()].transferred
+        self.slots[at.index()].repetitions
     }
 
     /// How long after its start a move is given the page to which it goes, ns: at once, or (`late`) when its transfer in begins.
@@ -52,7 +52,7 @@ impl Flash {
         let begins = since + Ns::from(times) * each;
         let slot = &mut self.slots[at.index()];
         (slot.began, slot.since, slot.transferred_at) = (begins, begins, begins);
-        slot.transferred -= times;
+        slot.repetitions -= times;
         let transferred = Ns::from(times) * slot.op.kind.transfers() * self.timing.transfer_ns;
         self.bus_of_mut(at.die()).busy_ns += transferred;
     }
@@ -64,7 +64,7 @@ impl Flash {
         let (since, each) = self.repeated(at);
         let slot = &mut self.slots[at.index()];
         slot.serial = self.serial;
-        slot.transferred = 0;
+        slot.repetitions = 0;
         if self.rules.solo {
             if since + each == now {
                 return Unrolled::ArrayEnds;

@@ -64,7 +64,7 @@ impl Collector {
             excludes_dies: rules.excludes_dies() || rules.scope == crate::config::Scope::Plane,
             victims: Picker::new(&config.gc, seed, "gc/victim"),
             jobs: Jobs::new(geometry, rules.moves_in_flight),
-            queues: ScopeQueues::new(rules.scope, geometry),
+            queues: ScopeQueues::new(rules.scope, rules.jobs_in_turn, geometry),
             exclusion: Exclusion::new(rules.scope, geometry),
             states: States::new(config, geometry),
             idle: Idle::new(config, geometry.pools.blocks_each),
@@ -273,6 +273,17 @@ impl Collector {
     #[inline]
     pub fn next_in_scope(&self, ftl: &Ftl, pool: PoolId) -> Option<PoolId> {
         self.queues.next(ftl.geometry(), pool)
+    }
+
+    /// The pool whose job is active in the scope of `pool`, or on its die where jobs take turns there.
+    #[inline]
+    pub fn active_in_scope(&self, ftl: &Ftl, pool: PoolId) -> Option<PoolId> {
+        self.queues.active(ftl.geometry(), pool)
+    }
+
+    /// Another pool waits for a job in the scope of `pool`, or on its die where jobs take turns there.
+    pub fn another_waits(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.queues.another_waits(ftl.geometry(), pool)
     }
 
     /// Host operations that began to wait before this serial number go before the next job in the scope of `pool`.

@@ -1,4 +1,4 @@
-//! One job at a time inside each instance of the scope (`gc.scope`): pools that want GC wait for each other, and between two jobs host
+//! One job at a time inside each instance of the scope (`gc.scope`), or on each die (`gc.turns = "job"`): pools that want GC wait for each other, and between two jobs host
 //! operations that waited before may go first (a host barrier).
 
 use std::collections::VecDeque;
@@ -19,6 +19,8 @@ struct ScopeQueue {
 #[derive(Debug)]
 pub(super) struct ScopeQueues {
     scope: Scope,
+    /// Jobs of one die take turns although their scopes are smaller (`gc.turns = "job"`): they have one queue.
+    jobs_in_turn: bool,
     queues: Vec<ScopeQueue>,
     /// Queues with a host barrier, each named by the pool whose job left it.
     barriers: Vec<PoolId>,
@@ -27,15 +29,16 @@ pub(super) struct ScopeQueues {
 }
 
 impl ScopeQueues {
-    pub(super) fn new(scope: Scope, geometry: &Geometry) -> Self {
+    pub(super) fn new(scope: Scope, jobs_in_turn: bool, geometry: &Geometry) -> Self {
         let instances = match scope {
             Scope::Device => 1,
             Scope::Channel => geometry.channels,
             Scope::Chip => geometry.chips,
             Scope::Die => geometry.dies,
+            Scope::Plane | Scope::Block | Scope::None if jobs_in_turn => geometry.dies,
             Scope::Plane | Scope::Block | Scope::None => geometry.pools.count.get(),
         };
-        ScopeQueues { scope, queues: vec![ScopeQueue::default(); instances as usize], barriers: Vec::new(), set: 0 }
+        ScopeQueues { scope, jobs_in_turn, queues: vec![ScopeQueue::default(); instances as usize], barriers: Vec::new(), set: 0 }
     }
 
     fn instance(&self, geometry: &Geometry, pool: PoolId) -> usize {
@@ -45,6 +48,7 @@ impl ScopeQueues {
             Scope::Channel => geometry.channel_of_die(die).index(),
             Scope::Chip => geometry.chip_of_die(die).index(),
             Scope::Die => die.index(),
+            Scope::Plane | Scope::Block | Scope::None if self.jobs_in_turn => die.index(),
             Scope::Plane | Scope::Block | Scope::None => pool.index(),
         }
     }
@@ -60,6 +64,17 @@ impl ScopeQueues {
     pub(super) fn next(&self, geometry: &Geometry, pool: PoolId) -> Option<PoolId> {
         let queue = &self.queues[self.instance(geometry, pool)];
         if queue.active.is_some() || queue.host_barrier.is_some() { None } else { queue.waiting.front().copied() }
+    }
+
+    /// The pool whose job is active in the queue of `pool`.
+    #[inline]
+    pub(super) fn active(&self, geometry: &Geometry, pool: PoolId) -> Option<PoolId> {
+        self.queues[self.instance(geometry, pool)].active
+    }
+
+    /// Another pool than `pool` waits for a job in its queue.
+    pub(super) fn another_waits(&self, geometry: &Geometry, pool: PoolId) -> bool {
+        self.queues[self.instance(geometry, pool)].waiting.iter().any(|&waiting| waiting != pool)
     }
 
     /// Takes the first pool out of its queue; if `starts`, its job is active.

@@ -8,7 +8,7 @@ use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::sched::page_order::{self, Ends};
 use crate::sched::{Change, QueueKind, TRIMMED, Transaction, TransactionKind};
-use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, ReqId, TxnId};
+use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 
 impl Ssd {
     /// Sees to it that requests for so many pages, or so many requests without a page, can be accepted without growing.
@@ -27,18 +27,25 @@ impl Ssd {
         if self.gc.idle().is_some() {
             self.end_idle_time();
         }
-        let id = self.host.take_in(index, request, scattered);
+        let id = self.host.take_in(now, index, request, scattered);
         self.note_request(id, index);
         self.note_arrival(now, id);
         match request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
-            RequestKind::Flush => self.page_done(now, id, None),
+            RequestKind::Flush => self.admission_done(now, id),
             // A trim needs no place in a chip's queue, but must not pass a request that waits for one: it may be to the same page.
             RequestKind::Read | RequestKind::Write | RequestKind::Trim => {
-                let first = self.host.request(id).pages(self.geometry().page_bytes).0;
-                self.host.push(id, first);
-                if self.host.queued() == 1 {
-                    self.admit_from_host_queue(now);
+                let (first, end) = self.host.request(id).pages(self.geometry());
+                if self.host.queued() > 0 {
+                    return self.host.push(id, first);
+                }
+                self.host.looks();
+                match self.admit_pages(now, id, first, end) {
+                    None => self.all_admitted(now, id),
+                    Some((lpn, by)) => {
+                        self.host.push(id, first);
+                        self.wait_in_host_queue(now, lpn, by);
+                    }
                 }
             }
         }
@@ -48,21 +55,33 @@ impl Ssd {
     pub(super) fn admit_from_host_queue(&mut self, now: Ns) {
         self.host.looks();
         while let Some((id, next)) = self.host.front() {
-            if let Some(lpn) = self.admit_pages(now, id, next) {
-                // Each page counts once, however often it is looked at in vain.
-                self.probes.count().host_queue_waits += u64::from(self.host.hold(lpn));
-                return;
+            let end = self.host.request(id).pages(self.geometry()).1;
+            if let Some((lpn, by)) = self.admit_pages(now, id, next, end) {
+                return self.wait_in_host_queue(now, lpn, by);
             }
-            self.host.pop();
-            self.page_done(now, id, None);
+            self.host.pop(now);
+            self.all_admitted(now, id);
         }
     }
 
-    /// Admits the pages of a request from `from` on. Returns the first for which there is no place.
-    fn admit_pages(&mut self, now: Ns, id: ReqId, from: u32) -> Option<u32> {
-        let page_bytes = self.geometry().page_bytes;
-        let outstanding = *self.host.request(id);
-        let kind = match outstanding.request.kind {
+    /// There is no place for this page of the first request in the host queue.
+    fn wait_in_host_queue(&mut self, now: Ns, lpn: u32, by: Blocked) {
+        // Each page counts once, however often it is looked at in vain.
+        self.probes.count().host_queue_waits += u64::from(self.host.hold(now, lpn, by));
+    }
+
+    /// All pages of a request are admitted: it is complete if all of them are answered.
+    #[inline(always)]
+    fn all_admitted(&mut self, now: Ns, id: ReqId) {
+        if self.host.all_admitted(id) {
+            self.admission_done(now, id);
+        }
+    }
+
+    /// Admits the pages of a request from `from` up to `end`. Returns the first for which there is no place, and why.
+    #[inline(always)]
+    fn admit_pages(&mut self, now: Ns, id: ReqId, from: u32, end: u32) -> Option<(u32, Blocked)> {
+        let kind = match self.host.request(id).request.kind {
             RequestKind::Read => TransactionKind::Read,
             RequestKind::Write => TransactionKind::Write,
             RequestKind::Trim | RequestKind::Flush => {
@@ -70,28 +89,37 @@ impl Ssd {
                 return None;
             }
         };
-        let end = outstanding.pages(page_bytes).1;
-        (from..end).find(|&lpn| !self.admit_page(now, id, kind, Lpn(lpn), outstanding.bytes_in_page(Lpn(lpn), page_bytes)))
+        let page_bytes = self.geometry().page_bytes;
+        (from..end).find_map(|lpn| {
+            let bytes = self.host.request(id).bytes_in_page(Lpn(lpn), page_bytes);
+            self.admit_page(now, id, kind, Lpn(lpn), bytes).err().map(|by| (lpn, by))
+        })
     }
 
-    /// Admits one page of a request; false if its chip's queue is full.
-    fn admit_page(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change) -> bool {
+    /// Admits one page of a request, if there is a place in its chip's queue.
+    fn admit_page(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change) -> Result<(), Blocked> {
         let ends = page_order::ends(&self.ftl, lpn);
-        if kind == TransactionKind::Read && self.answer_at_once(now, request, lpn, bytes, ends) {
-            return true;
-        }
-        let Some(chip) = self.chip_for(kind, lpn) else { return false };
+        let (chip, pool) = if kind == TransactionKind::Read {
+            let place = self.ftl.lookup(lpn);
+            if self.answer_at_once(now, request, place, bytes, ends) {
+                return Ok(());
+            }
+            let pool = self.pool_of(lpn, place);
+            (self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)
+        } else {
+            self.destination(lpn).ok_or(Blocked::NoRoom)?
+        };
         if !self.sched.has_place(chip, kind.queue()) {
-            return false;
+            return Err(Blocked::QueueFull);
         }
         self.sched.accept(chip, kind.queue());
         if kind == TransactionKind::Write {
             self.ftl.prefetch_old(lpn);
         }
         self.host.page_pending(request);
-        let mut transaction = self.new_transaction(request, kind, lpn, bytes, chip);
-        transaction.waited(Blocked::QueueFull, now);
+        let mut transaction = self.new_transaction(now, request, kind, lpn, bytes, chip);
         transaction.ready = (now, self.next_serial());
+        transaction.pool = pool;
         let id = self.transactions.insert(transaction);
         if self.sched.slack().is_none() {
             if ends.is_some() || bytes != (0, self.geometry().page_bytes) {
@@ -101,7 +129,7 @@ impl Ssd {
         } else {
             self.estimate_and_enter(now, id, ends);
         }
-        true
+        Ok(())
     }
 
     /// Notes who is last in the queues that an operation may enter later than it is admitted.
@@ -117,20 +145,32 @@ impl Ssd {
     /// The pool where a page lies, or to which its address sends it if it holds no data.
     #[inline(always)]
     pub(super) fn pool_of_data(&self, lpn: Lpn) -> PoolId {
-        self.ftl.lookup(lpn).map_or_else(|| self.geometry().static_pool(lpn), |ppn| self.geometry().pool_of_page(ppn))
+        self.pool_of(lpn, self.ftl.lookup(lpn))
     }
 
-    fn new_transaction(&mut self, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> Transaction {
+    /// The same for a page that is known to lie there, or to hold no data.
+    #[inline(always)]
+    fn pool_of(&self, lpn: Lpn, place: Option<Ppn>) -> PoolId {
+        place.map_or_else(|| self.geometry().static_pool(lpn), |ppn| self.geometry().pool_of_page(ppn))
+    }
+
+    /// An operation of a request on a page. Until now it has waited in the host queue.
+    #[inline(always)]
+    fn new_transaction(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> Transaction {
         let Request { arrival_ns, high_priority, .. } = self.host.request(request).request;
         let write = kind == TransactionKind::Write;
         let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version());
-        Transaction { high_priority: write && high_priority, version, ..Transaction::new(kind, request, lpn, bytes, chip, arrival_ns) }
+        let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
+        (transaction.high_priority, transaction.version) = (write && high_priority, version);
+        transaction.waited(Blocked::NoRoom, arrival_ns + self.host.waited_for_room(now, request));
+        transaction.waited(Blocked::QueueFull, now);
+        transaction
     }
 
     /// Answers a page read that needs no flash: from a write that has not ended, or because there is no data.
-    fn answer_at_once(&mut self, now: Ns, request: ReqId, lpn: Lpn, bytes: Change, ends: Option<Ends>) -> bool {
+    fn answer_at_once(&mut self, now: Ns, request: ReqId, place: Option<Ppn>, bytes: Change, ends: Option<Ends>) -> bool {
         let unmapped = match ends.and_then(|ends| self.transactions[ends.youngest].changes()) {
-            None => self.ftl.lookup(lpn).is_none(),
+            None => place.is_none(),
             Some(TRIMMED) => true,
             Some(written) => {
                 let covered = written.0 <= bytes.0 && bytes.1 <= written.1;
@@ -152,22 +192,24 @@ impl Ssd {
     /// A page needed no flash: all of its time, if any, was in the host queue.
     fn page_answered(&mut self, now: Ns, request: ReqId) {
         let mut times = Times::default();
-        times.wait(Blocked::QueueFull, now - self.host.request(request).request.arrival_ns);
+        let for_room = self.host.waited_for_room(now, request);
+        times.wait(Blocked::NoRoom, for_room);
+        times.wait(Blocked::QueueFull, now - self.host.request(request).request.arrival_ns - for_room);
         self.host.page_answered(now, request, times);
         if let Some(slack) = self.sched.slack_mut() {
             slack.answered(request, now);
         }
     }
 
-    /// The chip whose queue takes the operation; `None` if, with dynamic allocation, no chip has room for a page now.
+    /// The chip whose queue takes a write, and its pool; with dynamic allocation that is chosen later, and there is no chip if none has room
+    /// for a page now.
     #[inline(always)]
-    fn chip_for(&self, kind: TransactionKind, lpn: Lpn) -> Option<ChipId> {
-        let pool = match (kind, self.sched.placement()) {
-            (TransactionKind::Write, Some(placement)) => return placement.least_loaded_chip(),
-            (TransactionKind::Write, None) => self.geometry().static_pool(lpn),
-            _ => self.pool_of_data(lpn),
-        };
-        Some(self.geometry().chip_of_die(self.geometry().die_of_pool(pool)))
+    fn destination(&self, lpn: Lpn) -> Option<(ChipId, PoolId)> {
+        let pool = self.geometry().static_pool(lpn);
+        match self.sched.placement() {
+            Some(placement) => placement.least_loaded_chip().map(|chip| (chip, pool)),
+            None => Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)),
+        }
     }
 
     /// Puts a transaction at the end of its page's order; it goes on if nothing older keeps it waiting.
@@ -231,16 +273,21 @@ impl Ssd {
         // Where slack gives the order it comes from the end of its station's queue to its place, and changes ranks with those it bypasses.
         let rank = if self.sched.slack().is_some() { self.next_serial() } else { self.transactions[id].ready.1 };
         self.transactions[id].rank = rank;
-        let Transaction { kind, lpn, chip, high_priority, .. } = self.transactions[id];
+        let Transaction { kind, lpn, chip, pool, high_priority, on_page, .. } = self.transactions[id];
         let write = kind == TransactionKind::Write;
         if write && self.rules.dynamic {
             return self.enter_chip_queue(now, id, chip);
         }
-        let pool = if write { self.geometry().static_pool(lpn) } else { self.pool_of_data(lpn) };
+        let pool = match kind {
+            TransactionKind::Write => self.geometry().static_pool(lpn),
+            // Found at admission, just now; a read that waited for older operations may find its page in another pool.
+            TransactionKind::Read if on_page.behind().is_none() => pool,
+            _ => self.pool_of_data(lpn),
+        };
         let die = self.geometry().die_of_pool(pool);
         let transaction = &mut self.transactions[id];
         transaction.pool = pool;
-        transaction.noted = self.clocks.note_pool(now, pool, die);
+        self.clocks.note_pool(now, pool, die, &mut transaction.noted);
         self.interrupt_to_merge(now, die, id);
         if self.rules.gc.merge && self.try_merge(now, id) {
             return;
@@ -254,7 +301,7 @@ impl Ssd {
     }
 
     fn enter_chip_queue(&mut self, now: Ns, id: TxnId, chip: ChipId) {
-        self.transactions[id].noted = self.clocks.note_chip(now, chip);
+        self.clocks.note_chip(now, chip, &mut self.transactions[id].noted);
         let dies = self.geometry().dies_of_chip(chip);
         self.sched.push(&mut self.transactions, DieId(dies.start), id);
         dies.for_each(|die| self.ready.wake(DieId(die)));
@@ -276,8 +323,7 @@ impl Ssd {
                 Some(Ends { youngest, .. }) if self.transactions[youngest].kind == TransactionKind::Trim => {}
                 ends => {
                     self.host.page_pending(id);
-                    let mut transaction = self.new_transaction(id, TransactionKind::Trim, lpn, (0, page_bytes as u32), ChipId(0));
-                    transaction.waited(Blocked::QueueFull, now);
+                    let transaction = self.new_transaction(now, id, TransactionKind::Trim, lpn, (0, page_bytes as u32), ChipId(0));
                     let trim = self.transactions.insert(transaction);
                     self.enter_page_order(now, trim, ends);
                 }

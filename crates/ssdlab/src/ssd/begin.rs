@@ -79,7 +79,7 @@ impl Ssd {
             let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool) == offset;
             let id = match first.kind {
                 _ if self.gc.urgent(pool).is_some() => None,
-                QueueKind::Read => self.first_read(pool, limits),
+                QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
                 QueueKind::Write if !aligned || !self.may_write(pool, limits) => None,
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
@@ -91,6 +91,18 @@ impl Ssd {
             joined += 1;
         }
         joined
+    }
+
+    /// The next read of another plane may join a read. No later read of that plane takes its place: reads of a plane keep their order.
+    fn joins_read(&mut self, first: TxnId, other: TxnId) -> bool {
+        let joins = !self.rules.multiplane_aligned_reads || self.offset_of_read(first) == self.offset_of_read(other);
+        self.probes.count().misaligned_reads += u64::from(!joins);
+        joins
+    }
+
+    /// The offset in its block of the page that a read is of. One without data is read as the first page of a block.
+    fn offset_of_read(&self, id: TxnId) -> u32 {
+        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().split_page(ppn).1)
     }
 
     /// Dynamic allocation: the chip's next write, if this pool has room for it.

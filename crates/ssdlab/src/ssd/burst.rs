@@ -209,7 +209,7 @@ impl Ssd {
     }
 
     /// Brings sums up to `now`, for those who read them between two rounds. Bursts go on.
-    pub fn settle(&mut self, now: Ns, phase: RoundPhase) {
+    pub fn catch_up(&mut self, now: Ns, phase: RoundPhase) {
         if !self.rules.bursts {
             return;
         }

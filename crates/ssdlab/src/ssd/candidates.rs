@@ -6,7 +6,7 @@ use crate::config::Scope;
 use crate::flash::Phase;
 use crate::gc::Job;
 use crate::sched::{QueueKind, TransactionKind, linked, page_order};
-use crate::units::{BlockId, DieId, Lpn, PlaneId, PoolId, Ppn, TxnId};
+use crate::units::{BlockId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn, TxnId};
 use crate::views::{PoolView, Ready};
 
 /// The host operation that would go next on a die.
@@ -110,16 +110,14 @@ impl Ssd {
         let chip = self.geometry().chip_of_die(of);
         let mut host = None;
         for die in self.dies_after(of) {
-            let key = |candidate: &HostCandidate| (candidate.kind, self.transactions[candidate.id].rank);
             let limits = if die == of && self.flash.suspended(die).is_none() { limits } else { self.limits_beside_suspended(die) };
             let candidate = self.host_candidate(die, limits);
             if candidate.is_some_and(|candidate| self.gc.urgent(candidate.pool).is_some()) {
                 return candidate;
             }
-            host = match (host, candidate) {
-                (Some(best), Some(other)) if !self.sched.goes_before(key(&other), key(&best), chip) => Some(best),
-                (best, other) => other.or(best),
-            };
+            if let Some(other) = candidate {
+                host = self.first_of(host, other, chip);
+            }
         }
         host
     }
@@ -131,14 +129,7 @@ impl Ssd {
         if !self.sched.any_waiting(die, chip) || self.gc.excludes_die(die).is_some() {
             return None;
         }
-        let mut best: Option<(HostCandidate, u64)> = None;
-        let mut consider = |id: Option<TxnId>, kind: QueueKind, pool: PoolId| {
-            let Some(id) = id else { return };
-            let rank = self.transactions[id].rank;
-            if best.is_none_or(|(other, than)| self.sched.goes_before((kind, rank), (other.kind, than), chip)) {
-                best = Some((HostCandidate { id, kind, pool, by_move: false }, rank));
-            }
-        };
+        let mut best = None;
         for pool in self.geometry().pools_of_die(die).map(PoolId) {
             if let Some(write) = self.gc.urgent(pool) {
                 if let Some(candidate) = self.urgent_candidate(pool, write, limits) {
@@ -146,25 +137,37 @@ impl Ssd {
                 }
                 continue;
             }
-            if !limits.writes_only {
-                consider(self.first_read(pool, limits), QueueKind::Read, pool);
+            if !limits.writes_only
+                && let Some(id) = self.first_read(pool, limits)
+            {
+                best = self.first_of(best, HostCandidate { id, kind: QueueKind::Read, pool, by_move: false }, chip);
             }
-            if !self.rules.dynamic {
-                consider(self.first_write(pool, limits), QueueKind::Write, pool);
+            if !self.rules.dynamic
+                && let Some(id) = self.first_write(pool, limits)
+            {
+                best = self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip);
             }
         }
         if self.rules.dynamic
             && let Some(pool) = self.pool_with_room(die, limits)
+            && let Some(id) = self.sched.head(self.sched.chip_queue(chip))
         {
-            consider(self.sched.head(self.sched.chip_queue(chip)), QueueKind::Write, pool);
+            best = self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip);
         }
-        let best = best.map(|(candidate, _)| candidate);
         if self.rules.gc.merge && !limits.writes_only { self.by_move(die, best) } else { best }
+    }
+
+    /// The one of two host operations that goes first on a chip.
+    #[inline(always)]
+    fn first_of(&self, best: Option<HostCandidate>, other: HostCandidate, chip: ChipId) -> Option<HostCandidate> {
+        let key = |candidate: HostCandidate| (candidate.kind, self.transactions[candidate.id].rank);
+        best.filter(|&best| !self.sched.goes_before(key(other), key(best), chip)).or(Some(other))
     }
 
     /// State S3: after the job the write for which it was entered goes next.
     fn urgent_candidate(&self, pool: PoolId, write: TxnId, limits: Limits) -> Option<HostCandidate> {
-        let goes = self.gc.job(pool).is_none() && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
+        let goes =
+            self.gc.job(pool).is_none() && !self.waits_for_turn(pool) && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
         goes.then_some(HostCandidate { id: write, kind: QueueKind::Write, pool, by_move: false })
     }
 

@@ -12,8 +12,21 @@ use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId};
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     shown: [Ns; Blocked::OF_DIES],
-    reason: Blocked,
+    /// `None`: nothing holds the domain. That is time in which nothing waits for it.
+    reason: Option<Blocked>,
     since: Ns,
+}
+
+impl Clock {
+    /// What it shows at `now`.
+    #[inline(always)]
+    fn read(&self, now: Ns) -> [Ns; Blocked::OF_DIES] {
+        let mut shown = self.shown;
+        if let Some(reason) = self.reason {
+            shown[reason as usize] += now - self.since;
+        }
+        shown
+    }
 }
 
 /// All wait clocks of a drive.
@@ -30,7 +43,7 @@ impl WaitClocks {
     /// Clocks at zero. `by_plane`: operations wait by plane, not by die.
     pub(super) fn new(geometry: &Geometry, by_plane: bool) -> Self {
         let first_chip = if by_plane { geometry.planes } else { geometry.dies };
-        let clock = Clock { shown: [0; Blocked::OF_DIES], reason: Blocked::FreeBlock, since: 0 };
+        let clock = Clock { shown: [0; Blocked::OF_DIES], reason: None, since: 0 };
         WaitClocks { clocks: vec![clock; (first_chip + geometry.chips) as usize], by_plane, first_chip }
     }
 
@@ -42,57 +55,53 @@ impl WaitClocks {
 
     /// A transaction of a pool, which is on this die, begins to wait.
     #[inline(always)]
-    pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId) -> ClockNote {
-        self.note(now, if self.by_plane { pool.0 } else { die.0 })
+    pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId, into: &mut ClockNote) {
+        self.note(now, if self.by_plane { pool.0 } else { die.0 }, into);
     }
 
     /// A transaction of a chip that has no die yet begins to wait.
-    pub(super) fn note_chip(&self, now: Ns, chip: ChipId) -> ClockNote {
-        self.note(now, self.first_chip + chip.0)
+    pub(super) fn note_chip(&self, now: Ns, chip: ChipId, into: &mut ClockNote) {
+        self.note(now, self.first_chip + chip.0, into);
     }
 
     #[inline(always)]
-    fn note(&self, now: Ns, domain: u32) -> ClockNote {
-        ClockNote { domain, shown: self.read(domain, now) }
+    fn note(&self, now: Ns, domain: u32, into: &mut ClockNote) {
+        into.domain = domain;
+        into.shown = self.clocks[domain as usize].read(now);
     }
 
     /// What holds a die, from now on.
     #[inline(always)]
-    pub(super) fn set_die(&mut self, now: Ns, die: DieId, reason: Blocked) {
+    pub(super) fn set_die(&mut self, now: Ns, die: DieId, reason: Option<Blocked>) {
         self.set(now, die.0, reason);
     }
 
     /// What holds a plane, from now on.
-    pub(super) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Blocked) {
+    pub(super) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Option<Blocked>) {
         self.set(now, plane.0, reason);
     }
 
     /// What holds a chip, from now on.
-    pub(super) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Blocked) {
+    pub(super) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) {
         self.set(now, self.first_chip + chip.0, reason);
     }
 
     #[inline(always)]
-    fn set(&mut self, now: Ns, domain: u32, reason: Blocked) {
+    fn set(&mut self, now: Ns, domain: u32, reason: Option<Blocked>) {
         let clock = &mut self.clocks[domain as usize];
         if clock.reason != reason {
-            clock.shown[clock.reason as usize] += now - clock.since;
-            clock.reason = reason;
-            clock.since = now;
+            *clock = Clock { shown: clock.read(now), reason, since: now };
         }
     }
 
     /// What the domain's clocks show.
     #[inline(always)]
     pub(super) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
-        let clock = &self.clocks[domain as usize];
-        let mut shown = clock.shown;
-        shown[clock.reason as usize] += now - clock.since;
-        shown
+        self.clocks[domain as usize].read(now)
     }
 
     /// What holds a domain now.
-    pub(super) fn reason(&self, domain: u32) -> Blocked {
+    pub(super) fn reason(&self, domain: u32) -> Option<Blocked> {
         self.clocks[domain as usize].reason
     }
 }
@@ -105,10 +114,11 @@ mod tests {
     #[test]
     fn differences_are_the_time_for_which_each_reason_held() {
         let mut clocks = WaitClocks::new(&Geometry::new(&Config::default()), false);
-        clocks.set_die(10, DieId(0), Blocked::HostOperation);
+        clocks.set_die(10, DieId(0), Some(Blocked::HostOperation));
         let before = clocks.read(0, 15);
-        clocks.set_die(20, DieId(0), Blocked::Bus);
-        clocks.set_die(26, DieId(0), Blocked::Scope);
+        clocks.set_die(20, DieId(0), Some(Blocked::Bus));
+        clocks.set_die(26, DieId(0), None);
+        clocks.set_die(26, DieId(0), Some(Blocked::Scope));
         let after = clocks.read(0, 33);
         let waited =
             [Blocked::HostOperation, Blocked::Bus, Blocked::Scope, Blocked::GcOperation].map(|r| after[r as usize] - before[r as usize]);

@@ -135,6 +135,8 @@ impl Ssd {
         let excludes = self.rules.gc.excludes_reads || self.gc.excluded(&self.ftl, pool) != Excluded::Nothing;
         self.set_exclusion(pool, self.probes.has(Planted::KeepsExclusion));
         let barrier = (excludes || self.gc.urgent(pool).is_some()).then_some(self.serial + 1);
+        let awaited = self.rules.gc.jobs_in_turn && self.gc.another_waits(&self.ftl, pool);
+        self.probes.count().job_turns += u64::from(awaited);
         let job = self.gc.finish(&self.ftl, pool, barrier);
         self.gauge_jobs(now, die);
         self.pool_changed(now, pool);

@@ -1,11 +1,12 @@
 //! Stages end: transactions, then requests complete.
 
 use super::Ssd;
+use super::host::Completed;
 use super::probes::Event;
-use crate::blocked::{Blocked, Served, Times};
+use crate::blocked::{Blocked, Served};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
-use crate::sched::{TransactionKind, page_order};
-use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
+use crate::sched::{Transaction, TransactionKind, page_order};
+use crate::units::{ChannelId, DieId, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
     /// An array phase, or an operation that is one event, has ended.
@@ -256,9 +257,7 @@ impl Ssd {
     pub(super) fn finish_transaction(&mut self, now: Ns, mut id: TxnId) {
         loop {
             let front = page_order::remove(&mut self.ftl, &mut self.transactions, id);
-            let transaction = &self.transactions[id];
-            let (kind, chip, request, lpn, times) =
-                (transaction.kind, transaction.chip, transaction.request, transaction.lpn, transaction.times);
+            let Transaction { kind, chip, request, lpn, .. } = self.transactions[id];
             if kind != TransactionKind::Trim {
                 self.note_page_end(now, id);
                 self.sched.finished(chip);
@@ -267,8 +266,11 @@ impl Ssd {
                     self.host.place_freed();
                 }
             }
+            let completed = self.host.page_done(now, request, Some((lpn, &self.transactions[id].times)));
             self.transactions.remove(id);
-            self.page_done(now, request, Some((lpn, &times)));
+            if let Some(completed) = completed {
+                self.request_completed(now, completed);
+            }
             let Some(front) = front else { return };
             self.activate_front(now, front);
             // A trim is done as soon as it is active. There may be any number of them on one page, hence no recursion.
@@ -300,10 +302,15 @@ impl Ssd {
         }
     }
 
-    /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
+    /// The admission of a request, or all there is to it, is done: it completes if nothing of it is pending.
+    pub(super) fn admission_done(&mut self, now: Ns, id: ReqId) {
+        if let Some(completed) = self.host.page_done(now, id, None) {
+            self.request_completed(now, completed);
+        }
+    }
+
     #[inline(always)]
-    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &Times)>) {
-        let Some(completed) = self.host.page_done(now, id, page) else { return };
+    fn request_completed(&mut self, now: Ns, completed: Completed) {
         self.note_request_end(now, completed);
         if self.host.outstanding() == 0 {
             self.requests_ended(now);

@@ -26,7 +26,8 @@ impl Ssd {
         let view = DieView {
             phase,
             host: host.map(|candidate| HostView {
-                ready: self.transactions[candidate.id].ready,
+                // Asked for only where there is a choice.
+                ready: gc.map_or((0, 0), |_| self.transactions[candidate.id].ready),
                 in_victim: candidate.by_move,
                 urgent: self.gc.urgent(candidate.pool).is_some(),
             }),
@@ -39,10 +40,16 @@ impl Ssd {
     }
 
     /// A pool of the same die is in S3 for a high-priority write, and its job is not over: nothing comes between that and what is suspended
-    /// ahead of it.
+    /// ahead of it, or the job for whose end it waits.
     fn is_urgent_beside(&self, pool: PoolId) -> bool {
-        let urgent = |pool| self.gc.urgent(pool).is_some() && self.gc.job(pool).is_some();
+        let urgent = |pool| self.gc.urgent(pool).is_some() && (self.gc.job(pool).is_some() || self.waits_for_turn(pool));
         self.gc.any_urgent() && self.geometry().pools_of_die(self.geometry().die_of_pool(pool)).map(PoolId).any(urgent)
+    }
+
+    /// A pool wants a job, which waits for its turn on the die (`gc.turns = "job"`).
+    pub(super) fn waits_for_turn(&self, pool: PoolId) -> bool {
+        let other = || self.gc.active_in_scope(&self.ftl, pool).is_some_and(|active| active != pool);
+        self.rules.gc.jobs_in_turn && self.gc.is_wanted(pool) && other()
     }
 
     /// Preemption point B, or a die whose operation another may overlap. Returns true if something has begun.

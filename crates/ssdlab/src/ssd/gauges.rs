@@ -67,7 +67,7 @@ impl Ssd {
 
     /// Adds to `readings` what has been added up until `now`; the fewest free blocks begin anew.
     pub fn add_readings(&mut self, now: Ns, readings: &mut Readings) {
-        self.settle(now, RoundPhase::Begins);
+        self.catch_up(now, RoundPhase::Begins);
         let gauges = self.probes.gauges();
         readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
         readings.jobs += self.probes.counters().jobs + self.gc.jobs_active();

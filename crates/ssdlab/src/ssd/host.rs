@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::blocked::Times;
+use crate::blocked::{Blocked, Times};
 use crate::distribution::Wide;
+use crate::geometry::Geometry;
 use crate::memory::{self, Exhausted};
 use crate::request::{Request, RequestKind};
 use crate::sched::SCATTERED;
@@ -23,6 +24,8 @@ pub(super) struct Outstanding {
     sequential: bool,
     /// It writes sectors of its page that do not follow each other.
     scattered: bool,
+    /// What [`Held::for_room`] showed when it came.
+    noted: Ns,
     /// Transactions to come or not ended.
     pending: u32,
     /// The times of the transaction that completed last.
@@ -65,9 +68,8 @@ impl Ends {
 impl Outstanding {
     /// The logical pages it touches, first and one past the last.
     #[inline]
-    pub(super) fn pages(&self, page_bytes: u32) -> (u32, u32) {
-        let page = u64::from(page_bytes);
-        ((self.request.offset / page) as u32, (self.request.offset + self.request.length).div_ceil(page) as u32)
+    pub(super) fn pages(&self, geometry: &Geometry) -> (u32, u32) {
+        (geometry.pages_in(self.request.offset) as u32, geometry.pages_over(self.request.offset + self.request.length) as u32)
     }
 
     /// The bytes of a page that it touches, first and one past the last; [`SCATTERED`] if they do not follow each other.
@@ -96,14 +98,32 @@ pub(super) struct Completed {
     pub ends: Ends,
 }
 
+/// What holds the first request of the host queue.
+#[derive(Debug, Default)]
+struct Held {
+    /// The page for which there was no place, once that has been tried.
+    page: Option<u32>,
+    /// Since when it waits for a chip with room; `None` if it waits for a place in a chip's queue.
+    since: Option<Ns>,
+    /// For how long requests have waited for room before, ns.
+    ns: Ns,
+}
+
+impl Held {
+    /// For how long requests have waited for room, ns.
+    #[inline(always)]
+    fn for_room(&self, now: Ns) -> Ns {
+        self.ns + self.since.map_or(0, |since| now - since)
+    }
+}
+
 /// The requests of the host.
 #[derive(Debug, Default)]
 pub(super) struct HostInterface {
     requests: Slab<ReqId, Outstanding>,
     /// Requests not yet fully in the chip queues, oldest first, and their next page.
     queue: VecDeque<(ReqId, u32)>,
-    /// The page for which the first of them waits, once that has been tried.
-    held: Option<u32>,
+    held: Held,
     /// A place in a chip queue became free while requests waited.
     place_freed: bool,
     /// Where the request before ended, by which sequential ones are known.
@@ -130,7 +150,7 @@ impl HostInterface {
 
     /// Takes in a request. It counts as pending until all of its pages are admitted.
     #[inline]
-    pub(super) fn take_in(&mut self, index: u64, request: Request, scattered: bool) -> ReqId {
+    pub(super) fn take_in(&mut self, now: Ns, index: u64, request: Request, scattered: bool) -> ReqId {
         let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
         let sequential = data && self.last_end == Some(request.offset);
         if data {
@@ -141,6 +161,7 @@ impl HostInterface {
             index,
             sequential,
             scattered,
+            noted: self.held.for_room(now),
             pending: 1,
             times: Times::default(),
             last: (0, Lpn(0)),
@@ -173,24 +194,32 @@ impl HostInterface {
         outstanding.ends.add(now - outstanding.request.arrival_ns);
     }
 
+    /// All pages of a request are admitted. Returns true if nothing of it is pending but that.
+    #[inline(always)]
+    pub(super) fn all_admitted(&mut self, id: ReqId) -> bool {
+        let pending = &mut self.requests[id].pending;
+        let alone = *pending == 1;
+        *pending -= u32::from(!alone);
+        alone
+    }
+
     /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
-    #[inline]
+    #[inline(always)]
     pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &Times)>) -> Option<Completed> {
         let outstanding = &mut self.requests[id];
-        outstanding.pending -= 1;
         // Among pages that end at one instant the highest counts, so that the times do not depend on the order of simultaneous events.
-        if let Some((lpn, times)) = page
-            && (now, lpn) >= outstanding.last
-        {
-            outstanding.last = (now, lpn);
-            outstanding.times = *times;
-        }
-        if outstanding.pending > 0 {
+        let last = page.filter(|&(lpn, _)| (now, lpn) >= outstanding.last);
+        if outstanding.pending > 1 {
+            outstanding.pending -= 1;
+            if let Some((lpn, &times)) = last {
+                (outstanding.last, outstanding.times) = ((now, lpn), times);
+            }
             return None;
         }
-        let Outstanding { request, index, sequential, times, ends, .. } = *outstanding;
-        self.requests.remove(id);
+        let Outstanding { request, index, sequential, ends, .. } = *outstanding;
+        let times = last.map_or(&outstanding.times, |(_, times)| times);
         self.completions.push(Completion::of(&request, index, sequential, now, times));
+        self.requests.remove(id);
         Some(Completed { place: id, request, ends })
     }
 
@@ -212,15 +241,24 @@ impl HostInterface {
     }
 
     /// All pages of the first request are admitted.
-    pub(super) fn pop(&mut self) {
+    pub(super) fn pop(&mut self, now: Ns) {
         self.queue.pop_front();
-        self.held = None;
+        self.held = Held { page: None, since: None, ns: self.held.for_room(now) };
     }
 
-    /// There is no place for this page of the first request. Returns true if it has not been tried before.
-    pub(super) fn hold(&mut self, lpn: u32) -> bool {
+    /// There is no place for this page of the first request, for this reason. Returns true if it has not been tried before.
+    pub(super) fn hold(&mut self, now: Ns, lpn: u32, by: Blocked) -> bool {
         self.queue[0].1 = lpn;
-        self.held.replace(lpn) != Some(lpn)
+        let since = (by == Blocked::NoRoom).then_some(now);
+        let first = self.held.page != Some(lpn);
+        self.held = Held { page: Some(lpn), since, ns: self.held.for_room(now) };
+        first
+    }
+
+    /// For how long a request has waited for a chip with room, ns.
+    #[inline(always)]
+    pub(super) fn waited_for_room(&self, now: Ns, id: ReqId) -> Ns {
+        self.held.for_room(now) - self.requests[id].noted
     }
 
     /// A place in a chip queue became free, or room for a write.
@@ -261,6 +299,10 @@ impl HostInterface {
     /// Moves the completions since the last call to `into`.
     #[inline]
     pub(super) fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        into.append(&mut self.completions);
+        if into.is_empty() {
+            std::mem::swap(into, &mut self.completions);
+        } else {
+            into.append(&mut self.completions);
+        }
     }
 }

@@ -79,6 +79,10 @@ impl Ssd {
                 self.gc.pause(pool);
             }
         }
+        if self.rules.gc.jobs_in_turn {
+            // Nor does a job pause for which another pool waits that has come to need a block.
+            self.pools().for_each(|pool| self.resume_if_short(pool));
+        }
         self.gc.idle_mut().expect("seen above").adapt(found_work);
     }
 
@@ -98,10 +102,13 @@ impl Ssd {
         self.gc.job(pool).is_some_and(|job| job.is_paused())
     }
 
-    /// A free block was taken: a job that pauses goes on if its pool needs the block.
+    /// A free block was taken: a job that pauses goes on if its pool needs the block, or one that waits for its turn behind it.
     pub(super) fn resume_if_short(&mut self, pool: PoolId) {
-        if self.gc.job(pool).is_some_and(|job| job.is_paused()) && self.ftl.is_short(pool) {
-            self.resume_job(pool);
+        if let Some(active) = self.gc.active_in_scope(&self.ftl, pool)
+            && self.gc.job(active).is_some_and(|job| job.is_paused())
+            && self.ftl.is_short(pool)
+        {
+            self.resume_job(active);
         }
     }
 }

@@ -31,7 +31,7 @@ impl Ssd {
     /// A request will arrive soon: asks for the memory that it will need. Changes nothing that can be seen.
     #[inline]
     pub fn foresee(&self, request: &Request) {
-        let page = request.offset / u64::from(self.geometry().page_bytes);
+        let page = self.geometry().pages_in(request.offset);
         if page < u64::from(self.geometry().exported_pages) {
             self.ftl.prefetch(Lpn(page as u32));
         }

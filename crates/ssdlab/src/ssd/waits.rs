@@ -12,6 +12,10 @@ impl Ssd {
     #[inline(always)]
     pub(super) fn stop_waiting(&mut self, now: Ns, id: TxnId) {
         let transaction = &mut self.transactions[id];
+        // It began to wait at its mark: mostly just now.
+        if transaction.mark == now {
+            return;
+        }
         let shown = self.clocks.read(transaction.noted.domain, now);
         transaction.times.wait_by_clocks(&transaction.noted.shown, &shown);
         transaction.mark = now;
@@ -39,49 +43,50 @@ impl Ssd {
             return self.clocks.set_die(now, die, reason);
         }
         for plane in self.geometry().pools_of_die(die).map(PlaneId) {
-            let reason = if self.gc.excludes_plane(plane) { Blocked::Scope } else { reason };
+            let reason = if self.gc.excludes_plane(plane) { Some(Blocked::Scope) } else { reason };
             self.clocks.set_plane(now, plane, reason);
         }
     }
 
     /// What holds a die. An idle die that is not excluded keeps waiting only what is not eligible.
     #[inline(always)]
-    pub(super) fn blocked_on(&self, die: DieId) -> Blocked {
+    pub(super) fn blocked_on(&self, die: DieId) -> Option<Blocked> {
         if self.gc.excludes_die(die).is_some() {
-            return Blocked::Scope;
+            return Some(Blocked::Scope);
         }
         match self.flash.holders(die) {
-            (_, true) => Blocked::GcOperation,
-            (true, false) => Blocked::HostOperation,
+            (_, true) => Some(Blocked::GcOperation),
+            (true, false) => Some(Blocked::HostOperation),
             (false, false) => self.blocked_on_idle(die),
         }
     }
 
     #[inline]
-    fn blocked_on_idle(&self, die: DieId) -> Blocked {
+    fn blocked_on_idle(&self, die: DieId) -> Option<Blocked> {
         if !self.rules.flash.interleave {
             // The chip does one operation at a time.
             let running = self.dies_of_chip_of(die).map(|die| self.flash.holders(die)).find(|&(host, gc)| host || gc);
             match running {
-                Some((true, _)) => return Blocked::HostOperation,
-                Some(_) => return Blocked::GcOperation,
-                None if self.dies_of_chip_of(die).any(|die| self.flash.waits_for_bus(die)) => return Blocked::Bus,
+                Some((true, _)) => return Some(Blocked::HostOperation),
+                Some(_) => return Some(Blocked::GcOperation),
+                None if self.dies_of_chip_of(die).any(|die| self.flash.waits_for_bus(die)) => return Some(Blocked::Bus),
                 None => {}
             }
         } else if self.flash.waits_for_bus(die) {
-            return Blocked::Bus;
+            return Some(Blocked::Bus);
         }
         self.not_eligible_on(die)
     }
 
-    /// Why the operations that wait for an idle die are not eligible. [`Blocked::FreeBlock`] if none waits, or what waits may begin.
-    fn not_eligible_on(&self, die: DieId) -> Blocked {
+    /// Why the operations that wait for an idle die are not eligible: that of the first pool that says. `None` if none waits, or what waits may
+    /// begin.
+    fn not_eligible_on(&self, die: DieId) -> Option<Blocked> {
         let chip = self.geometry().chip_of_die(die);
         if !self.sched.any_waiting(die, chip) {
-            return Blocked::FreeBlock;
+            return None;
         }
-        let pools = self.geometry().pools_of_die(die).map(PoolId);
-        pools.filter_map(|pool| self.not_eligible_in(pool, chip)).next().unwrap_or(Blocked::FreeBlock)
+        let mut pools = self.geometry().pools_of_die(die).map(PoolId);
+        pools.find_map(|pool| self.not_eligible_in(pool, chip))
     }
 
     fn not_eligible_in(&self, pool: PoolId, chip: ChipId) -> Option<Blocked> {
@@ -93,29 +98,30 @@ impl Ssd {
     }
 
     /// What holds a chip, for writes that have no die yet: of its dies the one that is held by GC, then by the host.
-    fn chip_blocked_by(&self, chip: ChipId) -> Blocked {
+    fn chip_blocked_by(&self, chip: ChipId) -> Option<Blocked> {
         let dies = || self.geometry().dies_of_chip(chip).map(DieId);
         let held = |die| {
             let (host, gc) = self.flash.holders(die);
             (host, gc, self.gc.excludes_die(die).is_some())
         };
         if dies().any(|die| held(die).2) {
-            Blocked::Scope
+            Some(Blocked::Scope)
         } else if dies().any(|die| held(die).1) {
-            Blocked::GcOperation
+            Some(Blocked::GcOperation)
         } else if dies().any(|die| held(die).0) {
-            Blocked::HostOperation
+            Some(Blocked::HostOperation)
         } else if dies().any(|die| self.flash.waits_for_bus(die)) {
-            Blocked::Bus
+            Some(Blocked::Bus)
         } else {
-            dies().map(|die| self.not_eligible_on(die)).next().unwrap_or(Blocked::FreeBlock)
+            // Free blocks there may be, but no room for the data in any pool.
+            dies().find_map(|die| self.not_eligible_on(die)).or(Some(Blocked::FreeBlock))
         }
     }
 
     /// Why a transaction that has not begun waits now.
-    fn blocked_by(&self, id: TxnId) -> Blocked {
+    fn blocked_by(&self, id: TxnId) -> Option<Blocked> {
         let transaction = &self.transactions[id];
-        if transaction.active { self.clocks.reason(transaction.noted.domain) } else { Blocked::PageOrder }
+        if transaction.active { self.clocks.reason(transaction.noted.domain) } else { Some(Blocked::PageOrder) }
     }
 
     /// What waits for what, for the watchdog's report.
@@ -123,7 +129,11 @@ impl Ssd {
         let oldest = self.transactions.iter().filter(|(_, transaction)| transaction.queued || !transaction.active);
         let oldest = oldest.min_by_key(|(_, transaction)| transaction.ready).map(|(id, transaction)| {
             let kind = if transaction.kind.queue() == QueueKind::Write { "write" } else { "read" };
-            format!("; the oldest that waits is a {kind} of page {} ({})", transaction.lpn, self.blocked_by(id).name())
+            format!(
+                "; the oldest that waits is a {kind} of page {} ({})",
+                transaction.lpn,
+                self.blocked_by(id).map_or("nothing holds its die", Blocked::name)
+            )
         });
         format!(
             "{} requests are outstanding and nothing is due. {}{}; {}; {} requests in the host queue",

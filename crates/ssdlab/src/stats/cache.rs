@@ -25,6 +25,8 @@ pub struct CacheCounters {
     pub gc_fallbacks: u64,
     /// Pages read that were not inserted because all targets were in GC.
     pub gc_bypasses: u64,
+    /// Groups evicted whose pages lay on more than one target.
+    pub spread_groups: u64,
     /// Evictions in which the user-defined policy chose no candidate and the least recently used page was evicted.
     pub policy_fallbacks: u64,
 }
@@ -96,6 +98,7 @@ impl CacheStats {
                 gc_skips: a.gc_skips + b.gc_skips,
                 gc_fallbacks: a.gc_fallbacks + b.gc_fallbacks,
                 gc_bypasses: a.gc_bypasses + b.gc_bypasses,
+                spread_groups: a.spread_groups + b.spread_groups,
                 policy_fallbacks: a.policy_fallbacks + b.policy_fallbacks,
             },
             delayed_hits: self.delayed_hits + other.delayed_hits,
@@ -120,6 +123,7 @@ impl CacheStats {
                 gc_skips: now.gc_skips - then.gc_skips,
                 gc_fallbacks: now.gc_fallbacks - then.gc_fallbacks,
                 gc_bypasses: now.gc_bypasses - then.gc_bypasses,
+                spread_groups: now.spread_groups - then.spread_groups,
                 policy_fallbacks: now.policy_fallbacks - then.policy_fallbacks,
             },
             delayed_hits: self.delayed_hits - before.delayed_hits,
@@ -131,8 +135,8 @@ impl CacheStats {
 
     /// The statistics as a result.
     pub(super) fn result(&self, policy_source: Option<String>) -> CacheResult {
-        let CacheCounters { lookups, read_hits, write_hits, evictions, destages, gc_skips, gc_fallbacks, gc_bypasses, policy_fallbacks } =
-            self.counters;
+        let CacheCounters { lookups, read_hits, write_hits, evictions, destages, .. } = self.counters;
+        let CacheCounters { gc_skips, gc_fallbacks, gc_bypasses, spread_groups, policy_fallbacks, .. } = self.counters;
         CacheResult {
             policy_fallbacks: policy_source.is_some().then_some(policy_fallbacks),
             policy_source,
@@ -150,6 +154,7 @@ impl CacheStats {
             gc_skips,
             gc_fallbacks,
             gc_bypasses,
+            spread_groups,
             response_ns: CacheResponses { no_gc: self.responses[0].result(), gc: self.responses[1].result() },
         }
     }
@@ -210,6 +215,9 @@ pub struct CacheResult {
     /// Pages read that were not inserted because all targets were in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_bypasses: u64,
+    /// Groups evicted whose pages lay on several chips, or above an array on several drives (`cache.group = "contiguous"`).
+    #[schemars(extend("unit" = "count"))]
+    pub spread_groups: u64,
     /// Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival.
     pub response_ns: CacheResponses,
 }

@@ -61,9 +61,9 @@ pub struct Completion {
 impl Completion {
     /// That of a request that completes at `completed_ns`.
     #[inline]
-    pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: Times) -> Self {
+    pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: &Times) -> Self {
         let Request { arrival_ns, kind, offset, length, .. } = *request;
-        Completion { index, kind, sequential, offset, length, arrival_ns, completed_ns, times }
+        Completion { index, kind, sequential, offset, length, arrival_ns, completed_ns, times: *times }
     }
 
     /// The parts of its response time.

@@ -92,8 +92,8 @@ mod tests {
             (
                 "counters.",
                 &[""],
-                "moves_put_aside multiplane_operations overlapped_operations page_order_waits pause_reads read_passes redirected_writes \
-                 reordered_moves rmw_reads s3_entries trimmed_pages unmapped_reads victim_fallbacks write_passes write_pauses",
+                "job_turns misaligned_reads moves_put_aside multiplane_operations overlapped_operations page_order_waits pause_reads \
+                 read_passes redirected_writes reordered_moves rmw_reads s3_entries trimmed_pages unmapped_reads victim_fallbacks write_passes write_pauses",
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
@@ -110,7 +110,7 @@ mod tests {
                 "level drives read_modify_writes reconstruct_writes full_writes update_reads parity_writes degraded_reads row_waits",
             ),
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
-            ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses policy_source policy_fallbacks"),
+            ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses spread_groups policy_source policy_fallbacks"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
             ("series.", &[""], "bin_ns bins warm_up_ns bus dies"),
             ("warm_up.", &[""], "requests ns"),

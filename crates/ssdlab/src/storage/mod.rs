@@ -212,8 +212,8 @@ impl Storage {
     }
 
     /// Brings the sums of all drives up to `now`, for whoever reads them between two rounds.
-    pub fn settle(&mut self, now: Ns, phase: RoundPhase) {
-        self.drives_mut().into_iter().for_each(|drive| drive.settle(now, phase));
+    pub fn catch_up(&mut self, now: Ns, phase: RoundPhase) {
+        self.drives_mut().into_iter().for_each(|drive| drive.catch_up(now, phase));
     }
 
     /// The same in the middle of a round.

@@ -115,6 +115,8 @@ pub fn random_config(rng: &mut Rng) -> Config {
     if rng.chance(0.4) {
         slack_aware(rng, &mut config);
     }
+    config.device.multiplane_aligned_reads = rng.chance(0.3);
+    config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
     config
 }
 
@@ -151,6 +153,9 @@ pub fn random_cache(rng: &mut Rng, config: &mut Config) {
     cache.compensation = rng.chance(0.5);
     cache.padding = pick(rng, &[Padding::Off, Padding::Always, Padding::Share]);
     cache.padding_share = pick(rng, &[0.0, 0.5, 1.0]);
+    if !(cache.gc_aware && cache.evicts_groups()) {
+        cache.group = pick(rng, &[CacheGroup::Chip, CacheGroup::Contiguous]);
+    }
 }
 
 /// Random requests of all kinds, many of them to the same few pages.

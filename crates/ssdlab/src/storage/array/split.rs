@@ -280,6 +280,6 @@ impl<D: Store> Array<D> {
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }
-        self.completions.push(Completion::of(&request, index, sequential, now, times));
+        self.completions.push(Completion::of(&request, index, sequential, now, &times));
     }
 }

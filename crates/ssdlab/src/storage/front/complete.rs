@@ -133,7 +133,7 @@ impl<B: Store> Front<B> {
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) && !in_warm_up {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
         }
-        self.completions.push(Completion::of(&request, index, sequential, now, times));
+        self.completions.push(Completion::of(&request, index, sequential, now, &times));
         next_flush
     }
 }
