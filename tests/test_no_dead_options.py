@@ -305,6 +305,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.zipf_exponent": generated(0.0, 1.0, 1.5, address="zipf"),
     "workload.footprint": generated(0.1, 0.5, 1.0),
     "workload.align_kb": generated(0.5, 4.0, 8.0),
+    "workload.align_large_kb": generated(0.0, 4.0, 8.0, request_kb=8, align_kb=0.5),
     "workload.flows": generated([], [{"read_share": 1.0}], [{"read_share": 1.0}, {"request_kb": 8}]),
     "workload.queue_depth": generated(0, 1, 4),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),

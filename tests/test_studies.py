@@ -502,7 +502,8 @@ class Logged:
     def __init__(self, name: str, told: list[str]) -> None:
         self.name, self.told = name, told
 
-    def pair_with(self, base: Logged) -> None:
+    def pair_with(self, base: Logged, tolerance: float) -> None:
+        assert tolerance == 0.5
         self.told.append(f"{self.name} with {base.name}")
 
     def drop_log(self) -> None:
@@ -521,7 +522,7 @@ class Logged:
     ],
 )
 def test_logs_of_pairs_go_as_soon_as_they_are_compared(ended: str, told: str) -> None:
-    jobs = {name: Job(label=name, plan=None, base=None if name == "b" else "b") for name in "bxy"}
+    jobs = {name: Job(label=name, plan=None, base=None if name == "b" else "b", tolerance=0.5) for name in "bxy"}
     pairs, heard, kept = Pairs(jobs.values()), [], []
     for name in ended.split():
         result = None if name.startswith("-") else Logged(name, heard)
@@ -531,6 +532,25 @@ def test_logs_of_pairs_go_as_soon_as_they_are_compared(ended: str, told: str) ->
     kept += pairs.left()
     assert ", ".join(heard) == told
     assert sorted(job.label for job, _ in kept) == sorted(name for name in ended.split() if not name.startswith("-"))
+
+
+def test_a_tolerance_of_pairs_leaves_out_small_changes(tiny: Path, tmp_path: Path) -> None:
+    found = {}
+    for tolerance in (None, 0.3):
+        tiny.write_text(PAIRED.replace('"BASE"', '"npgc"' + (f"\npaired_tolerance = {tolerance}" if tolerance else "")))
+        ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+        file = tmp_path / "out" / "own" / "tiny" / "runs" / "rwp_16_seed2" / "result.json"
+        found[tolerance] = json.loads(file.read_text())["paired"]["all"]
+    settings = {**SMALL, "workload.request_kb": 16}
+    runs = ssdlab.compare(
+        device="lee2013", workload="lee2013-synthetic", schemes=["npgc", "rwp"], requests=300, seed=2, set=settings, log_requests=True
+    )
+    times = zip(*(runs[scheme].requests["response_ns"].to_pylist() for scheme in ("npgc", "rwp")), strict=True)
+    changes = [(after - before) / before for before, after in times]
+    for tolerance, row in found.items():
+        assert row["slower"] == sum(change > (tolerance or 0) for change in changes) / 300
+        assert row["faster"] == sum(change < -(tolerance or 0) for change in changes) / 300
+    assert found[0.3]["same"] > found[None]["same"], "some changes are small"
 
 
 def test_sizes_of_pairs_have_numbers_of_their_own(tmp_path: Path) -> None:
@@ -551,6 +571,8 @@ def test_sizes_of_pairs_have_numbers_of_their_own(tmp_path: Path) -> None:
     [
         ('"BASE"', '"npgcc"', ['paired: no scheme of the study "npgcc"', 'did you mean "npgc"']),
         ('"BASE"', "1", ["paired", "text"]),
+        ('"BASE"', '"rwp"\npaired_tolerance = 1.5', ["paired_tolerance = 1.5", "expected 0 to 1"]),
+        ('paired = "BASE"', "paired_tolerance = 0.1", ["paired_tolerance = 0.1", "beside `paired`"]),
         ('paired = "BASE"', 'paired = "rwp"\nengine = "queueing"', ["paired", "only runs of the drive"]),
     ],
 )

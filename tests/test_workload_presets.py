@@ -109,6 +109,15 @@ def test_the_workloads_for_caches_differ_in_what_the_table_has_only() -> None:
     assert all(rule == rules[0] for rule in rules)
 
 
+@pytest.mark.parametrize("name", ["financial1", "hm_0"])
+def test_the_hot_part_is_hit_as_often_as_the_traces_that_can_be_had(name: str) -> None:
+    """30 % with 1 MB, 35 % with 32 MB: the mean of the beginnings of these two traces."""
+    for megabytes, share in ((1, 0.30), (32, 0.35)):
+        settings = {**FILLED, "ftl.partial_write": "program", "cache.bytes": megabytes << 20}
+        run = ssdlab.run(device="wu2017", scheme="lru", workload=f"wu2017-{name}-like", requests=30_000, set=settings)
+        assert run.cache.hit_ratio == pytest.approx(share, abs=0.02)
+
+
 # ae2022, Table 2: read share, sequential share, mean size of reads and of writes (KB).
 DATABASES = {
     "cassandra-like": (0.732, 0.565, 421.3, 298.8),
@@ -207,6 +216,14 @@ def test_the_disk_workloads_have_the_sizes_and_shares_of_the_table(name: str) ->
     assert moments(reads) == pytest.approx(row.read_kb, rel=0.01)
     assert moments(writes) == pytest.approx(row.write_kb, rel=0.01)
     assert all(size % 8 == 0 for size, _ in reads + writes), "whole pages"
+
+
+@pytest.mark.parametrize("name", DISKS)
+def test_the_disk_workloads_follow_one_rule(name: str) -> None:
+    flows = flows_of(name)
+    assert [flow["read_share"] for flow in flows] == [0.0, 1.0], "writes and reads, each of all sizes in one flow"
+    assert all((flow["align_kb"], flow["align_large_kb"]) == (8, 64) for flow in flows)
+    assert flows[0]["arrival"] == "burst"
 
 
 @pytest.mark.parametrize("name", DISKS)

@@ -19,14 +19,18 @@ import ssdlab
 
 PAGE_KB = 8
 UNIT = 8
-"""Pages in 64 KB, at multiples of which large requests begin."""
+"""Pages in 64 KB: requests of so many begin at multiples of it."""
 CHIPS = 16
 PROGRAM_S, READ_S = 1.3265e-3, 101.5e-6
 WRITE_LOAD, READ_LOAD = 0.6, 0.1
 """Share of its time for which the chip that is asked for most programs, or reads: the rate is the highest with neither above this."""
 DEVICE = {"device.multiplane": False, "device.die_interleave": False}
 SEEDS = (1, 2, 3)
-ROUNDS = 7
+ROUNDS = 2
+NEAR = 0.2
+"""The search ends where the relative differences of both slacks sum up to less."""
+FIRST = {False: 1.6, True: 9.0}
+"""The search begins with so many large requests in a burst of writes, or of reads, as the slack has times of a service, times this."""
 
 
 @dataclass(frozen=True)
@@ -93,28 +97,25 @@ class Flow:
     reads: bool
     share: float
     sizes: Sizes
-    large: bool
-    """Whether it comes in bursts, at multiples of 64 KB."""
 
     def pages_of_the_chip(self) -> float:
         """Pages that a request of the workload has for the chip that is asked for most, in the mean."""
-        starts = range(0, CHIPS, UNIT) if self.large else range(CHIPS)
         total = sum(self.sizes.values())
-        pages = [sum(p * sum((s + i) % CHIPS == 0 for i in range(n)) for n, p in self.sizes.items()) / total for s in starts]
-        return self.share * sum(pages) / len(starts)
+        return self.share * sum(share / total * _pages_of_the_chip(pages) for pages, share in self.sizes.items())
+
+
+def _pages_of_the_chip(pages: int) -> float:
+    """The same of a request of so many pages: a large one begins on the first chip or the ninth, a small one on any."""
+    starts = range(0, CHIPS, UNIT if pages >= UNIT else 1)
+    return sum((start + i) % CHIPS == 0 for start in starts for i in range(pages)) / len(starts)
 
 
 def flows(trace: Trace) -> list[Flow]:
-    """Writes and reads, small and large ones."""
-    found = []
-    for reads, share, (mean, deviation) in ((False, trace.writes, trace.write_kb), (True, 1 - trace.writes, trace.read_kb)):
-        table = sizes(mean, deviation)
-        # Where no request is of 64 KB or more, those of a page stand for them.
-        large = {n: p for n, p in table.items() if n > UNIT} or {1: table[1]}
-        small = {n: p for n, p in table.items() if n not in large}
-        total = sum(table.values())
-        found += [Flow(reads, share * sum(part.values()) / total, part, part is large) for part in (small, large)]
-    return found
+    """Writes and reads, each of all sizes."""
+    return [
+        Flow(False, trace.writes, sizes(*trace.write_kb)),
+        Flow(True, 1 - trace.writes, sizes(*trace.read_kb)),
+    ]
 
 
 def rate(trace: Trace) -> float:
@@ -132,19 +133,25 @@ def keys(trace: Trace, bursts: tuple[int, int]) -> list[dict[str, object]]:
     each = rate(trace)
     tables = []
     for flow in flows(trace):
-        burst = bursts[flow.reads] if flow.large else 1
+        burst = bursts[flow.reads]
         tables.append({
             "read_share": float(flow.reads),
             "size_table": [[PAGE_KB * pages, weight] for pages, weight in flow.sizes.items()],
             "interarrival_us": float(f"{1e6 / (each * flow.share):.4g}"),
-            "align_kb": PAGE_KB * (UNIT if flow.large else 1),
             "arrival": "burst" if burst > 1 else "exponential",
             **({"burst_length": burst} if burst > 1 else {}),
         })  # fmt: skip
     return tables
 
 
-COMMON = {"request_size": "table", "address": "uniform", "footprint": 0.1, "queue_depth": 0}
+COMMON = {
+    "request_size": "table",
+    "address": "uniform",
+    "footprint": 0.1,
+    "align_kb": PAGE_KB,
+    "align_large_kb": PAGE_KB * UNIT,
+    "queue_depth": 0,
+}
 
 
 def slack_ms(tables: list[dict[str, object]], requests: int) -> tuple[float, float]:
@@ -156,32 +163,40 @@ def slack_ms(tables: list[dict[str, object]], requests: int) -> tuple[float, flo
 
 REQUESTS = 200_000
 FEWEST_SHARE = 1 / 4
-"""At most this share of the large requests of a run are one burst: with fewer bursts their number would decide everything."""
-MORE = {"prxy_0": 1 / 3, "rsrch_0": 3 / 4}
-"""Where their reads need more than that."""
+"""At most this share of the writes, or of the reads, of a run are one burst: with fewer bursts their number would decide everything."""
+
+
+def _first(flow: Flow, slack_ms: float, most: float) -> float:
+    """The length of bursts that the search begins with."""
+    large = sum(share for pages, share in flow.sizes.items() if pages >= UNIT)
+    services = slack_ms / 1e3 / (READ_S if flow.reads else PROGRAM_S)
+    return max(1.0, min(FIRST[flow.reads] * services / large, most)) if large else most
 
 
 def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
     """The bursts of a trace, and the slack they give."""
     trace = TABLE[name]
     wanted = (trace.write_slack_ms, trace.read_slack_ms)
-    lengths = [200.0, 20.0]
-    most = [
-        MORE.get(name, FEWEST_SHARE) * REQUESTS * sum(flow.share for flow in flows(trace) if flow.large and flow.reads is reads)
-        for reads in (False, True)
-    ]
+    most = [FEWEST_SHARE * REQUESTS * flow.share for flow in flows(trace)]
+    lengths = [_first(flow, slack, limit) for flow, slack, limit in zip(flows(trace), wanted, most, strict=True)]
     best = (np.inf, (1, 1), (0.0, 0.0))
     for _ in range(ROUNDS):
-        bursts = (max(1, int(min(lengths[0], most[0]))), max(1, int(min(lengths[1], most[1]))))
+        bursts = (_rounded(min(lengths[0], most[0])), _rounded(min(lengths[1], most[1])))
         found = slack_ms(keys(trace, bursts), REQUESTS)
         off = sum(abs(np.log((is_ + 0.2) / (should + 0.2))) for is_, should in zip(found, wanted, strict=True))
         if off < best[0]:
             best = (off, bursts, found)
+        if off < NEAR:
+            break
         for kind in range(2):
             factor = (wanted[kind] + 1e-3) / (found[kind] + 1e-3)
             lengths[kind] = min(max(1.0, lengths[kind] * min(max(factor, 0.1), 10.0) ** 0.85), max(1.0, most[kind]))
-    bursts = tuple(int(f"{float(f'{length:.2g}'):.0f}") for length in best[1])
-    return bursts, slack_ms(keys(trace, bursts), REQUESTS)  # type: ignore[arg-type, return-value]
+    return best[1:]
+
+
+def _rounded(length: float) -> int:
+    """To two digits, from 1."""
+    return max(1, int(float(f"{length:.2g}")))
 
 
 SOURCE = (
@@ -195,11 +210,11 @@ source = "{source}"
 
 [workload]
 # Table 2: {table}: of a few whole pages that give just these. Open
-# there: arrivals and addresses. One rule for all 21 (tools/calibrate_elyasi2017.py): requests of 64 KB and more begin at multiples of 64 KB
-# and come in bursts, smaller ones anywhere and at random; the rate is the highest at which no chip programs for more than 60 % of its time
-# or reads for more than 10 %. The lengths of the bursts are calibrated, at seeds 1 to 3 and 200,000 requests, to the slack that Table 2 has
-# for the baseline, on the elyasi2017 drive with one operation at a time on a chip (device.multiplane and die_interleave false):
-# {slack}.{exception}"""
+# there: arrivals and addresses. One rule for all 21 (tools/calibrate_elyasi2017.py): writes come in bursts of all sizes, and so do reads;
+# requests of 64 KB and more begin at multiples of 64 KB, smaller ones at any page; the rate is the highest at which no chip programs for
+# more than 60 % of its time or reads for more than 10 %. The lengths of the bursts are calibrated, at seeds 1 to 3 and 200,000 requests, to
+# the slack that Table 2 has for the baseline, on the elyasi2017 drive with one operation at a time on a chip (device.multiplane and
+# die_interleave false): {slack}."""
 
 
 def preset(name: str, bursts: tuple[int, int], found: tuple[float, float]) -> str:
@@ -208,8 +223,7 @@ def preset(name: str, bursts: tuple[int, int], found: tuple[float, float]) -> st
     table = f"{100 * trace.writes:g} % writes of {trace.write_kb[0]} KB (deviation {trace.write_kb[1]}), "
     table += f"reads of {trace.read_kb[0]} KB ({trace.read_kb[1]})"
     slack = f"{trace.write_slack_ms} ms of writes, {trace.read_slack_ms} of reads; here {found[0]:.1f} and {found[1]:.2f}"
-    exception = "\n# It has none of 64 KB: requests of one page stand for them." if name == "rsrch_2" else ""
-    lines = [HEAD.format(name=name, source=SOURCE, table=table, slack=slack, exception=exception)]
+    lines = [HEAD.format(name=name, source=SOURCE, table=table, slack=slack)]
     tables = keys(trace, bursts)
     for number, table in enumerate(tables):
         if number:

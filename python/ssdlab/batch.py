@@ -80,6 +80,8 @@ class Job:
     """The keys set by hand that have no effect in it, with what they need."""
     base: str | None = None
     """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
+    tolerance: float = 0.0
+    """A change of a response time by at most this share of it counts as none in that comparison."""
     held: Mapping[str, Held] = field(default_factory=dict)
     """Copies of what the run reads and could not be read again."""
 
@@ -99,6 +101,7 @@ class Job:
         log: Log = None,
         timeline: Timeline | None = None,
         base: str | None = None,
+        tolerance: float = 0.0,
     ) -> Job:
         """Checks everything that can be checked before the run; touches no file but a temporary folder for the log.
 
@@ -110,6 +113,7 @@ class Job:
             log: whether a row for each request is logged: `"kept"` with the result, or `"temporary"`, for as long as the result lives.
             timeline: the timeline that is to be written, and where.
             base: the label of the run that it is to be paired with.
+            tolerance: a change of a response time by at most this share of it counts as none there.
         """
         keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
@@ -128,6 +132,7 @@ class Job:
             entries={key: value for key, value in entries.items() if value is not None},
             idle=setup.idle(plan.config),
             base=base,
+            tolerance=tolerance,
             held=setup.held,
         )
 
@@ -276,7 +281,7 @@ class Pairs:
             if result is None:
                 self._compared(job.base)
             elif job.base in self._bases:
-                yield job, self._paired(job.base, result)
+                yield job, self._paired(job, result)
             else:
                 self._waiting.setdefault(job.base, []).append((job, result))
             return
@@ -285,7 +290,7 @@ class Pairs:
         if result is not None:
             yield job, result
         for other, waiting in self._waiting.pop(job.label, []):
-            yield other, self._paired(job.label, waiting)
+            yield other, self._paired(other, waiting)
 
     def left(self) -> Iterator[tuple[Job, Result]]:
         """Those that wait for a run that never ended."""
@@ -293,12 +298,14 @@ class Pairs:
             result.drop_log()
             yield job, result
 
-    def _paired(self, label: str, result: Result) -> Result:
-        base = self._bases[label]
+    def _paired(self, job: Job, result: Result) -> Result:
+        if job.base is None:
+            raise ValueError(f"{job.label} is not to be paired with any run")
+        base = self._bases[job.base]
         if base is not None:
-            result.pair_with(base)
+            result.pair_with(base, job.tolerance)
         result.drop_log()
-        self._compared(label)
+        self._compared(job.base)
         return result
 
     def _compared(self, label: str) -> None:

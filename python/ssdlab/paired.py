@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["Logged", "paired", "paired_by_size"]
 
 MANY_SIZES = 16
-NOTICED = 0.01
-"""A request that takes longer by more than this share of its time is slowed: a few nanoseconds are no loss."""
 KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
 
 
@@ -29,17 +27,17 @@ class Logged(Protocol):
         """The Parquet file with a row for each request, where logging was asked for."""
 
 
-def paired(base: Logged, other: Logged) -> dict[str, Any]:
+def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
     """How the requests of `other` fared against the same ones of `base`.
 
     Args:
         base: a run with a log of its requests.
         other: a run of the same requests, also with a log.
+        tolerance: a share of each request's response time in `base`, from 0: a change of at most so much counts as none.
 
     Returns:
-        For `all`, `read` and `write`, where there are such requests: `requests`, the shares `faster`, `slower` and `same`, the share
-        `slowed` that takes longer by more than 1 % of its response time under `base`, and the mean times that the faster ones gained and
-        the slower ones lost, `gain_ns` and `loss_ns`, where there are any.
+        For `all`, `read` and `write`, where there are such requests: `requests`, the shares `faster`, `slower` and `same`, and the mean
+        times that the faster ones gained and the slower ones lost, `gain_ns` and `loss_ns`, where there are any.
 
     Raises:
         UsageError: if a run kept no log, or they are not of the same requests.
@@ -49,12 +47,12 @@ def paired(base: Logged, other: Logged) -> dict[str, Any]:
     before, after = _logs(base, other)
     gain = _gain(before, after)
     kinds = pc.cast(before["kind"], "string")
-    chosen = {name: _is_in(kinds, wanted) for name, wanted in KINDS.items()}
-    groups = {name: (pc.filter(gain, mask), pc.filter(before["response_ns"], mask)) for name, mask in chosen.items()}
-    return {name: _summary(gains, times) for name, (gains, times) in groups.items() if len(gains)}
+    groups = {name: _is_in(kinds, wanted) for name, wanted in KINDS.items()}
+    found = {name: (pc.filter(gain, chosen), pc.filter(before["response_ns"], chosen)) for name, chosen in groups.items()}
+    return {name: _summary(gains, times, tolerance) for name, (gains, times) in found.items() if len(gains)}
 
 
-def paired_by_size(base: Logged, other: Logged) -> dict[str, Any]:
+def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
     """The same, and by how many percent the mean response time `change`d, of the requests of each size.
 
     Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them.
@@ -70,7 +68,7 @@ def paired_by_size(base: Logged, other: Logged) -> dict[str, Any]:
             return {}
         of_size = pc.equal(kb, size)
         gains, times = pc.filter(gain, of_size), pc.filter(before["response_ns"], of_size)
-        found[f"kb{size:.0f}"] = {**_summary(gains, times), "change": -100 * pc.sum(gains).as_py() / pc.sum(times).as_py()}
+        found[f"kb{size:.0f}"] = {**_summary(gains, times, tolerance), "change": -100 * pc.sum(gains).as_py() / pc.sum(times).as_py()}
     return found
 
 
@@ -108,18 +106,16 @@ def _is_in(kinds: pa.ChunkedArray, wanted: tuple[str, ...]) -> pa.ChunkedArray:
     return pc.is_in(kinds, pa.array(wanted))
 
 
-def _summary(gains: pa.ChunkedArray, times: pa.ChunkedArray) -> dict[str, Any]:
-    """Shares and means of what requests gained (ns, negative for a loss), given their response times (ns) before."""
+def _summary(gains: pa.ChunkedArray, times: pa.ChunkedArray, tolerance: float) -> dict[str, Any]:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     count = len(gains)
-    faster, slower = pc.filter(gains, pc.greater(gains, 0)), pc.filter(gains, pc.less(gains, 0))
-    slowed = pc.sum(pc.less(gains, pc.multiply(times, -NOTICED))).as_py()
+    limit = pc.multiply(pc.cast(times, "float64"), tolerance)
+    faster, slower = pc.filter(gains, pc.greater(gains, limit)), pc.filter(gains, pc.less(gains, pc.negate(limit)))
     summary = {
         "requests": count,
         "faster": len(faster) / count,
         "slower": len(slower) / count,
-        "slowed": slowed / count,
         "same": (count - len(faster) - len(slower)) / count,
     }
     if len(faster):

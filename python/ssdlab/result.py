@@ -118,9 +118,13 @@ class Result(RunStatistics):
 
         return scheme_of(self._data) or "run"
 
-    def pair_with(self, base: Result) -> None:
-        """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size."""
-        self._data = {**self._data, "paired": {**paired(base, self), "by_size": paired_by_size(base, self)}}
+    def pair_with(self, base: Result, tolerance: float = 0.0) -> None:
+        """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size.
+
+        A change of at most `tolerance` times the response time in `base` counts as none.
+        """
+        by_size = paired_by_size(base, self, tolerance)
+        self._data = {**self._data, "paired": {**paired(base, self, tolerance), "by_size": by_size}}
 
     def seal(self) -> None:
         """Adds the entry `checksum`, by which a change of the file is seen."""

@@ -40,8 +40,8 @@ __all__ = [
 ]
 
 STUDY_KEYS = (
-    *("title", "place", "about", "deviations", "discussion", "schemes", "paired", "seeds", *TABLES, "vary", "metrics", "rows", "figure"),
-    *("ours", "calibrated"),
+    *("title", "place", "about", "deviations", "discussion", "schemes", "paired", "paired_tolerance", "seeds"),
+    *(*TABLES, "vary", "metrics", "rows", "figure", "ours", "calibrated"),
     *SETUP_KEYS,
 )
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
@@ -172,6 +172,8 @@ class Study:
     """What came of it, and why, as far as runs show it."""
     paired: str | None = None
     """A scheme: the requests of all others are compared with its own, one by one."""
+    paired_tolerance: float = 0.0
+    """A share of each request's response time: a change of at most so much counts as none."""
     folder: Path = field(default=Path(), compare=False)
     """The folder that the names of traces are relative to, besides the current one."""
 
@@ -237,6 +239,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
         deviations=tuple(table.get("deviations", [])),
         discussion=statements(f"{name}: discussion", table.get("discussion", [])),
         paired=table.get("paired"),
+        paired_tolerance=table.get("paired_tolerance", 0.0),
         folder=folder,
     )
     _check_names(study)
@@ -411,6 +414,8 @@ def _check_names(study: Study) -> None:
         check_known(f"{study.name}: paired", study.paired, study.schemes, "scheme of the study")
         if any(study.setup_of(combination)["engine"] != DRIVE for combination in study.combinations()):
             raise ConfigError(f'{study.name}: paired = "{study.paired}": only runs of the drive have logs to pair')
+    if study.paired_tolerance and (study.paired is None or not 0 < study.paired_tolerance < 1):
+        raise ConfigError(f"{study.name}: paired_tolerance = {study.paired_tolerance}: expected 0 to 1, beside `paired`")
     if len(set(study.seeds)) != len(study.seeds) or len(set(study.schemes)) != len(study.schemes):
         raise ConfigError(f"{study.name}: a scheme or seed is named twice")
 

@@ -18,7 +18,15 @@ DRIVE_ONLY = ("prefill", "warm_up")
 
 
 def job(
-    label: str, setup: Mapping[str, Any], scheme: str, seed: int, *, folder: Path | None, series: bool, paired: str | None = None
+    label: str,
+    setup: Mapping[str, Any],
+    scheme: str,
+    seed: int,
+    *,
+    folder: Path | None,
+    series: bool,
+    paired: str | None = None,
+    tolerance: float = 0.0,
 ) -> AnyJob:
     """The run that a study's setup asks for, checked.
 
@@ -30,6 +38,7 @@ def job(
         folder: where its result goes.
         series: whether it keeps what is drawn over time.
         paired: the label of the run that its requests are compared with, which may be itself: then others are compared with it.
+        tolerance: a change of a response time by at most this share of it counts as none in that comparison.
 
     Raises:
         ConfigError: if the setup has what its engine does not know.
@@ -49,7 +58,7 @@ def job(
         raise ConfigError(f'{QUEUEING}.{next(iter(setup[QUEUEING]))}: only runs with engine = "{QUEUEING}" have such options')
     log: Log = "kept" if series else None if paired is None else "temporary"
     base = None if paired == label else paired
-    return Job.prepare(label, Setup(**fields, shared=True), scheme, folder=folder, log=log, base=base)
+    return Job.prepare(label, Setup(**fields, shared=True), scheme, folder=folder, log=log, base=base, tolerance=tolerance)
 
 
 def _check_known(setup: Mapping[str, Any]) -> None:

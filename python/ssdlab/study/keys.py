@@ -50,6 +50,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "engine": str,
     "quick": int,
     "paired": str,
+    "paired_tolerance": (int, float),
     "queueing": dict,
     "metrics": dict,
     "figure": dict,

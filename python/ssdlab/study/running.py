@@ -77,7 +77,9 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
             series = labels in shown and seed == study.seeds[0]
             try:
                 paired = None if study.paired is None else base
-                jobs[scheme, labels, seed] = engines.job(label, setup, scheme, seed, folder=place, series=series, paired=paired)
+                jobs[scheme, labels, seed] = engines.job(
+                    label, setup, scheme, seed, folder=place, series=series, paired=paired, tolerance=study.paired_tolerance
+                )
             except Error as error:
                 raise type(error)(f"{study.name}: {label}: {error}") from error
     if not jobs:

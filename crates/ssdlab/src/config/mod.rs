@@ -799,6 +799,9 @@ pub struct Workload {
     /// Generated: addresses of random requests are multiples of this, KB; itself a multiple of 0.5.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub align_kb: f64,
+    /// Generated: random requests of at least this size begin at multiples of it, KB; itself a multiple of 0.5. 0: as all others.
+    #[schemars(range(min = 0.0, max = 1048576.0))]
+    pub align_large_kb: f64,
     /// Generated: further independent flows, each a table of the `Generated` keys above. Keys not given have the value of this flow. The
     /// requests of all flows are merged by arrival time.
     pub flows: Vec<serde_json::Map<String, serde_json::Value>>,
@@ -860,6 +863,7 @@ impl Default for Workload {
             zipf_exponent: 1.0,
             footprint: 1.0,
             align_kb: 4.0,
+            align_large_kb: 0.0,
             flows: Vec::new(),
             queue_depth: 0,
             max_outstanding: 10_000_000,

@@ -199,6 +199,7 @@ fn config_relations_between_keys() {
              one part alone choose \"uniform\"",
         ),
         (&[("workload.align_kb", "0.7")], "workload.align_kb = 0.7: must be whole sectors of 512 bytes, a multiple of 0.5"),
+        (&[("workload.align_large_kb", "64.2")], "workload.align_large_kb = 64.2: must be whole sectors of 512 bytes, a multiple of 0.5"),
         (&[("workload.trace", "")], "workload.trace = \"\": must name a file; leave it out to generate requests"),
     ];
     for (pairs, message) in cases {

@@ -62,9 +62,10 @@ fn flow(path: &str, workload: &Workload, messages: &mut Vec<String>) {
              \"uniform\""
         ));
     }
-    let align = workload.align_kb;
-    if (align * 2.0).fract() != 0.0 {
-        messages.push(format!("{path}.align_kb = {align}: must be whole sectors of 512 bytes, a multiple of 0.5"));
+    for (key, align) in [("align_kb", workload.align_kb), ("align_large_kb", workload.align_large_kb)] {
+        if (align * 2.0).fract() != 0.0 {
+            messages.push(format!("{path}.{key} = {align}: must be whole sectors of 512 bytes, a multiple of 0.5"));
+        }
     }
 }
 

@@ -14,7 +14,7 @@ const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
 /// The keys that a further flow may set.
-const FLOW_KEYS: [&str; 15] = [
+const FLOW_KEYS: [&str; 16] = [
     "request_kb",
     "request_size",
     "size_table",
@@ -30,6 +30,7 @@ const FLOW_KEYS: [&str; 15] = [
     "zipf_exponent",
     "footprint",
     "align_kb",
+    "align_large_kb",
 ];
 
 /// An endless synthetic workload of one or several flows, merged by arrival; at one instant the earlier flow comes first.
@@ -37,7 +38,8 @@ const FLOW_KEYS: [&str; 15] = [
 /// Every request lies inside its flow's footprint, which begins at byte 0:
 /// - a sequential one begins where its flow's last one ended, or at byte 0 where it would not fit there;
 /// - a random one begins at a multiple of `align_kb`. Uniform addresses are drawn from those at which the request fits; a hot-cold or
-///   Zipf address at which it does not fit is moved down to the last that does;
+///   Zipf address at which it does not fit is moved down to the last that does. One of at least `align_large_kb` is then moved down to a
+///   multiple of that;
 /// - a size drawn larger than the footprint is cut to it.
 ///
 /// Time is counted in integer picoseconds, so that nothing accumulates, and handed out in nanoseconds, rounded down. The first request
@@ -139,6 +141,15 @@ impl Check {
 
     fn share(&self, key: &str, value: f64) -> Result<f64> {
         self.range(key, value, 0.0, 1.0)
+    }
+
+    /// The bytes that addresses are multiples of.
+    fn alignment(&self, key: &str, kb: f64, least_kb: f64) -> Result<u64> {
+        self.range(key, kb, least_kb, 1_048_576.0)?;
+        if (kb * 2.0).fract() != 0.0 {
+            return Err(self.error(key, &format!(" = {kb}: expected a multiple of 0.5 (one sector)")));
+        }
+        Ok((kb * 2.0) as u64 * SECTOR_BYTES)
     }
 
     /// The footprint in whole sectors, bytes.
@@ -336,6 +347,8 @@ struct Addresses {
     sequential_share: f64,
     footprint: u64,
     align: u64,
+    /// Requests of at least so many bytes begin at multiples of it; 0: none do.
+    align_large: u64,
     /// Aligned addresses in the footprint.
     slots: u64,
     /// The end of the flow's last request.
@@ -357,11 +370,8 @@ enum AddressLaw {
 
 impl Addresses {
     fn new(config: &Workload, check: &Check, footprint: u64, [sequential, random, mut scatter]: [Rng; 3]) -> Result<Self> {
-        let align_kb = check.range("align_kb", config.align_kb, 0.5, 1_048_576.0)?;
-        if (align_kb * 2.0).fract() != 0.0 {
-            return Err(check.error("align_kb", &format!(" = {align_kb}: expected a multiple of 0.5 (one sector)")));
-        }
-        let align = (align_kb * 2.0) as u64 * SECTOR_BYTES;
+        let align = check.alignment("align_kb", config.align_kb, 0.5)?;
+        let align_large = check.alignment("align_large_kb", config.align_large_kb, 0.0)?;
         let slots = footprint.div_ceil(align);
         let law = match config.address {
             Address::Uniform => AddressLaw::Uniform,
@@ -375,7 +385,7 @@ impl Addresses {
             }
         };
         let sequential_share = check.share("sequential_share", config.sequential_share)?;
-        Ok(Addresses { law, sequential_share, footprint, align, slots, last_end: None, sequential, random })
+        Ok(Addresses { law, sequential_share, footprint, align, align_large, slots, last_end: None, sequential, random })
     }
 
     fn draw(&mut self, length: u64) -> u64 {
@@ -407,7 +417,8 @@ impl Addresses {
             },
             AddressLaw::Zipf(zipf, scatter) => scatter.place(zipf.rank(rng) - 1),
         };
-        slot.min(last_fitting) * self.align
+        let start = slot.min(last_fitting) * self.align;
+        if self.align_large > 0 && length >= self.align_large { start / self.align_large * self.align_large } else { start }
     }
 }
 
@@ -473,6 +484,28 @@ mod tests {
                 assert!(request.offset + request.length <= footprint, "{address:?} {request:?}");
             }
         }
+    }
+
+    #[test]
+    fn large_requests_alone_begin_at_their_own_multiples() {
+        for address in [Address::Uniform, Address::HotCold, Address::Zipf] {
+            let config = Workload {
+                address,
+                request_size: SizeDistribution::Table,
+                size_table: vec![(8.0, 1.0), (64.0, 1.0), (72.0, 1.0)],
+                align_kb: 8.0,
+                align_large_kb: 64.0,
+                ..Workload::default()
+            };
+            let (large, small): (Vec<_>, Vec<_>) = take(&config, MB, 6000).into_iter().partition(|r| r.length >= 64 << 10);
+            assert!(large.iter().all(|r| r.offset % (64 << 10) == 0 && r.offset + r.length <= MB), "{address:?}");
+            assert!(small.iter().any(|r| r.offset % (64 << 10) != 0), "{address:?}");
+            // All of their multiples, where the addresses are uniform: 15 of the 16 have room for 72 KB.
+            let starts = large.iter().map(|r| r.offset).collect::<std::collections::BTreeSet<_>>();
+            assert!(address != Address::Uniform || starts.len() == 16, "{starts:?}");
+        }
+        let config = Workload { align_large_kb: 64.2, ..Workload::default() };
+        assert!(message(&config).contains("workload.align_large_kb"));
     }
 
     #[test]
