@@ -48,7 +48,8 @@ impl Kind {
     ///
     /// The GC thresholds belong to the device, as papers give them with the drive. The trigger is published both with a drive (ae2022) and
     /// as a scheme (lee2013's idle-time GC), and so is page allocation (elyasi2017's DynAlloc): either may set
-    /// `gc.trigger` and `ftl.allocation`. Whether jobs take turns follows from how a die is accessed (ae2022 section 4.1), and is an axis: `gc.turns`.
+    /// `gc.trigger` and `ftl.allocation`. Whether jobs take turns follows from how a die is accessed (ae2022 section 4.1), and is an axis:
+    /// either may set `gc.turns`.
     pub fn may_set(self, key: &str) -> bool {
         const BY_DEVICE: [&str; 2] = ["gc.soft", "gc.invalid_share"];
         const BY_EITHER: [&str; 2] = ["gc.trigger", "gc.turns"];
