@@ -175,8 +175,8 @@ DISKS = {
     "stg_1": Row(0.02, (68.5, 13.6), (15.7, 11.9), (0.4, 4.5)),
     "proj_4": Row(0.005, (32.8, 28.5), (18.4, 17.7), (0.3, 6.4)),
 }
-# A burst long enough would be more than a quarter of all writes or reads (tools/calibrate_elyasi2017.py, FEWEST_SHARE); or the slack is less
-# than that of a read that meets a program.
+# A burst long enough would be more than a quarter of all writes or reads (tools/calibrate_elyasi2017.py, FEWEST_SHARE); or the slack is
+# less than that of a read that meets a program.
 OUT_OF_REACH = {
     "read": {"wdev_2", "rsrch_1", "rsrch_0"},
     "write": {"rsrch_2", "usr_1"},
