@@ -78,7 +78,7 @@ class ReferenceFtl:
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    partial_write``) and ``gc`` (``soft victim trigger invalid_share``).
+    partial_write``) and ``gc`` (``soft victim trigger invalid_share until``).
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -99,6 +99,7 @@ class ReferenceFtl:
         gc = config.get("gc", {})
         self.trigger = _one_of(gc, "trigger", "soft", ["soft", "invalid-share"])
         self.invalid_share = Fraction(str(gc.get("invalid_share", 0.7)))
+        self.until: int = gc.get("until", 0)
         self.victim = _one_of(config.get("gc", {}), "victim", "greedy", POLICIES)
 
         self.pools = self._make_pools()
@@ -286,7 +287,7 @@ class ReferenceFtl:
         if first_victim is not None:
             self._run_job(pool, first_victim)
         if decides or pool.starved:
-            self._collect(pool)
+            self._collect(pool, begun=first_victim is not None)
 
     def _open_host_block(self, pool: Pool) -> bool:
         """Sees to it that host writes have a block; true if one was taken now."""
@@ -335,15 +336,24 @@ class ReferenceFtl:
 
     # Garbage collection
 
-    def _collect(self, pool: Pool) -> None:
-        """Job after job until there are free blocks enough, or nothing to gain."""
+    def _collect(self, pool: Pool, *, begun: bool = False) -> None:
+        """Job after job until there are free blocks enough, or nothing to gain.
+
+        ``begun``: a job has ended just before.
+        """
         pool.starved = False
-        while self._wants_collection(pool):
+        while self._wants_collection(pool) or (begun and self._goes_on(pool)):
             victim = self._victim(pool)
             if victim is None:
-                pool.starved = True
+                pool.starved = self._wants_collection(pool)
                 return
             self._run_job(pool, victim)
+            begun = True
+
+    def _goes_on(self, pool: Pool) -> bool:
+        """An episode lasts until there are ``until`` blocks more than enough."""
+        enough = 2 if self.trigger == "invalid-share" else max(self.soft_blocks, 2)
+        return self.until > 0 and len(pool.free) < enough + self.until
 
     def _wants_collection(self, pool: Pool) -> bool:
         return self._trigger_fires(pool) or len(pool.free) <= 1

@@ -92,7 +92,8 @@ def cases(draw: st.DrawFn) -> Case:
     gc = draw(collectors())
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
-    gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers))
+    gc["until"] = min(gc["until"], blocks - frontiers - 3)
+    gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
     # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
     alone = gc["scope"] not in ("none", "plane", "block")
@@ -123,6 +124,7 @@ def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
         "blocks_per_plane": draw(st.integers(6, 10)),
         "pages_per_block": draw(st.integers(2, 8)),
         "page_bytes": draw(st.sampled_from([512, 1536, 4096])),
+        "read_command_ns": draw(st.sampled_from([0, 0, 500])),
         "copyback": draw(st.booleans()),
         "multiplane": pools_by == "plane" and draw(st.booleans()),
         "multiplane_aligned": draw(st.booleans()),
@@ -142,6 +144,7 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
         "victim": draw(st.sampled_from(POLICIES)),
         "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share"])),
         "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),
+        "until": draw(st.sampled_from([0, 0, 1, 2])),
     }
 
 
@@ -154,9 +157,9 @@ def schedulers(draw: st.DrawFn, device: dict[str, Any]) -> dict[str, Any]:
 
 
 @st.composite
-def spares(draw: st.DrawFn, blocks: int, *, frontiers: int) -> tuple[float, float]:
+def spares(draw: st.DrawFn, blocks: int, *, frontiers: int, until: int) -> tuple[float, float]:
     """A soft threshold for pools of `blocks`, and an over-provisioning that is just enough for it, or more."""
-    most = blocks - frontiers - 2  # a block is exported, and one is spare beyond threshold and frontiers
+    most = blocks - frontiers - 2 - until  # a block is exported, and one is spare beyond threshold and frontiers
     if draw(st.booleans()):
         soft = float(draw(st.integers(1, most)))
         threshold = int(soft)
@@ -165,7 +168,7 @@ def spares(draw: st.DrawFn, blocks: int, *, frontiers: int) -> tuple[float, floa
         threshold = max(1, int(soft * blocks + 0.5))
         if threshold > most:
             soft, threshold = 0.0, 1
-    spare = threshold + frontiers + 1
+    spare = threshold + until + frontiers + 1
     share = draw(st.sampled_from([0.0, 0.0, 0.0, 0.02, 0.1, 0.3]))
     return soft, min(1.0 - 1.0 / blocks, spare / blocks + 1e-9 + share)
 
@@ -345,7 +348,8 @@ class CoreRandom:
 
 def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
     """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
-    reference = make(case.config)
+    # No time passes: there are no episodes.
+    reference = make({**case.config, "gc": {**case.config["gc"], "until": 0}})
     # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
     by_share = case.config["gc"]["trigger"] == "invalid-share"
     kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"

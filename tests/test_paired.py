@@ -29,7 +29,8 @@ def test_each_request_is_counted_by_its_own_times(compared: ssdlab.Comparison) -
         base, other = (compared[name].requests.to_pydict() for name in ("fr-fcfs", scheme))
         for kind, row in kinds.items():
             times = zip(base["kind"], base["response_ns"], other["response_ns"], strict=True)
-            gains = [before - after for of, before, after in times if kind in ("all", of)]
+            pairs = [(before, after) for of, before, after in times if kind in ("all", of)]
+            gains = [before - after for before, after in pairs]
             faster, slower = [gain for gain in gains if gain > 0], [-gain for gain in gains if gain < 0]
             assert row["requests"] == len(gains)
             assert row["faster"] == len(faster) / len(gains)

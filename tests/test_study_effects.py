@@ -67,7 +67,10 @@ def test_equal_values_share_a_rank() -> None:
 
 def test_studies_are_in_the_order_of_their_names() -> None:
     row = {"what": "it", "paper": 1, "kind": AMOUNT, "grade": "size", "measured": {"mean": 1.0}}
-    studies = [(Path(), {"study": name, "rows": [row, {"what": "other", "grade": "ours"}]}) for name in ("b/2", "a/3", "b/10")]
+    studies = [
+        (Path(), {"study": name, "rows": [row, {"what": "other", "grade": "ours"}, {**row, "grade": "ours"}]})
+        for name in ("b/2", "a/3", "b/10")
+    ]
     assert [effect.study for effect in effects_of(studies)] == ["a/3", "b/10", "b/2"]
 
 

@@ -401,6 +401,8 @@ class Cache(Section):
     """Evictions for a write while all targets were in GC. Unit: count."""
     gc_bypasses: int
     """Pages read that were not inserted because all targets were in GC. Unit: count."""
+    spread_groups: int
+    """Groups evicted whose pages lay on several chips, or above an array on several drives (`cache.group = "contiguous"`). Unit: count."""
     response: CacheResponse
     """Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival. Unit: ns."""
     response_ns: CacheResponse
@@ -631,11 +633,24 @@ class Counters(Section):
     buffer_reads: int
     """Page reads that were answered from a write that had not ended. Absent where the run does not have it. Unit: count."""
     bus_lines: int
-    """Times that a program had to wait for its bus. Absent where the run does not have it. Unit: count."""
+    """Times that a program, or a read whose command needs the bus (read_command_ns), had to wait for its bus.
+
+    Absent where the run does not have it. Unit: count.
+    """
     copybacks: int
     """Page moves within a plane, which need no bus. Absent where the run does not have it. Unit: count."""
+    data_first: int
+    """Times that data in a register went on the bus ahead of a die that had waited longer (read_command_ns).
+
+    Absent where the run does not have it. Unit: count.
+    """
     discarded_moves: int
     """Page moves given up before their program, since the host had written or trimmed the page.
+
+    Absent where the run does not have it. Unit: count.
+    """
+    episode_jobs: int
+    """GC jobs that followed another of their episode at once, since the pool had not all free blocks that `gc.until` asks for.
 
     Absent where the run does not have it. Unit: count.
     """
@@ -653,6 +668,18 @@ class Counters(Section):
     """
     idle_pauses: int
     """Times that such a job paused because a request came. Absent where the run does not have it. Unit: count."""
+    job_turns: int
+    """GC jobs that ended while another plane of their die waited for its turn (gc.turns = job).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    misaligned_reads: int
+    """Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    jobs_set_off: int
+    """GC jobs that a host operation that waited for the die set off (`gc.begin`). Absent where the run does not have it. Unit: count."""
     moves_put_aside: int
     """Page moves suspended at a preemption point between two of their stages. Absent where the run does not have it. Unit: count."""
     multiplane_operations: int
@@ -663,6 +690,8 @@ class Counters(Section):
     """Operations that waited for an older one on their page. Absent where the run does not have it. Unit: count."""
     pause_reads: int
     """Page reads served while a program paused (write_pausing). Absent where the run does not have it. Unit: count."""
+    read_commands: int
+    """Pages read by commands that held the bus (read_command_ns). Absent where the run does not have it. Unit: count."""
     read_passes: int
     """Reads that a later one bypassed (read_bypass). Absent where the run does not have it. Unit: count."""
     redirected_writes: int
@@ -676,6 +705,13 @@ class Counters(Section):
     """Pages read in order to write a part of them. Absent where the run does not have it. Unit: count."""
     s3_entries: int
     """Times that a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
+    steps_with_requests: int
+    """Steps of GC jobs that a host operation let begin (`gc.advance`). Absent where the run does not have it. Unit: count."""
+    steps_without_requests: int
+    """Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.
+
+    Absent where the run does not have it. Unit: count.
+    """
     trimmed_pages: int
     """Pages unmapped by trims. Absent where the run does not have it. Unit: count."""
     unmapped_reads: int

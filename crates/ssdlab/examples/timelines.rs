@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ssdlab::config::{Config, Frontier, HardStops, PreconditionKind, Priority, Scope, Suspendable, Trigger};
+use ssdlab::config::{Advance, Begin, Config, Frontier, HardStops, PreconditionKind, Priority, Scope, Suspendable, Trigger, Turns};
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -69,6 +69,8 @@ struct Panel {
     config: Config,
     /// The writes that bring a job about: arrival, page.
     beginning: Vec<(u64, u64)>,
+    /// When the job begins.
+    origin: u64,
     asks: Vec<Ask>,
     /// The subscripts of the pages that the job moves, in the order in which their reads begin.
     moves: &'static [&'static str],
@@ -122,7 +124,7 @@ fn beginning(pages: [u64; 5]) -> Vec<(u64, u64)> {
 
 fn panel(title: &'static str, config: Config, asks: Vec<Ask>, counts: Vec<Count>) -> Panel {
     let beginning = beginning([0, 1, 4, 8, 12]);
-    Panel { title, config, beginning, asks, moves: &["x", "y"], counts, places: &[], states: false }
+    Panel { title, config, beginning, origin: ORIGIN, asks, moves: &["x", "y"], counts, places: &[], states: false }
 }
 
 fn merging(config: &mut Config) {
@@ -331,6 +333,9 @@ fn blocking(scope: Scope, priority: Priority, change: impl FnOnce(&mut Config)) 
     config
 }
 
+/// When the job of [`blocking`] begins.
+const SLOW_ORIGIN: u64 = 4 * MS + 302_400;
+
 fn slow_beginning(pages: [u64; 5]) -> Vec<(u64, u64)> {
     pages.into_iter().enumerate().map(|(i, page)| (MS * i as u64, page)).collect()
 }
@@ -351,6 +356,7 @@ fn blocking_scopes() -> Drawing {
     };
     let scoped = |title, scope, priority| Panel {
         beginning: slow_beginning([0, 4, 16, 32, 48]),
+        origin: SLOW_ORIGIN,
         ..panel(title, blocking(scope, priority, four_pools), asks(), counts!(preemptions))
     };
     Drawing {
@@ -369,6 +375,7 @@ fn blocking_scopes() -> Drawing {
 fn redirection() -> Drawing {
     let placed = |title, scope| Panel {
         beginning: slow_beginning([0, 1, 2, 4, 5]),
+        origin: SLOW_ORIGIN,
         moves: &["x"],
         places: &[("x", 3), ("z", 9)],
         ..panel(title, blocking(scope, Priority::Fifo, |c| c.gc.invalid_share = 0.7), vec![write(100, 9, "z")], counts!(redirected_writes))
@@ -384,6 +391,7 @@ fn redirection() -> Drawing {
 fn dual_queues() -> Drawing {
     let queued = |title, priority| Panel {
         beginning: slow_beginning([0, 1, 4, 8, 12]),
+        origin: SLOW_ORIGIN,
         ..panel(title, blocking(Scope::Block, priority, |_| ()), vec![read(10, 5, "a"), read(250, 6, "b")], counts!(preemptions))
     };
     Drawing {
@@ -411,8 +419,99 @@ fn moves_in_flight() -> Drawing {
     }
 }
 
+fn turns() -> Drawing {
+    // Two planes, which two writes at a time fill in multi-plane operations: both have a job when the fifth of these ends.
+    let two_planes = |turns| {
+        blocking(Scope::Plane, Priority::Fifo, |c| {
+            c.device.planes_per_die = 2;
+            c.device.multiplane = true;
+            c.gc.turns = turns;
+        })
+    };
+    let panel = |title, turns, moves| Panel {
+        beginning: slow_beginning([0, 1, 4, 8, 12]).into_iter().flat_map(|(at, rank)| [(at, 2 * rank), (at, 2 * rank + 1)]).collect(),
+        origin: SLOW_ORIGIN + 102_400,
+        moves,
+        ..panel(title, two_planes(turns), vec![read(100, 19, "h")], counts!(job_turns))
+    };
+    Drawing {
+        name: "turns",
+        from_us: 0,
+        to_us: 4200,
+        panels: vec![panel("turns = step", Turns::Step, &["x", "u", "y", "v"]), panel("turns = job", Turns::Job, &["x", "y", "u", "v"])],
+    }
+}
+
+fn begins() -> Drawing {
+    let begun = |title, begin, scope, priority| {
+        let config = preemptible(|c| {
+            c.ftl.frontier = Frontier::Shared;
+            (c.gc.begin, c.gc.scope, c.gc.priority) = (begin, scope, priority);
+        });
+        panel(title, config, vec![read(300, Z, "z"), write(2500, 13, "u")], counts!(jobs_set_off))
+    };
+    Drawing {
+        name: "begin",
+        from_us: 0,
+        to_us: 5250,
+        panels: vec![
+            begun("npgc, begin = frontier", Begin::Frontier, Scope::Chip, Priority::Gc),
+            begun("npgc, begin = request", Begin::Request, Scope::Chip, Priority::Gc),
+            begun("npgc, begin = write", Begin::Write, Scope::Chip, Priority::Gc),
+            begun("pgc-none, begin = request", Begin::Request, Scope::None, Priority::Host),
+        ],
+    }
+}
+
+fn episodes() -> Drawing {
+    let lasting = |title, until, scope, priority, moves: &'static [&'static str]| {
+        let config = preemptible(|c| {
+            c.ftl.frontier = Frontier::Shared;
+            (c.gc.until, c.gc.scope, c.gc.priority) = (until, scope, priority);
+        });
+        let ask = vec![write(300, Z, "z")];
+        Panel { beginning: beginning([0, 1, 2, 3, 4]), moves, ..panel(title, config, ask, counts!(episode_jobs, preemptions)) }
+    };
+    Drawing {
+        name: "until",
+        from_us: 0,
+        to_us: 4650,
+        panels: vec![
+            lasting("npgc, until = 0", 0, Scope::Chip, Priority::Gc, &[]),
+            lasting("npgc, until = 1", 1, Scope::Chip, Priority::Gc, &["v", "w", "x"]),
+            lasting("pgc-none, until = 1", 1, Scope::None, Priority::Host, &["v", "w", "x"]),
+        ],
+    }
+}
+
+fn advances() -> Drawing {
+    let advancing = |title, advance, pipeline, moves: &'static [&'static str]| {
+        let config = preemptible(|c| {
+            if pipeline {
+                pairing(c);
+            }
+            c.gc.advance = advance;
+        });
+        let asks = vec![write(100, Z, "z"), write(900, 13, "u"), read(1500, 10, "r")];
+        Panel { moves, ..panel(title, config, asks, counts!(steps_with_requests, pipelined_writes, pipelined_reads)) }
+    };
+    Drawing {
+        name: "advance",
+        from_us: 0,
+        to_us: 2150,
+        panels: vec![
+            advancing("pgc-none, advance = alone", Advance::Alone, false, &["x", "y"]),
+            advancing("pgc-none, advance = with-requests", Advance::WithRequests, false, &["x", "y"]),
+            advancing("pgc-pipeline, advance = with-requests", Advance::WithRequests, true, &["x", "y"]),
+        ],
+    }
+}
+
 fn drawings() -> Vec<Drawing> {
     vec![
+        begins(),
+        episodes(),
+        advances(),
         insertion(),
         pipeline_reads(),
         pipeline_writes(),
@@ -428,6 +527,7 @@ fn drawings() -> Vec<Drawing> {
         redirection(),
         dual_queues(),
         moves_in_flight(),
+        turns(),
     ]
 }
 
@@ -476,7 +576,7 @@ fn submitted(panel: &Panel, origin: u64) -> Simulation {
 }
 
 fn play(panel: &Panel, until: u64) -> Seen {
-    let origin = panel.beginning[4].0 + 302_400;
+    let origin = panel.origin;
     let end = origin + 8 * MS;
     let mut simulation = submitted(panel, origin);
     simulation.run_until(origin + until).expect("it runs");
@@ -485,7 +585,7 @@ fn play(panel: &Panel, until: u64) -> Seen {
     simulation.run_until(end).expect("it runs");
     let mut completions = simulation.take_completions();
     completions.sort_by_key(|completion| completion.index);
-    let ends: Vec<u64> = completions[5..].iter().map(|completion| completion.completed_ns - origin).collect();
+    let ends: Vec<u64> = completions[panel.beginning.len()..].iter().map(|completion| completion.completed_ns - origin).collect();
     assert_eq!(ends.len(), panel.asks.len(), "{}: every request completes", panel.title);
 
     let all = &simulation.ssd().trace().expect("it was kept").intervals;
@@ -493,7 +593,8 @@ fn play(panel: &Panel, until: u64) -> Seen {
     intervals.iter_mut().for_each(|i| (i.start, i.end) = (i.start - origin, i.end - origin));
     intervals.sort_by_key(|i| (i.start, i.end));
     let first = intervals.iter().find(|i| !i.host).expect("a job");
-    assert_eq!(first.start, 0, "{}: the job begins at the origin", panel.title);
+    let waits = panel.config.gc.begin != Begin::Frontier || panel.config.gc.advance == Advance::WithRequests;
+    assert!(first.start == 0 || waits, "{}: the job begins at the origin", panel.title);
 
     let mut points = Vec::new();
     let mut boxes = job(panel, &intervals, &mut points);

@@ -2,7 +2,8 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Allocation, ArrayLevel, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead, Victim,
+    Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead,
+    Victim,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -55,6 +56,8 @@ pub struct FlashRules {
     pub stop_before_transfers: bool,
     /// GC operations may be suspended or overlapped: each of their stages is an event.
     pub staged: bool,
+    /// The command of a read needs the bus.
+    pub read_commands: bool,
     /// A channel has one die, and nothing overlaps: the operation that has the die has the bus, and is one event.
     pub solo: bool,
     /// What it takes to suspend an operation in the array, ns.
@@ -68,6 +71,12 @@ pub struct FlashRules {
 /// What GC may do, and what it keeps waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct GcRules {
+    /// Who sets GC off in a pool that wants it.
+    pub begin: Begin,
+    /// Free blocks above the threshold with which an episode of GC ends; 0: GC goes block by block.
+    pub until: u32,
+    /// Each step of a job needs a host operation that lets it begin.
+    pub with_requests: bool,
     /// Who goes first when a host operation and a GC step are ready.
     pub priority: Priority,
     /// What a job excludes the host from.
@@ -174,8 +183,10 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
     // Victims that are drawn, and jobs of several dies that wait for each other.
     let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
-    let plain = !gc.copyback && !gc.several_moves() && ftl.allocation != Allocation::Dynamic;
-    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order
+    // Who waits decides when a job begins or goes on.
+    let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
+    let plain = !gc.copyback && !gc.several_moves() && device.read_command_ns == 0 && ftl.allocation != Allocation::Dynamic;
+    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests
 }
 
 impl FlashRules {
@@ -186,7 +197,10 @@ impl FlashRules {
         let gc_pipeline = config.gc.pipeline && cache_register;
         let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
         let pauses = config.scheduler.write_pausing;
-        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty();
+        let read_commands = config.device.read_command_ns > 0;
+        // The steps of a move are its stages before and after preemption point A.
+        let with_requests = config.gc.advances_with_requests();
+        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests;
         FlashRules {
             interleave: config.device.die_interleave,
             pipeline,
@@ -194,10 +208,11 @@ impl FlashRules {
             register_reads: config.gc.merge && cache_register,
             pauses,
             shares_dies: config.scheduler.pipeline || pauses || staged,
-            stop_before_program: gc_pipeline || suspends_programs,
+            stop_before_program: gc_pipeline || suspends_programs || with_requests,
             stop_before_transfers: suspends_programs,
             staged,
-            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses,
+            read_commands,
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses && !read_commands,
             suspend_ns: config.device.suspend_ns,
             ispp_steps: u64::from(config.device.ispp_steps),
             dies_per_chip: config.device.dies_per_chip,
@@ -209,6 +224,9 @@ impl GcRules {
     fn new(config: &Config, plane_in_pool: bool) -> Self {
         let gc = &config.gc;
         GcRules {
+            begin: gc.begin,
+            until: gc.until,
+            with_requests: gc.advances_with_requests(),
             priority: gc.priority,
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,

@@ -19,6 +19,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
     config.device.copyback = false;
     config.device.die_interleave = true;
     config.gc.moves_in_flight = 1;
+    config.device.read_command_ns = 0;
     config.scheduler.pipeline = false;
     config.device.read_ns_by_page.clear();
     config.device.program_ns_by_page.clear();

@@ -1352,6 +1352,7 @@ fn keeps_every_sector(case: u64, planted: Option<PlantedInCache>) -> Result<Tall
         format!("reads {}, writes {}", cache.reads, cache.writes),
         format!("aware {}, soon {}", cache.gc_aware, cache.soon > 0),
         format!("padding {:?}", cache.padding),
+        format!("group {:?}", cache.group),
         format!("{:?}", config.gc.scope),
         format!("dynamic {}", config.ftl.allocation == Allocation::Dynamic),
         format!("idle {}", cache.flush_on_idle),
@@ -1368,7 +1369,7 @@ fn random_caches_keep_every_sector() {
     let result = cases.run(|case| keeps_every_sector(case, None));
     let tally = result.unwrap_or_else(|Failure { case, reason }| panic!("case {case} {reason}\n{:#?}", drawn(case).0));
     println!("{tally:?}");
-    assert_eq!(tally.len(), 11 + 4 + 4 + 4 + 3 + 7 + 2 + 2 + 2, "an axis is missing: {tally:?}");
+    assert_eq!(tally.len(), 12 + 4 + 4 + 4 + 3 + 2 + 7 + 2 + 2 + 2, "an axis is missing: {tally:?}");
     assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
 }
 

@@ -5,6 +5,7 @@
 mod common;
 
 mod arrays;
+mod begin_and_advance;
 mod blocking;
 mod bursts;
 mod caching;
@@ -18,6 +19,7 @@ mod overload;
 mod perfetto;
 mod preemption;
 mod queue_order;
+mod read_commands;
 mod schemes;
 mod scopes;
 mod series;

@@ -16,9 +16,9 @@ const END: &str = "<!-- end of schemes -->\n";
 /// The axes that have a column. What else a preset sets is named in the last one.
 const AXES: [&str; 6] = ["gc.scope", "gc.priority", "gc.suspend", "gc.pipeline", "gc.merge", "gc.hard"];
 /// Axes that few presets set: a column for each would make the table wider than its page.
-const FURTHER: [&str; 4] = ["gc.moves_in_flight", "gc.trigger", "gc.victim", "scheduler.order"];
+const FURTHER: [&str; 7] = ["gc.begin", "gc.until", "gc.advance", "gc.moves_in_flight", "gc.trigger", "gc.victim", "scheduler.order"];
 /// By paper, from the baseline to the proposal. A preset that is not named comes at the end.
-const ORDER: &str = "npgc pgc-none pgc-merge pgc-pipeline pgc pgc-se fpgc npgc-idle pgc-idle npgc-wear pgc-wear \
+const ORDER: &str = "npgc pgc-none pgc-merge pgc-pipeline pgc pgc-se fpgc npgc-idle pgc-idle npgc-wear pgc-wear msr \
                      cbgc pbgc bbgc dqgc bbgc-dqgc cep rwp fcfs fr-fcfs \
                      dynalloc dynalloc-slacker rbyp rbyp-wp slacker wbyp wp lru cflru bplru fab gcar-lru gcar-cflru gcar-bplru gcar-fab";
 

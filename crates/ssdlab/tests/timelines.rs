@@ -10,45 +10,45 @@ use ssdlab::units::{ChannelId, DieId};
 
 const PAGE: u64 = 4096;
 
-fn read(arrival_ns: u64, page: u64) -> Request {
+pub fn read(arrival_ns: u64, page: u64) -> Request {
     Request { arrival_ns, kind: RequestKind::Read, offset: page * PAGE, length: PAGE, high_priority: false }
 }
 
-fn write(arrival_ns: u64, page: u64) -> Request {
+pub fn write(arrival_ns: u64, page: u64) -> Request {
     Request { kind: RequestKind::Write, ..read(arrival_ns, page) }
 }
 
-fn pages(request: Request, count: u64) -> Request {
+pub fn pages(request: Request, count: u64) -> Request {
     Request { length: count * PAGE, ..request }
 }
 
 /// A stage: array or bus of a number, start, end.
-type Stage = (Resource, u64, u64);
+pub type Stage = (Resource, u64, u64);
 
-fn array(die: u32, start: u64, end: u64) -> Stage {
+pub fn array(die: u32, start: u64, end: u64) -> Stage {
     (Resource::Array(DieId(die)), start, end)
 }
 
-fn bus(channel: u32, start: u64, end: u64) -> Stage {
+pub fn bus(channel: u32, start: u64, end: u64) -> Stage {
     (Resource::Bus(ChannelId(channel)), start, end)
 }
 
-struct Case {
-    name: &'static str,
-    config: Config,
-    requests: Vec<Request>,
+pub struct Case {
+    pub name: &'static str,
+    pub config: Config,
+    pub requests: Vec<Request>,
     /// By request: its response time and the parts of it.
-    responses: Vec<(u64, Vec<(Part, u64)>)>,
+    pub responses: Vec<(u64, Vec<(Part, u64)>)>,
     /// Every stage, by start.
-    stages: Vec<Stage>,
+    pub stages: Vec<Stage>,
 }
 
-fn filled(mut config: Config) -> Config {
+pub fn filled(mut config: Config) -> Config {
     config.ftl.precondition.kind = PreconditionKind::Fill;
     config
 }
 
-fn changed(mut config: Config, change: impl FnOnce(&mut Config)) -> Config {
+pub fn changed(mut config: Config, change: impl FnOnce(&mut Config)) -> Config {
     change(&mut config);
     config
 }
@@ -314,7 +314,7 @@ fn timelines() {
     }
 }
 
-fn play(case: &Case, every_stage: bool) {
+pub fn play(case: &Case, every_stage: bool) {
     let mut simulation = simulation(&case.config);
     simulation.ssd_mut().keep_trace();
     if every_stage {

@@ -123,7 +123,7 @@ class Row:
     at_least: float | None = None
     at_most: float | None = None
     ours: bool = False
-    """The paper says nothing of it: what the bounds say is expected by this project."""
+    """The paper says nothing of it, or the study is not the paper's experiment: a published number beside it is for comparison."""
     calibrated: bool = False
     """A parameter of its runs was chosen with the published number in view."""
     note: str = ""
@@ -342,7 +342,7 @@ def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
         if key not in table:
             raise ConfigError(f"{where}: {key} is missing")
     fields = {key: value for key, value in table.items() if key != "value"}
-    given: dict[str, Any] = {"ours": not published and study.get("ours", False), "calibrated": published and study.get("calibrated", False)}
+    given: dict[str, Any] = {"ours": study.get("ours", False), "calibrated": published and study.get("calibrated", False)}
     row = Row(formula=Formula(table["value"], f"{where}: value"), **given | fields)
     _check_none(where, row)
     return row

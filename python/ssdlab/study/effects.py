@@ -63,9 +63,12 @@ class Agreement:
 
 
 def effects_of(studies: Iterable[Ran]) -> list[Effect]:
-    """All published numbers of some studies, by paper and study, in a study in the order of its rows."""
+    """All published numbers that were measured again, by paper and study, in a study in the order of its rows.
+
+    Studies that are not the paper's experiment (`ours`) repeat published numbers for comparison; these are not counted again.
+    """
     ordered = sorted((study for _, study in studies), key=lambda study: str(study["study"]))
-    return [_effect(study["study"], row) for study in ordered for row in study["rows"] if "paper" in row]
+    return [_effect(study["study"], row) for study in ordered for row in study["rows"] if "paper" in row and row["grade"] != OURS]
 
 
 def _effect(name: str, row: Mapping[str, Any]) -> Effect:

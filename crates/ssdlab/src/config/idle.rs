@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
 use super::{
-    Address, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope, SizeDistribution, Suspendable,
-    Trigger, Turns, Victim, Workload,
+    Address, Advance, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope, SizeDistribution,
+    Suspendable, Trigger, Turns, Victim, Workload,
 };
 use crate::error::Result;
 
@@ -82,6 +82,13 @@ const RULES: &[Rule] = &[
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),
+    switch(
+        "gc.advance",
+        |c| c.gc.advance == Advance::WithRequests,
+        "gc.scope = \"none\" or \"block\", since no host operation is served \
+        during a job otherwise",
+        |c| c.gc.advances_with_requests(),
+    ),
     parameter("gc.hard_stops", "gc.hard above 0", |c| c.gc.hard > 0.0),
     parameter("gc.invalid_share", "gc.trigger = \"invalid-share\"", |c| c.gc.trigger == Trigger::InvalidShare),
     parameter("gc.choices", "gc.victim = \"d-choices\"", |c| c.gc.victim == Victim::DChoices),

@@ -124,6 +124,10 @@ pub struct Device {
     /// Fixed overhead of each transfer on the bus, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub command_ns: u64,
+    /// Time that the command of a page read holds the bus before the array reads, ns, for each page. 0: reads begin without the bus. Above 0,
+    /// data that wait in registers go ahead of commands.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub read_command_ns: u64,
     /// A page can be copied inside its plane without the bus (copyback).
     pub copyback: bool,
     /// Operations of one kind on different planes of a die can run as one multi-plane operation. Needs `ftl.pool = "plane"`.
@@ -190,6 +194,7 @@ impl Default for Device {
             erase_ns: 1_500_000,
             transfer_ps_per_byte: 25_000,
             command_ns: 0,
+            read_command_ns: 0,
             copyback: false,
             multiplane: false,
             multiplane_aligned: true,
@@ -425,6 +430,15 @@ pub enum PreconditionKind {
 pub struct Gc {
     /// What triggers GC.
     pub trigger: Trigger,
+    /// Who sets GC off in a pool that wants it: the write that takes a block, or a host operation that waits.
+    pub begin: Begin,
+    /// How long GC lasts once it has begun in a pool. 0: one block, then host operations that waited go first. More: an episode, block after
+    /// block with nothing between that the scope excludes, until the pool has this many free blocks more than the threshold asks for
+    /// (T_soft; for the trigger `invalid-share` the reserve).
+    #[schemars(range(min = 0, max = 1000000))]
+    pub until: u32,
+    /// Whether a job goes on by itself, or only with host operations, where the scope lets these through.
+    pub advance: Advance,
     /// Soft threshold T_soft: a pool with fewer free blocks triggers GC. Below 1: a share of the pool's blocks, rounded to the nearest
     /// block, at least 1. From 1: a number of blocks.
     #[schemars(range(min = 0.0, max = 1000000.0))]
@@ -475,6 +489,9 @@ impl Default for Gc {
     fn default() -> Self {
         Gc {
             trigger: Trigger::Soft,
+            begin: Begin::Frontier,
+            until: 0,
+            advance: Advance::Alone,
             soft: 0.05,
             hard: 0.0,
             hard_stops: HardStops::Writes,
@@ -502,6 +519,11 @@ impl Gc {
     /// read requests while GC is being applied to the same block").
     pub fn excludes_block_reads(&self) -> bool {
         self.scope == Scope::Block && self.priority != Priority::Host
+    }
+
+    /// A job waits for host operations between its steps. Where the scope keeps them from the die there are none to wait for.
+    pub fn advances_with_requests(&self) -> bool {
+        self.advance == Advance::WithRequests && matches!(self.scope, Scope::None | Scope::Block)
     }
 
     /// Invalid pages with which a block of `pages` pages triggers GC: the least number above the share `invalid_share`. With another
@@ -561,6 +583,28 @@ pub enum Trigger {
     Idle,
     /// A block with a share of invalid pages above `gc.invalid_share`; free blocks only when they are down to the reserve.
     InvalidShare,
+}
+
+/// Who sets GC off in a pool that wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Begin {
+    /// The write that takes the block as write frontier: a job begins at once, whether or not anything waits.
+    Frontier,
+    /// A host operation that waits for the die. While none does, the pool stays short of free blocks.
+    Request,
+    /// A write that waits for the die.
+    Write,
+}
+
+/// Whether a job goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advance {
+    /// It goes on whenever its die is free for it.
+    Alone,
+    /// Each host operation that begins on the die lets it take one step: the read of a page, the program of a page, or the erase.
+    WithRequests,
 }
 
 /// What waits below the hard threshold.

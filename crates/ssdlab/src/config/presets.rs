@@ -48,12 +48,13 @@ impl Kind {
     ///
     /// The GC thresholds belong to the device, as papers give them with the drive. The trigger is published both with a drive (ae2022) and
     /// as a scheme (lee2013's idle-time GC), and so is page allocation (elyasi2017's DynAlloc): either may set
-    /// `gc.trigger` and `ftl.allocation`.
+    /// `gc.trigger` and `ftl.allocation`. Whether jobs take turns follows from how a die is accessed (ae2022 section 4.1), and is an axis: `gc.turns`.
     pub fn may_set(self, key: &str) -> bool {
         const BY_DEVICE: [&str; 2] = ["gc.soft", "gc.invalid_share"];
+        const BY_EITHER: [&str; 2] = ["gc.trigger", "gc.turns"];
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
-            Kind::Device => in_section(&["device", "ftl"]) || BY_DEVICE.contains(&key) || key == "gc.trigger",
+            Kind::Device => in_section(&["device", "ftl"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key),
             Kind::Scheme => (in_section(&["gc", "scheduler", "cache"]) && !BY_DEVICE.contains(&key)) || key == "ftl.allocation",
             Kind::Workload => in_section(&["workload"]),
         }
@@ -62,7 +63,7 @@ impl Kind {
     /// [`Kind::may_set`] in words.
     pub fn scope(self) -> &'static str {
         match self {
-            Kind::Device => "device, ftl, gc.trigger, gc.soft and gc.invalid_share",
+            Kind::Device => "device, ftl, gc.trigger, gc.turns, gc.soft and gc.invalid_share",
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",
             Kind::Workload => "workload",
         }

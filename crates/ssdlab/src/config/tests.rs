@@ -131,6 +131,11 @@ fn config_relations_between_keys() {
             "device.multiplane = true: needs ftl.pool = \"plane\", not \"die\", since each plane must fill a block of its own; change \
              one of them",
         ),
+        (
+            &[("cache.policy", "bplru"), ("cache.gc_aware", "true"), ("cache.group", "contiguous")],
+            "cache.gc_aware = true: the pages of a group of contiguous addresses lie on several chips, so that bplru and fab cannot tell \
+             whether the group is in GC; set cache.group = \"chip\", or cache.gc_aware = false",
+        ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (
             &[("device.overprovisioning", "0.02")],

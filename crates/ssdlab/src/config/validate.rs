@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 use super::{
-    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
     workload_rules,
 };
 
@@ -78,7 +78,20 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
     if config.scheduler.pipeline && !config.device.cache_register {
         messages.push("scheduler.pipeline = true: needs device.cache_register = true; change one of them".into());
     }
+    steps(config, messages);
     slack(config, messages);
+}
+
+/// What collection that advances with requests is made for.
+fn steps(config: &Config, messages: &mut Vec<String>) {
+    let gc = &config.gc;
+    if gc.advance == Advance::WithRequests && gc.moves_in_flight > 1 {
+        let moves = gc.moves_in_flight;
+        messages.push(format!(
+            "gc.advance = \"with-requests\": takes one step of one page move at a time, not of gc.moves_in_flight = {moves}; set \
+             gc.moves_in_flight = 1, or gc.advance = \"alone\""
+        ));
+    }
 }
 
 /// What slack-aware scheduling (elyasi2017) is built on.
@@ -210,7 +223,25 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         ));
     } else {
         soft(config.gc.soft, capacity, messages);
+        until(config, capacity, messages);
     }
+}
+
+/// The free blocks with which an episode ends must be there to be had, else it would not end before nothing is gained any more.
+fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (until, threshold) = (u64::from(config.gc.until), capacity.soft_blocks(config.gc.soft));
+    let (spare, frontiers) = (capacity.spare_blocks(), capacity.frontiers);
+    // A threshold that leaves no room at all has a message of its own.
+    if until == 0 || threshold + frontiers >= spare || threshold + until + frontiers < spare {
+        return;
+    }
+    let most = spare - frontiers - 1 - threshold;
+    messages.push(format!(
+        "gc.until = {until}: with gc.soft that is {} free blocks of a pool, but {spare} are spare, of which {frontiers} are being filled; \
+         lower it to at most {most}{}",
+        threshold + until,
+        raise(capacity, threshold.saturating_add(until).saturating_add(needed_beyond(frontiers)))
+    ));
 }
 
 fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {

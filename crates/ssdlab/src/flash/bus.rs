@@ -1,11 +1,12 @@
-//! The bus of a channel: one transfer at a time, and a queue of those who wait for it, first come first served.
+//! The bus of a channel: one transfer at a time, and a queue of those who wait for it, first come first served. Where the commands of reads
+//! need the bus, data that wait in registers go ahead of what would begin with a command.
 //!
 //! A program does not claim its die while it waits for the bus: the die itself stands in the queue, and decides what to do when it is its turn.
 
 use std::collections::VecDeque;
 
 use super::Flash;
-use super::op::Stage;
+use super::op::{Slot, Stage};
 use crate::event::{Event, EventQueue};
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
@@ -42,16 +43,21 @@ impl Bus {
 enum Waiter {
     /// An operation with data in a register.
     Slot(SlotId),
-    /// A die that would begin a program.
+    /// A die that would begin a program, or a read whose command needs the bus.
     Die(DieId),
 }
 
 /// A bus's queue moved on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// The transfer of this slot's operation has begun.
-    Transfer(SlotId),
-    /// This die may begin a program, or whatever it prefers by now.
+    /// A transfer has begun.
+    Transfer {
+        /// Of this slot's operation.
+        at: SlotId,
+        /// A die has waited longer.
+        ahead: bool,
+    },
+    /// This die may begin what needs the bus, or whatever it prefers by now.
     Die(DieId),
 }
 
@@ -79,7 +85,7 @@ impl Flash {
         self.bus_of(die).current.is_none()
     }
 
-    /// The die stands in its bus's queue to begin a program.
+    /// The die stands in its bus's queue to begin a program, or a read whose command needs the bus.
     #[inline(always)]
     pub fn waits_for_bus(&self, die: DieId) -> bool {
         self.waits_for_bus[die.index()]
@@ -98,16 +104,42 @@ impl Flash {
         if bus.current.is_some() {
             return None;
         }
-        Some(match bus.waiting.pop_front()? {
+        // MQSim sends the data of reads that wait in registers before any command (NVM_PHY_ONFI_NVDDR2).
+        let first_data =
+            if self.rules.read_commands { bus.waiting.iter().position(|waiter| matches!(waiter, Waiter::Slot(_))) } else { None };
+        let index = first_data.unwrap_or(0);
+        Some(match bus.waiting.remove(index)? {
             Waiter::Slot(at) => {
                 self.begin_transfer(now, at, events);
-                Grant::Transfer(at)
+                Grant::Transfer { at, ahead: index > 0 }
             }
             Waiter::Die(die) => {
                 self.waits_for_bus[die.index()] = false;
                 Grant::Die(die)
             }
         })
+    }
+
+    /// The command of a slot's read begins on an idle bus, once for each page.
+    pub(super) fn begin_command(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        let slot = &mut self.slots[at.index()];
+        (slot.stage, slot.since) = (Stage::Command, now);
+        let (serial, ends) = (slot.serial, now + Ns::from(slot.op.pages) * self.timing.read_command_ns);
+        let channel = self.channel_of_die[at.die().index()];
+        let current = &mut self.buses[channel.index()].current;
+        assert!(current.is_none(), "a command begins on an idle bus");
+        *current = Some(at);
+        events.push(ends, serial, Event::Bus(channel.0));
+        self.note(now, at);
+    }
+
+    /// The command of a slot's read has ended: the array reads.
+    pub(super) fn command_ended(&mut self, now: Ns, at: SlotId, channel: ChannelId, events: &mut EventQueue) {
+        let Slot { since, op, .. } = self.slots[at.index()];
+        self.buses[channel.index()].busy_ns += now - since;
+        self.trace_stage(now, at);
+        self.note_transfer_end(now, channel);
+        self.begin_array(now, at, Stage::Read, op.read_ns, events);
     }
 
     pub(super) fn begin_transfer(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {

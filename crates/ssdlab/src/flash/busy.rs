@@ -64,7 +64,7 @@ impl Flash {
         let slot = &self.slots[at.index()];
         let die = at.die();
         let resource = match slot.stage {
-            Stage::In | Stage::Out => Resource::Bus(self.channel_of_die[die.index()]),
+            Stage::Command | Stage::In | Stage::Out => Resource::Bus(self.channel_of_die[die.index()]),
             Stage::Whole => return,
             _ => Resource::Array(die),
         };

@@ -34,6 +34,7 @@ fn doing(stage: Stage, op: &Op) -> Option<&'static str> {
     let names = Names::of(op);
     Some(match stage {
         Stage::Empty | Stage::Whole => return None,
+        Stage::Command => "read command",
         Stage::Read => names.read,
         Stage::Program | Stage::Pausing => names.program,
         Stage::Erase => "erase",
@@ -64,6 +65,10 @@ impl Flash {
             None => timeline.empty(now, at.0),
             Some(name) if matches!(slot.stage, Stage::In | Stage::Out) => {
                 timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, slot.transferred);
+            }
+            // It is no transfer of a page.
+            Some(name) if slot.stage == Stage::Command => {
+                timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, NOWHERE);
             }
             Some(name) => timeline.stage(now, at.0, name, NOWHERE),
         }

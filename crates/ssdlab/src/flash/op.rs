@@ -68,6 +68,8 @@ pub(super) enum Stage {
     Empty,
     /// Nothing can get between its stages, so its end was known at its start.
     Whole,
+    /// The command of a read is on the bus.
+    Command,
     Read,
     /// A read whose data wait for the die's other transfer to end.
     WaitRegister,
@@ -169,6 +171,7 @@ impl Slot {
     /// Where the GC operation in it is, `left` being the time left of an array stage.
     pub(super) fn phase(&self, left: Ns) -> Phase {
         match self.stage {
+            Stage::Command => Phase::Command,
             Stage::Read => Phase::Read(left),
             Stage::WaitRegister | Stage::WaitBusOut | Stage::StoppedBeforeOut => Phase::BeforeOut,
             Stage::Out => Phase::Out,
@@ -185,6 +188,8 @@ impl Slot {
 /// Where a GC operation is, as far as others care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// The command of its read is on the bus.
+    Command,
     /// The array reads, for at least this long, ns.
     Read(Ns),
     /// Read; the transfer out has not begun.

@@ -8,6 +8,8 @@ use crate::units::{ChannelId, DieId, Ns, SlotId};
 /// What an event meant for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// The command of its read has ended; the array reads.
+    CommandEnded,
     /// Its read from the array has ended.
     ReadEnded,
     /// The transfer of its page of this number has ended.
@@ -30,7 +32,7 @@ pub enum Begun {
 }
 
 impl Flash {
-    /// Starts an operation on a die that [`Flash::can_start`] it; a program also needs [`Flash::bus_free`] or the bus's grant.
+    /// Starts an operation on a die that [`Flash::can_start`] it; what [`Flash::needs_bus`] also needs [`Flash::bus_free`] or the bus's grant.
     /// Returns its slot.
     #[inline]
     pub fn start(&mut self, now: Ns, die: DieId, op: Op, events: &mut EventQueue) -> SlotId {
@@ -48,7 +50,8 @@ impl Flash {
         self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred_at: now, ..Slot::IDLE };
         self.note_start(at);
         let transfers = op.kind.transfers();
-        if transfers == 0 && !self.rules.staged || self.rules.solo && op.pages == 1 {
+        let needs_no_bus = transfers == 0 && !self.needs_bus(op.kind);
+        if needs_no_bus && !self.rules.staged || self.rules.solo && op.pages == 1 {
             events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(at.0));
             self.trace_whole(now, die, op);
             self.note_whole(now, at);
@@ -58,9 +61,20 @@ impl Flash {
             OpKind::Program => _ = self.ask_for_granted_bus(now, at, Stage::WaitBusIn, events),
             OpKind::RegisterRead => _ = self.ask_for_bus(now, at, Stage::WaitBusOut, events),
             OpKind::Erase => self.begin_array(now, at, Stage::Erase, op.write_ns, events),
+            OpKind::Read | OpKind::Move | OpKind::CopybackMove if self.rules.read_commands => self.begin_command(now, at, events),
             OpKind::Read | OpKind::Move | OpKind::CopybackMove => self.begin_array(now, at, Stage::Read, op.read_ns, events),
         }
         at
+    }
+
+    /// An operation of this kind begins on the bus.
+    #[inline(always)]
+    pub fn needs_bus(&self, kind: OpKind) -> bool {
+        match kind {
+            OpKind::Program => true,
+            OpKind::Read | OpKind::Move | OpKind::CopybackMove => self.rules.read_commands,
+            OpKind::Erase | OpKind::RegisterRead => false,
+        }
     }
 
     /// An array stage of a slot begins, for `ns`.
@@ -162,6 +176,10 @@ impl Flash {
     pub fn bus_event(&mut self, now: Ns, channel: ChannelId, events: &mut EventQueue) -> (SlotId, Progress, Option<Begun>) {
         let bus = &mut self.buses[channel.index()];
         let at = bus.current.take().expect("a transfer was in service");
+        if self.slots[at.index()].stage == Stage::Command {
+            self.command_ended(now, at, channel, events);
+            return (at, Progress::CommandEnded, None);
+        }
         bus.busy_ns += self.timing.transfer_ns;
         self.trace_stage(now, at);
         self.note_transfer_end(now, channel);

@@ -12,6 +12,8 @@ pub struct Timing {
     pub erase_ns: Ns,
     /// One page with its spare bytes over the bus, command overhead included.
     pub transfer_ns: Ns,
+    /// The command of a page read on the bus; 0: it takes no time and needs no bus.
+    pub read_command_ns: Ns,
 }
 
 impl Timing {
@@ -24,6 +26,7 @@ impl Timing {
             program_ns: by_page(&device.program_ns_by_page, device.program_ns),
             erase_ns: device.erase_ns,
             transfer_ns: transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns,
+            read_command_ns: device.read_command_ns,
         }
     }
 

@@ -159,6 +159,12 @@ impl Ftl {
         self.blocks.free_count(pool) < self.wanted_free || self.has_invalid_block(pool)
     }
 
+    /// The pool has fewer free blocks than `more` above what it wants.
+    #[inline(always)]
+    pub fn is_below(&self, pool: PoolId, more: u32) -> bool {
+        self.blocks.free_count(pool) < self.wanted_free.saturating_add(more)
+    }
+
     /// The next free block taken will have the pool want collection.
     pub fn wants_collection_after_one_block(&self, pool: PoolId) -> bool {
         self.blocks.free_count(pool) <= self.wanted_free || self.has_invalid_block(pool)

@@ -10,8 +10,12 @@
 //! | `exclusion` | from which dies and planes does a job exclude the host? |
 //! | `states` | what is allowed while a pool is short of free blocks (S0 to S3)? |
 //! | `idle` | when is the drive idle? |
+//! | `episode` | does a pool collect another block at once? |
+//! | `credits` | may a job take a step, where it needs host operations to go on? |
 //! | `untimed` | the same without a clock, for preconditioning |
 
+mod credits;
+mod episode;
 mod exclusion;
 mod idle;
 mod job;
@@ -25,6 +29,8 @@ pub use idle::Idle;
 pub use job::{Job, Move, Step};
 pub use states::StateChange;
 
+use credits::Credits;
+use episode::Episodes;
 use exclusion::Exclusion;
 use job::Jobs;
 use scope_queue::ScopeQueues;
@@ -48,6 +54,8 @@ pub struct Collector {
     exclusion: Exclusion,
     states: States,
     idle: Option<Idle>,
+    episodes: Episodes,
+    credits: Credits,
     /// By pool: it waits for a job or has one.
     queued: Vec<bool>,
     /// By pool: it wants GC but no block gained anything, until a page of it is invalidated.
@@ -68,6 +76,8 @@ impl Collector {
             exclusion: Exclusion::new(rules.scope, geometry),
             states: States::new(config, geometry),
             idle: Idle::new(config, geometry.pools.blocks_each),
+            episodes: Episodes::new(rules.until, geometry),
+            credits: Credits::new(rules.with_requests, geometry),
             queued: vec![false; pools],
             stalled: vec![false; pools],
             stalled_count: 0,
@@ -123,10 +133,11 @@ impl Collector {
         self.jobs.count()
     }
 
-    /// Evaluates the trigger for a pool. Returns the pool whose job may start now, if there is one.
+    /// Evaluates the trigger for a pool. `set_off`: what sets GC off is there (`gc.begin`). Returns the pool whose job may start now, if there
+    /// is one.
     #[inline]
-    pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId) -> Option<PoolId> {
-        if self.queued[pool.index()] || !ftl.wants_collection(pool) {
+    pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
+        if self.queued[pool.index()] || !set_off || !ftl.wants_collection(pool) {
             return None;
         }
         self.queued[pool.index()] = true;
@@ -143,21 +154,22 @@ impl Collector {
     /// A page of the pool was invalidated or a block closed: if GC stopped for want of gain, it may go on. Returns the pool whose job may
     /// start now.
     #[inline(always)]
-    pub fn gain_appeared(&mut self, ftl: &Ftl, pool: PoolId) -> Option<PoolId> {
+    pub fn gain_appeared(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
         if self.stalled_count == 0 || !self.stalled[pool.index()] {
             return None;
         }
         self.stalled[pool.index()] = false;
         self.stalled_count -= 1;
-        self.trigger(ftl, pool)
+        self.trigger(ftl, pool, set_off)
     }
 
-    /// Starts the job of the pool that is next in its scope. Returns false if nothing is to be gained there (any more); the caller then asks
-    /// [`Collector::next_in_scope`].
-    pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready) -> bool {
-        let wanted = ftl.wants_collection(pool);
-        let victim = if wanted { self.victims.pick(ftl, pool) } else { None };
+    /// Starts the job of the pool that is next in its scope. Returns false if nothing is to be gained there (any more), or what set GC off
+    /// is gone; the caller then asks [`Collector::next_in_scope`].
+    pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready, set_off: bool) -> bool {
+        let wanted = set_off && ftl.wants_collection(pool);
+        let victim = if wanted || self.episodes.goes_on(ftl, pool) { self.victims.pick(ftl, pool) } else { None };
         self.queues.pop(ftl.geometry(), pool, victim.is_some());
+        self.episodes.set(pool, victim.is_some());
         let Some(victim) = victim else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {
@@ -260,12 +272,32 @@ impl Collector {
         self.jobs.move_ended(ftl, pool, ready);
     }
 
-    /// The erase has ended. The pool waits for another job if it wants more. Returns the finished job. `barrier`: host operations inside
-    /// the scope that began to wait before this serial number go before the next job.
-    pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>) -> Job {
-        let again = ftl.wants_collection(pool);
+    /// The pool collects another block at once: its episode is not over.
+    #[inline(always)]
+    pub fn episode_goes_on(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.episodes.goes_on(ftl, pool)
+    }
+
+    /// The steps that the jobs of a die may take before host operations, where they need these to go on.
+    #[inline(always)]
+    pub fn credit(&self, die: DieId) -> i32 {
+        self.credits.of(die)
+    }
+
+    /// A host operation that begins on a die lets its jobs take so many steps (1), or one of them takes a step (-1).
+    #[inline(always)]
+    pub fn change_credit(&mut self, die: DieId, by: i32) {
+        self.credits.change(die, by);
+    }
+
+    /// The erase has ended. The pool waits for another job if it wants more; in an episode, ahead of others of its scope. Returns the finished
+    /// job. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job.
+    pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
+        let goes_on = self.episodes.goes_on(ftl, pool);
+        let again = goes_on || set_off && ftl.wants_collection(pool);
+        self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
-        self.queues.job_ended(ftl.geometry(), pool, again, barrier);
+        self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);
         self.jobs.end(ftl.geometry().die_of_pool(pool), pool)
     }
 

@@ -85,13 +85,15 @@ impl ScopeQueues {
         queue.active = starts.then_some(pool);
     }
 
-    /// The active job has ended, and the pool may want another.
-    pub(super) fn job_ended(&mut self, geometry: &Geometry, pool: PoolId, again: bool, barrier: Option<u64>) {
+    /// The active job has ended. `again`: the pool wants another, before all others (true) or after those that wait.
+    pub(super) fn job_ended(&mut self, geometry: &Geometry, pool: PoolId, again: Option<bool>, barrier: Option<u64>) {
         let instance = self.instance(geometry, pool);
         let queue = &mut self.queues[instance];
         queue.active = None;
-        if again {
-            queue.waiting.push_back(pool);
+        match again {
+            Some(true) => queue.waiting.push_front(pool),
+            Some(false) => queue.waiting.push_back(pool),
+            None => {}
         }
         if barrier.is_some() && !queue.waiting.is_empty() {
             queue.host_barrier = barrier;

@@ -20,7 +20,11 @@ pub struct Latencies {
 impl Latencies {
     fn new(device: &Device, timing: &Timing) -> Self {
         let transfer = timing.transfer_ns;
-        Latencies { host: [device.mean_read_ns() + transfer, transfer + device.mean_program_ns()], erase: timing.erase_ns, transfer }
+        Latencies {
+            host: [timing.read_command_ns + device.mean_read_ns() + transfer, transfer + device.mean_program_ns()],
+            erase: timing.erase_ns,
+            transfer,
+        }
     }
 
     /// Of a page move: a read and a write.

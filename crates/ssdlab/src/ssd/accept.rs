@@ -294,6 +294,7 @@ impl Ssd {
         }
         self.sched.push(&mut self.transactions, die, id);
         self.ready.wake(die);
+        self.operation_waits(now, die);
         self.interrupt_for_host(now, die);
         if write && high_priority {
             self.high_priority_waits(now, pool, id);
@@ -304,7 +305,10 @@ impl Ssd {
         self.clocks.note_chip(now, chip, &mut self.transactions[id].noted);
         let dies = self.geometry().dies_of_chip(chip);
         self.sched.push(&mut self.transactions, DieId(dies.start), id);
-        dies.for_each(|die| self.ready.wake(DieId(die)));
+        dies.for_each(|die| {
+            self.ready.wake(DieId(die));
+            self.operation_waits(now, DieId(die));
+        });
     }
 
     /// Unmaps the pages that lie wholly inside a trim; where there are operations that it must not pass, it waits behind them.

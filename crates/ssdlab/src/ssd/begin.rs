@@ -11,6 +11,7 @@ use crate::units::{DieId, Ns, PoolId, TxnId};
 impl Ssd {
     /// Takes a host operation out of its queue, with those that can join it on other planes, and starts it.
     pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
+        self.lets_job_step(die);
         let overlaps = !self.flash.idle(die);
         let in_register = kind == OpKind::Read && !overlaps && self.rules.gc.merge && self.is_left_in_register(now, die, candidate.id);
         let kind = if in_register { OpKind::RegisterRead } else { kind };
@@ -166,6 +167,7 @@ impl Ssd {
                 (Some(moved), OpKind::Program, 0, write_ns + poll)
             }
         };
+        self.takes_step(die, false);
         self.gc.begin_step(pool, moving);
         self.note_gc_operation(pool);
         self.probes.count().gc_reads += u64::from(read_ns > 0);

@@ -339,7 +339,7 @@ impl Ssd {
             return None;
         }
         if let Some((pool, _)) = self.flash.suspended(die) {
-            return Some(GcCandidate::Resume(die, pool));
+            return Some(GcCandidate::Resume(die, pool)).filter(|&step| self.may_step(die, step));
         }
         let mut best: Option<PoolId> = None;
         for pool in self.geometry().pools_of_die(die).map(PoolId) {
@@ -351,7 +351,7 @@ impl Ssd {
                 best = Some(pool);
             }
         }
-        best.map(GcCandidate::Step)
+        best.map(GcCandidate::Step).filter(|&step| self.may_step(die, step))
     }
 
     #[inline(always)]

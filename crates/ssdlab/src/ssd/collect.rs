@@ -2,7 +2,7 @@
 
 use super::probes::Event;
 use super::{Planted, Ssd};
-use crate::config::Scope;
+use crate::config::{Begin, Scope};
 use crate::gc::Excluded;
 use crate::sched::{QueueId, QueueKind, Transaction, linked};
 use crate::units::{DieId, Ns, PoolId, TxnId};
@@ -13,14 +13,42 @@ impl Ssd {
         if self.gc.idle().is_some() {
             self.resume_if_short(pool);
         }
-        let next = self.gc.trigger(&self.ftl, pool);
+        let next = self.gc.trigger(&self.ftl, pool, self.sets_off(pool));
         self.pool_changed(now, pool);
         self.start_jobs(now, next);
     }
 
+    /// What sets GC off in a pool that wants it is there (`gc.begin`): nothing more is needed, or an operation waits for the die. In idle
+    /// time, where that is the trigger, nobody is waited for.
+    fn sets_off(&self, pool: PoolId) -> bool {
+        let die = self.geometry().die_of_pool(pool);
+        let idle = || self.gc.idle().is_some_and(|idle| idle.is_idle());
+        match self.rules.gc.begin {
+            Begin::Frontier => true,
+            Begin::Request => self.sched.any_waiting(die, self.geometry().chip_of_die(die)) || idle(),
+            Begin::Write => self.any_write_waiting(die) || idle(),
+        }
+    }
+
+    /// A write waits for the die.
+    fn any_write_waiting(&self, die: DieId) -> bool {
+        if self.rules.dynamic {
+            return self.sched.head(self.sched.chip_queue(self.geometry().chip_of_die(die))).is_some();
+        }
+        self.geometry().pools_of_die(die).any(|pool| self.sched.head(self.sched.queue(PoolId(pool), QueueKind::Write)).is_some())
+    }
+
+    /// A host operation has come to wait for the die: it may set GC off there.
+    #[inline(always)]
+    pub(super) fn operation_waits(&mut self, now: Ns, die: DieId) {
+        if self.rules.gc.begin != Begin::Frontier {
+            self.geometry().pools_of_die(die).for_each(|pool| self.trigger_gc(now, PoolId(pool)));
+        }
+    }
+
     /// A page of the pool became invalid: if GC stopped there for want of gain, it goes on.
     pub(super) fn gain_appeared(&mut self, now: Ns, pool: PoolId) {
-        let next = self.gc.gain_appeared(&self.ftl, pool);
+        let next = self.gc.gain_appeared(&self.ftl, pool, self.sets_off(pool));
         self.pool_changed(now, pool);
         self.start_jobs(now, next);
     }
@@ -68,13 +96,23 @@ impl Ssd {
     fn start_jobs(&mut self, now: Ns, mut next: Option<PoolId>) {
         while let Some(pool) = next {
             let serial = self.next_serial();
-            let started = self.gc.start(&mut self.ftl, pool, (now, serial));
+            let (follows, set_off) = (self.gc.episode_goes_on(&self.ftl, pool), self.sets_off(pool));
+            let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
             self.pool_changed(now, pool);
             if started {
+                self.count_begin(pool, follows);
                 return self.job_started(now, pool);
             }
             next = self.gc.next_in_scope(&self.ftl, pool);
         }
+    }
+
+    /// Counts a job by what has begun it. `follows`: it follows another of its episode.
+    fn count_begin(&mut self, pool: PoolId, follows: bool) {
+        let (die, counters) = (self.geometry().die_of_pool(pool), self.probes.count());
+        counters.episode_jobs += u64::from(follows);
+        let waited_for = self.sched.any_waiting(die, self.ftl.geometry().chip_of_die(die));
+        counters.jobs_set_off += u64::from(self.rules.gc.begin != Begin::Frontier && !follows && waited_for);
     }
 
     fn job_started(&mut self, now: Ns, pool: PoolId) {
@@ -134,10 +172,12 @@ impl Ssd {
         let die = self.geometry().die_of_pool(pool);
         let excludes = self.rules.gc.excludes_reads || self.gc.excluded(&self.ftl, pool) != Excluded::Nothing;
         self.set_exclusion(pool, self.probes.has(Planted::KeepsExclusion));
-        let barrier = (excludes || self.gc.urgent(pool).is_some()).then_some(self.serial + 1);
+        // In an episode only the write that S3 is for comes between two jobs.
+        let lets_through = excludes && !self.gc.episode_goes_on(&self.ftl, pool);
+        let barrier = (lets_through || self.gc.urgent(pool).is_some()).then_some(self.serial + 1);
         let awaited = self.rules.gc.jobs_in_turn && self.gc.another_waits(&self.ftl, pool);
         self.probes.count().job_turns += u64::from(awaited);
-        let job = self.gc.finish(&self.ftl, pool, barrier);
+        let job = self.gc.finish(&self.ftl, pool, barrier, self.sets_off(pool));
         self.gauge_jobs(now, die);
         self.pool_changed(now, pool);
         self.note_job_end(now, pool);
@@ -148,6 +188,7 @@ impl Ssd {
         }
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
+        self.forget_credit(die);
         self.ready.wake(die);
     }
 

@@ -41,7 +41,7 @@ impl Ssd {
                 self.die_freed(die);
             }
             (Progress::StepEnded, Owner::Gc(pool)) => unreachable!("an operation of the GC of pool {pool} has no steps"),
-            (Progress::TransferEnded(_), _) => unreachable!("transfers end on the bus"),
+            (Progress::CommandEnded | Progress::TransferEnded(_), _) => unreachable!("commands and transfers end on the bus"),
         }
         // What could begin only now waited behind the operation that has ended.
         let behind = if op.owner.is_host() { Blocked::HostOperation } else { Blocked::GcOperation };
@@ -76,6 +76,12 @@ impl Ssd {
         let die = at.die();
         self.ready.bus_freed(channel);
         match (progress, op.owner) {
+            (Progress::CommandEnded, owner) => {
+                self.probes.count().read_commands += u64::from(op.pages);
+                if let Owner::Host(first) = owner {
+                    self.all_served(now, first, Served::Transfer);
+                }
+            }
             (Progress::TransferEnded(page), Owner::Host(first)) => self.host_transfer_ended(now, at, op.kind, first, page),
             (Progress::TransferEnded(_), Owner::Gc(pool)) => self.gc_transfer_ended(now, at, pool),
             (Progress::Ended(_), Owner::Gc(pool)) => {

@@ -57,13 +57,13 @@ impl Ssd {
         if self.rules.flash.pauses
             && let Some(paused) = self.paused_die(die)
         {
-            return self.during_pause(now, paused);
+            return self.during_pause(now, paused, granted);
         }
         let (host, gc) = self.candidates(die);
         let decision = self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool));
         match (decision, host, gc) {
             (Decision::Host, Some(candidate), gc) => self.begin_host(now, candidate, granted, gc.is_some()),
-            (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate),
+            (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate, granted),
             (Decision::Gc, _, Some(GcCandidate::Step(pool))) => self.begin_gc(now, pool, granted),
             (Decision::Gc, _, Some(GcCandidate::Resume(die, pool))) => self.resume(now, die, pool),
             (Decision::Wait, None, None) => false,
@@ -77,7 +77,7 @@ impl Ssd {
         if !self.flash.can_start(die, kind, true) {
             return false;
         }
-        if kind == OpKind::Program && !self.has_bus(now, die, granted) {
+        if self.flash.needs_bus(kind) && !self.has_bus(now, die, granted) {
             return false;
         }
         self.probes.count().preemptions += u64::from(preempts);
@@ -85,8 +85,8 @@ impl Ssd {
         true
     }
 
-    /// A program could begin its transfer on the die now; else the die waits for the bus.
-    fn has_bus(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
+    /// What begins on the bus could begin on the die now; else the die waits for the bus.
+    pub(super) fn has_bus(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         let free = if granted { self.flash.bus_idle(die) } else { self.flash.bus_free(die) };
         if !free && !self.flash.waits_for_bus(die) {
             self.probes.count().bus_lines += 1;
@@ -102,7 +102,8 @@ impl Ssd {
         if !self.flash.can_start(die, kind, false) {
             return false;
         }
-        if program && !self.has_bus(now, die, granted) {
+        let on_bus = program || self.rules.flash.read_commands && !self.gc.next_is_erase(&self.ftl, pool);
+        if on_bus && !self.has_bus(now, die, granted) {
             return false;
         }
         if self.rules.bursts && self.begin_burst(now, die, pool) {
@@ -119,13 +120,16 @@ impl Ssd {
     }
 
     /// The move of the page that a waiting host operation is for begins in its place, and the two merge.
-    fn move_for_host(&mut self, now: Ns, candidate: HostCandidate) -> bool {
+    fn move_for_host(&mut self, now: Ns, candidate: HostCandidate, granted: bool) -> bool {
         let (pool, lpn) = (candidate.pool, self.transactions[candidate.id].lpn);
         let die = self.geometry().die_of_pool(pool);
         if self.flash.suspended(die).is_some() {
             return self.resume(now, die, pool);
         }
         if !self.flash.can_start(die, OpKind::Move, false) {
+            return false;
+        }
+        if self.flash.needs_bus(OpKind::Move) && !self.has_bus(now, die, granted) {
             return false;
         }
         let from = self.ftl.lookup(lpn).expect("a page in the victim has a place");
@@ -193,13 +197,25 @@ impl Ssd {
                 self.flash.suspend_stopped(now, at);
             }
             (Decision::Pair, Some(write)) => {
+                self.takes_step(die, true);
                 self.go_on(now, at);
                 self.start_host(now, die, write, OpKind::Program);
             }
+            (Decision::GoOn, _) if phase == Phase::BeforeProgram => return self.go_on_to_program(now, die, at),
             (Decision::GoOn, _) => self.go_on(now, at),
             (decision, _) => unreachable!("{decision:?} inside a move"),
         }
         true
+    }
+
+    /// A page move that has stopped at preemption point A goes on, unless it waits there for host operations. Returns true if it goes on.
+    fn go_on_to_program(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
+        let stays = self.stays_before_program(die, self.pool_in(at), at);
+        if !stays {
+            self.takes_step(die, self.steps_ahead(die));
+            self.go_on(now, at);
+        }
+        !stays
     }
 
     fn go_on(&mut self, now: Ns, at: SlotId) {

@@ -40,6 +40,9 @@ impl Ssd {
                 self.worked_ahead();
                 self.resume_job(pool);
             }
+            if self.rules.gc.with_requests && self.gc.job(pool).is_some() {
+                self.ready.wake(self.geometry().die_of_pool(pool));
+            }
             self.trigger_gc(now, pool);
         }
     }

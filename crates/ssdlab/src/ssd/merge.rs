@@ -88,14 +88,15 @@ impl Ssd {
         let at = self.flash.slot_of_gc(self.geometry().die_of_pool(pool), pool)?;
         let phase = self.flash.phase(at, now);
         let from_array = matches!(self.flash.op(at).kind, OpKind::Move | OpKind::Read);
-        let merges = if write { self.takes_writer(phase, now) } else { from_array && matches!(phase, Phase::Read(_) | Phase::BeforeOut) };
+        let before_out = matches!(phase, Phase::Command | Phase::Read(_) | Phase::BeforeOut);
+        let merges = if write { self.takes_writer(phase, now) } else { from_array && before_out };
         merges.then_some(By::Slot(at))
     }
 
     /// A move in this phase could still carry a host write. A write during a read that can be suspended makes the move unnecessary instead.
     fn takes_writer(&self, phase: Phase, now: Ns) -> bool {
         match phase {
-            Phase::Read(_) => !self.rules.gc.suspends.read,
+            Phase::Command | Phase::Read(_) => !self.rules.gc.suspends.read,
             Phase::BeforeOut | Phase::Out | Phase::BeforeIn => true,
             Phase::In(since) => since == now,
             Phase::BeforeProgram | Phase::Program(_) | Phase::Erase(_) | Phase::Closed => false,

@@ -27,6 +27,7 @@
 //! | `probes` | [`Probes`] | counters, gauges, the verifier, planted defects |
 
 mod accept;
+mod advance;
 mod begin;
 mod burst;
 mod candidates;

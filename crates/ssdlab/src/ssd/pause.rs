@@ -62,11 +62,12 @@ impl Ssd {
     }
 
     /// A program is paused on the die: a read for which it has slack begins, or it goes on. Returns true if something has begun.
-    pub(super) fn during_pause(&mut self, now: Ns, die: DieId) -> bool {
+    pub(super) fn during_pause(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         let first = self.flash.paused(die).expect("the caller has looked");
         if let Some(read) = self.read_with_slack(die, first) {
             let on = self.geometry().die_of_pool(read.pool);
-            let starts = self.flash.can_start(on, OpKind::Read, true);
+            let starts =
+                self.flash.can_start(on, OpKind::Read, true) && (!self.flash.needs_bus(OpKind::Read) || self.has_bus(now, on, granted));
             if starts {
                 self.read_in_pause(now, on, read, first);
             }

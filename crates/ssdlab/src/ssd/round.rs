@@ -92,7 +92,10 @@ impl Ssd {
     fn grant_bus(&mut self, now: Ns, channel: ChannelId) {
         while let Some(grant) = self.flash.next_for_bus(now, channel, &mut self.events) {
             match grant {
-                Grant::Transfer(at) => self.transfer_begun(now, at),
+                Grant::Transfer { at, ahead } => {
+                    self.probes.count().data_first += u64::from(ahead);
+                    self.transfer_begun(now, at);
+                }
                 Grant::Die(die) => self.dispatch_die(now, die, true),
             }
         }

@@ -40,12 +40,16 @@ counters! {
     listed {
         /// Page reads that were answered from a write that had not ended.
         buffer_reads,
-        /// Times that a program had to wait for its bus.
+        /// Times that a program, or a read whose command needs the bus (read_command_ns), had to wait for its bus.
         bus_lines,
         /// Page moves within a plane, which need no bus.
         copybacks,
+        /// Times that data in a register went on the bus ahead of a die that had waited longer (read_command_ns).
+        data_first,
         /// Page moves given up before their program, since the host had written or trimmed the page.
         discarded_moves,
+        /// GC jobs that followed another of their episode at once, since the pool had not all free blocks that `gc.until` asks for.
+        episode_jobs,
         /// Times that waiting host operations were served before the next GC job of their scope began.
         host_first_between_jobs,
         /// Pages that waited in the host queue because the queue of their chip was full.
@@ -58,6 +62,8 @@ counters! {
         job_turns,
         /// Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
         misaligned_reads,
+        /// GC jobs that a host operation that waited for the die set off (`gc.begin`).
+        jobs_set_off,
         /// Page moves suspended at a preemption point between two of their stages.
         moves_put_aside,
         /// Multi-plane operations.
@@ -68,6 +74,8 @@ counters! {
         page_order_waits,
         /// Page reads served while a program paused (write_pausing).
         pause_reads,
+        /// Pages read by commands that held the bus (read_command_ns).
+        read_commands,
         /// Reads that a later one bypassed (read_bypass).
         read_passes,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
@@ -78,6 +86,10 @@ counters! {
         rmw_reads,
         /// Times that a high-priority write made GC run to completion.
         s3_entries,
+        /// Steps of GC jobs that a host operation let begin (`gc.advance`).
+        steps_with_requests,
+        /// Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.
+        steps_without_requests,
         /// Pages unmapped by trims.
         trimmed_pages,
         /// Page reads of pages that held no data.

@@ -302,7 +302,7 @@ impl<'a> Drive<'a> {
     /// The page that a bus slice of a host operation transfers.
     fn page_transferred(&self, slice: &Slice) -> Option<usize> {
         let operation = self.operation(slice);
-        let page = operation.pages.0 + slice.page;
+        let page = operation.pages.0.checked_add(slice.page)?;
         (operation.host && page < operation.pages.1).then_some(page as usize)
     }
 

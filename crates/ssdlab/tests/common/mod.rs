@@ -115,9 +115,33 @@ pub fn random_config(rng: &mut Rng) -> Config {
     if rng.chance(0.4) {
         slack_aware(rng, &mut config);
     }
-    config.device.multiplane_aligned_reads = rng.chance(0.3);
-    config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
+    if rng.chance(0.5) {
+        by_requests(rng, &mut config);
+    }
+    how_dies_are_shared(rng, &mut config);
     config
+}
+
+/// What reads ask of bus and planes, and jobs of their die. From a stream of its own, so that the cases are otherwise those without.
+fn how_dies_are_shared(rng: &Rng, config: &mut Config) {
+    let rng = &mut Rng::new(rng.clone().bits(), "dies");
+    config.device.multiplane_aligned_reads = rng.chance(0.3);
+    config.device.read_command_ns = pick(rng, &[0, 0, 0, 200, 30_000]);
+    config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
+}
+
+/// Who sets collection off, how long it lasts, and whether it advances with requests.
+fn by_requests(rng: &mut Rng, config: &mut Config) {
+    config.gc.begin = pick(rng, &[Begin::Frontier, Begin::Request, Begin::Write]);
+    if rng.chance(0.5) {
+        config.gc.advance = Advance::WithRequests;
+        config.gc.moves_in_flight = 1;
+    }
+    config.gc.until = pick(rng, &[0, 1, 2]);
+    // There may be no room for so many free blocks.
+    if validate(config).is_err() {
+        config.gc.until = 0;
+    }
 }
 
 /// Some of what elyasi2017 has.
@@ -153,8 +177,9 @@ pub fn random_cache(rng: &mut Rng, config: &mut Config) {
     cache.compensation = rng.chance(0.5);
     cache.padding = pick(rng, &[Padding::Off, Padding::Always, Padding::Share]);
     cache.padding_share = pick(rng, &[0.0, 0.5, 1.0]);
+    let mut own = Rng::new(rng.clone().bits(), "groups");
     if !(cache.gc_aware && cache.evicts_groups()) {
-        cache.group = pick(rng, &[CacheGroup::Chip, CacheGroup::Contiguous]);
+        cache.group = pick(&mut own, &[CacheGroup::Chip, CacheGroup::Contiguous]);
     }
 }
 

@@ -115,7 +115,7 @@ pub fn behind_bus(ns: u64, rest: &[(Part, u64)]) -> Parts {
 }
 
 /// The counters of which all that a case does not name must be 0.
-const MECHANISMS: [&str; 9] = [
+const MECHANISMS: [&str; 13] = [
     "merged_reads",
     "merged_writes",
     "pipelined_reads",
@@ -125,6 +125,10 @@ const MECHANISMS: [&str; 9] = [
     "reordered_moves",
     "stale_moves",
     "s3_entries",
+    "jobs_set_off",
+    "episode_jobs",
+    "steps_with_requests",
+    "steps_without_requests",
 ];
 
 /// In place of a count that is not looked at.
@@ -141,6 +145,10 @@ fn counter(counters: &Counters, name: &str) -> u64 {
         "reordered_moves" => counters.reordered_moves,
         "stale_moves" => counters.stale_moves,
         "s3_entries" => counters.s3_entries,
+        "jobs_set_off" => counters.jobs_set_off,
+        "episode_jobs" => counters.episode_jobs,
+        "steps_with_requests" => counters.steps_with_requests,
+        "steps_without_requests" => counters.steps_without_requests,
         "preemptions" => counters.preemptions,
         "pages_moved" => counters.pages_moved,
         "host_programs" => counters.host_programs,

@@ -1,6 +1,6 @@
 //! A drive watched from outside at every instant: free blocks, and that collection gets somewhere.
 
-use ssdlab::config::{Config, Frontier, Trigger};
+use ssdlab::config::{Begin, Config, Frontier, Trigger};
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::Request;
 use ssdlab::simulation::Simulation;
@@ -27,12 +27,20 @@ pub struct Watch {
     hard: u32,
     by_free_blocks: bool,
     separate: bool,
+    /// Collection begins for requests only, but for idle time.
+    set_off: bool,
+    /// Free blocks with which an episode ends; 0: there are none.
+    until: u32,
     /// Pages that could be gained when the run began.
     invalid: u64,
     pools: Vec<Seen>,
+    /// Pools with a job.
+    active: usize,
     erases: u64,
     /// Instants at which the host took a free block while collection was wanted and there is a T_hard.
     pub takes: u64,
+    /// Instants at which an episode ended.
+    pub episodes: u64,
     /// Instants at which a pool had fewer than T_hard free blocks and wanted collection.
     pub short: u64,
 }
@@ -47,11 +55,15 @@ impl Watch {
             soft: config.gc.soft_blocks(blocks_each),
             hard: config.gc.hard_blocks(blocks_each),
             by_free_blocks: config.gc.trigger != Trigger::InvalidShare,
+            set_off: config.gc.begin != Begin::Frontier && config.gc.trigger != Trigger::Idle,
+            until: if config.gc.until > 0 { config.gc.soft_blocks(blocks_each).max(2) + config.gc.until } else { 0 },
             separate: config.ftl.frontier == Frontier::Separate,
             invalid: programmed - ftl.mapped_pages(),
             pools: Vec::new(),
+            active: 0,
             erases: 0,
             takes: 0,
+            episodes: 0,
             short: 0,
         };
         watch.pools = watch.look(ftl);
@@ -97,7 +109,9 @@ impl Watch {
         let before = std::mem::replace(&mut self.pools, now);
         for (pool, before) in before.into_iter().enumerate() {
             self.pool_keeps_free_blocks(simulation, pool, before)?;
+            self.episode_is_whole(simulation, pool, before)?;
         }
+        self.begins_for_requests(simulation)?;
         self.erases = simulation.ssd().counters().erases;
         self.gets_somewhere(simulation)
     }
@@ -118,7 +132,9 @@ impl Watch {
         if took && now.free == 0 {
             return says("the host takes the last block");
         }
-        if self.hard == 0 || !before.wants || counters.s3_entries > 0 {
+        // With `invalid-share` the end of a job may leave nothing to be wanted, whatever is free: T_hard does not hold any more.
+        let ended = !self.by_free_blocks && !now.wants;
+        if self.hard == 0 || !before.wants || ended || counters.s3_entries > 0 {
             return Ok(());
         }
         self.takes += u64::from(took);
@@ -127,6 +143,38 @@ impl Watch {
         }
         if before.free < self.hard && now.free < self.hard && self.erases == counters.erases {
             return says("the host writes below T_hard");
+        }
+        Ok(())
+    }
+
+    /// A job begins while a request is outstanding.
+    fn begins_for_requests(&mut self, simulation: &Simulation) -> Result<(), String> {
+        let active = self.pools.iter().filter(|pool| pool.collects).count();
+        let began = std::mem::replace(&mut self.active, active) < active;
+        if began && self.set_off && simulation.ssd().outstanding() == 0 {
+            return Err(format!("at {} ns a job begins though no request is outstanding", simulation.now()));
+        }
+        Ok(())
+    }
+
+    /// An episode ends when the pool has the free blocks that it is to have, or nothing is to be gained there any more.
+    fn episode_is_whole(&mut self, simulation: &Simulation, pool: usize, before: Seen) -> Result<(), String> {
+        let now = self.pools[pool];
+        if self.until == 0 || !self.by_free_blocks || !before.collects || now.collects || simulation.ssd().counters().s3_entries > 0 {
+            return Ok(());
+        }
+        self.episodes += 1;
+        let ftl = simulation.ssd().ftl();
+        let gains = ftl.blocks().eligible_blocks(PoolId(pool as u32)).next().is_some();
+        // The host may have taken a block at the same instant.
+        let took = u32::from(now.host.0 != before.host.0 || now.host.2 != before.host.2);
+        if gains && now.free + took < self.until {
+            return Err(format!(
+                "at {} ns an episode ends in pool {pool} with {} blocks free, not {}",
+                simulation.now(),
+                now.free,
+                self.until
+            ));
         }
         Ok(())
     }

@@ -1,0 +1,86 @@
+//! Collection that advances with host operations only (`gc.advance = "with-requests"`): which steps of a job may begin.
+//!
+//! A job takes a step when a host operation has begun on its die since the last. Without one it takes a step only where it must: what waits
+//! for the die cannot begin before, a host write has become part of the move, GC runs to completion (S3), or the drive is idle.
+
+use super::Ssd;
+use super::candidates::{GcCandidate, Limits};
+use crate::flash::Phase;
+use crate::units::{DieId, PoolId, SlotId};
+
+impl Ssd {
+    /// A host operation begins on a die: a job there may take one more step.
+    #[inline(always)]
+    pub(super) fn lets_job_step(&mut self, die: DieId) {
+        if self.rules.gc.with_requests && self.gc.jobs_on_die(die) > 0 {
+            self.gc.change_credit(die, 1);
+        }
+    }
+
+    /// No job is active on the die: what host operations let jobs do is forgotten.
+    pub(super) fn forget_credit(&mut self, die: DieId) {
+        if self.rules.gc.with_requests && self.gc.jobs_on_die(die) == 0 {
+            self.gc.change_credit(die, -self.gc.credit(die));
+        }
+    }
+
+    /// A job on the die takes a step. `ahead`: for a host operation that waits, and begins after it.
+    pub(super) fn takes_step(&mut self, die: DieId, ahead: bool) {
+        if !self.rules.gc.with_requests {
+            return;
+        }
+        if ahead || self.gc.credit(die) > 0 {
+            self.gc.change_credit(die, -1);
+            self.probes.count().steps_with_requests += 1;
+        } else {
+            self.probes.count().steps_without_requests += 1;
+        }
+    }
+
+    /// The step that would go next between two moves may begin, as far as host operations are needed for it.
+    pub(super) fn may_step(&self, die: DieId, step: GcCandidate) -> bool {
+        if !self.rules.gc.with_requests || self.gc.credit(die) > 0 || self.goes_alone(step.pool()) {
+            return true;
+        }
+        let suspended = self.flash.suspended(die).map(|(_, phase)| phase);
+        // What was suspended in the array or before a transfer is in the middle of a step.
+        let inside_step = matches!(step, GcCandidate::Resume(..)) && suspended != Some(Phase::BeforeProgram);
+        inside_step || self.only_gc_helps(die)
+    }
+
+    /// GC runs to completion, or the drive is idle.
+    fn goes_alone(&self, pool: PoolId) -> bool {
+        self.gc.urgent(pool).is_some() || self.gc.idle().is_some_and(|idle| idle.is_idle())
+    }
+
+    /// Host operations wait for the die, and none of them is eligible.
+    fn only_gc_helps(&self, die: DieId) -> bool {
+        self.sched.any_waiting(die, self.geometry().chip_of_die(die))
+            && self.host_candidate(die, self.limits_beside_suspended(die)).is_none()
+    }
+
+    /// A page move that has stopped at preemption point A stays there: nobody waits for the die, and no host operation has begun on it since.
+    pub(super) fn stays_before_program(&self, die: DieId, pool: PoolId, at: SlotId) -> bool {
+        let carries_write = self.gc.moving(pool).is_some_and(|moved| moved.writer.is_some());
+        self.rules.gc.with_requests
+            && self.gc.credit(die) <= 0
+            && !self.flash.is_merged(at)
+            && !carries_write
+            && !self.goes_alone(pool)
+            && !self.any_waiting_at(die)
+    }
+
+    /// A move that goes on from point A does so for a host operation that begins after its program.
+    pub(super) fn steps_ahead(&self, die: DieId) -> bool {
+        self.rules.gc.with_requests && self.gc.credit(die) == 0 && self.host_candidate(die, Limits::default()).is_some()
+    }
+
+    /// A host operation waits for what the die is a part of: the die, or, where its dies exclude each other, the chip.
+    fn any_waiting_at(&self, die: DieId) -> bool {
+        let chip = self.geometry().chip_of_die(die);
+        if self.rules.flash.interleave {
+            return self.sched.any_waiting(die, chip);
+        }
+        self.dies_of_chip_of(die).any(|die| self.sched.any_waiting(die, chip))
+    }
+}
