@@ -175,11 +175,11 @@ DISKS = {
     "stg_1": Row(0.02, (68.5, 13.6), (15.7, 11.9), (0.4, 4.5)),
     "proj_4": Row(0.005, (32.8, 28.5), (18.4, 17.7), (0.3, 6.4)),
 }
-# Large requests of one kind are too rare there for bursts long enough (tools/calibrate_elyasi2017.py, FEWEST_SHARE); or the slack is
+# A burst long enough would be more than a quarter of all writes or reads (tools/calibrate_elyasi2017.py, FEWEST_SHARE); or the slack is
 # less than that of a read that meets a program.
 OUT_OF_REACH = {
-    "read": {"wdev_2", "rsrch_1", "fin1", "fin2", "src2_0"},
-    "write": {"fin2", "rsrch_2", "usr_1", "stg_1", "proj_4"},
+    "read": {"wdev_2", "rsrch_1", "rsrch_0"},
+    "write": {"rsrch_2", "usr_1"},
 }
 
 
@@ -228,18 +228,22 @@ def test_the_disk_workloads_follow_one_rule(name: str) -> None:
 
 @pytest.mark.parametrize("name", DISKS)
 def test_the_disk_workloads_have_the_slack_of_the_table_under_the_baseline(name: str) -> None:
-    one_at_a_time = {"device.multiplane": False, "device.die_interleave": False}
-    found = ssdlab.run(device="elyasi2017", scheme="fr-fcfs", workload=f"{name}-like", requests=200_000, seed=1, set=one_at_a_time)
+    runs = [baseline(name, seed) for seed in (1, 2, 3)]
     for kind, wanted in zip(("read", "write"), DISKS[name].slack_ms, strict=True):
-        slack_ms = found.slack[kind]["mean_ns"] / 1e6
+        slack_ms = sum(run.slack[kind]["mean_ns"] for run in runs) / len(runs) / 1e6
         if name in OUT_OF_REACH[kind]:
             assert slack_ms < 1.5 * wanted + 0.4
         else:
-            # one seed and few bursts; the mean of three seeds, to which they were calibrated, is nearer (elyasi2017/table2)
             assert 0.5 * wanted < slack_ms < 2 * wanted
-    assert found.simulated_ns < 1.5 * arrival_span_ns(name), "the queues drain"
+    last_arrival_ns = pc.max(runs[0].requests["arrival_ns"]).as_py()
+    assert runs[0].simulated_ns < 1.5 * last_arrival_ns, "the queues drain"
 
 
-def arrival_span_ns(name: str) -> float:
-    """How long 200,000 requests take to come, in the mean."""
-    return 200_000 / sum(1e6 / flow["interarrival_us"] for flow in flows_of(name)) * 1e9
+def baseline(name: str, seed: int) -> ssdlab.Result:
+    """The run that the workloads were calibrated with; the first seed's keeps a log."""
+    one_at_a_time = {"device.multiplane": False, "device.die_interleave": False}
+    workload = f"{name}-like"
+    logged = seed == 1
+    return ssdlab.run(
+        device="elyasi2017", scheme="fr-fcfs", workload=workload, requests=200_000, seed=seed, set=one_at_a_time, log_requests=logged
+    )
