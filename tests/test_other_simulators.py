@@ -1,0 +1,74 @@
+"""Mean response times that MQSim, a simulator written by others, gave for the same requests on the same drive.
+
+MQSim (its version of October 2022) was built and run without garbage collection, with out-of-order scheduling (reads first), and with host
+link and command cycles that take no time. Its model and this one are then the same.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import ssdlab
+
+BLOCKS, PAGES = 2048, 64
+"""Blocks of a plane and pages of a block of MQSim's drive, of which four fifths were addressed."""
+ADDRESSED = 8 * BLOCKS * PAGES * 8 // 10
+READ_S, WRITE_S = 127.4e-6, 302.4e-6
+"""How long a page takes on its chip and channel."""
+MIX_S = (READ_S + WRITE_S) / 2
+DRIVE = {
+    "device.channels": 8,
+    "device.chips_per_channel": 1,
+    "device.dies_per_chip": 1,
+    "device.planes_per_die": 1,
+    # More than MQSim's drive has, so that nothing is collected.
+    "device.blocks_per_plane": 4 * BLOCKS,
+    "device.pages_per_block": PAGES,
+    "device.page_bytes": 4096,
+    "device.spare_bytes": 0,
+    "device.overprovisioning": 0.5,
+    "device.read_ns": 25_000,
+    "device.program_ns": 200_000,
+    "device.transfer_ps_per_byte": 25_000,
+    "device.command_ns": 0,
+    "device.multiplane": False,
+    "ftl.allocation": "CWDP",
+    "ftl.precondition.kind": "fill",
+}
+CASES = (
+    # Requests, requests a second, share of reads, KiB, MQSim's mean in us.
+    (200_000, 0.2 * 8 / MIX_S, 0.5, 4, 244.3),
+    (200_000, 0.4 * 8 / MIX_S, 0.5, 4, 289.9),
+    (200_000, 0.6 * 8 / MIX_S, 0.5, 4, 374.2),
+    (200_000, 0.8 * 8 / MIX_S, 0.5, 4, 609.1),
+    (60_000, 0.3 / WRITE_S, 0.0, 32, 367.2),
+    (60_000, 0.6 / WRITE_S, 0.0, 32, 530.3),
+    (60_000, 0.3 / READ_S, 1.0, 32, 154.7),
+    (60_000, 0.6 / READ_S, 1.0, 32, 223.5),
+    (60_000, 0.3 / MIX_S, 0.5, 32, 263.8),
+    (60_000, 0.6 / MIX_S, 0.5, 32, 372.7),
+)
+
+
+def write_trace(path: Path, requests: int, rate: float, reads: float, kib: int) -> None:
+    """Random aligned requests with exponential gaps, in MQSim's format: ns, device, sector, sectors, 1 for a read."""
+    rng, now_ns, pages = random.Random(1), 0.0, kib // 4
+    with path.open("w") as file:
+        for _ in range(requests):
+            now_ns += rng.expovariate(rate) * 1e9
+            page = rng.randrange(ADDRESSED // pages) * pages
+            file.write(f"{int(now_ns)} 0 {page * 8} {kib * 2} {1 if rng.random() < reads else 0}\n")
+
+
+@pytest.mark.parametrize(("requests", "rate", "reads", "kib", "mean_us"), CASES)
+def test_mqsim_gives_the_same_means(tmp_path: Path, requests: int, rate: float, reads: float, kib: int, mean_us: float) -> None:
+    trace = tmp_path / "requests.mqsim.trace"
+    write_trace(trace, requests, rate, reads, kib)
+    result = ssdlab.run(device="demo-4g", scheme="fr-fcfs", trace=trace, set=DRIVE)
+    assert result.gc.jobs == 0
+    assert result.latency_ns.all.count == requests
+    # MQSim's figures have four digits.
+    assert result.latency_ns.all.mean / 1e3 == pytest.approx(mean_us, rel=1e-3)
