@@ -673,13 +673,13 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    jobs_set_off: int
+    """GC jobs that a host operation that waited for the die set off (`gc.begin`). Absent where the run does not have it. Unit: count."""
     misaligned_reads: int
     """Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
 
     Absent where the run does not have it. Unit: count.
     """
-    jobs_set_off: int
-    """GC jobs that a host operation that waited for the die set off (`gc.begin`). Absent where the run does not have it. Unit: count."""
     moves_put_aside: int
     """Page moves suspended at a preemption point between two of their stages. Absent where the run does not have it. Unit: count."""
     multiplane_operations: int

@@ -60,10 +60,10 @@ counters! {
         idle_pauses,
         /// GC jobs that ended while another plane of their die waited for its turn (gc.turns = job).
         job_turns,
-        /// Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
-        misaligned_reads,
         /// GC jobs that a host operation that waited for the die set off (`gc.begin`).
         jobs_set_off,
+        /// Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
+        misaligned_reads,
         /// Page moves suspended at a preemption point between two of their stages.
         moves_put_aside,
         /// Multi-plane operations.
