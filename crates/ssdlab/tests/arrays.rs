@@ -867,12 +867,14 @@ fn random_arrays_with_caches_keep_every_invariant() {
 
 #[test]
 fn planted_defects_are_found() {
-    for (defect, says) in [
-        (PlantedInArray::SkipsParity, "parity of stripe"),
-        (PlantedInArray::LetsReadsPass, "a read of sector"),
-        (PlantedInArray::ForgetsARead, "has not read it"),
-        (PlantedInArray::LeavesOneOut, "a read of sector"),
-    ] {
+    let defects: [(PlantedInArray, &[&str]); 4] = [
+        // An update whose data drive has failed writes parity alone: without it, it never ends.
+        (PlantedInArray::SkipsParity, &["parity of stripe", "stripes are locked"]),
+        (PlantedInArray::LetsReadsPass, &["a read of sector"]),
+        (PlantedInArray::ForgetsARead, &["has not read it"]),
+        (PlantedInArray::LeavesOneOut, &["a read of sector", "where the requests take"]),
+    ];
+    for (defect, says) in defects {
         for verify in [Verify::End, Verify::Every] {
             let cases = Cases { first: 0, count: CASES, limit: std::time::Duration::from_secs(60), progress: false };
             let failure = cases
@@ -882,7 +884,7 @@ fn planted_defects_are_found() {
                 })
                 .expect_err("a planted defect is found");
             println!("{defect:?}: case {} {}", failure.case, failure.reason);
-            assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+            assert!(says.iter().any(|says| failure.reason.contains(says)), "{defect:?}: {failure:?}");
         }
     }
 }

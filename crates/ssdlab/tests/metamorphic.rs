@@ -183,7 +183,9 @@ fn merging_and_pipelining_that_do_not_happen_change_nothing() {
         preemptible(&mut config);
         config.scheduler.pipeline = false;
         config.gc.merge = true;
-        config.gc.pipeline = config.device.cache_register;
+        // A move that may be pipelined asks for the bus for its command while a read of its die is still on it, and has a better place in the
+        // line even if it then begins no sooner.
+        config.gc.pipeline = config.device.cache_register && config.device.read_command_ns == 0;
         let on = outcome(&config, &requests)?;
         if on.1.shares_moves() {
             return Ok(false);
@@ -293,6 +295,7 @@ fn slow_down(config: &mut Config, times: u64) {
         *ns *= times;
     }
     device.transfer_ps_per_byte *= times;
+    device.read_command_ns *= times;
     device.read_ns_by_page.iter_mut().chain(&mut device.program_ns_by_page).for_each(|ns| *ns *= times);
     config.gc.poll_ns *= times;
     config.gc.idle_us *= times;
