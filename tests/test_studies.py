@@ -15,6 +15,7 @@ import pytest
 import ssdlab
 from conftest import ROOT, SMALL, Ssdlab, interrupted_study
 from ssdlab.batch import Job, Pairs
+from ssdlab.cli import studies as cli_studies
 from ssdlab.paired import paired_by_size
 from ssdlab.study import library
 from ssdlab.study.definition import Row, parse
@@ -203,6 +204,16 @@ def test_a_mistake_in_a_file_is_one_clear_line(ssdlab_command: Ssdlab, tiny: Pat
 @pytest.mark.parametrize("arguments", [[], ["--all", "lee2013"]])
 def test_studies_are_named_or_all_are_asked_for(ssdlab_command: Ssdlab, arguments: list[str]) -> None:
     assert "name studies, or give --all" in ssdlab_command("study", "run", *arguments).failed(2)
+
+
+def test_of_many_studies_those_without_their_traces_are_left_out(
+    ssdlab_command: Ssdlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = {prepared.study.name for prepared in cli_studies.prepared_of(["wu2017"], quick=True, out=tmp_path, traces=None)}
+    assert "wu2017/fig6" in found
+    assert "wu2017/traces" not in found
+    assert "is not here" in ssdlab_command("study", "run", "wu2017/traces").failed(1)
 
 
 def test_labels_whose_results_would_lie_in_one_folder_are_refused(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:

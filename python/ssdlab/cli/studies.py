@@ -9,8 +9,8 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
-from ssdlab.errors import Interrupted, UsageError
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
+from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
 from ssdlab.study import report as reports
@@ -18,7 +18,7 @@ from ssdlab.study.result import StudyResult
 from ssdlab.study.running import Prepared, prepare
 from ssdlab.study.running import run as run_prepared
 
-__all__ = ["list_", "report", "run", "show"]
+__all__ = ["list_", "prepared_of", "report", "run", "show"]
 
 RESULTS = Path("results/studies")
 
@@ -51,7 +51,7 @@ def run(
     """The command `ssdlab study run`."""
     if all_ == bool(names):
         raise UsageError("study run: name studies, or give --all for all that come with ssdlab, not both (`ssdlab study list` shows them)")
-    prepared = [prepare(study, quick=quick, out=out, traces=traces) for study in library.find(names or list(library.shipped()))]
+    prepared = prepared_of(names or [], quick=quick, out=out, traces=traces)
     results: list[StudyResult] = []
     try:
         for study in prepared:
@@ -66,6 +66,20 @@ def run(
     failed = [error for result in results for error in result.failed.values()]
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed))
+
+
+def prepared_of(names: list[str], *, quick: bool, out: Path, traces: Path | None) -> list[Prepared]:
+    """The studies that are asked for, all without names. One whose traces are not there is left out, unless it was named itself."""
+    found = []
+    for study in library.find(names or list(library.shipped())):
+        try:
+            found.append(prepare(study, quick=quick, out=out, traces=traces))
+        except TraceError as absent:
+            together = not names or study.name.split("/")[0] in {name.rstrip("/") for name in names}
+            if not together:
+                raise
+            warn(f"left out: {absent}")
+    return found
 
 
 def _as_json(results: list[StudyResult]) -> dict[str, Any]:
