@@ -249,7 +249,6 @@ def test_every_study_names_what_there_is(name: str) -> None:
     assert study.rows
     assert {part for scheme in study.schemes for part in scheme.split("+")} <= set(ssdlab.presets("scheme"))
     assert all(point.setup.get("workload", "cello-like") in ssdlab.presets("workload") for axis in study.axes for point in axis.points)
-    assert all(row.paper is not None or row.at_least is not None or row.at_most is not None or row.note for row in study.rows)
     requests, quick = study.setup.get("requests"), study.setup.get("quick")
     assert requests is None or (quick is not None and quick < requests)
     with contextlib.suppress(ssdlab.TraceError):  # captured traces do not come with the package
