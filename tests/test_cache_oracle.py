@@ -1887,7 +1887,7 @@ def test_a_captured_trace(cache: dict[str, Any], first: int, pages: int) -> None
 
 def may_be_aware(keys: dict[str, Any]) -> bool:
     """Awareness is not refused: the pages of a group have a chip in common."""
-    spread = keys["cache.group"] == "contiguous" or keys["cache.place"] == "drive" and keys["ftl.allocation"] == "dynamic"
+    spread = keys["cache.group"] == "contiguous" or (keys["cache.place"] == "drive" and keys["ftl.allocation"] == "dynamic")
     return not (keys["cache.policy"] in ("bplru", "fab") and spread)
 
 
