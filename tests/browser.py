@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,8 +64,11 @@ class Page:
         return self._page.evaluate(expression)
 
     def until(self, expression: str) -> None:
-        """Waits until a script says something true."""
-        self._page.wait_for_function(expression)
+        """Waits until a script says something true. Asks from outside: a page that allows no script of text could not ask itself again."""
+        ends = time.monotonic() + PATIENCE_MS / 1000
+        while not self.value(expression):
+            assert time.monotonic() < ends, f"{expression}: not true in {PATIENCE_MS} ms"
+            self._page.wait_for_timeout(20)
 
     def mouse(self, kind: str, x: float, y: float, *, pressed: bool = False, clicks: int = 1) -> None:
         """Moves, presses or releases the mouse."""
