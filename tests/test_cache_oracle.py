@@ -1498,7 +1498,7 @@ def cases(draw: st.DrawFn, cache: Settings | None = None) -> Case:
         "cache.flush_on_idle": draw(booleans),
         "cache.destage_ahead": draw(st.sampled_from([0.0, 0.0, *SHARES[:-1]])),
         "cache.clean_window": draw(st.sampled_from(SHARES)),
-        "cache.group": draw(st.sampled_from(["chip", "contiguous"])),
+        "cache.group": draw(st.sampled_from(["chip", "contiguous", "contiguous", "contiguous"])),
         "cache.compensation": draw(mostly),
         "cache.padding": draw(st.sampled_from(["off", "always", "share"])),
         "cache.padding_share": draw(st.sampled_from(SHARES)),
