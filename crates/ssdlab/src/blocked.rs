@@ -2,7 +2,7 @@
 //! response times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
 //!
 //! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
-//! `Ssd::blocked_on`).
+//! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`).
 
 use crate::units::Ns;
 
@@ -10,7 +10,7 @@ use crate::units::Ns;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Part {
-    /// Waiting in the host queue, for a place in a chip's queue.
+    /// Waiting in the host queue, for a place in a chip's queue or for a chip with room.
     HostQueue,
     /// Waiting for the die behind host work.
     DieQueue,

@@ -99,7 +99,7 @@ pub(super) struct Slot {
     pub(super) op: Op,
     /// Its serial number: by start.
     pub(super) serial: u64,
-    /// Pages whose transfer has ended; of repeated page moves, how many there are.
+    /// Pages whose transfer has ended.
     pub(super) transferred: u32,
     /// Page moves for which the operation stands: a row of them is one event (`repeat`). 0 for all other operations.
     pub(super) repetitions: u32,

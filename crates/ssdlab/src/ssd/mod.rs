@@ -12,6 +12,7 @@
 //! | `burst` | which page moves are one event, and what interrupts them? |
 //! | `complete` | what happens when a stage, an operation, a request ends? |
 //! | `collect` | when do GC jobs start and end, and how do a pool's state and exclusion follow? |
+//! | `advance` | which steps of a job may begin where it advances with host operations only? |
 //! | `idle` | what does idle time change? |
 //! | `merge` | how do host operations merge with page moves (lee2013 III-B)? |
 //! | `estimates`, `pause` | when will operations end, and when does a program pause for reads (elyasi2017)? |
