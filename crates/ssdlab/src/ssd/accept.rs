@@ -162,8 +162,11 @@ impl Ssd {
         let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version());
         let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
         (transaction.high_priority, transaction.version) = (write && high_priority, version);
-        transaction.waited(Blocked::NoRoom, arrival_ns + self.host.waited_for_room(now, request));
-        transaction.waited(Blocked::QueueFull, now);
+        // Mostly it has just come.
+        if now > arrival_ns {
+            transaction.waited(Blocked::NoRoom, arrival_ns + self.host.waited_for_room(now, request));
+            transaction.waited(Blocked::QueueFull, now);
+        }
         transaction
     }
 
