@@ -1,5 +1,5 @@
 //! Tells cargo what the compiler cannot see: the studies are built in as a whole folder, so that a file dropped into it counts.
 
 fn main() {
-    println!("cargo::rerun-if-changed=../../studies");
+    println!("cargo::rerun-if-changed=studies");
 }

@@ -113,7 +113,7 @@ fn preset_kind(name: &str) -> ssdlab::error::Result<Kind> {
     found.ok_or_else(|| Error::Usage(format!("presets of kind \"{name}\": the kinds are {}", Kind::ALL.map(Kind::name).join(", "))))
 }
 
-static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../studies");
+static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
 
 /// The studies that come with the package: name (`lee2013/fig10a`) and TOML text of each, by name.
 #[pyfunction]

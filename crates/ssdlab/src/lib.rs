@@ -1,4 +1,6 @@
-//! ssdlab: a trace-driven SSD simulator.
+#![doc = include_str!("../README.md")]
+//!
+//! # Layers
 //!
 //! The modules form layers. A module uses only lower layers, and in layer 0 only modules listed before it
 //! (`tests/floors.rs` reads this table and checks it):

@@ -2,8 +2,8 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns, UnmappedRead,
-    Victim,
+    Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns,
+    UnmappedRead, Victim,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -71,12 +71,14 @@ pub struct FlashRules {
 /// What GC may do, and what it keeps waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct GcRules {
-    /// Who sets GC off in a pool that wants it.
+    /// Which event starts GC in a pool where it is triggered.
     pub begin: Begin,
     /// Free blocks above the threshold with which an episode of GC ends; 0: GC goes block by block.
     pub until: u32,
     /// Each step of a job needs a host operation that lets it begin.
     pub with_requests: bool,
+    /// That step goes before the next host operation.
+    pub in_turns: bool,
     /// Who goes first when a host operation and a GC step are ready.
     pub priority: Priority,
     /// What a job excludes the host from.
@@ -227,6 +229,7 @@ impl GcRules {
             begin: gc.begin,
             until: gc.until,
             with_requests: gc.advances_with_requests(),
+            in_turns: gc.advances_with_requests() && gc.advance == Advance::InTurns,
             priority: gc.priority,
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,

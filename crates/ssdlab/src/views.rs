@@ -32,6 +32,8 @@ pub struct GcView {
     pub ready: Ready,
     /// Its pool is in state S3: it runs to completion.
     pub urgent: bool,
+    /// A host operation has gone since the last step, so that it is this one's turn (`gc.advance = "in-turns"`).
+    pub in_turn: bool,
 }
 
 /// What a die is doing when the arbiter is asked.

@@ -1,7 +1,7 @@
 //! Who sets collection off, how long it lasts, and whether it advances with requests: timelines worked by hand to the nanosecond. The drive and
 //! its beginning are those of `common::timeline`; the stages of a job are those of `preemption.rs`.
 
-use ssdlab::config::{Advance, Begin, Config, Layers, Priority, Scope, Trigger};
+use ssdlab::config::{Advance, Begin, Config, Layers, Priority, Scope, Suspendable, Trigger};
 
 use crate::common::timeline::*;
 
@@ -158,8 +158,35 @@ fn collection_advances_with_requests() {
 }
 
 #[test]
+fn collection_and_requests_take_turns() {
+    let in_turns = |change: fn(&mut Config)| {
+        with_requests(|c| {
+            c.gc.advance = Advance::InTurns;
+            change(c);
+        })
+    };
+    play(vec![
+        Case::new("after a write it is the turn of the job: the next waits for the page's move", in_turns(|_| ()))
+            .write(300_000, Z, 602_400, WRITE)
+            .write(602_400, Z3, 1_334_600, gc(429_800, &WRITE))
+            .stages(9_000_000, &[host_write(300_000), to_point_a(602_400), a(832_200, 1_032_200), host_write(1_032_200)])
+            .counts(&[("steps_in_turn", 1), ("steps_with_requests", 2), ("pages_moved", 1)]),
+        Case::new("with-requests alone: the next write goes first, and both steps follow", with_requests(|_| ()))
+            .write(300_000, Z, 602_400, WRITE)
+            .write(602_400, Z3, 904_800, WRITE)
+            .stages(9_000_000, &[host_write(300_000), host_write(602_400), page_move(904_800)])
+            .counts(&[("steps_with_requests", 2), ("pages_moved", 1), ("preemptions", ANY)]),
+        Case::new("a step that the write could suspend lets it go first", in_turns(|c| c.gc.suspend = vec![Suspendable::Read]))
+            .write(300_000, Z, 602_400, WRITE)
+            .write(602_400, Z3, 904_800, WRITE)
+            .stages(9_000_000, &[host_write(300_000), host_write(602_400), page_move(904_800)])
+            .counts(&[("steps_with_requests", 2), ("pages_moved", 1), ("preemptions", ANY)]),
+    ]);
+}
+
+#[test]
 fn with_suspension_a_step_is_paid_for_once() {
-    let suspending = || with_requests(|c| c.gc.suspend = vec![ssdlab::config::Suspendable::Program]);
+    let suspending = || with_requests(|c| c.gc.suspend = vec![Suspendable::Program]);
     play(vec![
         Case::new("at A the move is suspended for the write, whose step is the program", suspending())
             .write(300_000, Z, 602_400, WRITE)
@@ -168,6 +195,38 @@ fn with_suspension_a_step_is_paid_for_once() {
             .stages(9_000_000, &[host_write(300_000), to_point_a(602_400), host_write(1_000_000), a(1_302_400, 1_502_400)])
             .counts(&[("steps_with_requests", 2), ("pages_moved", 1)]),
     ]);
+}
+
+#[test]
+fn a_job_keeps_no_more_steps_than_it_has_left() {
+    // Two moves and an erase are five steps. Seven reads of other pages come at once and go first.
+    let reads = |case: Case| (0..7).fold(case, |case, i| case.read(300_000, Z, 300_000 + (i + 1) * 127_400, behind_host(i * 127_400)));
+    let all_reads: Vec<Stage> = (0..7).flat_map(|i| host_read(300_000 + i * 127_400)).collect();
+    let job_at = 300_000 + 7 * 127_400;
+    play(vec![
+        reads(Case::new("seven reads let the job take its five steps, and two are not kept", with_requests(|_| ())))
+            .stages(9_000_000, &[all_reads, job(job_at)])
+            .counts(&[("steps_with_requests", 5), ("steps_forgone", 2), ("erases", 1)]),
+    ]);
+}
+
+#[test]
+fn the_next_job_of_an_episode_begins_without_steps() {
+    let config = one_job(|c| (c.gc.advance, c.gc.until) = (Advance::WithRequests, 1));
+    // The first job is an erase alone. One read lets it go on, the second is forgone, and the second job waits for requests.
+    play(vec![
+        Case::new("what the first job could not use does not move the second", config)
+            .beginning(&ONE_BLOCK_INVALID)
+            .read(300_000, Z, 427_400, READ)
+            .read(300_000, Z, 554_800, behind_host(127_400))
+            .stages(9_000_000, &[host_read(300_000), host_read(427_400), erase(554_800)])
+            .counts(&[("steps_with_requests", 1), ("steps_forgone", 1), ("episode_jobs", 1), ("erases", 1)]),
+    ]);
+}
+
+/// A read that waits so long behind others of the host.
+fn behind_host(ns: u64) -> Parts {
+    [&[(ssdlab::stats::Part::DieQueue, ns)], &READ[..]].concat()
 }
 
 fn refused(set: &[(&str, &str)]) -> String {
@@ -181,6 +240,27 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     assert!(several.contains("gc.moves_in_flight = 2; set gc.moves_in_flight = 1, or gc.advance = \"alone\""), "{several}");
     let many = refused(&[("gc.until", "100000")]);
     assert!(many.contains("gc.until = 100000") && many.contains("lower it to at most"), "{many}");
+}
+
+/// Pools are collected below two free blocks under any threshold: an episode ends with `until` more than that at least.
+#[test]
+fn the_end_of_an_episode_counts_from_what_triggers_collection() {
+    // Pools of 32 blocks, 12 of them spare, two being filled.
+    let keys = |trigger, soft, until| {
+        let device = [("device.blocks_per_plane", "32"), ("device.pages_per_block", "8"), ("device.overprovisioning", "0.4")];
+        [&device[..], &[("gc.trigger", trigger), ("gc.soft", soft), ("gc.until", until)]].concat()
+    };
+    let accepted = |set: &[(&str, &str)]| {
+        let set = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Layers { set, ..Layers::default() }.build().is_ok()
+    };
+    assert!(accepted(&keys("soft", "3", "6")) && accepted(&keys("soft", "1", "7")) && accepted(&keys("invalid-share", "6", "7")));
+    let of_soft = refused(&keys("soft", "3", "7"));
+    assert!(of_soft.contains("with gc.soft that is 10 free blocks") && of_soft.contains("at most 6"), "{of_soft}");
+    for (trigger, soft) in [("soft", "1"), ("invalid-share", "6")] {
+        let of_reserve = refused(&keys(trigger, soft, "8"));
+        assert!(of_reserve.contains("with the reserve that is 10 free blocks") && of_reserve.contains("at most 7"), "{of_reserve}");
+    }
 }
 
 #[test]

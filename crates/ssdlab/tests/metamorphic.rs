@@ -2,7 +2,7 @@
 //! which it had something to say.
 
 use crate::common::cases::{Cases, Tally};
-use crate::common::{random_config, random_requests};
+use crate::common::{random_cache, random_config, random_requests};
 use ssdlab::config::presets::{self, Kind};
 use ssdlab::config::*;
 use ssdlab::geometry::Geometry;
@@ -186,14 +186,17 @@ fn merging_and_pipelining_that_do_not_happen_change_nothing() {
         // A move that may be pipelined asks for the bus for its command while a read of its die is still on it, and has a better place in the
         // line even if it then begins no sooner.
         config.gc.pipeline = config.device.cache_register && config.device.read_command_ns == 0;
-        let on = outcome(&config, &requests)?;
-        if on.1.shares_moves() {
-            return Ok(false);
-        }
-        (config.gc.merge, config.gc.pipeline) = (false, false);
-        same("nothing is merged or pipelined", &on, &outcome(&config, &requests)?)?;
-        Ok(on.1.counters.pages_moved > 0)
+        let off = |c: &mut Config| (c.gc.merge, c.gc.pipeline) = (false, false);
+        let on = idle_changes_nothing("nothing is merged or pipelined", &config, &requests, Outcome::shares_moves, off)?;
+        Ok(on.is_some_and(|on| on.counters.pages_moved > 0))
     });
+}
+
+/// With turns a step that can be suspended does not go before the host, however short it is: to be suspendable makes a difference then.
+fn without_turns(config: &mut Config) {
+    if config.gc.advance == Advance::InTurns {
+        config.gc.advance = Advance::WithRequests;
+    }
 }
 
 #[test]
@@ -201,6 +204,7 @@ fn erases_too_short_to_be_suspended_are_as_good_as_not_suspendable() {
     holds("short_erases", 600, 200, |case| {
         let (_, mut config, requests) = drawn("erases", case);
         timed(&mut config);
+        without_turns(&mut config);
         config.gc.scope = Scope::None;
         config.gc.suspend = vec![Suspendable::Erase];
         config.device.suspend_ns = 10_000_000;
@@ -216,6 +220,7 @@ fn reads_too_short_to_be_suspended_are_as_good_as_not_suspendable() {
     holds("short_reads", 600, 150, |case| {
         let (_, mut config, requests) = drawn("reads", case);
         timed(&mut config);
+        without_turns(&mut config);
         config.gc.scope = Scope::None;
         config.gc.suspend = vec![Suspendable::Read, Suspendable::Erase];
         // A write during a read that can be suspended never takes the move's place.
@@ -243,13 +248,9 @@ fn a_second_register_matters_only_to_what_is_suspended() {
         let (_, mut config, requests) = drawn("registers", case);
         config.gc.priority = Priority::Host;
         config.device.page_registers = 2;
-        let two = outcome(&config, &requests)?;
-        if two.1.suspends() {
-            return Ok(false);
-        }
-        config.device.page_registers = 1;
-        same("nothing is suspended", &two, &outcome(&config, &requests)?)?;
-        Ok(two.1.counters.pages_moved > 0)
+        let one = |c: &mut Config| c.device.page_registers = 1;
+        let two = idle_changes_nothing("nothing is suspended", &config, &requests, Outcome::suspends, one)?;
+        Ok(two.is_some_and(|two| two.counters.pages_moved > 0))
     });
 }
 
@@ -260,13 +261,9 @@ fn a_hard_threshold_that_is_never_reached_changes_nothing() {
         // A scope that excludes the pool shows as S3, whatever is free.
         config.gc.scope = if rng.chance(0.5) { Scope::None } else { Scope::Block };
         config.gc.hard = config.gc.hard.max(0.2);
-        let hard = outcome(&config, &requests)?;
-        if hard.1.states[2] > 0 || hard.1.counters.s3_entries > 0 {
-            return Ok(false);
-        }
-        config.gc.hard = 0.0;
-        same("T_hard is never reached", &hard, &outcome(&config, &requests)?)?;
-        Ok(hard.1.counters.jobs > 0)
+        let reached = |hard: &Outcome| hard.states[2] > 0 || hard.counters.s3_entries > 0;
+        let hard = idle_changes_nothing("T_hard is never reached", &config, &requests, reached, |c| c.gc.hard = 0.0)?;
+        Ok(hard.is_some_and(|hard| hard.counters.jobs > 0))
     });
 }
 
@@ -336,5 +333,178 @@ fn flushes_change_nothing() {
         let others: Vec<Request> = requests.iter().filter(|request| !is_flush(request)).copied().collect();
         same("flushes are left out", &with, &outcome(&config, &others)?)?;
         Ok(others.len() < requests.len() && with.1.counters.jobs > 0)
+    });
+}
+
+/// Plays a case twice; the change must not show in any response time. Returns what the first run did.
+fn changes_nothing(what: &str, config: &Config, requests: &[Request], change: impl FnOnce(&mut Config)) -> Result<Outcome, String> {
+    let first = idle_changes_nothing(what, config, requests, |_| false, change)?;
+    Ok(first.expect("nothing is asked of the first run"))
+}
+
+/// The same where what the change takes away did not act in the first run; `None` where it did, which says nothing.
+fn idle_changes_nothing(
+    what: &str,
+    config: &Config,
+    requests: &[Request],
+    acted: impl FnOnce(&Outcome) -> bool,
+    change: impl FnOnce(&mut Config),
+) -> Result<Option<Outcome>, String> {
+    let one = outcome(config, requests)?;
+    if acted(&one.1) {
+        return Ok(None);
+    }
+    let mut changed = config.clone();
+    change(&mut changed);
+    same(what, &one, &outcome(&changed, requests)?)?;
+    Ok(Some(one.1))
+}
+
+#[test]
+fn without_collection_who_sets_it_off_how_long_it_lasts_and_how_it_advances_do_not_matter() {
+    holds("axes_without_collection", 300, 100, |case| {
+        let (mut rng, mut config, requests) = drawn("axes", case);
+        config.ftl.precondition.kind = if rng.chance(0.5) { PreconditionKind::None } else { PreconditionKind::Fill };
+        config.device.overprovisioning = 0.7;
+        config.gc = Gc { soft: 1.0, scope: config.gc.scope, priority: config.gc.priority, ..Gc::default() };
+        let mut requests = inside(&config, requests);
+        requests.truncate(60);
+        let base = outcome(&config, &requests)?;
+        if !base.1.is_without_collection() {
+            return Ok(false);
+        }
+        for begin in [Begin::Frontier, Begin::Request, Begin::Write] {
+            for (until, advance, turns) in [(0, Advance::WithRequests, Turns::Job), (2, Advance::Alone, Turns::Step)] {
+                config.gc = Gc { begin, until, advance, turns, ..config.gc };
+                let other = outcome(&config, &requests)?;
+                if !other.1.is_without_collection() {
+                    return Err(format!("collection begins with {:?}", config.gc));
+                }
+                same("nothing is collected", &base, &other)?;
+            }
+        }
+        Ok(true)
+    });
+}
+
+/// Spare blocks for pools that are one plane.
+fn with_room(config: &mut Config) {
+    config.device.overprovisioning = 6.0 / f64::from(config.device.blocks_per_plane);
+}
+
+#[test]
+fn with_one_pool_a_die_jobs_have_nobody_to_take_turns_with() {
+    holds("turns", 400, 150, |case| {
+        let (_, mut config, requests) = drawn("turns", case);
+        config.device.planes_per_die = 1;
+        config.device.multiplane = false;
+        with_room(&mut config);
+        config.gc.turns = Turns::Step;
+        let requests = inside(&config, requests);
+        let outcome = changes_nothing("a die has one pool", &config, &requests, |c| c.gc.turns = Turns::Job)?;
+        Ok(outcome.counters.jobs > 0)
+    });
+}
+
+#[test]
+fn a_scope_of_a_die_or_more_has_one_job_anyway() {
+    holds("turns_of_wide_scopes", 400, 150, |case| {
+        let (mut rng, mut config, requests) = drawn("wide", case);
+        let scopes = [Scope::Die, Scope::Chip, Scope::Channel, Scope::Device];
+        config.gc.scope = scopes[rng.below(4) as usize];
+        (config.gc.turns, config.gc.advance, config.gc.moves_in_flight) = (Turns::Step, Advance::Alone, 1);
+        // Nor does a host operation begin there that could let a job take a step.
+        let change = |c: &mut Config| (c.gc.turns, c.gc.advance) = (Turns::Job, Advance::WithRequests);
+        let outcome = changes_nothing("the scope has one job", &config, &requests, change)?;
+        Ok(outcome.counters.jobs > 0)
+    });
+}
+
+#[test]
+fn where_only_writes_come_any_request_sets_collection_off_as_a_write_does() {
+    holds("begin_of_writes", 600, 150, |case| {
+        let (_, mut config, mut requests) = drawn("writes", case);
+        config.ftl.partial_write = PartialWrite::Program;
+        config.gc.begin = Begin::Request;
+        requests.retain(|request| request.kind != RequestKind::Read);
+        let outcome = changes_nothing("whoever waits is a write", &config, &requests, |c| c.gc.begin = Begin::Write)?;
+        Ok(outcome.counters.jobs_set_off > 0)
+    });
+}
+
+#[test]
+fn an_episode_of_single_jobs_is_none() {
+    holds("single_jobs", 1_500, 60, |case| {
+        let (_, mut config, requests) = drawn("episodes", case);
+        // Other scopes let the host through between two jobs, unless an episode goes on, though nothing is left to be gained.
+        config.gc.scope = Scope::None;
+        config.gc.turns = Turns::Step;
+        config.gc.until = 1;
+        if validate(&config).is_err() {
+            return Ok(false);
+        }
+        let followed = |episodes: &Outcome| episodes.counters.episode_jobs > 0;
+        let episodes = idle_changes_nothing("no job follows another", &config, &requests, followed, |c| c.gc.until = 0)?;
+        Ok(episodes.is_some_and(|episodes| episodes.counters.jobs > 0))
+    });
+}
+
+#[test]
+fn reads_that_lie_at_one_offset_anyway_join_as_without_the_rule() {
+    holds("aligned_reads", 1_000, 50, |case| {
+        let (_, mut config, requests) = drawn("aligned", case);
+        config.ftl.pool = PoolScope::Plane;
+        config.device.multiplane = true;
+        config.device.planes_per_die = config.device.planes_per_die.max(2);
+        with_room(&mut config);
+        config.device.multiplane_aligned_reads = true;
+        let requests = inside(&config, requests);
+        let misaligned = |aligned: &Outcome| aligned.counters.misaligned_reads > 0;
+        let off = |c: &mut Config| c.device.multiplane_aligned_reads = false;
+        let aligned = idle_changes_nothing("no read is misaligned", &config, &requests, misaligned, off)?;
+        Ok(aligned.is_some_and(|aligned| aligned.counters.multiplane_operations > 0))
+    });
+}
+
+#[test]
+fn where_nobody_else_wants_the_bus_a_read_command_is_a_longer_read() {
+    const COMMAND_NS: Ns = 3_000;
+    holds("read_commands", 600, 200, |case| {
+        let (_, mut config, requests) = drawn("commands", case);
+        timed(&mut config);
+        let device = &mut config.device;
+        // One die a channel, whose operations follow one another.
+        (device.chips_per_channel, device.dies_per_chip) = (1, 1);
+        (device.cache_register, device.multiplane, device.read_command_ns) = (false, false, 0);
+        (config.gc.pipeline, config.scheduler.pipeline) = (false, false);
+        // A command is not suspended, and reads in pauses find data in registers.
+        config.gc.suspend.retain(|&kind| kind != Suspendable::Read);
+        config.scheduler.write_pausing = false;
+        let requests = inside(&config, requests);
+        let mut commands = config.clone();
+        commands.device.read_command_ns = COMMAND_NS;
+        config.device.read_ns += COMMAND_NS;
+        config.device.read_ns_by_page.iter_mut().for_each(|ns| *ns += COMMAND_NS);
+        let commands = outcome(&commands, &requests)?;
+        same("commands have the bus to themselves", &commands, &outcome(&config, &requests)?)?;
+        Ok(commands.1.counters.read_commands > 0 && commands.1.counters.jobs > 0)
+    });
+}
+
+#[test]
+fn on_one_pool_a_block_of_a_chip_is_a_run_of_addresses() {
+    holds("groups", 400, 100, |case| {
+        let (mut rng, mut config, requests) = drawn("groups", case);
+        let device = &mut config.device;
+        (device.channels, device.chips_per_channel, device.dies_per_chip) = (1, 1, 1);
+        config.ftl.pool = PoolScope::Die;
+        config.device.multiplane = false;
+        random_cache(&mut rng, &mut config);
+        config.cache.policy = if rng.chance(0.5) { CachePolicy::Bplru } else { CachePolicy::Fab };
+        config.cache.gc_aware = false;
+        config.cache.group = CacheGroup::Chip;
+        let requests = inside(&config, requests);
+        let outcome = changes_nothing("all pages are of one pool", &config, &requests, |c| c.cache.group = CacheGroup::Contiguous)?;
+        Ok(outcome.counters.host_programs > 0)
     });
 }

@@ -99,8 +99,8 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     }
     // A step for each operation; that for which the last of a job was taken may have been served otherwise.
     let served = counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
-    if counters.steps_with_requests > served + counters.jobs + u64::from(ssd.ftl().geometry().pools.count.get()) {
-        return Err(format!("more steps were taken with requests than there were: {counters:?}"));
+    if counters.steps_with_requests + counters.steps_forgone > served + counters.jobs + u64::from(ssd.ftl().geometry().pools.count.get()) {
+        return Err(format!("more steps were taken or forgone with requests than there were: {counters:?}"));
     }
     let (now, geometry) = (simulation.now(), ssd.ftl().geometry());
     let chips = (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, now));

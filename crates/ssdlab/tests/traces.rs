@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use ssdlab::config::{RangePolicy, TimeOrder, TraceFormat, Workload};
 use ssdlab::request::{Request, RequestKind};
-use ssdlab::workload::{ConvertOptions, RequestSource, TraceInfo, TraceReader, convert, read_prefill, trace_info};
+use ssdlab::workload::{ConvertOptions, RequestSource, TraceInfo, TraceReader, convert, read_prefill, trace_formats, trace_info};
 
 /// The collection, or the reason why it cannot be tested with.
 fn collection() -> Option<PathBuf> {
@@ -157,32 +157,11 @@ fn real_traces_survive_conversion() {
     }
 }
 
-const FORMATS: [TraceFormat; 18] = [
-    TraceFormat::Msr,
-    TraceFormat::MsrReduced,
-    TraceFormat::Spc,
-    TraceFormat::Disksim,
-    TraceFormat::Ssdsim,
-    TraceFormat::Mqsim,
-    TraceFormat::Blkparse,
-    TraceFormat::FioV2,
-    TraceFormat::FioV3,
-    TraceFormat::Systor,
-    TraceFormat::Alibaba,
-    TraceFormat::Tencent,
-    TraceFormat::Fiu,
-    TraceFormat::Diskmon,
-    TraceFormat::VscsiText,
-    TraceFormat::Vscsi,
-    TraceFormat::Csv,
-    TraceFormat::Parquet,
-];
-
 /// Reads a file in every way; the result does not matter.
 fn read_in_every_way(path: &Path) {
     let _ = trace_info(path, None, None, None);
     let _ = read_prefill(path, 1 << 40);
-    for (index, format) in FORMATS.into_iter().enumerate() {
+    for (index, format) in trace_formats().enumerate() {
         let _ = trace_info(path, Some(format), None, None);
         let policies = [RangePolicy::Error, RangePolicy::Wrap, RangePolicy::Clip, RangePolicy::Compact];
         let orders = [TimeOrder::Error, TimeOrder::Clamp, TimeOrder::Sort];

@@ -56,6 +56,8 @@ fn goes_first(host: Option<&HostView>, gc: Option<&GcView>, priority: Priority) 
         (Some(host), Some(_)) if host.urgent => true,
         // State S3: GC runs to completion (lee2013 III-D).
         (Some(_), Some(gc)) if gc.urgent => false,
+        // At a preemption point GC serves what waits and goes on (lee2013 III-A-2; Fig. 6: read z, then read y of the move).
+        (Some(_), Some(gc)) if gc.in_turn => false,
         (Some(host), Some(gc)) => match priority {
             // bux2011 section 5: CEP serves copies and erases first, RWP host reads and writes. lee2013 III-A and ae2022 4.3: as RWP.
             Priority::Gc => false,
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     const HOST: Option<HostView> = Some(HostView { ready: (1, 1), in_victim: false, urgent: false });
-    const GC: Option<GcView> = Some(GcView { ready: (1, 1), urgent: false });
+    const GC: Option<GcView> = Some(GcView { ready: (1, 1), urgent: false, in_turn: false });
 
     #[test]
     fn the_table_of_priorities() {
@@ -117,6 +119,14 @@ mod tests {
         for (phase, host, expected) in cases {
             assert_eq!(decide(&DieView { phase, host, gc: GC }, Priority::Host), expected, "{phase:?} {host:?}");
         }
+    }
+
+    #[test]
+    fn a_step_whose_turn_it_is_goes_before_what_waits() {
+        let gc = GC.map(|gc| GcView { in_turn: true, ..gc });
+        let decide = |host| decide(&DieView { phase: DiePhase::BetweenMoves, host, gc }, Priority::Host);
+        assert_eq!(decide(HOST), Decision::Gc);
+        assert_eq!(decide(HOST.map(|host| HostView { urgent: true, ..host })), Decision::Host);
     }
 
     #[test]

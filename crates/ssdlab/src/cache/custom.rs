@@ -36,7 +36,7 @@ pub struct EvictionCandidate {
 
 /// The example of the documentation, run as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../../docs/eviction-policies.md")]
+#[doc = include_str!("../../docs/eviction-policies.md")]
 struct Documentation;
 
 /// A user-defined eviction policy as part of a plan.

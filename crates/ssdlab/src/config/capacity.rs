@@ -4,6 +4,9 @@ use crate::error::{Error, Result};
 
 use super::{Config, Device, Frontier, PoolScope};
 
+/// Free blocks of a pool that host writes leave alone, so that a job always finds a place for the pages it moves.
+pub const RESERVE: u32 = 1;
+
 /// The sizes that follow from geometry, over-provisioning and pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {

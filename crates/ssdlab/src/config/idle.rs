@@ -84,7 +84,7 @@ const RULES: &[Rule] = &[
     }),
     switch(
         "gc.advance",
-        |c| c.gc.advance == Advance::WithRequests,
+        |c| c.gc.advance != Advance::Alone,
         "gc.scope = \"none\" or \"block\", since no host operation is served \
         during a job otherwise",
         |c| c.gc.advances_with_requests(),

@@ -430,11 +430,11 @@ pub enum PreconditionKind {
 pub struct Gc {
     /// What triggers GC.
     pub trigger: Trigger,
-    /// Who sets GC off in a pool that wants it: the write that takes a block, or a host operation that waits.
+    /// Which event starts GC in a pool where it is triggered: the write that takes a block, or a host operation that waits.
     pub begin: Begin,
-    /// How long GC lasts once it has begun in a pool. 0: one block, then host operations that waited go first. More: an episode, block after
-    /// block with nothing between that the scope excludes, until the pool has this many free blocks more than the threshold asks for
-    /// (T_soft; for the trigger `invalid-share` the reserve).
+    /// How long GC lasts in a pool. 0: for one block; host operations that waited go before the next job. More: for an episode, block after
+    /// block, until the pool has this many free blocks more than T_soft (more than 2, if that is larger or the trigger is `invalid-share`).
+    /// Within an episode, operations that the scope excludes wait.
     #[schemars(range(min = 0, max = 1000000))]
     pub until: u32,
     /// Whether a job goes on by itself, or only with host operations, where the scope lets these through.
@@ -470,7 +470,7 @@ pub struct Gc {
     /// by copyback.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
-    /// What takes turns where several planes of a die want GC: single steps (page moves, erases) of their jobs, or whole jobs.
+    /// What takes turns where GC is triggered in several planes of a die: single steps (page moves, erases) of their jobs, or whole jobs.
     pub turns: Turns,
     /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
     #[schemars(range(min = 1, max = 1000000000_u64))]
@@ -523,7 +523,7 @@ impl Gc {
 
     /// A job waits for host operations between its steps. Where the scope keeps them from the die there are none to wait for.
     pub fn advances_with_requests(&self) -> bool {
-        self.advance == Advance::WithRequests && matches!(self.scope, Scope::None | Scope::Block)
+        self.advance != Advance::Alone && matches!(self.scope, Scope::None | Scope::Block)
     }
 
     /// Invalid pages with which a block of `pages` pages triggers GC: the least number above the share `invalid_share`. With another
@@ -585,13 +585,13 @@ pub enum Trigger {
     InvalidShare,
 }
 
-/// Who sets GC off in a pool that wants it.
+/// Which event starts GC in a pool where it is triggered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begin {
-    /// The write that takes the block as write frontier: a job begins at once, whether or not anything waits.
+    /// The write that takes a free block as write frontier: a job begins at once, whether or not an operation waits.
     Frontier,
-    /// A host operation that waits for the die. While none does, the pool stays short of free blocks.
+    /// A host operation that waits for the die. Until one does, the pool stays short of free blocks.
     Request,
     /// A write that waits for the die.
     Write,
@@ -605,6 +605,8 @@ pub enum Advance {
     Alone,
     /// Each host operation that begins on the die lets it take one step: the read of a page, the program of a page, or the erase.
     WithRequests,
+    /// The same, and GC and host take turns: the step goes before the next host operation that waits, unless that could suspend it.
+    InTurns,
 }
 
 /// What waits below the hard threshold.
@@ -667,13 +669,13 @@ pub enum Priority {
     Host,
 }
 
-/// What takes turns where several planes of a die want GC.
+/// What takes turns where GC is triggered in several planes of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// Each plane has a job at once; of their next steps the one that became ready first goes first.
+    /// Each plane has a job. Of their next steps the one that became ready first goes first.
     Step,
-    /// One job of a die at a time; the planes that want GC wait for it.
+    /// A die has one job at a time. The other planes with triggered GC wait for it.
     Job,
 }
 

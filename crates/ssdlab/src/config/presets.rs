@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 use super::{names, text};
 
-static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../presets");
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/presets");
 
 /// What a preset describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,21 +10,35 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `UPDATE=1 cargo test --release -p ssdlab config_reference`: change the doc comments in the source, not this file. -->
 
-A configuration is one tree of sections and keys, the same in TOML, in Python and on the command line. It is built in layers, each
-replacing keys of those before: defaults, the device preset, the scheme presets, the workload preset, the user's TOML file, single keys
-set by hand (`--set gc.soft=0.05`). Of several values set by hand for one key the last counts.
+A configuration is one tree of sections and keys. It is the same in TOML, in Python and on the
+command line. It is built in layers; each layer replaces keys of the layers before it:
 
-- Presets are given by name, or as the path of a TOML file (with a `/` or ending in `.toml`). Several schemes are joined by `+`;
-  two that set one key to different values are an error.
-- A value set by hand is TOML: `0.05`, `true`, `\"text\"`, `[1, 2]`. What is not TOML is a word that stands for itself (`none`,
-  `[read, erase]`). Quotes may be left out wherever a string or a name is wanted. `null` clears a key that may be absent.
-- A key of type bytes takes a unit as well: `--set cache.bytes=64MiB`, in TOML as a text: `bytes = \"64MiB\"`. `k`, `Ki` and `KiB` are
-  1024 bytes, `kB` is 1000, and so on with M, G and T, in letters of either case.
+1. defaults,
+2. the device preset,
+3. the scheme presets,
+4. the workload preset,
+5. the user's TOML file,
+6. single keys set by hand (`--set gc.soft=0.05`). If a key is set several times, the last value
+   counts.
+
+A *preset* is a named set of keys. Chip, die, plane, block and page are the parts of flash memory,
+from large to small. GC is garbage collection: it empties and erases a block. Other terms are
+under [Terms](model.md#terms).
+
+- A preset is given by name, or as the path of a TOML file (with a `/` or ending in `.toml`).
+  Several schemes are joined by `+`. Two schemes that set one key to different values are an error.
+- A value set by hand is TOML: `0.05`, `true`, `\"text\"`, `[1, 2]`. Other text counts as a string,
+  so quotes may be left out: `none`, `[read, erase]`. `null` clears a key that may be absent.
+- A key of type bytes also takes a unit: `--set cache.bytes=64MiB`, in TOML as a string:
+  `bytes = \"64MiB\"`. `k`, `Ki` and `KiB` are 1024 bytes, `kB` is 1000 bytes. The same holds for M,
+  G and T. Upper and lower case are equal.
 - File names are relative to the directory in which the program runs.
-- Unknown keys and values out of range are refused, all of them at once.
-- A key can be *idle*: without effect, because the mechanism that it belongs to is off or the device cannot do it. `gc.pipeline` needs a
-  cache register; `cache.clean_window` needs the policy `cflru`. Presets and files may hold idle keys, so that every scheme fits every
-  device. The result lists them in `idle_keys`, with what each needs. A key set by hand that is idle in all runs of a command is warned of.
+- Unknown keys and values out of range are refused. The error names all of them at once.
+- A key is *idle* if it has no effect: its mechanism is off, or the device does not support it.
+  `gc.pipeline` needs a cache register; `cache.clean_window` needs the policy `cflru`. Presets and
+  files may have idle keys, so that every scheme fits every device. The result lists them in
+  `idle_keys`, with what each needs. If a key set by hand is idle in all runs of a command, there is
+  a warning.
 ";
 
 /// The text of `docs/configuration.md`.

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
+use super::capacity::RESERVE;
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, check,
-    workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, Trigger,
+    check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -85,10 +86,10 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
 /// What collection that advances with requests is made for.
 fn steps(config: &Config, messages: &mut Vec<String>) {
     let gc = &config.gc;
-    if gc.advance == Advance::WithRequests && gc.moves_in_flight > 1 {
-        let moves = gc.moves_in_flight;
+    if gc.advance != Advance::Alone && gc.moves_in_flight > 1 {
+        let (moves, advance) = (gc.moves_in_flight, serde_json::to_value(gc.advance).unwrap_or_default());
         messages.push(format!(
-            "gc.advance = \"with-requests\": takes one step of one page move at a time, not of gc.moves_in_flight = {moves}; set \
+            "gc.advance = {advance}: takes one step of one page move at a time, not of gc.moves_in_flight = {moves}; set \
              gc.moves_in_flight = 1, or gc.advance = \"alone\""
         ));
     }
@@ -227,17 +228,22 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     }
 }
 
+/// Below so many free blocks a pool is down to the block that is reserved for GC, and is collected whatever the threshold.
+const SHORT: u64 = RESERVE as u64 + 1;
+
 /// The free blocks with which an episode ends must be there to be had, else it would not end before nothing is gained any more.
 fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
-    let (until, threshold) = (u64::from(config.gc.until), capacity.soft_blocks(config.gc.soft));
+    let (until, soft) = (u64::from(config.gc.until), capacity.soft_blocks(config.gc.soft));
     let (spare, frontiers) = (capacity.spare_blocks(), capacity.frontiers);
+    let by_share = config.gc.trigger == Trigger::InvalidShare;
+    let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, "gc.soft") };
     // A threshold that leaves no room at all has a message of its own.
-    if until == 0 || threshold + frontiers >= spare || threshold + until + frontiers < spare {
+    if until == 0 || soft + frontiers >= spare || threshold + until + frontiers < spare {
         return;
     }
-    let most = spare - frontiers - 1 - threshold;
+    let most = spare.saturating_sub(frontiers + 1 + threshold);
     messages.push(format!(
-        "gc.until = {until}: with gc.soft that is {} free blocks of a pool, but {spare} are spare, of which {frontiers} are being filled; \
+        "gc.until = {until}: with {with} that is {} free blocks of a pool, but {spare} are spare, of which {frontiers} are being filled; \
          lower it to at most {most}{}",
         threshold + until,
         raise(capacity, threshold.saturating_add(until).saturating_add(needed_beyond(frontiers)))

@@ -61,6 +61,12 @@ impl Flash {
         Some((slot.gc().expect("only GC operations are suspended"), slot.phase(slot.left)))
     }
 
+    /// A GC operation of the die programs, or did so when it was suspended.
+    pub fn gc_programs(&self, die: DieId) -> bool {
+        let slots = self.pair(die).into_iter().chain(&self.suspended_op[die.index()]);
+        slots.into_iter().any(|slot| slot.gc().is_some() && slot.stage == Stage::Program)
+    }
+
     /// The operation that is suspended on an idle die goes on where it stopped: in its array stage, or at its preemption point.
     pub fn resume(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
         let slot = self.suspended_op[die.index()].take().expect("an operation is suspended");

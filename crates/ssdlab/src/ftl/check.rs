@@ -1,6 +1,6 @@
 //! Recounts what the translation layer keeps twice.
 
-use super::{BlockState, Ftl, MAPPED_PAGES};
+use super::{BlockState, Frontier, Ftl, MAPPED_PAGES, Pool};
 use crate::units::{BlockId, Lpn, PoolId};
 
 impl Ftl {
@@ -10,7 +10,29 @@ impl Ftl {
     /// A sentence about the first contradiction.
     pub fn check(&self) -> Result<(), String> {
         self.check_blocks()?;
+        self.check_frontiers()?;
         self.check_map()
+    }
+
+    /// A block that is being filled is open, lies in its pool, goes on where its last program was allocated, and is filled by one alone.
+    fn check_frontiers(&self) -> Result<(), String> {
+        let pages = self.geometry.pages_per_block.get();
+        let twice =
+            |pool: &Pool| pool.frontiers.iter().all(|at| at.next_page < pages) && pool.frontiers[0].block == pool.frontiers[1].block;
+        if let Some(pool) = self.pools.iter().position(twice) {
+            return Err(format!("pool {pool} fills block {} twice at a time", self.pools[pool].frontiers[0].block));
+        }
+        for (pool, frontier) in (0..).map(PoolId).zip(&self.pools).flat_map(|(pool, at)| at.frontiers.map(|frontier| (pool, frontier))) {
+            let Frontier { block, next_page } = frontier;
+            if next_page == pages {
+                continue;
+            }
+            let is_here = next_page < pages && block.0 < self.geometry.blocks && self.geometry.pool_of_block(block) == pool;
+            if !is_here || self.blocks.state(block) != BlockState::Open || self.blocks.programmed(block) > next_page {
+                return Err(format!("pool {pool} fills block {block} from page {next_page} on, which cannot be"));
+            }
+        }
+        Ok(())
     }
 
     fn check_blocks(&self) -> Result<(), String> {

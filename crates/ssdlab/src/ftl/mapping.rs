@@ -283,12 +283,23 @@ impl Mapping {
     }
 
     /// The inverse of [`Mapping::parts`].
-    pub fn from_parts(forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Self {
+    ///
+    /// # Errors
+    /// An entry that names no page.
+    pub fn from_parts(geometry: &Geometry, forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Result<Self, String> {
+        let names = |pages: u32| move |&entry: &u32| entry < FIRST || entry - FIRST < pages;
+        if filled > geometry.exported_pages
+            || !forward.iter().all(names(geometry.pages))
+            || backward.contains(&NO_DATA)
+            || !backward.iter().all(names(geometry.exported_pages))
+        {
+            return Err("it maps pages that the drive does not have".to_string());
+        }
         let (forward, backward) = (Entries::new(forward), Entries::new(backward));
         let mut map = Mapping { forward, backward, filled, pins: Vec::new(), free_pins: Vec::new() };
         let stored = map.forward.stored.iter().filter(|&&entry| entry != AS_FILLED).count();
         map.expect_accesses(stored as u64);
-        map
+        Ok(map)
     }
 }
 

@@ -14,12 +14,10 @@ use blocks::Blocks;
 use mapping::Mapping;
 use pool::{Frontier, Frontiers, Pool};
 
+use crate::config::capacity::RESERVE;
 use crate::config::{Config, Trigger};
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
-
-/// Free blocks of a pool that host writes leave alone, so that a job always finds a place for the pages it moves.
-pub const RESERVE: u32 = 1;
 
 /// A page given to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

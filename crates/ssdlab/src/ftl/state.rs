@@ -5,12 +5,13 @@
 
 use std::io::{Read, Write};
 
-use super::Ftl;
 use super::blocks::Blocks;
 use super::mapping::Mapping;
 use super::pool::{Frontier, Frontiers, Pool};
-use crate::config::Config;
-use crate::units::BlockId;
+use super::{BlockState, Ftl};
+use crate::config::capacity::RESERVE;
+use crate::config::{Allocation, Config};
+use crate::units::{BlockId, Lpn, PoolId};
 
 /// The first line of a saved state.
 const MAGIC: &str = "ssdlab-state 2";
@@ -68,6 +69,36 @@ impl Ftl {
         }
     }
 
+    /// No operation is under way in a saved drive: the open blocks are those that are being filled, up to the page that comes next.
+    fn nothing_is_under_way(&self) -> Result<(), String> {
+        let pages = self.geometry.pages_per_block.get();
+        let filled = || self.pools.iter().flat_map(|pool| pool.frontiers).filter(|frontier| frontier.next_page < pages);
+        let open = (0..self.geometry.blocks).filter(|&block| self.blocks.state(BlockId(block)) == BlockState::Open).count();
+        match filled().count() != open || filled().any(|at| self.blocks.programmed(at.block) != at.next_page) {
+            true => Err("blocks are open that nothing fills, or filled with gaps".to_string()),
+            false => Ok(()),
+        }
+    }
+
+    /// Static allocation never leaves a page in another pool than its own: such a pool could fill up with data that no block can be freed of.
+    fn every_page_is_in_its_pool(&self, allocation: Allocation) -> Result<(), String> {
+        let elsewhere = |&lpn: &Lpn| self.lookup(lpn).is_some_and(|ppn| self.geometry.pool_of_page(ppn) != self.geometry.static_pool(lpn));
+        let mut all = (0..self.geometry.exported_pages).map(Lpn);
+        match all.find(elsewhere).filter(|_| allocation != Allocation::Dynamic) {
+            Some(lpn) => Err(format!("page {lpn} lies in another pool than ftl.allocation sends it to")),
+            None => Ok(()),
+        }
+    }
+
+    /// Between jobs each pool has the free blocks that host writes leave alone: a job could not begin without.
+    fn every_pool_has_its_reserve(&self) -> Result<(), String> {
+        let mut pools = (0..self.geometry.pools.count.get()).map(PoolId);
+        match pools.find(|&pool| self.blocks.free_count(pool) < RESERVE) {
+            Some(pool) => Err(format!("pool {pool} has no free block, so nothing can be collected there")),
+            None => Ok(()),
+        }
+    }
+
     /// Reads a state saved under a configuration of the same shape. Thresholds and policies may differ.
     ///
     /// # Errors
@@ -94,7 +125,7 @@ impl Ftl {
         let backward = decoder.array(ftl.geometry.pages as usize)?;
         let pools = decoder.array(4 * ftl.pools.len())?;
         let filled = decoder.array(1)?[0];
-        ftl.map = Mapping::from_parts(forward, backward, filled);
+        ftl.map = Mapping::from_parts(&ftl.geometry, forward, backward, filled)?;
         for (pool, stored) in ftl.pools.iter_mut().zip(pools.chunks_exact(4)) {
             let frontier = |block, next_page| Frontier { block: BlockId(block), next_page };
             pool.frontiers = [frontier(stored[0], stored[1]), frontier(stored[2], stored[3])];
@@ -105,6 +136,12 @@ impl Ftl {
         ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;
         decoder.finish()?;
         ftl.recount_mapped();
+        // The hash tells damage from what was saved; what another program wrote may have the right hash and no sense.
+        ftl.check()
+            .and_then(|()| ftl.nothing_is_under_way())
+            .and_then(|()| ftl.every_page_is_in_its_pool(config.ftl.allocation))
+            .and_then(|()| ftl.every_pool_has_its_reserve())
+            .map_err(|reason| format!("the file contradicts itself: {reason}"))?;
         Ok(ftl)
     }
 }
@@ -173,5 +210,88 @@ impl<R: Read> Decoder<R> {
             return Err("the file is damaged (there is more in it than a state)".to_string());
         }
         if *self.hash.finalize().as_bytes() == stored { Ok(()) } else { Err("the file is damaged (its hash differs)".to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small drive, half of which is written once.
+    fn drive() -> (Config, Ftl) {
+        let mut config = Config::default();
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 4;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry.exported_pages / 2);
+        (config, ftl)
+    }
+
+    fn loaded(config: &Config, ftl: &Ftl) -> Result<Ftl, String> {
+        let mut saved = Vec::new();
+        ftl.save(config, &mut saved).unwrap();
+        Ftl::load(config, saved.as_slice())
+    }
+
+    #[test]
+    fn a_state_with_the_right_hash_that_contradicts_itself_is_refused() {
+        let (config, ftl) = drive();
+        loaded(&config, &ftl).unwrap().check().unwrap();
+        let nowhere = {
+            let mut ftl = ftl.clone();
+            let pages = ftl.geometry.pages;
+            ftl.map.set(&ftl.geometry, Lpn(0), crate::units::Ppn(pages));
+            ftl
+        };
+        assert!(loaded(&config, &nowhere).unwrap_err().contains("pages that the drive does not have"));
+        let elsewhere = {
+            let mut ftl = ftl.clone();
+            ftl.map.set(&ftl.geometry, Lpn(0), ftl.lookup(Lpn(1)).unwrap());
+            ftl
+        };
+        assert!(loaded(&config, &elsewhere).unwrap_err().contains("contradicts itself: page 0"));
+        let with_a_gap = {
+            let mut ftl = ftl.clone();
+            ftl.pools[0].frontiers[0].next_page = 2;
+            ftl
+        };
+        assert!(loaded(&config, &with_a_gap).unwrap_err().contains("contradicts itself"));
+    }
+
+    /// Runs from the first two end with a panic. In the others a pool may come to hold so much that no write finds a place there.
+    #[test]
+    fn a_state_that_no_run_could_go_on_from_is_refused() {
+        let pool = PoolId(0);
+        let refused = |spoil: &dyn Fn(&mut Ftl), reason: &str| {
+            let (config, mut ftl) = drive();
+            spoil(&mut ftl);
+            let found = loaded(&config, &ftl).err().unwrap_or_else(|| panic!("it is loaded, and: {reason}"));
+            assert!(found.contains(reason), "{found}");
+        };
+        let beyond = |ftl: &mut Ftl| ftl.pools[0].frontiers[1].next_page = ftl.geometry.pages_per_block.get() + 1;
+        refused(&beyond, "fills block 0 from page 5 on, which cannot be");
+        let twice = |ftl: &mut Ftl| {
+            ftl.blocks.take_free(pool);
+            let block = ftl.blocks.take_free(pool);
+            ftl.pools[0].frontiers = [Frontier { block, next_page: 0 }; 2];
+        };
+        refused(&twice, "twice at a time");
+        let swapped = |ftl: &mut Ftl| {
+            let [zero, one] = [0, 1].map(|lpn| ftl.lookup(Lpn(lpn)).unwrap());
+            for (lpn, ppn) in [(Lpn(0), one), (Lpn(1), zero)] {
+                ftl.map.set(&ftl.geometry, lpn, ppn);
+                ftl.map.program(ppn, lpn);
+            }
+        };
+        refused(&swapped, "page 0 lies in another pool");
+        let full = |ftl: &mut Ftl| {
+            let pages = ftl.geometry.pages_per_block.get();
+            while ftl.blocks.free_count(pool) > 0 {
+                let block = ftl.blocks.fill_block(pool, pages);
+                (0..pages).for_each(|page| ftl.blocks.invalidate(pool, block, page));
+            }
+        };
+        refused(&full, "pool 0 has no free block");
     }
 }

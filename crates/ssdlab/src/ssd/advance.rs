@@ -1,5 +1,8 @@
 //! Collection that advances with host operations only (`gc.advance = "with-requests"`): which steps of a job may begin.
 //!
+//! With `gc.advance = "in-turns"` that step goes before the next host operation: at each preemption point one operation is served, and the job
+//! goes on.
+//!
 //! A job takes a step when a host operation has begun on its die since the last. Without one it takes a step only where it must: what waits
 //! for the die cannot begin before, a host write has become part of the move, GC runs to completion (S3), or the drive is idle.
 
@@ -14,10 +17,39 @@ impl Ssd {
     pub(super) fn lets_job_step(&mut self, die: DieId) {
         if self.rules.gc.with_requests && self.gc.jobs_on_die(die) > 0 {
             self.gc.change_credit(die, 1);
+            self.limit_credit(die);
         }
     }
 
-    /// No job is active on the die: what host operations let jobs do is forgotten.
+    /// Forgets the steps that no active job of the die can use: a request pays for collection under way, never for what begins later.
+    pub(super) fn limit_credit(&mut self, die: DieId) {
+        if !self.rules.gc.with_requests {
+            return;
+        }
+        let left: u32 = self.geometry().pools_of_die(die).map(|pool| self.steps_left(PoolId(pool))).sum();
+        let unused = self.gc.credit(die) - left as i32;
+        if unused > 0 {
+            self.gc.change_credit(die, -unused);
+            self.probes.count().steps_forgone += unused as u64;
+        }
+    }
+
+    /// Steps of the pool's job that have not begun: two for each page that is still to be moved, and the erase.
+    fn steps_left(&self, pool: PoolId) -> u32 {
+        let Some(job) = self.gc.job(pool) else { return 0 };
+        let valid = self.ftl.blocks().valid(job.victim());
+        match job.moving() {
+            None if job.is_busy() => 0,
+            None => 2 * valid + 1,
+            Some(moved) => {
+                let others = valid - u32::from(self.ftl.lookup(moved.lpn) == Some(moved.from));
+                let programs = self.flash.gc_programs(self.geometry().die_of_pool(pool));
+                2 * others + u32::from(!programs) + 1
+            }
+        }
+    }
+
+    /// No job is active on the die: a step that was taken ahead needs no operation any more.
     pub(super) fn forget_credit(&mut self, die: DieId) {
         if self.rules.gc.with_requests && self.gc.jobs_on_die(die) == 0 {
             self.gc.change_credit(die, -self.gc.credit(die));
@@ -46,6 +78,19 @@ impl Ssd {
         // What was suspended in the array or before a transfer is in the middle of a step.
         let inside_step = matches!(step, GcCandidate::Resume(..)) && suspended != Some(Phase::BeforeProgram);
         inside_step || self.only_gc_helps(die)
+    }
+
+    /// GC and host take turns, and it is that of the pool's next step: a host operation has gone since the last. What could be suspended
+    /// for the operation that waits does not begin before it, nor does what is suspended resume.
+    #[inline(always)]
+    pub(super) fn has_turn(&self, pool: PoolId) -> bool {
+        if !self.rules.gc.in_turns {
+            return false;
+        }
+        let die = self.geometry().die_of_pool(pool);
+        let suspends = &self.rules.gc.suspends;
+        let may_be_suspended = || if self.gc.next_is_erase(&self.ftl, pool) { suspends.erase } else { suspends.read };
+        self.gc.credit(die) > 0 && self.flash.suspended(die).is_none() && !may_be_suspended()
     }
 
     /// GC runs to completion, or the drive is idle.

@@ -97,6 +97,7 @@ impl Ssd {
         while let Some(pool) = next {
             let serial = self.next_serial();
             let (follows, set_off) = (self.gc.episode_goes_on(&self.ftl, pool), self.sets_off(pool));
+            self.limit_credit(self.geometry().die_of_pool(pool));
             let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
             self.pool_changed(now, pool);
             if started {
@@ -186,6 +187,7 @@ impl Ssd {
             self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
             self.gc.note_barrier(pool);
         }
+        self.limit_credit(die);
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
         self.forget_credit(die);

@@ -34,6 +34,7 @@ impl Ssd {
             gc: gc.map(|pool| GcView {
                 ready: self.gc.job(pool).map(Job::ready).expect("a candidate has a job"),
                 urgent: self.is_urgent_beside(pool),
+                in_turn: phase == DiePhase::BetweenMoves && self.has_turn(pool),
             }),
         };
         arbiter::decide(&view, self.rules.gc.priority)
@@ -64,7 +65,12 @@ impl Ssd {
         match (decision, host, gc) {
             (Decision::Host, Some(candidate), gc) => self.begin_host(now, candidate, granted, gc.is_some()),
             (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate, granted),
-            (Decision::Gc, _, Some(GcCandidate::Step(pool))) => self.begin_gc(now, pool, granted),
+            (Decision::Gc, host, Some(GcCandidate::Step(pool))) => {
+                let in_turn = host.is_some() && self.has_turn(pool);
+                let begins = self.begin_gc(now, pool, granted);
+                self.probes.count().steps_in_turn += u64::from(begins && in_turn);
+                begins
+            }
             (Decision::Gc, _, Some(GcCandidate::Resume(die, pool))) => self.resume(now, die, pool),
             (Decision::Wait, None, None) => false,
             (decision, ..) => unreachable!("{decision:?} between moves"),

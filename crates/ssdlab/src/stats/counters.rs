@@ -86,6 +86,10 @@ counters! {
         rmw_reads,
         /// Times that a high-priority write made GC run to completion.
         s3_entries,
+        /// Steps that host operations would have let begin, had an active job of the die had more of them left (`gc.advance`).
+        steps_forgone,
+        /// Steps of GC jobs that went before a host operation that waited, as it was their turn (`gc.advance = "in-turns"`).
+        steps_in_turn,
         /// Steps of GC jobs that a host operation let begin (`gc.advance`).
         steps_with_requests,
         /// Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.

@@ -95,8 +95,8 @@ mod tests {
                 &[""],
                 "job_turns jobs_set_off misaligned_reads moves_put_aside multiplane_operations overlapped_operations \
                  page_order_waits pause_reads read_commands read_passes redirected_writes reordered_moves rmw_reads s3_entries \
-                 steps_with_requests steps_without_requests trimmed_pages unmapped_reads victim_fallbacks write_passes \
-                 write_pauses",
+                 steps_forgone steps_in_turn steps_with_requests steps_without_requests trimmed_pages unmapped_reads \
+                 victim_fallbacks write_passes write_pauses",
             ),
             ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),

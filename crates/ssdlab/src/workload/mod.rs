@@ -18,6 +18,7 @@ use serde::Serialize;
 
 pub(crate) use ahead::Ahead;
 pub use convert::{ConvertOptions, ConvertSummary, convert, read_prefill};
+pub use formats::trace_formats;
 pub use generate::Generator;
 pub use info::{TraceInfo, trace_info, trace_info_cancellable};
 pub use input::Compression;

@@ -134,7 +134,7 @@ fn how_dies_are_shared(rng: &Rng, config: &mut Config) {
 fn by_requests(rng: &mut Rng, config: &mut Config) {
     config.gc.begin = pick(rng, &[Begin::Frontier, Begin::Request, Begin::Write]);
     if rng.chance(0.5) {
-        config.gc.advance = Advance::WithRequests;
+        config.gc.advance = pick(rng, &[Advance::WithRequests, Advance::InTurns]);
         config.gc.moves_in_flight = 1;
     }
     config.gc.until = pick(rng, &[0, 1, 2]);

@@ -115,7 +115,7 @@ pub fn behind_bus(ns: u64, rest: &[(Part, u64)]) -> Parts {
 }
 
 /// The counters of which all that a case does not name must be 0.
-const MECHANISMS: [&str; 13] = [
+const MECHANISMS: [&str; 15] = [
     "merged_reads",
     "merged_writes",
     "pipelined_reads",
@@ -127,6 +127,8 @@ const MECHANISMS: [&str; 13] = [
     "s3_entries",
     "jobs_set_off",
     "episode_jobs",
+    "steps_forgone",
+    "steps_in_turn",
     "steps_with_requests",
     "steps_without_requests",
 ];
@@ -147,6 +149,8 @@ fn counter(counters: &Counters, name: &str) -> u64 {
         "s3_entries" => counters.s3_entries,
         "jobs_set_off" => counters.jobs_set_off,
         "episode_jobs" => counters.episode_jobs,
+        "steps_forgone" => counters.steps_forgone,
+        "steps_in_turn" => counters.steps_in_turn,
         "steps_with_requests" => counters.steps_with_requests,
         "steps_without_requests" => counters.steps_without_requests,
         "preemptions" => counters.preemptions,

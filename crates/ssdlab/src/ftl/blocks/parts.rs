@@ -53,6 +53,10 @@ impl Blocks {
             if programmed > pages {
                 return Err(format!("block {block} has {programmed} of {pages} pages programmed"));
             }
+            // Far from where they would overflow in a run.
+            if parts[1][block.index()] >> 31 != 0 || parts[6][block.index()] >> 30 != 0 {
+                return Err(format!("block {block} has more erases, or is older, than a drive lives to see"));
+            }
             let invalid = blocks.restore_invalid(block, &parts[2], &parts[3]);
             let valid = programmed.checked_sub(invalid).ok_or_else(|| format!("block {block} has more invalid than programmed pages"))?;
             blocks.blocks[block.index()].programmed = programmed as u16;

@@ -52,6 +52,11 @@ static REGISTRY: [&Format; 18] = [
     &parquet::FORMAT,
 ];
 
+/// All formats, in the order of the registry.
+pub fn trace_formats() -> impl ExactSizeIterator<Item = TraceFormat> {
+    REGISTRY.iter().map(|format| format.id)
+}
+
 /// Addresses end below this, so that sums of two never overflow.
 const ADDRESS_LIMIT: u64 = 1 << 63;
 /// The unit of address and size in most formats, bytes.
@@ -89,9 +94,9 @@ impl Format {
         REGISTRY.iter().find(|format| format.id == id).expect("every format is registered: a test checks it")
     }
 
-    /// A device's name as users write it.
+    /// A device's name as users write it. What cannot be printed is replaced: a file with it would pass for a binary one.
     pub(crate) fn device_name(&self, raw: &[u8]) -> String {
-        let name = String::from_utf8_lossy(raw).into_owned();
+        let name = String::from_utf8_lossy(raw).replace(char::is_control, "\u{fffd}");
         self.device_separator.map_or(name.clone(), |separator| name.replace(separator as char, "_"))
     }
 
@@ -417,6 +422,11 @@ mod tests {
         for part in parts {
             assert!(bad[0].contains(part), "{format:?}: {} does not say {part}", bad[0]);
         }
+    }
+
+    #[test]
+    fn a_device_name_has_nothing_that_cannot_be_printed() {
+        assert_eq!(Format::of(TraceFormat::Csv).device_name(b"d\x00\xf2\x07"), "d\u{fffd}\u{fffd}\u{fffd}");
     }
 
     #[test]
