@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -161,9 +162,39 @@ def test_a_page_has_the_picture_and_the_table_beside_it(results: Path, tmp_path:
     ssdlab.study_report(results, tmp_path / "out" / page)
     text = (tmp_path / "out" / page).read_text()
     assert "Published against measured" in text
+    assert "Rank correlation: Spearman's correlation of published and measured" in html.unescape(text)
     assert text.count("data:image/png") == 1 if page.endswith("html") else "](page/effects.svg)" in text
     assert len((tmp_path / "out" / "effects.csv").read_text().splitlines()) == 3
 
 
 def test_another_ending_is_refused(ssdlab_command: Ssdlab, results: Path) -> None:
     assert "a report is written as .html or .md, or into a folder" in ssdlab_command("study", "report", results, "--out", "a.pdf").failed(2)
+
+
+@pytest.mark.parametrize("page", ["page.html", "page.md"])
+def test_a_deviation_of_several_studies_stands_once(results: Path, tmp_path: Path, page: str) -> None:
+    study = results / "paper-other" / "tiny" / "study.json"
+    result = json.loads(study.read_text())
+    result["deviations"].append("Here it is <larger>.")
+    study.write_text(json.dumps(result))
+    ssdlab.study_report(results, tmp_path / page)
+    text = html.unescape((tmp_path / page).read_text())
+    assert text.count("It is small.") == 1
+    assert text.count('D1: see "Deviations of several studies".') == 2
+    assert text.index("Here it is <larger>.") < text.index("It is small."), "what both have is behind the studies"
+    assert "D2:" not in text
+    assert "D2<" not in text
+
+
+def test_a_deviation_of_one_study_stands_with_it(results: Path, tmp_path: Path) -> None:
+    ssdlab.study_report(results, tmp_path / "docs")
+    text = (tmp_path / "docs" / "studies-paper-one.md").read_text()
+    assert "\n- It is small.\n" in text
+    assert "Deviations of several studies" not in text
+
+
+def test_a_page_says_what_its_columns_mean(results: Path, tmp_path: Path) -> None:
+    ssdlab.study_report(results, tmp_path / "page.html")
+    ssdlab.study_report(results, tmp_path / "page.md")
+    assert "<li><b>grade</b> direction: only the sign or the order is right.</li>" in (tmp_path / "page.html").read_text()
+    assert "\n- **grade** direction: only the sign or the order is right.\n" in (tmp_path / "page.md").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,11 @@ def test_a_study_speaks_for_its_rows() -> None:
         ({"paper": 0, "unit": "%", "at_most": 1}, ["rows[0]: paper = 0", "at_least and at_most"]),
         ({"paper": 0, "unit": "points", "at_least": -9, "at_most": 9}, ["at most 5 points"]),
         ({"paper": 1, "unit": "x", "at_least": 0.9, "at_most": 1.01}, ["paper = 1", "at most 5 %"]),
+        ({"paper": math.nan}, ["rows[0]: paper = nan", "finite"]),
+        ({"at_most": math.inf}, ["rows[0]: at_most = inf", "finite"]),
+        ({"at_least": 7, "at_most": 2}, ["rows[0]: at_least = 7", "more than at_most = 2"]),
+        ({"paper": -120, "unit": "%"}, ["rows[0]: paper = -120", "at most 100 %", "points"]),
+        ({"paper": -0.3, "unit": "x"}, ["rows[0]: paper = -0.3", "a ratio is at least 0"]),
         ({"paper": 0, "unit": "ms"}, ["rows[0]: paper = 0", "at_most must say what counts as none", "at most 5 ms"]),
     ],
 )

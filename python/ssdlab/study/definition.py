@@ -58,6 +58,9 @@ QUANTITIES = {
 DRIVE_QUANTITIES = ("wait",)
 """Those of them that a drive's log has."""
 QUICK_SEEDS = 2
+"""Seeds of a study's quick form."""
+QUICK_RUNS = 40
+"""With more runs than this the quick form has one seed: what takes long in a short run is preparing its drive."""
 ALL = "*"
 RANGE = ".."
 
@@ -182,11 +185,13 @@ class Study:
         return itertools.product(*(axis.points for axis in self.axes))
 
     def shortened(self) -> Study:
-        """The study with fewer requests and seeds."""
+        """The study with fewer requests and seeds: two, or one where two would make more than `QUICK_RUNS` runs."""
         quick = self.setup.get("quick")
         setup = {**self.setup, "requests": quick} if quick is not None else self.setup
         axes = tuple(Axis(axis.name, tuple(_shortened(point) for point in axis.points)) for axis in self.axes)
-        changes: dict[str, Any] = {"setup": setup, "axes": axes, "seeds": self.seeds[:QUICK_SEEDS]}
+        runs_a_seed = len(self.schemes) * math.prod(len(axis.points) for axis in axes)
+        seeds = self.seeds[: QUICK_SEEDS if runs_a_seed * QUICK_SEEDS <= QUICK_RUNS else 1]
+        changes: dict[str, Any] = {"setup": setup, "axes": axes, "seeds": seeds}
         return Study(**{**self.__dict__, **changes})
 
     def places(self, reference: Reference) -> list[tuple[str, tuple[str, ...]]]:
@@ -344,8 +349,22 @@ def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
     fields = {key: value for key, value in table.items() if key != "value"}
     given: dict[str, Any] = {"ours": study.get("ours", False), "calibrated": published and study.get("calibrated", False)}
     row = Row(formula=Formula(table["value"], f"{where}: value"), **given | fields)
+    _check_numbers(where, row)
     _check_none(where, row)
     return row
+
+
+def _check_numbers(where: str, row: Row) -> None:
+    """TOML has nan and inf, and bounds may exclude every number: no measurement could agree with such a row."""
+    for key, number in (("paper", row.paper), ("at_least", row.at_least), ("at_most", row.at_most)):
+        if number is not None and not math.isfinite(number):
+            raise ConfigError(f"{where}: {key} = {number}: expected a finite number")
+    if row.at_least is not None and row.at_most is not None and row.at_least > row.at_most:
+        raise ConfigError(f"{where}: at_least = {row.at_least:g}: is more than at_most = {row.at_most:g}; exchange them, or leave one out")
+    least = {RATIO: 0.0, CHANGE: -100.0}.get(_kind(row), -math.inf)
+    if row.paper is not None and row.paper < least:
+        what = "a ratio is at least 0" if least == 0 else 'a reduction is at most 100 %; a difference of percentages has unit = "points"'
+        raise ConfigError(f"{where}: paper = {row.paper:g}: {what}")
 
 
 def _check_none(where: str, row: Row) -> None:

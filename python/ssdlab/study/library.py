@@ -13,7 +13,7 @@ from ssdlab.study.definition import Study, parse
 from ssdlab.study.keys import read_file, read_toml
 from ssdlab.study.statements import check_shown
 
-__all__ = ["find", "load", "shipped", "text"]
+__all__ = ["find", "load", "located", "shipped", "text"]
 
 
 @cache
@@ -60,6 +60,15 @@ def find(names: list[str]) -> list[Study]:
     Raises:
         UsageError: if two files have one name: their results would lie in the same folder.
     """
+    return list(located(names).values())
+
+
+def located(names: list[str]) -> dict[str, Study]:
+    """The studies that are asked for, as `find` has them, each by the name or file that `text` takes.
+
+    Raises:
+        UsageError: if two files have one name: their results would lie in the same folder.
+    """
     found: dict[str, Study] = {}
     files: dict[str, str] = {}
     for name in names:
@@ -70,7 +79,7 @@ def find(names: list[str]) -> list[Study]:
                 raise UsageError(f"{files[study.name]} and {member}: both are {study.name}, which can have one result: rename one of them")
             found.setdefault(study.name, study)
             files.setdefault(study.name, member)
-    return list(found.values())
+    return {files[name]: study for name, study in found.items()}
 
 
 def _same_file(one: str, other: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from ssdlab.study import page_parts as parts
 from ssdlab.study.results import Ran
@@ -29,11 +30,13 @@ def page(studies: Sequence[Ran], effects_png: bytes | None) -> str:
     names = [study["study"] for _, study in studies]
     contents = "".join(f'<li><a href="#{html.escape(name)}">{html.escape(name)}</a></li>' for name in names)
     measured = parts.measured_of(studies)
-    body = "".join(_study(ran, measured) for ran in studies)
+    common = parts.common_deviations(studies)
+    body = "".join(_study(ran, measured, common) for ran in studies)
+    reading = "".join(f"<li>{_emphasised(item)}</li>" for item in parts.READING)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Studies</title><style>{CSS}</style></head><body>\n'
-        f"<h1>Studies</h1><p>{html.escape(parts.summary(studies))}</p>\n"
-        f"{_effects(studies, effects_png)}<nav><ul>{contents}</ul></nav>\n{body}</body></html>\n"
+        f"<h1>Studies</h1><p>{html.escape(parts.summary(studies))}</p><p>The columns of the tables:</p><ul>{reading}</ul>\n"
+        f"{_effects(studies, effects_png)}<nav><ul>{contents}</ul></nav>\n{body}{_common(common)}</body></html>\n"
     )
 
 
@@ -42,10 +45,23 @@ def _effects(studies: Sequence[Ran], picture: bytes | None) -> str:
         return ""
     heads, *rows = parts.agreement_table(studies)
     image = _image("Published against measured", picture)
-    return f'<h2>Published against measured</h2>{_table(heads, rows)}{image}<p class="muted">{html.escape(parts.EFFECTS_CAPTION)}</p>\n'
+    introduction, caption = html.escape(parts.EFFECTS_INTRODUCTION), html.escape(parts.EFFECTS_CAPTION)
+    table = _table(heads, rows)
+    return f'<h2>Published against measured</h2><p>{introduction}</p>{table}{image}<p class="muted">{caption}</p>\n'
 
 
-def _study(ran: Ran, measured: parts.Measured) -> str:
+def _common(common: Mapping[str, str]) -> str:
+    """The deviations that several studies have."""
+    lines = "".join(f"<li><b>{name}</b>: {html.escape(deviation)}</li>" for deviation, name in common.items())
+    return f"<section><h2>{parts.COMMON}</h2><ul>{lines}</ul></section>\n" if lines else ""
+
+
+def _emphasised(text: str) -> str:
+    """Text with `**` around what is bold, as HTML."""
+    return re.sub(r"\*\*(.*?)\*\*", r"<b>\1</b>", html.escape(text))
+
+
+def _study(ran: Ran, measured: parts.Measured, common: Mapping[str, str]) -> str:
     folder, study = ran
     figure = folder / "figure.png"
     pieces = [
@@ -56,7 +72,7 @@ def _study(ran: Ran, measured: parts.Measured) -> str:
         _image(study["title"], figure.read_bytes()) if figure.is_file() else "",
         *(f"<p>{html.escape(paragraph)}</p>" for paragraph in parts.paragraphs(measured, study)),
     ]
-    lines = "".join(f"<li>{html.escape(line)}</li>" for line in parts.remarks(study))
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in parts.remarks(study, common))
     pieces.append(f"<p>{parts.DEVIATIONS}:</p><ul>{lines}</ul>" if lines else "")
     points = _table(parts.point_heads(study), parts.point_rows(study))
     pieces.append(f"<details><summary>All points</summary>{points}</details></section>\n")

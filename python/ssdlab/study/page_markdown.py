@@ -28,7 +28,9 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
         figure: where the figure of a study is, from the page.
         effects: what `effects_part` made, or nothing.
     """
-    pieces = [f"# {title}\n\n{parts.summary(studies)}\n{effects}"]
+    common = parts.common_deviations(studies)
+    reading = "".join(f"- {item}\n" for item in parts.READING)
+    pieces = [f"# {title}\n\n{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}"]
     for folder, study in studies:
         pieces.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {parts.sizes(study)}.\n\n{study['about']}\n")
         if study["rows"]:
@@ -36,8 +38,10 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
         if (folder / "figure.svg").is_file():
             pieces.append(f"\n![{study['title']}]({figure(study)})\n")
         pieces += [f"\n{paragraph}\n" for paragraph in parts.paragraphs(measured, study)]
-        lines = "".join(f"- {line}\n" for line in parts.remarks(study))
+        lines = "".join(f"- {line}\n" for line in parts.remarks(study, common))
         pieces.append(f"\n{parts.DEVIATIONS}:\n\n{lines}" if lines else "")
+    shared = "".join(f"- **{name}**: {deviation}\n" for deviation, name in common.items())
+    pieces.append(f"\n## {parts.COMMON}\n\n{shared}" if shared else "")
     return "".join(pieces)
 
 
@@ -45,7 +49,8 @@ def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:
     """How well published and measured numbers agree: a section with the picture, and the name of the file with the numbers."""
     heads, *rows = parts.agreement_table(studies)
     return (
-        f"\n## Published against measured\n\n{_table(heads, rows)}\n![Published against measured]({picture})\n\n"
+        f"\n## Published against measured\n\n{parts.EFFECTS_INTRODUCTION}\n\n{_table(heads, rows)}\n"
+        f"![Published against measured]({picture})\n\n"
         f"{parts.EFFECTS_CAPTION} The numbers: [{table}]({table}).\n"
     )
 

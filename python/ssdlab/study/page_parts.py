@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ from ssdlab.study.results import Part, Ran
 from ssdlab.tables import significant, study_cells
 
 __all__ = [
+    "COMMON",
     "DEVIATIONS",
     "EFFECTS_CAPTION",
+    "EFFECTS_INTRODUCTION",
     "HEADS",
     "PARTS",
+    "READING",
     "Measured",
     "agreement_table",
+    "common_deviations",
     "measured_of",
     "paragraphs",
     "point_heads",
@@ -27,20 +32,32 @@ __all__ = [
     "summary",
 ]
 
-DEVIATIONS = "What is not as in the paper, or left open there"
+COMMON = "Deviations of several studies"
+DEVIATIONS = "Deviations from the paper, and choices where it leaves something open"
 HEADS = ("finding", "paper", "measured", "difference", "expected", "reproduced", "grade")
 NO_RUN = "Not explained: no run shows the cause."
 
-MEANING = (
-    'An interval (±) is of 95 % confidence, over seeds. Reproduced ("yes") means that the bound stated under "expected" holds over the '
-    'whole interval, not that the published size is met: that is the grade "size". The grade follows from the numbers by one rule: "size", '
-    'within a factor of two of the published number, with its sign; "direction", the sign or the order alone; "contradicted"; '
-    '"inconclusive", the interval cannot say; "ours", the paper says nothing of it.'
+READING = (
+    "**paper**: the published number. **measured**: the mean over seeds, ± the half width of its 95 % confidence interval.",
+    "**expected**: the bound under which the finding holds.",
+    "**reproduced**: yes, if the whole interval is within the bound. NO, if the whole interval is outside. "
+    "within interval, if the bound lies inside the interval. This says nothing about size; the grade does.",
+    "**grade** size: the measured number has the published sign and is within a factor of two of the published number.",
+    "**grade** direction: only the sign or the order is right.",
+    "**grade** contradicted: the sign or the order is wrong, or the published size is excluded.",
+    "**grade** inconclusive: the interval is too wide to decide.",
+    "**grade** ours: the paper does not mention it.",
+)
+"""What the columns of the tables mean, an item each. Markdown, without anything but `**`."""
+EFFECTS_INTRODUCTION = (
+    "This table says how many published numbers of each paper have each grade. Sign right: of the numbers that compare two others, how "
+    "many have the published sign in the mean, whatever the interval. Rank correlation: Spearman's correlation of published and "
+    "measured, over the same numbers."
 )
 EFFECTS_CAPTION = (
-    "Each point is a published number and what was measured for it. Left are numbers that compare two others (changes in percent, "
-    "differences in points, ratios as changes in percent), right all others, in their own units. The band is a factor of two. Hollow: a "
-    "parameter was chosen with the number in view."
+    "Each point is one published number against the measured number. Left: numbers that compare two others (changes in percent, "
+    "differences in points, ratios as changes in percent). Right: all other numbers, in their own units. The band is a factor of two. "
+    "A point is hollow if a parameter was chosen with the number in view."
 )
 
 Measured = Mapping[tuple[str, str], str]
@@ -48,7 +65,7 @@ Measured = Mapping[tuple[str, str], str]
 
 
 def summary(studies: Sequence[Ran]) -> str:
-    """How many rows were reproduced, how many have each grade, and what that means."""
+    """How many rows were reproduced, and how many have each grade."""
     verdicts = [row["reproduced"] for _, study in studies for row in study["rows"] if row.get("reproduced")]
     names = {
         "yes": "reproduced",
@@ -59,7 +76,7 @@ def summary(studies: Sequence[Ran]) -> str:
     counts = [f"{verdicts.count(verdict)} {name}" for verdict, name in names.items() if verdict in verdicts]
     grades = [f"{count} {grade}" for grade, count in grade_counts(studies).items()]
     text = f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(counts)}."
-    return f"{text} By grade: {', '.join(grades)}. {MEANING}"
+    return f"{text} By grade: {', '.join(grades)}."
 
 
 def agreement_table(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
@@ -78,9 +95,19 @@ def sizes(study: Mapping[str, Any]) -> str:
     return runs + (" (quick)" if study["quick"] else "") + f", ssdlab {study['version']}"
 
 
-def remarks(study: Mapping[str, Any]) -> Iterator[str]:
-    """What deviates from the paper, what was left out and what failed."""
-    yield from study["deviations"]
+def common_deviations(studies: Sequence[Ran]) -> dict[str, str]:
+    """The deviations that more than one study of a page has, each with its name (`D1`, `D2`, ...), in the order of their first study."""
+    counts = Counter(deviation for _, study in studies for deviation in study["deviations"])
+    shared = [deviation for deviation, count in counts.items() if count > 1]
+    return {deviation: f"D{number}" for number, deviation in enumerate(shared, 1)}
+
+
+def remarks(study: Mapping[str, Any], common: Mapping[str, str]) -> Iterator[str]:
+    """What deviates from the paper, what was left out and what failed; of what `common` has, only the names."""
+    names = [common[deviation] for deviation in study["deviations"] if deviation in common]
+    if names:
+        yield f'{", ".join(names)}: see "{COMMON}".'
+    yield from (deviation for deviation in study["deviations"] if deviation not in common)
     for skipped in study["skipped"]:
         yield f"Left out: {', '.join(skipped['values'])}: {skipped['reason']}."
     for label, error in study["failed"].items():
@@ -127,7 +154,7 @@ def _with_interval(cell: Mapping[str, Any]) -> str:
 PARTS: tuple[Part, ...] = (
     lambda study: list(rows(study)),
     lambda study: list(point_rows(study)),
-    lambda study: list(remarks(study)),
+    lambda study: list(remarks(study, {})),
     point_heads,
     sizes,
     lambda study: list(paragraphs({}, study)),

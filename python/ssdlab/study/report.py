@@ -10,8 +10,10 @@ from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.errors import UsageError
+from ssdlab.folders import make_folder
 from ssdlab.study import page_html, page_markdown
 from ssdlab.study.effects import Effect, csv_text, effects_of
+from ssdlab.study.keys import read_file
 from ssdlab.study.page_parts import PARTS, measured_of
 from ssdlab.study.results import Ran, collect
 
@@ -63,7 +65,7 @@ def _write_markdown(page: Path, studies: Sequence[Ran], effects: Sequence[Effect
 
 
 def _write_folder(folder: Path, studies: Sequence[Ran], effects: Sequence[Effect]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     measured = measured_of(studies)
     for paper, members in groupby(studies, key=lambda ran: str(ran[1]["study"]).split("/", maxsplit=1)[0]):
         of_paper, stem = list(members), f"studies-{paper}"
@@ -84,12 +86,12 @@ def _write_figures(folder: Path, studies: Sequence[Ran]) -> None:
     for source, study in studies:
         figure = source / "figure.svg"
         if figure.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            write_file(folder.parent / _figure_name(folder.name, study), figure.read_text(encoding="utf-8"))
+            make_folder(folder)
+            write_file(folder.parent / _figure_name(folder.name, study), read_file(figure))
 
 
 def _write_picture(path: Path, effects: Sequence[Effect]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_file(path, _picture(effects)[0])
 
 

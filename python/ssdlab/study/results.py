@@ -10,7 +10,7 @@ from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import STUDY_FILE, settle
 from ssdlab.json_text import read_json
 
-__all__ = ["Part", "Ran", "collect"]
+__all__ = ["Part", "Ran", "check_result", "collect"]
 
 Ran = tuple[Path, Mapping[str, Any]]
 """A study that was run: its folder, and its `study.json`."""
@@ -45,15 +45,29 @@ def collect(folder: Path, parts: Sequence[Part]) -> list[Ran]:
     except OSError as reason:
         raise FileError(f"{folder}: cannot read: {reason.strerror}", reason.errno, str(folder)) from reason
     for file in files:
-        try:
-            study = read_json(file)
-            _check(study, parts)
-        except (UsageError, ValueError) as reason:
-            raise UsageError(f"{file}: no result of a study: {str(reason).removeprefix(f'{file}: ')}") from reason
-        found.append((file.parent, study))
+        found.append((file.parent, check_result(file, parts)))
     if not found:
         raise UsageError(f"{folder}: no results of studies here (`ssdlab study run` makes them)")
     return found
+
+
+def check_result(file: Path, parts: Sequence[Part] = ()) -> Mapping[str, Any]:
+    """What a `study.json` says.
+
+    Args:
+        file: the file.
+        parts: what will be made of it, tried on it.
+
+    Raises:
+        FileError: it cannot be read.
+        UsageError: it is not as `ssdlab study run` writes it.
+    """
+    try:
+        study: Mapping[str, Any] = read_json(file)
+        _check(study, parts)
+    except (UsageError, ValueError) as reason:
+        raise UsageError(f"{file}: no result of a study: {str(reason).removeprefix(f'{file}: ')}") from reason
+    return study
 
 
 def _check(study: object, parts: Sequence[Part]) -> None:

@@ -17,7 +17,7 @@ from ssdlab.study.definition import Study
 from ssdlab.study.evaluation import RunKey, evaluate, metrics_of
 from ssdlab.study.result import StudyResult, labels_of
 
-__all__ = ["STUDY_FILE", "Prepared", "prepare", "run"]
+__all__ = ["STUDY_FILE", "Prepared", "TraceFiles", "prepare", "run"]
 
 RUNS = "runs"
 
@@ -56,7 +56,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
         study = study.shortened()
     folder = None if out is None else out / study.name
     into = ResultFolder(folder, "study")
-    files = _Files(study, traces)
+    files = TraceFiles(study, traces)
     # The figure shows single runs, those of the first seed; without a folder there is no figure.
     shown = set() if folder is None else {shown for _, shown in study.pictures()}
     jobs: dict[RunKey, AnyJob] = {}
@@ -133,13 +133,18 @@ def _located(setup: dict[str, Any], find: Callable[[str], Path]) -> dict[str, An
     return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup}
 
 
-class _Files:
+class TraceFiles:
     """Where traces are looked for: the folder asked for, the study's own, the current one and its `traces`."""
 
     def __init__(self, study: Study, asked: Path | None) -> None:
         self._folders = [*([asked] if asked is not None else []), study.folder, Path(), Path("traces")]
 
     def find(self, name: str) -> Path:
+        """Where a trace is.
+
+        Raises:
+            TraceError: it is in none of these folders.
+        """
         for folder in self._folders:
             if (folder / name).is_file():
                 return folder / name
