@@ -1,0 +1,230 @@
+"""Commands that are hit by faults: what each is given, the library that makes system calls fail, and what must hold afterwards."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+from conftest import PATIENCE_S, SMALL, SMALL_OPTIONS
+from ssdlab.checksums import CHECKSUM, is_sealed
+from ssdlab.errors import Error
+from ssdlab.folders import MANIFEST, STAGE, settle
+
+SOURCE = Path(__file__).parent / "faults.c"
+KEYS = "".join(f'"{key}" = {value}\n' for key, value in SMALL.items())
+TRACE = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(
+    f"{100 * index},{'RW'[index % 2]},{4096 * (index % 50)},4096\n" for index in range(3000)
+)
+SWEEP = f'[set]\n{KEYS}[grid]\nrequests = [100, 200]\nscheme = ["npgc", "pgc"]\n'
+STUDY = f"""title = "Own"
+schemes = ["npgc", "pgc"]
+seeds = [1, 2]
+requests = 200
+[set]
+{KEYS}
+[metrics]
+mean = "latency_ns.all.mean"
+[[rows]]
+what = "mean"
+value = "mean[pgc]"
+[figure]
+panels = ["mean"]
+"""
+RUN = [*SMALL_OPTIONS, "--requests", "300"]
+BOTH = ["--scheme", "npgc", "--scheme", "pgc"]
+COMMANDS: Mapping[str, list[str]] = {
+    "run": ["run", *RUN, "--out", "out", "--log-requests", "--timeline", "t.json.gz"],
+    "run over others": ["run", *RUN, "--out", "both"],
+    "compare": ["compare", *RUN, *BOTH, "--paired", "--out", "out"],
+    "compare over others": ["compare", *RUN, "--scheme", "npgc", "--scheme", "rwp", "--out", "both", "--timelines"],
+    "sweep": ["sweep", "grid.toml", "--out", "out", "--resume"],
+    "sweep that goes on": ["sweep", "grid.toml", "--out", "swept", "--resume"],
+    "report": ["report", "both", "--out", "page.html"],
+    "plot": ["plot", "both", "latency_tail", "--out", "figure.svg"],
+    "precondition": ["precondition", *SMALL_OPTIONS, "--set", "ftl.precondition.kind=soft", "--out", "warm.state"],
+    "queueing": ["queueing", "--read-rate", "1", "--write-rate", "0.5", "--requests", "5000", "--out", "out"],
+    "list": ["list", "schemes"],
+    "show": ["show", "scheme", "pgc"],
+    "schema": ["schema"],
+    "trace info": ["trace", "info", "trace.csv"],
+    "trace convert": ["trace", "convert", "trace.csv", "trace.parquet"],
+    "trace convert over another": ["trace", "convert", "trace.csv", "old.csv.gz"],
+    "trace sample": ["trace", "sample", "trace.csv", "part.csv", "--requests", "1000"],
+    "study list": ["study", "list"],
+    "study show": ["study", "show", "lee2013/fig10a"],
+    "study run": ["study", "run", "./own.toml", "--out", "studies"],
+    "study report": ["study", "report", "studies", "--out", "pages"],
+    "artifact": ["artifact", "./own.toml", "--results", "studies", "--out", "kit"],
+}
+"""Every command, in a world as `world` makes it; `trace record` needs a kernel and root, and has tests of its own."""
+WRITING = [name for name in COMMANDS if set(COMMANDS[name]) & {"--out", "convert", "sample"}]
+
+
+def ended(words: list[str], folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """A command, ended."""
+    command = [sys.executable, "-m", "ssdlab", *words]
+    return subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """In which a command changes no file but its own."""
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def make_world(folder: Path) -> None:
+    """What the commands find: files to read, and earlier results."""
+    folder.mkdir()
+    (folder / "trace.csv").write_text(TRACE)
+    (folder / "grid.toml").write_text(SWEEP)
+    (folder / "own.toml").write_text(STUDY)
+    before = [
+        ["compare", *SMALL_OPTIONS, "--requests", "100", *BOTH, "--out", "both"],
+        ["sweep", "grid.toml", "--out", "swept"],
+        ["study", "run", "./own.toml", "--out", "studies"],
+        ["trace", "sample", "trace.csv", "old.csv.gz", "--requests", "10"],
+    ]
+    for words in before:
+        done = ended([*words, *([] if words[0] == "trace" else ["--quiet"])], folder)
+        assert done.returncode == 0, done.stderr
+    for point in ("requests=200,scheme=npgc", "requests=200,scheme=pgc"):
+        for found in folder.glob("swept/*200*"):
+            shutil.rmtree(found)
+        assert not (folder / "swept" / point).exists()
+
+
+def files(folder: Path, *, hidden: bool = False) -> dict[str, bytes]:
+    """What can be seen in a world, or what is hidden there: parts of files, and sets that are not finished."""
+    found = {}
+    for path in folder.rglob("*"):
+        is_hidden = path.name.endswith(".partial") or STAGE in path.parts
+        if path.is_file() and path.name != MANIFEST and is_hidden == hidden:
+            found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
+
+
+def is_whole(name: str, content: bytes) -> bool:
+    """Whether a file is as long as it says."""
+    ending = Path(name).suffix
+    try:
+        if ending == ".json":
+            value = json.loads(content)
+            return CHECKSUM not in value or is_sealed(value)
+        if ending == ".gz":
+            return bool(gzip.decompress(content))
+        if ending == ".parquet":
+            return pyarrow.parquet.read_table(io.BytesIO(content)).num_columns > 0
+    except (ValueError, EOFError, OSError):
+        return False
+    ends = {
+        ".html": b"</html>\n",
+        ".svg": b"</svg>\n",
+        ".png": b"IEND\xaeB`\x82",
+        ".csv": b"\n",
+        ".toml": b"\n",
+        ".py": b"\n",
+        ".md": b"\n",
+    }
+    return bool(content) and content.endswith(ends.get(ending, b""))
+
+
+@dataclass(frozen=True)
+class World:
+    """A command's surroundings before it, and after it has ended well."""
+
+    name: str
+    folder: Path
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+    out: str
+    """The last line of its standard output."""
+
+    @classmethod
+    def of(cls, name: str, template: Path, folder: Path) -> World:
+        """Runs the command once, undisturbed."""
+        shutil.copytree(template, folder)
+        before = files(folder)
+        done = ended(COMMANDS[name], folder)
+        assert (done.returncode, done.stderr) == (0, "") or name == "artifact", done.stderr
+        after = files(folder)
+        assert all(is_whole(file, content) for file, content in after.items()), name
+        assert not files(folder, hidden=True)
+        return cls(name, folder, before, after, done.stdout.splitlines()[-1] if done.stdout else "")
+
+    @property
+    def words(self) -> list[str]:
+        """The command."""
+        return COMMANDS[self.name]
+
+    def problems(self, folder: Path) -> list[str]:
+        """What is wrong in a copy of the world after a fault: half a file, or something lost of what was there before."""
+        for place in {path.parent for path in folder.rglob(MANIFEST)}:
+            try:
+                settle(place)
+            except Error as error:
+                return [f"{place} cannot be settled: {error}"]
+        now = files(folder)
+        wrong = [
+            f"{name} is not whole" for name, content in now.items() if content != self.before.get(name) and not is_whole(name, content)
+        ]
+        wrong += [f"{name} is not of this command" for name in now if name not in self.before and name not in self.after]
+        if not self._came(now):
+            wrong += [f"{name} is lost, and what takes its place is not there" for name in self.before if name not in now]
+        return wrong
+
+    def _came(self, now: Mapping[str, bytes]) -> bool:
+        """Whether any of the new set is there."""
+        return any(name in now and now[name] != self.before.get(name) for name in self.after)
+
+    def is_complete(self, folder: Path) -> bool:
+        """Whether everything is there that the command writes."""
+        return set(files(folder)) == set(self.after)
+
+
+def one_line(text: str) -> str | None:
+    """What is wrong with a standard error of a command that failed or was interrupted, if anything is."""
+    lines = [line for line in text.splitlines() if not line.startswith("warning: ")]
+    if len(lines) != 1 or not lines[0].startswith("error: "):
+        return f"not one line: {text!r}"
+    return next((f"{word}: {text!r}" for word in ("Traceback", "internal error", "panicked") if word in text), None)
+
+
+def claimed(text: str) -> int:
+    """How many runs an interrupted command said had finished."""
+    found = re.search(r"(\d+) of \d+ (?:runs|points)", text)
+    return int(found[1]) if found else 0
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that makes system calls fail."""
+    compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    if compiler is None:
+        pytest.skip("no C compiler, which builds the library that makes system calls fail")
+    built = tmp_path_factory.mktemp("library") / "faults.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", built, SOURCE, "-ldl"], check=True)
+    return built
+
+
+def with_fault(library: Path, note: Path, kind: str, at: int, errno: int = 0) -> dict[str, Any]:
+    """The environment in which the `at`-th call that changes a file meets a fault."""
+    note.unlink(missing_ok=True)
+    return {
+        "LD_PRELOAD": str(library),
+        "FAULT_NOTE": str(note),
+        "FAULT_KIND": kind,
+        "FAULT_AT": str(at),
+        "FAULT_ERRNO": str(errno),
+    }

@@ -1,0 +1,368 @@
+"""Faults at random instants of every command: signals, disks that fail, other processes, clocks that step.
+
+After each there is one clear message, nothing is half written, and nothing is lost that was there before or was reported as done.
+`make faults` tries many instants (`FAULTS`, by default one for each command and kind), `FAULTS_SEED` others.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ssdlab
+from conftest import PATIENCE_S, SMALL, fill
+from faults import COMMANDS, WRITING, World, claimed, ended, environment, files, is_whole, library, make_world, one_line, with_fault
+from ssdlab import folders
+
+__all__ = ["library"]  # the fixture
+
+TIMES = int(os.environ.get("FAULTS", "1"))
+SEED = os.environ.get("FAULTS_SEED", "0")
+NEVER = 10**9
+ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+Made = Callable[[str], World]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all commands begin with."""
+    folder = tmp_path_factory.mktemp("template") / "world"
+    make_world(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def world(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """By command, its surroundings before and after."""
+    known: dict[str, World] = {}
+
+    def made(name: str) -> World:
+        if name not in known:
+            known[name] = World.of(name, template, tmp_path_factory.mktemp("after") / "world")
+        return known[name]
+
+    return made
+
+
+@pytest.fixture
+def fresh(template: Path, tmp_path: Path) -> Callable[[], Path]:
+    """Makes copies of the world, one at a time."""
+
+    def made() -> Path:
+        folder = tmp_path / "world"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(template, folder)
+        return folder
+
+    return made
+
+
+def instants(name: str, kind: object) -> random.Random:
+    """Random numbers of a test's own."""
+    return random.Random(f"{SEED} {name} {kind}")
+
+
+# ---- Signals -------------------------------------------------------------------------------------------------------------------------
+
+
+def catches(process: subprocess.Popen[str]) -> bool:
+    """Whether a process has taken over SIGTERM: from then on the command answers for what happens."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:
+        return False
+    caught = next((line for line in status.splitlines() if line.startswith("SigCgt:")), "SigCgt: 0")
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def started(words: list[str], folder: Path) -> subprocess.Popen[str]:
+    """A command that listens to signals, or has ended."""
+    command = [sys.executable, "-m", "ssdlab", *words]
+    process = subprocess.Popen(command, cwd=folder, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not catches(process):
+        time.sleep(0.0005)
+    return process
+
+
+def duration(words: list[str], folder: Path) -> float:
+    """How long a command listens to signals, seconds."""
+    process = started(words, folder)
+    begin = time.monotonic()
+    process.communicate(timeout=PATIENCE_S)
+    return time.monotonic() - begin
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_signal_at_any_instant_leaves_nothing_half_done(name: str, world: Made, fresh: Callable[[], Path]) -> None:
+    there = world(name)
+    longest = duration(there.words, fresh())
+    hits = 0
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        numbers = instants(name, number)
+        for _ in range(TIMES):
+            folder, after_s = fresh(), numbers.uniform(0, longest)
+            process = started(there.words, folder)
+            time.sleep(after_s)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=PATIENCE_S)
+            what = f"{name}, signal {number} after {after_s:.3f} s: code {process.returncode}: {err}"
+            hits += process.returncode != 0
+            if process.returncode == 0:
+                assert there.is_complete(folder), what
+            elif number == signal.SIGKILL:
+                assert process.returncode == -signal.SIGKILL, what
+                assert there.out not in out or not there.out or there.is_complete(folder), what
+            else:
+                assert process.returncode == CODES[number], what
+                assert one_line(err) is None, what
+                assert not files(folder, hidden=True), what
+                assert claimed(err) <= sum(path.endswith("/result.json") for path in files(folder)), what
+            assert there.problems(folder) == [], what
+            again(there, folder, what)
+    assert hits or TIMES < 10, f"{name}: no signal came in time"
+
+
+def again(there: World, folder: Path, what: str) -> None:
+    """The same command goes on from what a fault left, to the same end."""
+    done = ended(there.words, folder)
+    assert done.returncode == 0, (what, done.stderr)
+    assert set(files(folder)) == set(there.after), what
+    # In folders of results; elsewhere nobody knows whose they are.
+    left = [name for name in files(folder, hidden=True) if ((folder / name).parent / folders.MANIFEST).is_file()]
+    assert left == [], what
+
+
+# ---- Disks that fail -----------------------------------------------------------------------------------------------------------------
+
+
+def calls(there: World, folder: Path, library: Path) -> int:
+    """How many calls of a command change a file."""
+    note = folder.parent / "note"
+    done = ended(there.words, folder, **with_fault(library, note, "once", NEVER))
+    assert done.returncode == 0, done.stderr
+    return max((int(line.split()[0]) for line in note.read_text().splitlines()), default=0) if note.exists() else 0
+
+
+def some(name: str, kind: str, count: int) -> list[int]:
+    """Some of the calls, the first among them; all if there are few."""
+    every = range(1, count + 1)
+    return list(every) if count <= TIMES else sorted({1, *instants(name, kind).sample(every, TIMES)})
+
+
+@pytest.mark.parametrize("kind", ["full", "once"])
+@pytest.mark.parametrize("name", WRITING)
+def test_a_disk_that_refuses_is_said_in_a_line(name: str, kind: str, world: Made, fresh: Callable[[], Path], library: Path) -> None:
+    """A disk that is full, over quota, read-only or broken, from any call on or at one call."""
+    there, note, fired, failed = world(name), fresh().parent / "note", 0, 0
+    for at in some(name, kind, calls(there, fresh(), library)):
+        number = instants(name, at).choice(ERRORS)
+        folder = fresh()
+        done = ended(there.words, folder, **with_fault(library, note, kind, at, number))
+        what = f"{name}: call {at} says {os.strerror(number)}: code {done.returncode}: {done.stderr}"
+        fired += "fired" in note.read_text()
+        failed += done.returncode != 0
+        if done.returncode == 0:
+            assert set(files(folder)) == set(there.after), what
+        else:
+            assert done.returncode in (1, 2), what
+            assert all(one_line(line) is None for line in done.stderr.splitlines() if not line.startswith("warning: ")), what
+            assert done.stderr.strip(), what
+        assert there.problems(folder) == [], what  # which finishes what the next command would
+        assert kind == "once" or not files(folder, hidden=True), what
+    assert fired
+    assert failed or kind == "once"
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_process_that_is_killed_between_two_changes_can_be_run_again(
+    name: str, world: Made, fresh: Callable[[], Path], library: Path
+) -> None:
+    there, note = world(name), fresh().parent / "note"
+    for at in some(name, "kill", calls(there, fresh(), library)):
+        folder = fresh()
+        done = ended(there.words, folder, **with_fault(library, note, "kill", at))
+        what = f"{name}: killed in front of call {at}"
+        assert done.returncode in (-signal.SIGKILL, 0), (what, done.stderr)
+        assert done.returncode == 0 or "fired" in note.read_text(), what
+        assert there.problems(folder) == [], what
+        again(there, folder, what)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_files_that_may_not_grow_further_are_said_in_a_line(name: str, world: Made, fresh: Callable[[], Path]) -> None:
+    there = world(name)
+    largest = max(len(content) for file, content in there.after.items() if there.before.get(file) != content)
+    for limit in (0, largest // 2, largest - 1):
+        folder = fresh()
+        command = [sys.executable, "-m", "ssdlab", *there.words]
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment({}),
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),  # type: ignore[misc]
+        )
+        what = f"{name}: files of at most {limit} bytes: code {done.returncode}: {done.stderr}"
+        assert done.returncode in (0, 1), what
+        assert done.returncode == 0 or one_line(done.stderr.splitlines()[-1]) is None, what
+        # A command of which no run ended takes the old set away, all of it (docs/command-line.md, "The folder of --out").
+        place = there.words[there.words.index("--out") + 1] if "--out" in there.words else None
+        nothing_left = place is not None and not any(name.startswith(f"{place}/") for name in files(folder))
+        assert there.problems(folder) == [] or (done.returncode == 1 and nothing_left), what
+        assert not files(folder, hidden=True), what
+
+
+@pytest.mark.parametrize("name", ["run over others", "compare", "sweep", "study run", "artifact", "trace convert"])
+def test_a_disk_that_is_full_in_truth(name: str, world: Made, fresh: Callable[[], Path], small_disk: Path) -> None:
+    """A file system of 64 KiB of which nothing is left, or a little."""
+    there = world(name)
+    place = there.words[-1] if there.words[-2:-1] == ["--out"] or "convert" in there.words else "out"
+    words = [str(small_disk / word) if word == place or (word == "out" and place == "out") else word for word in there.words]
+    filler = fill(small_disk)
+    for room in (0, 8192, 20480):
+        folder = fresh()
+        os.truncate(filler, filler.stat().st_size - room)
+        done = ended(words, folder)
+        assert done.returncode in (0, 1), done.stderr
+        if done.returncode:
+            assert "No space left on device" in done.stderr
+        left = {name: content for name, content in files(small_disk).items() if name != "filler"}
+        assert all(is_whole(name, content) for name, content in left.items()), left.keys()
+        assert not files(small_disk, hidden=True)
+        for other in small_disk.iterdir():
+            if other != filler:
+                shutil.rmtree(other) if other.is_dir() else other.unlink()
+    assert filler.exists()
+
+
+# ---- Inputs that change --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.zst", "parquet"])
+def test_a_trace_that_is_cut_while_it_is_read_is_said_or_read_to_its_new_end(ending: str, template: Path, tmp_path: Path) -> None:
+    whole = tmp_path / f"whole.{ending}"
+    rows = 20_000 if ending == "parquet" else 60_000
+    head = "timestamp_us,op,offset_bytes,size_bytes\n"
+    (tmp_path / "source.csv").write_text(head + "".join(f"{100 * row},W,{4096 * (row * 7 % 999)},4096\n" for row in range(rows)))
+    assert ended(["trace", "convert", "source.csv", whole.name], tmp_path).returncode == 0
+    for share in instants("cut", ending).choices([0.0, 0.1, 0.5, 0.9, 0.999], k=max(TIMES, 3)):
+        file = tmp_path / f"cut.{ending}"
+        shutil.copyfile(whole, file)
+        process = started(["trace", "convert", file.name, "out.csv"], tmp_path)
+        while process.poll() is None and not list(tmp_path.glob(".out.csv*.partial")):
+            time.sleep(0.0005)
+        os.truncate(file, int(file.stat().st_size * share))
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode in (0, 1), (share, err)
+        assert process.returncode == 0 or one_line(err) is None, (share, err)
+        assert (tmp_path / "out.csv").exists() == (process.returncode == 0)
+        if process.returncode == 0:
+            lines = (tmp_path / "out.csv").read_text().splitlines()
+            assert len(lines) <= rows + 1
+            assert all(line.count(",") == 3 for line in lines)
+        (tmp_path / "out.csv").unlink(missing_ok=True)
+        assert not files(tmp_path, hidden=True)
+
+
+# ---- Two processes -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_two_processes_that_write_one_output_leave_the_whole_of_one(name: str, world: Made, fresh: Callable[[], Path]) -> None:
+    there = world(name)
+    for _ in range(TIMES):
+        folder = fresh()
+        both = [started(there.words, folder) for _ in range(2)]
+        ends = [(process, *process.communicate(timeout=PATIENCE_S)) for process in both]
+        codes = sorted(process.returncode for process, _, _ in ends)
+        assert codes in ([0, 0], [0, 2]), ends
+        for process, _, err in ends:
+            if process.returncode == 2:
+                assert one_line(err) is None
+                assert "choose another folder" in err
+        assert there.is_complete(folder), set(files(folder)) ^ set(there.after)
+        assert there.problems(folder) == []
+        assert not files(folder, hidden=True)
+
+
+# ---- Clocks that step ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["run", "compare", "sweep that goes on", "study run", "artifact"])
+def test_a_wall_clock_that_steps_changes_nothing(name: str, world: Made, fresh: Callable[[], Path], library: Path) -> None:
+    there, folder = world(name), fresh()
+    day = {"LD_PRELOAD": str(library), "FAULT_CLOCK": "86400"}
+    look = "import time; print(abs(time.time() - time.time()))"
+    stepped = subprocess.run([sys.executable, "-c", look], env=environment(day), capture_output=True, text=True, check=True)
+    assert float(stepped.stdout) > 86400
+    done = ended(there.words, folder, **day)
+    assert done.returncode == 0, done.stderr
+    assert there.is_complete(folder)
+    for file, content in files(folder).items():
+        if file.endswith("result.json"):
+            new, old = json.loads(content), json.loads(there.after[file])
+            assert new["digest"] == old["digest"]
+            assert 0 <= new["wall_s"] < PATIENCE_S
+            assert 0 <= new["prepare_s"] < PATIENCE_S
+
+
+def test_a_run_from_python_that_cannot_be_written_keeps_what_was_there(tmp_path: Path) -> None:
+    first = ssdlab.run(set=SMALL, requests=50, out=tmp_path / "out")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(ssdlab.Error, match="cannot write: File too large"):
+            ssdlab.run(set=SMALL, requests=60, out=tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["digest"] == first["digest"]
+
+
+# ---- Single mends --------------------------------------------------------------------------------------------------------------------
+
+
+def test_parts_of_files_that_a_killed_process_left_are_removed_and_no_others(tmp_path: Path) -> None:
+    left = [".result.jsonAb3dE6.partial", "..ssdlab.jsonAb3dE6.partial", "npgc/.result.jsonAb3dE6.partial"]
+    kept = [".result.json.partial", ".mine.jsonAb3dE6.partial", "rwp/.result.jsonAb3dE6.partial"]
+    for name in (*left, *kept):
+        (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / name).write_text("{")
+    ssdlab.compare(schemes=["npgc"], set=SMALL, requests=50, out=tmp_path / "out")
+    assert [name for name in left if (tmp_path / "out" / name).exists()] == []
+    assert all((tmp_path / "out" / name).exists() for name in kept)
+
+
+def test_results_that_cannot_be_moved_are_said_to_be_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ssdlab.run(set=SMALL, requests=50, out=tmp_path / "out")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "_remove", refuse)
+        with pytest.raises(ssdlab.Error, match=f"cannot write: No space left on device .{folders.FINISHED_LATER}"):
+            ssdlab.run(set=SMALL, requests=60, out=tmp_path / "out")
+    folders.settle(tmp_path / "out")
+    requests = json.loads((tmp_path / "out" / "result.json").read_text())["requests"]
+    assert sum(requests.values()) == 60
+
+
+def test_a_page_that_has_no_place_is_named(template: Path) -> None:
+    done = ended(["study", "report", "studies", "--out", "trace.csv/pages"], template)
+    assert done.returncode == 1
+    assert done.stderr == "error: trace.csv/pages: cannot write: Not a directory\n"
