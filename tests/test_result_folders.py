@@ -295,3 +295,41 @@ def test_a_folder_that_is_removed_while_it_is_locked_is_made_again(tmp_path: Pat
     ssdlab.run(set=SMALL, requests=50, out=tmp_path / "out")
     assert removed
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [MANIFEST, "result.json"]
+
+
+# ---- Results from others -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", ["npgc", STAGE, f"{STAGE}/npgc"])
+def test_no_file_outside_of_a_folder_changes_through_a_link_in_it(link: str, tmp_path: Path) -> None:
+    """Whoever looks at results finishes what their manifest tells of, and both may be of somebody else."""
+    folder, outside = tmp_path / "out", tmp_path / "outside"
+    for place in (folder / STAGE / "npgc", folder / "npgc", outside / "npgc"):
+        place.mkdir(parents=True)
+        (place / "result.json").write_text("{}")
+    (outside / "result.json").write_text("{}")
+    (folder / link).rename(tmp_path / "aside")
+    (folder / link).symlink_to(outside)
+    manifest = {"kind": "run", "files": ["npgc/result.json", "npgc/new.json"], "replaces": ["npgc/result.json", "npgc/old.json"]}
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    before = there(outside)
+    for use in (lambda: settle(folder), lambda: ssdlab.run(set=SMALL, requests=10, out=folder)):
+        with pytest.raises(ssdlab.Error, match=r"is a symbolic link, through which files outside of .* would change: remove it"):
+            use()
+    assert there(outside) == before
+    (folder / link).unlink()
+    settle(folder)
+    assert there(outside) == before
+
+
+def test_a_link_in_the_way_of_an_old_set_is_refused_before_the_run(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "out", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine.txt").write_text("mine")
+    ssdlab.run(set=SMALL, requests=10, out=folder)
+    (folder / "link").symlink_to(outside)
+    (folder / MANIFEST).write_text(json.dumps({"kind": "run", "files": ["result.json", "link/mine.txt"]}))
+    with pytest.raises(ssdlab.Error, match="link is a symbolic link"):
+        ssdlab.run(set=SMALL, requests=20, out=folder)
+    assert (outside / "mine.txt").exists()
+    assert (folder / "result.json").exists()

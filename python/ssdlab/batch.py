@@ -27,6 +27,7 @@ from ssdlab.folders import (
     final,
     make_folder,
     replaced_with,
+    said,
     write_json,
 )
 from ssdlab.inputs import Held
@@ -115,7 +116,7 @@ class Job:
             base: the label of the run that it is to be paired with.
             tolerance: a change of a response time by at most this share of it counts as none there.
         """
-        keep = tempfile.TemporaryDirectory(prefix="ssdlab-") if log == "temporary" or (log and folder is None) else None
+        keep = _temporary() if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
         plan = setup.plan(scheme, file, timeline)  # first, as it checks what the rest is made of
@@ -142,6 +143,12 @@ class Job:
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(final(Path(data["timeline"]["file"])))
         return Result(data, log=self.log, keep=self.keep, title=self.title)
+
+
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a log that is not kept, where TMPDIR says."""
+    with said("write", Path(os.environ.get("TMPDIR", "/tmp"))):
+        return tempfile.TemporaryDirectory(prefix="ssdlab-")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,9 @@ from ssdlab.errors import FileError, UsageError
 from ssdlab.json_text import json_text
 
 __all__ = [
+    "ARTIFACT_FILE",
     "COMPARISON_FILE",
+    "DEFINITION_FILE",
     "LOG_FILE",
     "QUEUEING_FILE",
     "REPORT_FILE",
@@ -57,21 +59,25 @@ TIMELINE_FILE = "timeline.json.gz"
 QUEUEING_FILE = "queueing.json"
 STUDY_FILE = "study.json"
 SWEEP_TABLES = ("results.parquet", "results.csv")
+ARTIFACT_FILE = "artifact.json"
 
+DEFINITION_FILE = "sweep.toml"
 MANIFEST = ".ssdlab.json"
 STAGE = ".ssdlab-new"
+FINISHED_LATER = "the new results are complete in .ssdlab-new: the next ssdlab command that opens the folder moves them"
 PATIENCE_S = 10.0
 """For another process to finish moving its results, which takes it milliseconds."""
 
-Kind = Literal["run", "comparison", "queueing", "study", "sweep"]
+Kind = Literal["run", "comparison", "queueing", "study", "sweep", "artifact"]
 REPLACEABLE: tuple[Kind, ...] = ("run", "comparison", "queueing")
-"""They take each other's place. Studies and sweeps are longer work: only their like goes there."""
+"""They take each other's place. Studies, sweeps and artifact kits are longer work: only their like goes there."""
 CALLED: dict[Kind, str] = {
     "run": "the results of a run",
     "comparison": "the results of a comparison",
     "queueing": "the results of the queueing model",
     "study": "the results of a study",
     "sweep": "the results of a sweep",
+    "artifact": "an artifact kit",
 }
 INDEX: dict[Kind, tuple[str, ...]] = {
     "sweep": SWEEP_TABLES,
@@ -79,10 +85,13 @@ INDEX: dict[Kind, tuple[str, ...]] = {
     "comparison": (COMPARISON_FILE,),
     "run": (RESULT_FILE,),
     "queueing": (QUEUEING_FILE,),
+    "artifact": (ARTIFACT_FILE,),
 }
 """By kind, the files that say what else there is: the first to go, the last to come."""
 INDICES = frozenset(name for names in INDEX.values() for name in names)
 RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE)
+OF_FOLDERS = (MANIFEST, DEFINITION_FILE, *RUN_FILES)
+"""What is written to a folder of results itself, not to the hidden one in it."""
 FIGURES = ("figure.svg", "figure.png")
 PRIORITIES, SERIES = ("rwp", "cep", "fifo"), ("requests", "collections", "copies")
 UNLISTED: dict[Kind, tuple[str, ...]] = {
@@ -91,6 +100,7 @@ UNLISTED: dict[Kind, tuple[str, ...]] = {
     "queueing": (QUEUEING_FILE, *FIGURES, *(f"{run}/{table}.parquet" for run in PRIORITIES for table in SERIES)),
     "study": (STUDY_FILE, *FIGURES, *(f"runs/*/{name}" for name in RUN_FILES)),
     "sweep": SWEEP_TABLES,
+    "artifact": (),
 }
 """By kind, what a version without manifests wrote (of a comparison also `RUN_FILES` for each run that its file names)."""
 
@@ -236,9 +246,11 @@ class ResultFolder:
             if _Set.listed(self.folder).replaces is not None:
                 _finish(self.folder)
             _clear(self.folder / STAGE)
+            _clear_partial(self.folder, OF_FOLDERS)
             runs, self._old = self.runs, self._look(self.folder)
             if runs != self.runs:
                 raise UsageError(f"{self.folder}: other results have come here just now: start again, or choose another folder")
+            _check_links(self.folder, self._old.files)
             make_folder(self.folder / STAGE)
         except BaseException:
             self._leave(self.folder)
@@ -251,7 +263,12 @@ class ResultFolder:
 
     def claim(self, files: Iterable[Path]) -> None:
         """Notes which files will appear before the rest of the set, so that they go with it one day."""
-        if self.folder is None or self.kind == "sweep":
+        if self.folder is None:
+            return
+        files = list(files)
+        for place in {final(file.parent) for file in files} - {self.folder}:
+            _clear_partial(place, RUN_FILES)
+        if self.kind == "sweep":
             return
         names = {str(file.relative_to(self.folder)) for file in files if STAGE not in file.parts}
         if not names <= self._early:
@@ -276,7 +293,10 @@ class ResultFolder:
             with said("write", self.folder):
                 _remove(self.folder, self._old.files)
                 (self.folder / MANIFEST).unlink(missing_ok=True)
-        _finish(self.folder)
+        try:
+            _finish(self.folder)
+        except FileError as reason:
+            raise FileError(f"{reason} ({FINISHED_LATER})", reason.errno, os.fspath(self.folder)) from reason
         self._old = _Set(self.kind, files)
 
     def _look(self, folder: Path) -> _Set:
@@ -293,7 +313,7 @@ class ResultFolder:
 
     def _leave(self, folder: Path) -> None:
         """Takes out what was not finished."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, UsageError):
             _finish(folder)  # also what a signal came between; else there is only the hidden folder to take out
             if self._early:
                 left = _in_order(self._still_there(folder))
@@ -334,11 +354,21 @@ DEEPEST = 3
 """So many folders below its own lies a file of a set at the most: `npgc/seed-2/result.json`."""
 
 
+def _check_links(folder: Path, names: Iterable[str]) -> None:
+    """Raises an error if a link leads out of the folder: results may come from others, and must change nothing elsewhere."""
+    parents = {STAGE, *(parent.as_posix() for name in names for parent in PurePosixPath(name).parents if parent.parts)}
+    parents |= {f"{STAGE}/{parent}" for parent in parents - {STAGE}}
+    link = next((folder / parent for parent in sorted(parents) if (folder / parent).is_symlink()), None)
+    if link is not None:
+        raise UsageError(f"{link} is a symbolic link, through which files outside of {folder} would change: remove it")
+
+
 def _finish(folder: Path) -> None:
     """Does what is left to do of a replacement that the manifest tells of; done twice it is done."""
     new, stage = _Set.listed(folder), folder / STAGE
     with said("write", folder):
         if new.replaces is not None:
+            _check_links(folder, (*new.files, *new.replaces))
             # A new file that is no longer in the hidden folder has its place already.
             staged = {name for name in new.files if (stage / name).is_file()}
             _remove(folder, [name for name in reversed(_in_order(new.replaces)) if name in staged or name not in new.files])
@@ -363,8 +393,17 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
 
 
 def _clear(stage: Path) -> None:
-    if stage.exists():
-        shutil.rmtree(stage)
+    with said("remove", stage):
+        if stage.exists():
+            shutil.rmtree(stage)
+
+
+def _clear_partial(folder: Path, names: Iterable[str]) -> None:
+    """Removes what a killed process began of these files; nobody else writes here now."""
+    with contextlib.suppress(OSError):
+        for name in names:
+            for file in folder.glob(f".{name}??????.partial"):
+                file.unlink()
 
 
 def _files_below(stage: Path) -> Iterator[Path]:

@@ -37,7 +37,9 @@ def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any
 
     Returns:
         For `all`, `read` and `write`, where there are such requests: `requests`, the shares `faster`, `slower` and `same`, and the mean
-        times that the faster ones gained and the slower ones lost, `gain_ns` and `loss_ns`, where there are any.
+        times that the faster ones gained and the slower ones lost, `gain_ns` and `loss_ns`, where there are any. `own_change` is the mean
+        of what each request changed by against itself, in percent: every request counts alike, not by its time. One that took no time
+        in `base` is left out of it; absent where all did.
 
     Raises:
         UsageError: if a run kept no log, or they are not of the same requests.
@@ -53,13 +55,16 @@ def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any
 
 
 def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
-    """The same, and by how many percent the mean response time `change`d, of the requests of each size.
+    """The same, and by how many percent the mean response time `change`d, of the reads and writes of each size.
 
-    Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them.
+    Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them. `change` is absent where all
+    requests of the size took no time in `base`.
     """
     import pyarrow.compute as pc  # noqa: PLC0415
 
     before, after = _logs(base, other)
+    chosen = _is_in(pc.cast(before["kind"], "string"), KINDS["all"])
+    before, after = before.filter(chosen), after.filter(chosen)
     gain = _gain(before, after)
     kb = pc.ceil(pc.divide(pc.cast(before["size_bytes"], "float64"), 1024))
     found: dict[str, Any] = {}
@@ -68,8 +73,18 @@ def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[
             return {}
         of_size = pc.equal(kb, size)
         gains, times = pc.filter(gain, of_size), pc.filter(before["response_ns"], of_size)
-        found[f"kb{size:.0f}"] = {**_summary(gains, times, tolerance), "change": -100 * pc.sum(gains).as_py() / pc.sum(times).as_py()}
+        found[f"kb{size:.0f}"] = {**_summary(gains, times, tolerance), **_change(pc.sum(gains).as_py(), pc.sum(times).as_py())}
     return found
+
+
+def _change(gain: int, time: int) -> dict[str, float]:
+    """The change of a mean in percent, from the sums; nothing where no time can change by a share of itself."""
+    return {"change": _loss(100 * gain / time)} if time else {}
+
+
+def _loss(gain: float) -> float:
+    """A gain with the other sign; none stays 0, not -0."""
+    return 0.0 - gain
 
 
 def _logs(base: Logged, other: Logged) -> tuple[pa.Table, pa.Table]:
@@ -122,4 +137,8 @@ def _summary(gains: pa.ChunkedArray, times: pa.ChunkedArray, tolerance: float) -
         summary["gain_ns"] = pc.mean(faster).as_py()
     if len(slower):
         summary["loss_ns"] = -pc.mean(slower).as_py()
+    took = pc.greater(times, 0)
+    if pc.any(took).as_py():
+        shares = pc.divide(pc.cast(pc.filter(gains, took), "float64"), pc.cast(pc.filter(times, took), "float64"))
+        summary["own_change"] = _loss(100 * pc.mean(shares).as_py())
     return summary

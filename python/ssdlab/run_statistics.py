@@ -705,6 +705,16 @@ class Counters(Section):
     """Pages read in order to write a part of them. Absent where the run does not have it. Unit: count."""
     s3_entries: int
     """Times that a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
+    steps_forgone: int
+    """Steps that host operations would have let begin, had an active job of the die had more of them left (`gc.advance`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    steps_in_turn: int
+    """Steps of GC jobs that went before a host operation that waited, as it was their turn (`gc.advance = "in-turns"`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     steps_with_requests: int
     """Steps of GC jobs that a host operation let begin (`gc.advance`). Absent where the run does not have it. Unit: count."""
     steps_without_requests: int

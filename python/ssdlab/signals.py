@@ -42,12 +42,19 @@ def listening() -> Iterator[None]:
     taken = {number: handler for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
     for number in taken:
         signal.signal(number, _asked)
+    ending = False
     try:
         yield
+    except SystemExit:
+        ending = True
+        # An interrupt that passes through code made of text, as that of data classes, marks the process as one that Ctrl-C ended, for
+        # which CPython kills itself in the end whatever the exit code (run_eval_code_obj). Running any such code takes the mark away.
+        exec("")
+        raise
     finally:
         for number, handler in taken.items():
-            # One that comes while the process ends as asked would only change how.
-            signal.signal(number, signal.SIG_IGN if ended() else handler)
+            # All is done. One that comes while the process ends would only change how, and say what is not so.
+            signal.signal(number, signal.SIG_IGN if ending or ended() else handler)
 
 
 def ready() -> None:

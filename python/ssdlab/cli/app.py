@@ -133,6 +133,9 @@ def _wrong_usage(error: Any) -> int:
 
 def _lost_output(reason: OSError) -> int:
     """Standard output cannot be written. A reader that has seen enough (`| head`) is no reason for words."""
+    if reason.filename is not None:  # not standard output, which has no name
+        complain(f"{os.fsdecode(reason.filename)}: {reason.strerror or reason}")
+        return 1
     if not isinstance(reason, BrokenPipeError):
         complain(f"cannot write: {reason.strerror or reason}")
     with contextlib.suppress(OSError):

@@ -61,6 +61,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         "list": Guide(("ssdlab list schemes", "ssdlab list policies")),
         "show": Guide(("ssdlab show device demo-4g", "ssdlab show scheme pgc")),
         "schema": Guide(("ssdlab schema",)),
+        "bug-report": Guide(("ssdlab bug-report", "ssdlab bug-report results/both --out bug.md")),
         "trace": Guide(("ssdlab trace info trace.csv",)),
         "trace info": Guide(("ssdlab trace info trace.csv", "ssdlab trace info trace.csv --format csv --json")),
         "trace convert": Guide(
@@ -73,5 +74,9 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         "study show": Guide(("ssdlab study show lee2013/fig10a",)),
         "study run": Guide(("ssdlab study run bux2011/sec4 --quick --out results/studies",)),
         "study report": Guide(("ssdlab study report results/studies",)),
+        "artifact": Guide(
+            ("ssdlab artifact bux2011/sec4 --out kit",),
+            "Give it studies that were run (`ssdlab study run`), and a folder for the kit (--out DIR).",
+        ),
     }
 )

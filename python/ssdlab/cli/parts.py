@@ -58,7 +58,15 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "list": Part("List presets, or the policies that configuration keys choose between.", "ssdlab.cli.presets:list_"),
         "show": Part("Print a preset's file, with its sources.", "ssdlab.cli.presets:show"),
         "schema": Part("Print the JSON Schema of the configuration.", "ssdlab.cli.presets:schema"),
+        "bug-report": Part(
+            "Print what a bug report needs: versions, machine, configuration and digest, without private paths.",
+            "ssdlab.cli.bug_report:bug_report",
+        ),
         "trace": Part("Describe, convert and record traces.", below=TRACE),
         "study": Part("Run published experiments, and compare the results with the published values.", below=STUDY),
+        "artifact": Part(
+            "Write an artifact kit: what a reviewer needs to run studies again and compare, with one script that does it.",
+            "ssdlab.cli.artifacts:artifact",
+        ),
     }
 )

@@ -187,9 +187,12 @@ def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxi
         entries = tuple(_described(f"{where}[{index}]", value, folder) for index, value in enumerate(values))
     else:
         entries = tuple(_plain(grid, name, value, folder) for value in values)
-    for entry, other in itertools.combinations(entries, 2):
-        if entry.text == other.text or _same(entry.value, other.value):
-            raise ConfigError(f"{where}: {other.text} is there twice")
+    seen: set[object] = set()
+    for entry in entries:
+        names = {("text", entry.text), ("value", _comparable(entry.value))}
+        if seen & names:
+            raise ConfigError(f"{where}: {entry.text} is there twice")
+        seen |= names
     return SweepAxis(name, entries)
 
 
@@ -245,9 +248,11 @@ def _located(options: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     }
 
 
-def _same(one: object, other: object) -> bool:
-    """Equality, but true is not 1; 1 is 1.0."""
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+def _comparable(value: object) -> object:
+    """Equal for equal values, but true is not 1; 1 is 1.0."""
+    if isinstance(value, list):
+        return tuple(map(_comparable, value))
+    return (bool, value) if isinstance(value, bool) else value
 
 
 def _folder_name(named: Sequence[tuple[str, AxisValue]]) -> str:

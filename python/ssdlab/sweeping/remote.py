@@ -30,6 +30,8 @@ PATIENCE_S = 10.0
 """For a cluster to answer."""
 LOOK_S = 0.5
 """Between looks for Ctrl-C."""
+RETRIES = 3
+"""So often Ray runs a point again whose machine was lost, or whose result was lost with it: it comes out the same on any."""
 WAITING, DONE = (-1, 0, 0, 0), (2, 0, 0, 0)
 
 
@@ -47,7 +49,7 @@ def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | 
     ended = Batch()
     states = [WAITING] * len(tasks)
     with _started(ray, workers):
-        remote = ray.remote(num_cpus=1, max_retries=0)(_simulate)
+        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_simulate)
         places = iter(range(len(tasks)))
         running: dict[Any, int] = {}
         try:

@@ -12,7 +12,7 @@ from ssdlab import _core
 from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Progress, execute
 from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, StoppedError, UsageError
-from ssdlab.folders import SWEEP_TABLES, ResultFolder
+from ssdlab.folders import DEFINITION_FILE, SWEEP_TABLES, ResultFolder
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point, Sweep
 from ssdlab.sweeping.points import SweepPoint
@@ -21,7 +21,6 @@ from ssdlab.sweeping.tasks import Task
 
 __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "prepare", "run"]
 
-DEFINITION_FILE = "sweep.toml"
 TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = (*SWEEP_TABLES, "means.parquet", "means.csv")
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Runs the studies of this kit again with ssdlab, and compares what comes out with what is in `expected`.
+
+It needs Python 3.11 or newer and no package: it takes an ssdlab of the kit's version that is installed, or installs it into an
+environment of its own. The same version must give the same digests and numbers; another version must agree within intervals.
+
+Exit codes: 0 all agree, 1 something differs or a run failed, 2 the kit was changed or lacks something, 130 it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+KIT = Path(__file__).resolve().parent
+AGREE, DIFFER, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+SHOWN = 20
+"""So many differences of a study are printed; `comparison.json` has all."""
+ASK_VERSION = "import ssdlab; print(ssdlab.__version__)"
+
+
+class UnusableError(Exception):
+    """The kit cannot be used like this; the text says what to do."""
+
+
+@dataclass
+class Compared:
+    """What came of the comparison of a study."""
+
+    name: str
+    agree: int = 0
+    left_out: int = 0
+    differences: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When two numbers agree."""
+
+    exact: bool
+    """Whether it is the kit's version: digests count too, and every number of every seed."""
+    relative: float
+    """So far may a number be from the expected one, as a share of it."""
+
+    def differs(self, expected: Mapping[str, Any], measured: Mapping[str, Any]) -> str | None:
+        """How an estimate (`mean`, `values` and perhaps `interval`, half of its width) differs from the expected one."""
+        if self.exact:
+            old, new = list(expected["values"]), list(measured["values"])
+            if len(old) == len(new) and all(abs(a - b) <= self.relative * abs(a) for a, b in zip(old, new, strict=True)):
+                return None
+            return f"expected {_numbers(old)}, measured {_numbers(new)} (the same version gives the same numbers)"
+        old, new = expected["mean"], measured["mean"]
+        reach = max(expected.get("interval", 0.0) + measured.get("interval", 0.0), self.relative * abs(old))
+        if abs(new - old) <= reach:
+            return None
+        return f"expected {old:.10g}, measured {new:.10g}: {abs(new - old):.3g} apart, at most {reach:.3g} is agreement"
+
+
+def compare(name: str, expected: Mapping[str, Any], measured: Mapping[str, Any], rule: Rule, *, partial: bool = False) -> Compared:
+    """Compares two `study.json` of a study.
+
+    Args:
+        name: the study.
+        expected: that of the kit.
+        measured: the new one.
+        rule: when numbers agree.
+        partial: whether what was not measured counts as left out, not as a difference.
+    """
+    result = Compared(name)
+    for what, old, new in _pairs(expected, measured, exact=rule.exact):
+        if new is None and partial:
+            result.left_out += 1
+        elif new is None:
+            result.differences.append(f"{what}: is not in the new results")
+        else:
+            wrong = _wrong_digest(old, new) if isinstance(old, str) else rule.differs(old, new)
+            if wrong is None:
+                result.agree += 1
+            else:
+                result.differences.append(f"{what}: {wrong}")
+    found = {row["what"]: row for row in measured["rows"]}
+    for row in expected["rows"]:
+        new = found.get(row["what"], {})
+        changed = [f"{key} was {row.get(key)}, is {new[key]}" for key in ("reproduced", "grade") if key in new and new[key] != row.get(key)]
+        if changed and "measured" in row and "measured" in new:
+            (result.differences if rule.exact else result.notes).append(f'row "{row["what"]}": {"; ".join(changed)}')
+    return result
+
+
+def _pairs(expected: Mapping[str, Any], measured: Mapping[str, Any], *, exact: bool) -> Iterator[tuple[str, Any, Any]]:
+    """What is compared: its name, the expected digest or estimate, and the new one or `None`."""
+    if exact:
+        digests = {_place(run): run["digest"] for run in measured["runs"]}
+        for run in expected["runs"]:
+            yield f"run of {_place(run)}", run["digest"], digests.get(_place(run))
+    points = {_place(point): point["metrics"] for point in measured["points"]}
+    for point in expected["points"]:
+        new = points.get(_place(point), {})
+        yield from ((f"{metric} of {_place(point)}", old, new.get(metric)) for metric, old in point["metrics"].items())
+    rows = {row["what"]: row.get("measured") for row in measured["rows"]}
+    yield from ((f'row "{row["what"]}"', row["measured"], rows.get(row["what"])) for row in expected["rows"] if "measured" in row)
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    seed = [f"seed {entry['seed']}"] if "seed" in entry else []
+    return ", ".join([entry["scheme"], *entry["values"], *seed])
+
+
+def _wrong_digest(expected: str, measured: str) -> str | None:
+    if expected == measured:
+        return None
+    return f"digest {measured[:12]}..., expected {expected[:12]}... (the same version gives the same digest)"
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.10g}" for value in values)
+
+
+# ---- The kit -----------------------------------------------------------------------------------------------------------------
+
+
+def read_json(file: Path) -> Any:
+    """What a JSON file of the kit or of the results holds."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as reason:
+        raise UnusableError(f"{file}: cannot read: {reason}") from reason
+
+
+def hash_of(file: Path) -> str:
+    """The SHA-256 of a file's content."""
+    try:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as reason:
+        raise UnusableError(f"{file}: cannot read: {reason.strerror}") from reason
+
+
+def check_files(kit: Path, manifest: Mapping[str, Any]) -> None:
+    """Raises an error unless every file of the kit is as it was when the kit was made."""
+    for name, expected in manifest["files"].items():
+        if not (kit / name).is_file():
+            raise UnusableError(f"{name}: is not in the kit any more: unpack the kit again")
+        if hash_of(kit / name) != expected:
+            raise UnusableError(f"{name}: was changed after the kit was made: unpack the kit again")
+
+
+def check_traces(manifest: Mapping[str, Any], folder: Path, wanted: Sequence[str], *, partial: bool) -> set[str]:
+    """Raises an error unless the traces of the wanted studies are in a folder, each as it was. Returns what `partial` lets be absent."""
+    missing, absent = [], set()
+    for trace in manifest["traces"]:
+        if not set(trace["used_by"]) & set(wanted):
+            continue
+        file = folder / trace["name"]
+        if not file.is_file():
+            absent.add(trace["name"])
+            missing.append(f"{trace['name']} (SHA-256 {trace['sha256']}; {trace.get('source', 'ask the authors of this kit')})")
+        elif hash_of(file) != trace["sha256"]:
+            raise UnusableError(f"{file}: is not the trace that the kit was made with, whose SHA-256 is {trace['sha256']}")
+    if missing and not partial:
+        every = "\n  ".join(missing)
+        raise UnusableError(f"traces are not in {folder}: put them there, or leave out what needs them by --partial:\n  {every}")
+    return absent
+
+
+# ---- ssdlab ------------------------------------------------------------------------------------------------------------------
+
+
+def version_of(python: str | Path) -> str | None:
+    """The version of the ssdlab that a Python has, if it has one."""
+    try:
+        done = subprocess.run([python, "-c", ASK_VERSION], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def find_ssdlab(manifest: Mapping[str, Any], kit: Path, out: Path, asked: str | None) -> tuple[str, str]:
+    """A Python that has ssdlab, and its version: the one asked for, or one with the kit's version, which is installed if it must be."""
+    wanted = manifest["made_by"]["version"]
+    if asked is not None:
+        # Studies run in another folder. Links are not followed: that of a virtual environment leads out of it.
+        path = str(Path(asked).absolute()) if os.sep in asked else asked
+        version = version_of(path)
+        if version is None:
+            raise UnusableError(f"--python {asked}: this Python cannot import ssdlab: install it there, or leave the option out")
+        return path, version
+    if version_of(sys.executable) == wanted:
+        return sys.executable, wanted
+    python = out / "venv" / "bin" / "python"
+    if version_of(python) != wanted:
+        _install(wanted, kit, out / "venv")
+    return str(python), wanted
+
+
+def _install(version: str, kit: Path, environment: Path) -> None:
+    print(f"installing ssdlab {version} into {environment}", flush=True)
+    venv.create(environment, clear=True, with_pip=True)
+    python = str(environment / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--find-links", str(kit / "wheels")]
+    done = subprocess.run([*pip, f"ssdlab=={version}"], stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode or version_of(python) != version:
+        reason = (done.stderr.strip().splitlines() or ["it cannot be imported"])[-1]
+        raise UnusableError(
+            f"ssdlab {version} could not be installed ({reason}): install it as README.md says, and name its Python by --python PATH"
+        )
+
+
+def run_study(python: str, study: Mapping[str, Any], kit: Path, out: Path, options: Sequence[str]) -> tuple[dict[str, Any] | None, bool]:
+    """Runs a study. Its `study.json`, or `None` if that failed, which ssdlab has said; and whether any run began."""
+    paper, _, name = study["name"].partition("/")
+    folder = out / "results" / paper
+    quick = ["--quick"] if study["quick"] else []
+    command = [python, "-m", "ssdlab", "study", "run", str(kit / study["file"]), *quick, "--quiet", "--out", str(folder), *options]
+    file = folder / "own" / name / "study.json"
+    before = _written(file)
+    done = subprocess.run(command, cwd=kit, check=False)
+    return (read_json(file) if done.returncode == 0 else None), _written(file) != before
+
+
+def _written(file: Path) -> int | None:
+    """When a file was written last, if it is there."""
+    return file.stat().st_mtime_ns if file.exists() else None
+
+
+# ---- The command -------------------------------------------------------------------------------------------------------------
+
+
+def chosen(manifest: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The studies that are asked for; all without names."""
+    known = {study["name"]: study for study in manifest["studies"]}
+    for name in names:
+        if name not in known:
+            raise UnusableError(f"{name}: no such study in this kit: there are {', '.join(known)}")
+    return [known[name] for name in names or known]
+
+
+def print_compared(compared: Compared) -> None:
+    """What came of a study, in lines."""
+    outcome = "DIFFERS" if compared.differences else "agrees" if compared.agree else "LEFT OUT"
+    counts = f"{compared.agree} digests and numbers agree"
+    more = [f"{len(compared.differences)} differ"] if compared.differences else []
+    more += [f"{compared.left_out} left out"] if compared.left_out else []
+    print(f"{compared.name}: {outcome}: {', '.join([counts, *more])}")
+    for line in compared.differences[:SHOWN]:
+        print(f"  {line}")
+    if len(compared.differences) > SHOWN:
+        print(f"  ... and {len(compared.differences) - SHOWN} more")
+    for line in compared.notes:
+        print(f"  note: {line}")
+    sys.stdout.flush()
+
+
+def reproduce(arguments: argparse.Namespace, kit: Path = KIT) -> int:
+    """Checks the kit, runs its studies and compares; returns the exit code."""
+    manifest = read_json(kit / "artifact.json")
+    check_files(kit, manifest)
+    studies = chosen(manifest, arguments.studies)
+    out, traces = arguments.out.resolve(), arguments.traces.resolve()
+    absent = check_traces(manifest, traces, [study["name"] for study in studies], partial=arguments.partial)
+    python, version = find_ssdlab(manifest, kit, out, arguments.python)
+    wanted = manifest["made_by"]["version"]
+    exact = version == wanted and not arguments.intervals
+    rule = Rule(exact, manifest["tolerances"]["same_version" if exact else "other_version"])
+    how = "digests and numbers must be the same" if exact else "numbers must agree within their intervals"
+    print(f"ssdlab {version} ({python}); the kit is of {wanted}: {how}")
+    seconds = sum(study["processor_s"] for study in studies)
+    runs = sum(study["runs"] for study in studies)
+    print(f"{runs} runs, which took {max(seconds, 1):.0f} s of processor time where the kit was made", flush=True)
+    options = ["--traces", str(traces), *([] if arguments.jobs is None else ["--jobs", str(arguments.jobs)])]
+    begin, results = time.monotonic(), []
+    for study in studies:
+        measured, began = run_study(python, study, kit, out, options)
+        expected = read_json(kit / study["expected"])
+        lacks = not absent.isdisjoint(study["traces"])
+        if measured is not None:
+            compared = compare(study["name"], expected, measured, rule, partial=lacks)
+        elif lacks and not began:
+            compared = Compared(study["name"], left_out=study["runs"])
+        else:
+            compared = Compared(study["name"], differences=["could not be run: ssdlab says why, above"])
+        results.append(compared)
+        print_compared(compared)
+    _write(out / "comparison.json", {"version": version, "kit": wanted, "exact": exact, "studies": [vars(one) for one in results]})
+    print(f"{_outcome(results)} ({time.monotonic() - begin:.0f} s; {out / 'comparison.json'} has everything)")
+    return AGREE if any(one.agree for one in results) and not any(one.differences for one in results) else DIFFER
+
+
+def _outcome(results: Sequence[Compared]) -> str:
+    """What came of all studies, in a line."""
+    differ = [one.name for one in results if one.differences]
+    left_out = [one.name for one in results if one.left_out]
+    if differ:
+        return f"DIFFERENT: {', '.join(differ)}"
+    if not any(one.agree for one in results):
+        return "NOTHING WAS RUN"
+    return "REPRODUCED" + (f", but for what was left out of {', '.join(left_out)}" if left_out else "")
+
+
+def _write(file: Path, value: Mapping[str, Any]) -> None:
+    """Writes a file as a whole."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".partial")
+    partial.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    os.replace(partial, file)  # noqa: PTH105 (the same as for pathlib)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Reads the command's words and does what they ask."""
+    parser = argparse.ArgumentParser(description="Run the studies of this kit again, and compare the results with the expected ones.")
+    parser.add_argument("studies", nargs="*", metavar="PAPER/STUDY", help="only these studies (default: all)")
+    parser.add_argument("--out", type=Path, default=KIT / "reproduced", metavar="DIR", help="folder for the results (default: reproduced)")
+    parser.add_argument("--traces", type=Path, default=KIT / "traces", metavar="DIR", help="folder that has the traces (default: traces)")
+    parser.add_argument("--python", metavar="PATH", help="a Python with ssdlab, of the kit's version or another")
+    parser.add_argument("--jobs", type=int, metavar="N", help="runs at once (default: one for each processor)")
+    parser.add_argument("--partial", action="store_true", help="leave out what needs traces that are not there")
+    parser.add_argument("--intervals", action="store_true", help="compare as with another version, also where the version is the same")
+    arguments = parser.parse_args(words)
+    try:
+        return reproduce(arguments)
+    except (UnusableError, OSError) as reason:
+        print(f"error: {reason}", file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        print("error: interrupted: the same command begins again", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

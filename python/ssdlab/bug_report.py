@@ -1,0 +1,201 @@
+"""`ssdlab bug-report`: what somebody who looks for a defect needs to know, as text for an issue, without what is private.
+
+Files are named without their folders. The names of the user and of the machine are replaced wherever they appear in what the user or the
+system named: files, volumes, commands, messages, the kernel's release. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import locale
+import os
+import platform
+import pwd
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _core
+from ssdlab.checksums import is_changed
+from ssdlab.errors import Error
+from ssdlab.plans import Setup, value_text
+from ssdlab.report.runs import leaves, saved_in, undamaged, words_of
+
+__all__ = ["bug_report"]
+
+INTRODUCTION = """\
+# Bug report
+
+What did you do, what happened, and what did you expect? Write it here, with the command and what it
+printed. Read the rest before you publish it: it has no folders, no user name and no machine name, but
+the names of your files.
+"""
+FOLDERS = re.compile(r"""[^=,\["'\n/]*/(?:.*/)?""")
+"""Of a line that names paths, from the first one up to the last slash: where a path ends nobody knows, for a folder's name may have any
+character."""
+OPTION = re.compile(r"(?:--[\w-]+=)?(?:[\w.]+=)?")
+"""What a word of a command has before a value: `--set=workload.trace=`."""
+USER_VARIABLES = ("USER", "LOGNAME", "USERNAME", "SUDO_USER")
+GIB = 1 << 30
+
+
+class Private:
+    """What must not get into a report: the names of the user and of the machine, and folders."""
+
+    def __init__(self) -> None:
+        self._names = {name: kind for kind, names in (("user", _user_names()), ("host", _host_names())) for name in names if name}
+
+    def without(self, text: str) -> str:
+        """A text without private names, paths cut down to the names of their files."""
+        return self._without_names(FOLDERS.sub(".../", text))
+
+    def in_value(self, value: str) -> str:
+        """The same of a value, which is one path if it is any."""
+        _, slash, name = value.rpartition("/")
+        return self._without_names(f".../{name}" if slash else value)
+
+    def in_word(self, word: str) -> str:
+        """The same of a word of a command."""
+        found = OPTION.match(word)
+        begin = 0 if found is None else found.end()
+        return self._without_names(word[:begin]) + self.in_value(word[begin:])
+
+    def _without_names(self, text: str) -> str:
+        for name, kind in sorted(self._names.items(), key=lambda entry: -len(entry[0])):
+            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", f"<{kind}>", text, flags=re.IGNORECASE)
+        return text
+
+
+def _user_names() -> set[str]:
+    names = {os.environ.get(name, "") for name in USER_VARIABLES} | {Path(os.environ.get("HOME", "")).name}
+    with contextlib.suppress(KeyError):  # a user without an entry, as in containers
+        entry = pwd.getpwuid(os.getuid())
+        names |= {entry.pw_name, entry.pw_gecos.split(",")[0], Path(entry.pw_dir).name}
+    return names
+
+
+def _host_names() -> set[str]:
+    name = platform.node()
+    return {name, name.split(".")[0]} - {"localhost"}
+
+
+def bug_report(folder: Path | None, config: Path | None) -> str:
+    """Versions, machine and, if given, results and a configuration, as Markdown.
+
+    Args:
+        folder: what `ssdlab run` or `compare` wrote with `--out`. Damaged results are reported as such.
+        config: a TOML file of configuration keys. If it is refused, the report has the reason.
+    """
+    private = Private()
+    parts = [INTRODUCTION, _versions(), _machine(private)]
+    parts += [] if config is None else [_configuration_file(config, private)]
+    parts += [] if folder is None else [_results(folder, private)]
+    return "\n".join(parts)
+
+
+def _table(heading: str, rows: Iterator[tuple[str, str]]) -> str:
+    return f"## {heading}\n\n| | |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in rows)
+
+
+def _versions() -> str:
+    return _table("Versions", _version_rows())
+
+
+def _version_rows() -> Iterator[tuple[str, str]]:
+    yield "ssdlab", _core.version()
+    yield "core", f"SHA-256 {hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]}"
+    yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
+    for library in sorted(_libraries()):
+        with contextlib.suppress(PackageNotFoundError):
+            yield library, version(library)
+
+
+def _libraries() -> set[str]:
+    """What the package needs to run, and Ray, which sweeps over several machines need."""
+    try:
+        needed = requires("ssdlab") or []
+    except PackageNotFoundError:  # run from the sources
+        needed = ["matplotlib", "numpy", "pyarrow", "rich", "typer"]
+    return {re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed if "extra ==" not in line} | {"ray"}
+
+
+def _machine(private: Private) -> str:
+    return _table("Machine", ((name, private.without(value)) for name, value in _machine_rows()))
+
+
+def _machine_rows() -> Iterator[tuple[str, str]]:
+    yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "C library", " ".join(platform.libc_ver()).strip() or "not known"
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    yield "processors", f"{os.cpu_count()}, {usable} of them usable"
+    yield "memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / GIB:.1f} GiB"
+    yield "text", f"{locale.getpreferredencoding(False)}, files' names {sys.getfilesystemencoding()}"
+
+
+def _configuration_file(file: Path, private: Private) -> str:
+    """The effective configuration that a file gives."""
+    head = f"## Configuration {private.in_value(file.name)}\n\n"
+    try:
+        tree = json.loads(Setup(config=file).build(None).json())
+    except Error as error:
+        return f"{head}It is refused: {private.without(str(error).replace(str(file), file.name))}\n"
+    return head + _toml(_lines(tree, private))
+
+
+def _results(folder: Path, private: Private) -> str:
+    """What was simulated in a folder of results."""
+    try:
+        with undamaged(folder):
+            file, data = saved_in(folder)
+            runs = data.get("runs") or {"run": data}
+            return f"## Results in {file.name}\n\n" + "\n".join(_run_sections(runs, private))
+    except Error as error:
+        return f"## Results\n\nThey cannot be read: {private.without(str(error))}\n"
+
+
+def _run_sections(runs: Mapping[str, Mapping[str, Any]], private: Private) -> Iterator[str]:
+    """Each run with its configuration; of those behind the first what differs."""
+    first: list[str] = []
+    for name, data in runs.items():
+        lines = _lines(data["config"], private)
+        yield _table(f"Run {private.without(name)}", _run_rows(data, private)).replace("## ", "### ", 1)
+        yield _toml([line for line in lines if line not in first])
+        first = first or lines
+
+
+def _run_rows(data: Mapping[str, Any], private: Private) -> Iterator[tuple[str, str]]:
+    yield "ssdlab", str(data["version"])
+    yield "digest", f"{data['digest']}, seed {data['seed']}"
+    words = [private.in_word(word) for word in words_of(data.get("command"))]
+    yield "command", f"`{shlex.join(words)}`" if words else "not known (policies written in Python, or a pipe)"
+    yield "file", "changed after ssdlab wrote it" if is_changed(data) else "as ssdlab wrote it"
+
+
+def _lines(tree: Mapping[str, Any], private: Private) -> list[str]:
+    """A configuration as lines that `--config` takes: `key = value`."""
+    words = _known_words()
+    return [f"{key} = {value_text(_scrubbed(value, words, private))}" for key, value in leaves(tree) if value is not None]
+
+
+def _scrubbed(value: Any, words: set[str], private: Private) -> Any:
+    """A value of a configuration, texts in lists and tables included."""
+    if isinstance(value, str):
+        return value if value in words else private.in_value(value)
+    if isinstance(value, Mapping):
+        return {key: _scrubbed(entry, words, private) for key, entry in value.items()}
+    return [_scrubbed(entry, words, private) for entry in value] if isinstance(value, list) else value
+
+
+def _known_words() -> set[str]:
+    """The values of keys that choose between named ones, which are nobody's secret."""
+    return {choice["name"] for key in json.loads(_core.keys()) for choice in key.get("choices", ())}
+
+
+def _toml(lines: list[str]) -> str:
+    return "```toml\n" + "".join(f"{line}\n" for line in lines) + "```\n" if lines else "The configuration is that of the first run.\n"

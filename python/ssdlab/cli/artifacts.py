@@ -1,0 +1,45 @@
+"""`ssdlab artifact`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab.artifact import kit as kits
+from ssdlab.artifact.inputs import sources_of
+from ssdlab.artifact.readme import duration
+from ssdlab.cli.output import warn
+from ssdlab.folders import ARTIFACT_FILE
+from ssdlab.options import Quiet
+
+__all__ = ["artifact"]
+
+RESULTS = Path("results/studies")
+
+
+def artifact(
+    names: Annotated[
+        list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the kit.", metavar="DIR")],
+    results: Annotated[Path, typer.Option(help="The folder that the studies were run into.", metavar="DIR")] = RESULTS,
+    traces: Annotated[Path | None, typer.Option(help="Folder to look for traces in.", metavar="DIR")] = None,
+    with_traces: Annotated[bool, typer.Option("--with-traces", help="Copy the traces into the kit.")] = False,
+    source: Annotated[list[str] | None, typer.Option(help="Where a reviewer gets a trace; may be repeated.", metavar="TRACE=WHERE")] = None,
+    wheel: Annotated[Path | None, typer.Option(help="ssdlab as a package of this version, to put into the kit.", metavar="FILE")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """The command `ssdlab artifact`."""
+    kit = kits.collect(names, results=results, traces=traces, sources=sources_of(source or []), wheel=wheel, with_traces=with_traces)
+    made_by = kits.write(kit, out)["made_by"]
+    for trace in kit.without_source:
+        warn(f"{trace}: the kit does not say where a reviewer gets this trace: add --source {trace}=WHERE or --with-traces")
+    for trace in kit.changed_inputs:
+        warn(f"{trace}: is newer than the results: unless its content is the same, run the study again, or nobody can reproduce the kit")
+    if made_by.get("uncommitted_changes"):
+        warn("the sources of ssdlab have changes that no commit has: nobody else can get this version")
+    if not quiet:
+        studies = f"{len(kit.parts)} {'study' if len(kit.parts) == 1 else 'studies'}"
+        typer.echo(f"{out / ARTIFACT_FILE}: {studies}, {kit.runs} runs, which took {duration(kit.seconds)} of processor time")
