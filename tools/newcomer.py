@@ -53,6 +53,15 @@ def do(block: Block, folder: Path, env: dict[str, str]) -> None:
         step(["python", "-c", block.text], folder, env)
 
 
+def follow(folder: Path, env: dict[str, str]) -> bool:
+    """Follows the tutorial in a folder where ssdlab is installed; whether it leads to the report."""
+    for block in blocks(ROOT / "docs" / "tutorial.md"):
+        do(block, folder, env)
+        if (folder / REPORT).exists():
+            return True
+    return False
+
+
 def main() -> None:
     """Copies the sources, builds, and follows the tutorial until there is a report."""
     with tempfile.TemporaryDirectory(prefix="newcomer-") as place:
@@ -63,11 +72,7 @@ def main() -> None:
         made = [line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()]
         shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", *made))
         step(["bash", "-c", "make build"], copy, env)
-        for block in blocks(ROOT / "docs" / "tutorial.md"):
-            do(block, copy, env)
-            if (copy / REPORT).exists():
-                break
-        else:
+        if not follow(copy, env):
             sys.exit(f"the tutorial has ended, and there is no {REPORT}")
         print(f"{time.monotonic() - started:7.1f} s  from nothing to {REPORT}")
 

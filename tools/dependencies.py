@@ -1,0 +1,83 @@
+"""Checks the dependencies without network: licences and sources of crates by deny.toml, and a reason in CONTRIBUTING.md for each of ours.
+
+`make lint` runs it. `make audit` checks the same by cargo-deny, and advisories where their data can be had.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
+WORD = re.compile(r"[A-Za-z0-9.-]+(?: WITH [A-Za-z0-9.-]+)?|[()]")
+NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def allowed(expression: str, licences: Iterable[str]) -> bool:
+    """Whether an SPDX expression can be met with these licences. `/`, as old crates have it, is OR."""
+    known = {*licences}
+    words = WORD.findall(expression.replace("/", " OR "))
+    terms = {"AND": "and", "OR": "or", "(": "(", ")": ")"}
+    # Only brackets, True, False, `and` and `or` are left, which bind in Python as they do in SPDX.
+    return bool(eval(" ".join(terms.get(word) or str(word in known) for word in words)))
+
+
+def objections(crates: Iterable[Mapping[str, Any]], licences: Iterable[str]) -> Iterator[str]:
+    """What is wrong with crates from elsewhere."""
+    for crate in crates:
+        name = f"{crate['name']} {crate['version']}"
+        if crate["source"] is None:  # ours
+            continue
+        if crate["source"] != REGISTRY:
+            yield f"{name}: from {crate['source']}: expected crates from crates.io"
+        if not crate["license"] or not allowed(crate["license"], licences):
+            yield f"{name}: licence {crate['license']}: expected one that deny.toml allows"
+
+
+def unexplained(contributing: str, names: Iterable[str]) -> list[str]:
+    """Dependencies without a row in the tables of CONTRIBUTING.md."""
+    rows = [line.split("|") for line in contributing.splitlines() if line.startswith("| `")]
+    explained = {name for row in rows if row[2].strip() for name in re.findall(r"`([^`]+)`", row[1])}
+    return sorted({*names} - explained)
+
+
+def crates_of_ours() -> set[str]:
+    """What the manifests name, that of `make fuzz` included."""
+    files = (*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml")
+    manifests = (tomllib.loads(file.read_text()) for file in files)
+    return {name for manifest in manifests for kind in ("dependencies", "dev-dependencies") for name in manifest.get(kind, {})} - {"ssdlab"}
+
+
+def packages_of_ours() -> set[str]:
+    """What pyproject.toml names, extras included."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    return {found[0] for line in lines if (found := NAME.match(line))}
+
+
+def metadata() -> list[dict[str, Any]]:
+    """The crates of a build on Linux, as cargo knows them."""
+    words = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]
+    crates = json.loads(subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)["packages"]
+    return list(crates)
+
+
+def main() -> None:
+    """Prints what is wrong, if anything."""
+    licences = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
+    found = list(objections(metadata(), licences))
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    found += [f"{name}: CONTRIBUTING.md has no reason for it" for name in unexplained(contributing, crates_of_ours() | packages_of_ours())]
+    if found:
+        sys.exit("\n".join(f"error: {line}" for line in found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Builds what a release is made of, checks it, and prints what to upload: `make release`; `make wheel` stops after the wheel.
+
+| file in dist/ | check |
+|---|---|
+| wheel | name, size, stripped, no newer C library than its tag says; the tutorial in a clean environment without Rust, in time |
+| source distribution | has all that the build needs and nothing that was built; a wheel can be built from it |
+| crate | its library compiles on its own, outside the workspace |
+
+Needs Rust and network (packages from the registry). Nothing is uploaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import newcomer  # noqa: E402 (beside this file)
+
+DIST = ROOT / "dist"
+TARGET = ROOT / "target"
+MOST_BYTES = 12_000_000
+"""A wheel is small enough to be fetched on a whim."""
+MOST_S = 60
+"""From the tutorial's first command to a report, installation not counted."""
+KEPT = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+"""What the clean environment has of this one: how to reach the package registry."""
+NEEDED_SOURCES = (
+    "Cargo.lock", "Cargo.toml", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml",
+    "crates/ssdlab/presets/devices/demo-4g.toml", "crates/ssdlab-python/studies/lee2013/fig10a.toml", "python/ssdlab/__init__.py",
+)  # fmt: skip
+BUILT = re.compile(r"\.so$|/target/|__pycache__|\.venv/")
+
+
+class ReleaseError(Exception):
+    """Why something must not be uploaded."""
+
+
+def expect(holds: bool, objection: str) -> None:
+    """Objects unless something holds."""
+    if not holds:
+        raise ReleaseError(objection)
+
+
+def version() -> str:
+    """The version, from the one place where it stands."""
+    return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
+
+
+def check_texts(wanted: str, citation: str, changelog: str) -> None:
+    """The texts that name the version name this one, and nothing is left under the heading of what is to come."""
+    cited = re.search(r"^version: (.*)$", citation, re.MULTILINE)
+    expect(cited is not None and cited[1] == wanted, f"CITATION.cff: expected version {wanted}, as in Cargo.toml")
+    headings = re.findall(r"^## (.*)$", changelog, re.MULTILINE)
+    named = bool(headings) and headings[0].split(" ")[0] == wanted
+    expect(named, f"CHANGELOG.md: expected {wanted} in its first heading, as in Cargo.toml; found {headings[:1]}")
+
+
+def check_wheel(wheel: Path, most_bytes: int = MOST_BYTES) -> None:
+    """A wheel that runs where its name says, for every Python from the oldest on, without symbols that nobody needs."""
+    tags = re.fullmatch(r"ssdlab-[\w.]+-cp311-abi3-manylinux_(\d+)_(\d+)_\w+\.whl", wheel.name.replace("manylinux2014", "manylinux_2_17"))
+    if tags is None:
+        raise ReleaseError(f"{wheel.name}: expected abi3 from Python 3.11 on, and a manylinux tag")
+    size = wheel.stat().st_size
+    expect(size < most_bytes, f"{wheel.name}: {size:,} bytes: expected less than {most_bytes:,}")
+    with zipfile.ZipFile(wheel) as archive:
+        (library,) = (name for name in archive.namelist() if name.endswith(".so"))
+        content = archive.read(library)
+    expect(b"\0.symtab\0" not in content[-8192:], f"{library}: expected it stripped; it has a table of symbols")
+    newest = max(((int(major), int(minor)) for major, minor in re.findall(rb"\bGLIBC_(\d+)\.(\d+)", content)), default=(0, 0))
+    allowed = (int(tags[1]), int(tags[2]))
+    expect(newest <= allowed, f"{wheel.name}: needs glibc {newest[0]}.{newest[1]}, newer than its tag says")
+
+
+def check_sources(archive: Path) -> None:
+    """A source distribution with all that it is built from, and nothing that was built."""
+    with tarfile.open(archive) as sources:
+        names = {name.partition("/")[2] for name in sources.getnames()}
+    missing = [name for name in NEEDED_SOURCES if name not in names]
+    expect(not missing, f"{archive.name}: {', '.join(missing)} missing: see [tool.maturin] in pyproject.toml")
+    built = sorted(name for name in names if BUILT.search(name))
+    expect(not built, f"{archive.name}: {', '.join(built[:3])}: expected nothing that was built")
+
+
+def run(*words: str | Path, cwd: Path = ROOT, **env: str) -> None:
+    """Runs a step of the build; its output is shown."""
+    print(f"$ {' '.join(map(str, words))}", flush=True)
+    done = subprocess.run([*map(str, words)], cwd=cwd, env={**os.environ, **env}, check=False)
+    expect(done.returncode == 0, f"`{words[0]}` failed: see above")
+
+
+def tool(name: str) -> Path:
+    """A program of the environment that runs this."""
+    return Path(sys.executable).with_name(name)
+
+
+def build_wheel() -> Path:
+    """Builds and checks the wheel."""
+    for old in DIST.glob("*.whl"):
+        old.unlink()
+    run(tool("maturin"), "build", "--release", "--out", DIST)
+    (wheel,) = DIST.glob("*.whl")
+    check_wheel(wheel)
+    return wheel
+
+
+def build_sources(folder: Path) -> Path:
+    """Builds and checks the source distribution, and a wheel from it. What was compiled of the dependencies is used again."""
+    for old in DIST.glob("ssdlab-*.tar.gz"):
+        old.unlink()
+    run(tool("maturin"), "sdist", "--out", DIST)
+    (archive,) = DIST.glob("ssdlab-*.tar.gz")
+    check_sources(archive)
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, archive, CARGO_TARGET_DIR=str(TARGET))
+    (wheel,) = folder.glob("*.whl")
+    expect(wheel.name.startswith(f"ssdlab-{version()}-cp311-abi3-"), f"{archive.name}: built {wheel.name}")
+    return archive
+
+
+def build_crate(folder: Path) -> Path:
+    """Packages the core, and compiles what was packaged outside the workspace, without making code of it: `make lint` shares the work."""
+    run("cargo", "package", "--package", "ssdlab", "--locked", "--no-verify", "--target-dir", TARGET)
+    packaged = TARGET / "package" / f"ssdlab-{version()}.crate"
+    with tarfile.open(packaged) as archive:
+        archive.extractall(folder, filter="data")
+    run("cargo", "check", "--locked", "--lib", "--target-dir", TARGET, cwd=folder / f"ssdlab-{version()}")
+    return Path(shutil.copy2(packaged, DIST))
+
+
+def clean_environment(place: Path) -> dict[str, str]:
+    """That of somebody without Rust: a new home and a new environment of Python."""
+    home, venv = place / "home", place / "venv"
+    home.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    path = f"{venv / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    found = shutil.which("cargo", path=path) or shutil.which("rustc", path=path)
+    expect(found is None, f"{found}: the environment is not one without Rust")
+    return {key: value for key, value in os.environ.items() if key.startswith(KEPT)} | {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+def walk(wheel: Path, place: Path) -> float:
+    """Installs the wheel where there is no Rust and follows the tutorial to its report; how long that took behind the installation."""
+    folder = place / "work"
+    folder.mkdir()
+    env = clean_environment(place)
+    newcomer.step(["bash", "-c", f"pip install --quiet --disable-pip-version-check {wheel}"], folder, env)
+    started = time.monotonic()
+    expect(newcomer.follow(folder, env), f"the tutorial has ended, and there is no {newcomer.REPORT}")
+    took = time.monotonic() - started
+    expect(took < MOST_S, f"the tutorial took {took:.0f} s from its first command to its report: expected less than {MOST_S}")
+    return took
+
+
+def print_uploads(files: list[Path]) -> None:
+    """What to upload, and how."""
+    print("\nTo upload:")
+    for file in files:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes  SHA-256 {digest}")
+    packages = " ".join(str(file.relative_to(ROOT)) for file in files if file.suffix != ".crate")
+    print(f"\n  git tag v{version()} && git push origin v{version()}\n  twine upload {packages}\n  cargo publish --package ssdlab")
+
+
+def main(words: list[str]) -> None:
+    """Everything, or the wheel alone."""
+    DIST.mkdir(exist_ok=True)
+    if words == ["wheel"]:
+        wheel = build_wheel()
+        print(f"{wheel.relative_to(ROOT)}: {wheel.stat().st_size:,} bytes")
+        return
+    check_texts(version(), (ROOT / "CITATION.cff").read_text(), (ROOT / "CHANGELOG.md").read_text())
+    with tempfile.TemporaryDirectory(prefix="release-") as name:
+        place = Path(name)
+        wheel = build_wheel()
+        took = walk(wheel, place)
+        files = [wheel, build_sources(place / "wheels"), build_crate(place / "crate")]
+    print(f"\nWithout Rust, from the tutorial's first command to its report: {took:.1f} s")
+    print_uploads(files)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except ReleaseError as objection:
+        sys.exit(f"error: {objection}")
