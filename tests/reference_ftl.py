@@ -23,6 +23,8 @@ What the model's description leaves open is decided here, in the functions named
 * ``fill``, ``prefill``: evaluate no trigger (nothing is invalid), are not counted as
   host programs. ``begin`` evaluates it.
 * ``write_bytes``: a partial write reads the old page only where there is one.
+* ``_write_page``: where a die has one job at a time (``turns``) and the host goes first,
+  the pages of a request are over, one after the other, before the first job moves one.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ class ReferenceFtl:
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    partial_write``) and ``gc`` (``soft victim trigger invalid_share until``).
+    partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
+    priority``).
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -100,7 +103,11 @@ class ReferenceFtl:
         self.trigger = _one_of(gc, "trigger", "soft", ["soft", "invalid-share"])
         self.invalid_share = Fraction(str(gc.get("invalid_share", 0.7)))
         self.until: int = gc.get("until", 0)
-        self.victim = _one_of(config.get("gc", {}), "victim", "greedy", POLICIES)
+        self.victim = _one_of(gc, "victim", "greedy", POLICIES)
+        turns = _one_of(gc, "turns", "step", ["step", "job"])
+        # Larger scopes have one job at a time whatever `turns` is.
+        self.jobs_in_turn = turns == "job" and gc.get("scope") in ("plane", "block", "none")
+        self.host_goes_first = gc.get("priority") in ("fifo", "host")
 
         self.pools = self._make_pools()
         self.soft_blocks = self._soft_blocks(config.get("gc", {}).get("soft", 0.05))
@@ -125,6 +132,10 @@ class ReferenceFtl:
         self.rmw_reads = 0
         self.trimmed_pages = 0
         self.victim_fallbacks = 0
+        self.collecting: set[int] = set()
+        """Dies on which a job has begun that is over only after the request being written."""
+        self.waits_for_turn = 0
+        """Jobs that waited for one of another pool of their die."""
 
     # Geometry
 
@@ -165,12 +176,15 @@ class ReferenceFtl:
 
     def pool_of(self, lpn: int) -> int:
         """The number of the pool in which logical page ``lpn`` always lies."""
+        if self.pool_scope == "die":
+            return self._die_of(lpn)
+        return self._die_of(lpn) * self.planes_per_die + self._coordinates(lpn)["P"]
+
+    def _die_of(self, lpn: int) -> int:
+        """The number of the die on which logical page ``lpn`` always lies."""
         at = self._coordinates(lpn)
         chip = at["C"] * self.chips_per_channel + at["W"]
-        die = chip * self.dies_per_chip + at["D"]
-        if self.pool_scope == "die":
-            return die
-        return die * self.planes_per_die + at["P"]
+        return chip * self.dies_per_chip + at["D"]
 
     def _coordinates(self, lpn: int) -> dict[str, int]:
         """Channel, way, die and plane: the first letter changes fastest.
@@ -220,6 +234,7 @@ class ReferenceFtl:
     def write(self, lpn: int) -> None:
         """Writes one logical page."""
         self._check_page(lpn)
+        self.collecting.clear()
         self._write_page(lpn)
 
     def trim(self, lpn: int) -> None:
@@ -238,6 +253,7 @@ class ReferenceFtl:
     def write_bytes(self, offset: int, length: int) -> None:
         """Writes a range of bytes: every page it touches, in address order."""
         self._check_range(offset, length)
+        self.collecting.clear()
         for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
             if not self._wholly_inside(lpn, offset, length):
                 self._read_for_partial_write(lpn)
@@ -281,13 +297,23 @@ class ReferenceFtl:
         if took_a_block and self.decides == "started":
             # What the page makes invalid where it lay before does not count yet.
             decides = self._wants_collection(pool)
-            first_victim = self._victim(pool) if decides else None
+            # A job whose turn comes later picks its victim then: this write is over.
+            waits = decides and self._waits_for_turn(lpn)
+            self.waits_for_turn += waits
+            first_victim = self._victim(pool) if decides and not waits else None
+        jobs = self.jobs
         self._program(pool, lpn, self._host_block(pool))
         self.host_programs += 1
         if first_victim is not None:
             self._run_job(pool, first_victim)
         if decides or pool.starved:
             self._collect(pool, begun=first_victim is not None)
+        if self.host_goes_first and self.jobs > jobs:
+            self.collecting.add(self._die_of(lpn))
+
+    def _waits_for_turn(self, lpn: int) -> bool:
+        """Another pool of the die has a job, and a die has one at a time."""
+        return self.jobs_in_turn and self._die_of(lpn) in self.collecting
 
     def _open_host_block(self, pool: Pool) -> bool:
         """Sees to it that host writes have a block; true if one was taken now."""

@@ -92,13 +92,21 @@ def cases(draw: st.DrawFn) -> Case:
     gc = draw(collectors())
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
-    gc["until"] = min(gc["until"], blocks - frontiers - 3)
+    gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
     gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
     # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
     alone = gc["scope"] not in ("none", "plane", "block")
+    scheduler = draw(schedulers(device))
+    if gc["turns"] == "job" and not alone:
+        # Which plane's write begins before another's has landed decides whose job is first. Planes that program together, or overlap, begin
+        # in an order that the reference does not know.
+        device["multiplane"] = scheduler["pipeline"] = False
+        # Between two jobs of a pool that excludes the host, a write to another plane begins even where GC has priority.
+        if gc["scope"] != "none" and gc["priority"] == "gc":
+            gc["priority"] = "host"
     return Case(
-        config={"device": device, "ftl": ftl, "gc": gc, "scheduler": draw(schedulers(device))},
+        config={"device": device, "ftl": ftl, "gc": gc, "scheduler": scheduler},
         precondition=draw(st.sampled_from(["fill", "fill", "ranges", "none"])),
         ranges=tuple(draw(st.lists(st.tuples(*[st.integers(0, 1_000_000)] * 2), min_size=1, max_size=4))),
         pages_max=1 if alone else pools,
@@ -140,8 +148,7 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "scope": draw(st.sampled_from(["none", "plane", "none", "plane", "block", "die", "chip", "channel", "device"])),
         "priority": draw(st.sampled_from(["gc", "fifo", "host"])),
-        # Which plane's job comes first decides what is invalid when the next chooses its victim: the reference knows no turns of jobs.
-        "turns": "step",
+        "turns": draw(st.sampled_from(["step", "job"])),
         "victim": draw(st.sampled_from(POLICIES)),
         "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share"])),
         "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),
@@ -169,7 +176,8 @@ def spares(draw: st.DrawFn, blocks: int, *, frontiers: int, until: int) -> tuple
         threshold = max(1, int(soft * blocks + 0.5))
         if threshold > most:
             soft, threshold = 0.0, 1
-    spare = threshold + until + frontiers + 1
+    # An episode counts from two free blocks at least: below that collection is wanted whatever the threshold.
+    spare = (max(threshold, 2) if until else threshold) + until + frontiers + 1
     share = draw(st.sampled_from([0.0, 0.0, 0.0, 0.02, 0.1, 0.3]))
     return soft, min(1.0 - 1.0 / blocks, spare / blocks + 1e-9 + share)
 
@@ -223,7 +231,8 @@ def compare(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
         apply(reference, request)
         agree(drive, reference, f"after request {number}, {request}")
     victim = case.config["gc"]["victim"]
-    tally.add(case, same_counts(drive.finish(), reference) | {f"jobs of {victim}": reference.jobs})
+    jobs = {f"jobs of {victim}": reference.jobs, "jobs that waited for their turn": reference.waits_for_turn}
+    tally.add(case, same_counts(drive.finish(), reference) | jobs)
 
 
 def range_of(case: Case, reference: ReferenceFtl, at: tuple[int, int]) -> tuple[int, int]:
@@ -387,6 +396,7 @@ def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> Non
     for policy in POLICIES:
         assert 2 * tally.counts[f"jobs of {policy}"] > tally.cases, policy
     assert tally.counts["victims chosen by greedy instead"] > 0
+    assert tally.counts["jobs that waited for their turn"] > 100
 
 
 def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
@@ -480,14 +490,30 @@ class CleansAsALogDoes(ReferenceFtl):
         return (1 - u) / (1 + u) * self._age(pool, block)
 
 
+class LetsJobsOfADieTakeTurns(ReferenceFtl):
+    """Lets two pools of a die collect at once, whatever `gc.turns` says."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        super().__init__(config | {"gc": config["gc"] | {"turns": "step"}}, **keys)
+
+
+class HasOneJobADie(ReferenceFtl):
+    """Lets one pool of a die collect at a time, whatever `gc.turns` says."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        super().__init__(config | {"gc": config["gc"] | {"turns": "job"}}, **keys)
+
+
 PLANTED = [
     BreaksTiesTheOtherWay,
     CleansAsALogDoes,
     CollectsAtTheShareItself,
     CountsAgesFromOne,
     CountsThePoolsOtherwise,
+    HasOneJobADie,
     IgnoresTrims,
     LeavesColdBlocksInFront,
+    LetsJobsOfADieTakeTurns,
     LetsTheLastFreeBlockBe,
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,

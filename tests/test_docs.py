@@ -117,7 +117,7 @@ def check_toml(block: Block, workplace: Path) -> None:
 def check_rust(block: Block) -> None:
     """It is a test of the crate: an example, word for word, or on a page that is a part of the crate's documentation."""
     page = f'include_str!("{"../" * 5}docs/{block.page.name}")'
-    if any(page.replace("../" * 5, "../" * depth) in text for text in sources() for depth in range(3, 7)):
+    if any(page.replace("../" * 5, "../" * depth) in text for text in sources() for depth in range(2, 7)):
         return
     examples = (ROOT / "crates" / "ssdlab" / "examples").glob("*.rs")
     assert any(block.text == path.read_text().partition("\n#[test]\n")[0] for path in examples), f"{block.place}: nothing compiles this"

@@ -228,7 +228,7 @@ CONTEXTS: Mapping[str, Context] = {
     "gc.hard": Context((0.0, 0.5, 1.0), base=SHORT, trace=overload),
     "gc.begin": Context(("frontier", "request", "write"), trace=scattered),
     "gc.until": Context((0, 1, 2), base={**DRIVE, "device.blocks_per_plane": 32, "gc.soft": 2}),
-    "gc.advance": Context(("alone", "with-requests"), base=PREEMPTIBLE, trace=scattered),
+    "gc.advance": Context(("alone", "with-requests", "in-turns"), base=PREEMPTIBLE, trace=scattered),
     "gc.hard_stops": Context(("writes", "all"), base={**SHORT, "gc.hard": 1.0}, trace=overload),
     "gc.invalid_share": Context((0.4, 0.5, 0.7), base={**DRIVE, "gc.trigger": "invalid-share"}),
     "gc.victim": Context(tuple(choice["name"] for choice in KEYS["gc.victim"]["choices"])),

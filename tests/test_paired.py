@@ -8,7 +8,7 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
-from ssdlab.paired import paired
+from ssdlab.paired import paired, paired_by_size
 
 BURSTS = {
     "workload.arrival": "burst",
@@ -38,7 +38,10 @@ def test_each_request_is_counted_by_its_own_times(compared: ssdlab.Comparison) -
             assert row["same"] == pytest.approx(1 - row["faster"] - row["slower"])
             assert row.get("gain_ns") == (pytest.approx(sum(faster) / len(faster)) if faster else None)
             assert row.get("loss_ns") == (pytest.approx(sum(slower) / len(slower)) if slower else None)
+            own = [100 * (after / before - 1) for before, after in pairs if before]
+            assert row["own_change"] == pytest.approx(sum(own) / len(own))
     assert list(compared.paired) == ["slacker", "fcfs"]
+    assert compared.paired["slacker"]["all"]["own_change"] < 0
     assert compared.paired["slacker"]["all"]["faster"] > 0
 
 
@@ -47,6 +50,22 @@ def test_the_scheme_itself_changes_nothing() -> None:
     row = same.paired["fr-fcfs+npgc"]["all"]
     assert (row["faster"], row["slower"], row["same"]) == (0, 0, 1)
     assert "gain_ns" not in row
+
+
+def test_requests_that_take_no_time_have_no_change_of_their_own(tmp_path: Path) -> None:
+    trace = tmp_path / "small.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,F,0,0\n10,R,0,8192\n20,T,8192,8192\n30,R,8192,16384\n")
+    flash, instant = (
+        ssdlab.run(trace=trace, log_requests=True, set={"ftl.precondition.kind": "none", "ftl.unmapped_read": kind})
+        for kind in ("flash", "immediate")
+    )
+    assert instant.requests.to_pydict()["response_ns"] == [0, 0, 0, 0]
+    sizes = paired_by_size(instant, flash)
+    assert {size: row["requests"] for size, row in sizes.items()} == {"kb8": 1, "kb16": 1}, "reads and writes only"
+    assert all(row["slower"] == 1 and not {"change", "own_change"} & set(row) for row in sizes.values())
+    assert paired(flash, flash)["all"]["own_change"] == 0
+    assert str(paired(flash, flash)["all"]["own_change"]) == "0.0"
+    assert paired_by_size(flash, instant)["kb8"]["change"] == -100
 
 
 def test_without_logs_nothing_is_paired() -> None:

@@ -179,3 +179,21 @@ def test_the_version_is_said_without_reading_in_all_modules() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"ssdlab {ssdlab.__version__}\n[]\n"
+
+
+ENDING = """
+import os, signal, sys
+from ssdlab.__main__ import main
+sys.argv = ["ssdlab", "list", "schemes"]
+try:
+    main()
+finally:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(os.getpid(), number)
+"""
+
+
+def test_a_signal_when_all_is_done_changes_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "npgc" in done.stdout

@@ -297,7 +297,7 @@ def test_run_and_report(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> N
     assert "data:image/png;base64," in text
     assert "http" not in text, "nothing is loaded from elsewhere"
     assert "what cannot be" in text
-    assert "not that the published size is met" in text
+    assert "This says nothing about size; the grade does." in text
     assert ssdlab_command("study", "report", "results", "--out", "page.md").code == 0
     text = (tmp_path / "page.md").read_text()
     assert "| what cannot be |" in text
@@ -378,6 +378,19 @@ def test_quick_is_shorter(ssdlab_command: Ssdlab, tiny: Path) -> None:
     assert study["quick"]
     assert study["seeds"] == [1, 2]
     assert study["setup"]["requests"] == 300
+
+
+def test_quick_takes_one_seed_where_runs_are_many(tiny: Path) -> None:
+    schemes, values = '["npgc", "rwp"]', "values = [4, 16]"
+    text = (
+        tiny.read_text().replace(values, f"values = {list(range(1, 11))}").replace("rwp, 16]", "rwp, 10]").replace("npgc, 16]", "npgc, 10]")
+    )
+    tiny.write_text(text)
+    assert library.load(str(tiny)).shortened().seeds == (1, 2), "2 schemes x 10 values x 2 seeds are 40 runs"
+    tiny.write_text(text.replace(schemes, '["npgc", "rwp", "pgc"]'))
+    longer = library.load(str(tiny))
+    assert longer.shortened().seeds == (1,)
+    assert longer.seeds == (1, 2, 3)
 
 
 def test_schemes_see_the_same_requests(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:
