@@ -80,7 +80,9 @@ class Tally:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    device, pools_by = draw(devices())
+    # A quarter of the cases has planes of one die that want collection at the same time: few others have.
+    crowded = draw(st.sampled_from([False, False, False, True]))
+    device, pools_by = draw(devices(crowded))
     ftl = {
         "allocation": draw(st.sampled_from(["".join(letters) for letters in permutations("CWDP")])),
         "pool": pools_by,
@@ -88,8 +90,12 @@ def cases(draw: st.DrawFn) -> Case:
         "partial_write": draw(st.sampled_from(["rmw", "rmw", "program"])),
     }
     pools = pools_of(device, pools_by)
+    kept = ["fill"] if crowded else ["fill", "fill", "ranges", "none"]
+    footprints = [1.0] if crowded else [1.0, 1.0, 1.0, 0.3]
     blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
     gc = draw(collectors())
+    if crowded:
+        gc |= {"scope": draw(st.sampled_from(["none", "plane", "block"])), "trigger": "soft"}
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
@@ -107,23 +113,28 @@ def cases(draw: st.DrawFn) -> Case:
             gc["priority"] = "host"
     return Case(
         config={"device": device, "ftl": ftl, "gc": gc, "scheduler": scheduler},
-        precondition=draw(st.sampled_from(["fill", "fill", "ranges", "none"])),
+        precondition=draw(st.sampled_from(kept)),
         ranges=tuple(draw(st.lists(st.tuples(*[st.integers(0, 1_000_000)] * 2), min_size=1, max_size=4))),
         pages_max=1 if alone else pools,
         mix=draw(st.sampled_from([(20, 1, 1), (6, 4, 1), (20, 0, 1)])),
-        footprint=draw(st.sampled_from([1.0, 1.0, 1.0, 0.3])),
+        footprint=draw(st.sampled_from(footprints)),
         seed=draw(st.integers(0, 2**32)),
-        requests=draw(st.integers(1, 300)),
+        requests=draw(st.integers(200 if crowded else 1, 300)),
     )
 
 
 @st.composite
-def devices(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
-    """A small device without its over-provisioning, and whether its pools are planes or dies."""
-    shape = [draw(st.integers(1, most)) for most in (3, 2, 2, 3)]
+def devices(draw: st.DrawFn, crowded: bool) -> tuple[dict[str, Any], str]:
+    """A small device without its over-provisioning, and whether its pools are planes or dies.
+
+    `crowded`: few dies of several planes, each a pool.
+    """
+    shape = [draw(st.integers(1, most)) for most in ((1, 2, 1, 3) if crowded else (3, 2, 2, 3))]
+    if crowded:
+        shape[3] = max(shape[3], 2)
     while shape[0] * shape[1] * shape[2] * shape[3] > POOLS_MAX:
         shape[shape.index(max(shape))] -= 1
-    pools_by = draw(st.sampled_from(["plane", "die"]))
+    pools_by = "plane" if crowded else draw(st.sampled_from(["plane", "die"]))
     device = {
         "channels": shape[0],
         "chips_per_channel": shape[1],
