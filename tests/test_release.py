@@ -16,17 +16,23 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
+import notices
 import release
 
 NAME = "ssdlab-1.0.0-cp311-abi3-manylinux_2_28_x86_64.whl"
 LIBRARY = b"\x7fELF\0GLIBC_2.2.5\0GLIBC_2.28\0.text\0"
 
 
-def wheel(folder: Path, name: str = NAME, library: bytes = LIBRARY) -> Path:
+LICENCES = ("LICENSE", "LICENSE-THIRD-PARTY.txt")
+
+
+def wheel(folder: Path, name: str = NAME, library: bytes = LIBRARY, licences: tuple[str, ...] = LICENCES) -> Path:
     """A wheel with a library of these bytes."""
     file = folder / name
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("ssdlab/_core.abi3.so", library)
+        for licence in licences:
+            archive.writestr(f"ssdlab-1.0.0.dist-info/licenses/{licence}", "")
     return file
 
 
@@ -67,6 +73,21 @@ def test_texts_of_another_version_are_refused(citation: str, changelog: str, obj
 
 def test_a_good_wheel_passes(tmp_path: Path) -> None:
     release.check_wheel(wheel(tmp_path))
+
+
+def test_a_wheel_without_the_licences_of_what_is_in_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(release.ReleaseError, match=r"expected LICENSE and LICENSE-THIRD-PARTY\.txt"):
+        release.check_wheel(wheel(tmp_path, licences=("LICENSE",)))
+
+
+def test_the_licences_are_those_of_what_is_linked() -> None:
+    names = [crate["name"] for crate in notices.compiled_in(notices.metadata())]
+    assert {"pyo3", "parquet", "zstd-sys"} <= set(names)
+    assert not {"criterion", "serde_derive", "cc", "ssdlab"} & set(names)
+    crates = [crate for crate in notices.compiled_in(notices.metadata()) if crate["name"] in ("pyo3", "zstd-sys")]
+    written = notices.notices(crates)
+    assert written.count("=" * 80) == 2
+    assert "PyO3 Project and Contributors" in written
 
 
 @pytest.mark.parametrize(

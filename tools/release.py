@@ -2,7 +2,7 @@
 
 | file in dist/ | check |
 |---|---|
-| wheel | name, size, stripped, no newer C library than its tag says; the tutorial in a clean environment without Rust, in time |
+| wheel | name, size, licences, stripped, no newer C library than its tag says; the tutorial in a clean environment without Rust, in time |
 | source distribution | has all that the build needs and nothing that was built; a wheel can be built from it |
 | crate | its library compiles on its own, outside the workspace |
 
@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import newcomer  # noqa: E402 (beside this file)
+import notices  # noqa: E402
 
 DIST = ROOT / "dist"
 TARGET = ROOT / "target"
@@ -78,7 +79,9 @@ def check_wheel(wheel: Path, most_bytes: int = MOST_BYTES) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (library,) = (name for name in archive.namelist() if name.endswith(".so"))
         content = archive.read(library)
+        licences = {Path(name).name for name in archive.namelist()}
     expect(b"\0.symtab\0" not in content[-8192:], f"{library}: expected it stripped; it has a table of symbols")
+    expect({"LICENSE", notices.FILE.name} <= licences, f"{wheel.name}: expected LICENSE and {notices.FILE.name} in it")
     newest = max(((int(major), int(minor)) for major, minor in re.findall(rb"\bGLIBC_(\d+)\.(\d+)", content)), default=(0, 0))
     allowed = (int(tags[1]), int(tags[2]))
     expect(newest <= allowed, f"{wheel.name}: needs glibc {newest[0]}.{newest[1]}, newer than its tag says")
@@ -110,6 +113,7 @@ def build_wheel() -> Path:
     """Builds and checks the wheel."""
     for old in DIST.glob("*.whl"):
         old.unlink()
+    notices.main()
     run(tool("maturin"), "build", "--release", "--out", DIST)
     (wheel,) = DIST.glob("*.whl")
     check_wheel(wheel)
