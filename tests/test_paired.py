@@ -89,3 +89,10 @@ def test_on_the_command_line(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     report = ssdlab_command(*arguments, "--json").json()["paired"]
     assert report["against"] == "fcfs"
     assert set(report["fr-fcfs"]) == {"all", "read", "write"}
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, float("nan"), float("inf")])
+def test_a_tolerance_is_a_share(tolerance: float) -> None:
+    base, other = (ssdlab.run(scheme=scheme, requests=100, log_requests=True) for scheme in ("npgc", "pgc"))
+    with pytest.raises(ssdlab.UsageError, match=r"expected a share of the response time from 0 on, such as 0\.01"):
+        other.pair_with(base, tolerance)

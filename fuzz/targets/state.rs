@@ -1,7 +1,8 @@
 //! Saved drives. The first byte chooses: the bytes after the two lines of a true state as they are, or changes of a true state's numbers
 //! (6 bytes each: which of them, and what it becomes) under a hash that fits, as a careless tool might write it.
 //!
-//! A state is loaded or refused. One that was loaded obeys the rules of the translation layer, and is the same once it is saved and loaded.
+//! A state is loaded or refused. One that was loaded obeys the rules of the translation layer, is the same once it is saved and loaded,
+//! and the drive can go on from there: every page can be written, with the collection that this takes.
 
 #![no_main]
 
@@ -11,6 +12,9 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use ssdlab::config::{Config, Layers};
 use ssdlab::ftl::Ftl;
+use ssdlab::gc::untimed::{self, UntimedCounts};
+use ssdlab::gc::victim::Picker;
+use ssdlab::units::Lpn;
 
 const DRIVE: [(&str, &str); 11] = [
     ("device.channels", "1"),
@@ -75,7 +79,21 @@ fuzz_target!(init: ssdlab_fuzz::let_panics_be_caught(), |data: &[u8]| {
     let second = saved_again(config, &first).expect("what was saved can be loaded");
     // Numbers that mean nothing, such as the age of a free block, are not kept.
     assert!(contents(&first) == contents(&second), "it is saved as something else");
+    goes_on(config, &first);
 });
+
+/// Writes every page of a loaded drive twice.
+fn goes_on(config: &Config, bytes: &[u8]) {
+    let mut ftl = Ftl::load(config, bytes).expect("it has just been loaded");
+    let (mut victims, mut counts) = (Picker::new(&config.gc, 1, "fuzz"), UntimedCounts::default());
+    let exported = ftl.geometry().exported_pages;
+    for lpn in (0..exported).chain(0..exported).map(Lpn) {
+        let pool = ftl.geometry().home(lpn).0;
+        assert!(untimed::write(&mut ftl, &mut victims, pool, lpn, &mut counts), "page {lpn} finds no room");
+    }
+    ftl.check().expect("the drive obeys the rules after it was written");
+    assert!(ftl.mapped_pages() == u64::from(exported), "every page has data");
+}
 
 /// A file loaded and saved, or `None` where it is refused.
 fn saved_again(config: &Config, bytes: &[u8]) -> Option<Vec<u8>> {

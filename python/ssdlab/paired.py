@@ -5,6 +5,7 @@ Means hide who pays. elyasi2017 (sections 7.1 to 7.3) counts the requests that a
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -125,6 +126,8 @@ def _summary(gains: pa.ChunkedArray, times: pa.ChunkedArray, tolerance: float) -
     import pyarrow.compute as pc  # noqa: PLC0415
 
     count = len(gains)
+    if not 0 <= tolerance < math.inf:
+        raise UsageError(f"tolerance = {tolerance}: expected a share of the response time from 0 on, such as 0.01")
     limit = pc.multiply(pc.cast(times, "float64"), tolerance)
     faster, slower = pc.filter(gains, pc.greater(gains, limit)), pc.filter(gains, pc.less(gains, pc.negate(limit)))
     summary = {

@@ -122,6 +122,9 @@ class Result(RunStatistics):
         """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size.
 
         A change of at most `tolerance` times the response time in `base` counts as none.
+
+        Raises:
+            UsageError: if a run kept no log, they are not of the same requests, or the tolerance is negative or no number.
         """
         by_size = paired_by_size(base, self, tolerance)
         self._data = {**self._data, "paired": {**paired(base, self, tolerance), "by_size": by_size}}
