@@ -29,6 +29,7 @@ __all__ = [
     "GcState",
     "Histograms",
     "HistogramsClass",
+    "Interface",
     "Latency",
     "LatencyClass",
     "Precondition",
@@ -137,7 +138,7 @@ class BreakdownClass(Section):
     """`breakdown_ns.{all, read, write}` of a result."""
 
     host_queue: float
-    """Wait in the host queue, while a chip queue is full. Unit: ns."""
+    """Wait in the host queue, for a slot for commands or while a chip queue is full. Unit: ns."""
     die_queue: float
     """Wait for the die, behind host operations. Unit: ns."""
     gc: float
@@ -152,6 +153,10 @@ class BreakdownClass(Section):
     """Suspension. Unit: ns."""
     dram: float
     """Access to the controller's DRAM. Unit: ns."""
+    controller: float
+    """Wait for a core of the controller, and its time to fetch and complete the command. Unit: ns."""
+    link: float
+    """Wait for the link to the host, and transfer over it. Unit: ns."""
 
 
 class Breakdown(Section):
@@ -407,6 +412,30 @@ class Cache(Section):
     """Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival. Unit: ns."""
     response_ns: CacheResponse
     """The same as `response`."""
+
+
+class Interface(Section):
+    """`interface` of a result.
+
+    The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits.
+    """
+
+    commands: int
+    """Commands that the controller fetched. Unit: count."""
+    slot_waits: int
+    """Commands that waited for a slot (`host.slots`). Unit: count."""
+    core_waits: int
+    """Fetches and completions of commands that waited for a core (`host.cores`). Unit: count."""
+    link_waits: int
+    """Reads and writes whose data waited for the link (`host.link_bytes_per_us`). Unit: count."""
+    held_commands: int
+    """Commands that waited for the data of an older write of the same bytes. Unit: count."""
+    cores: float
+    """Share of time in which cores worked, mean over cores. Unit: share."""
+    link_in: float
+    """Share of time in which the link carried data of writes. Unit: share."""
+    link_out: float
+    """Share of time in which the link carried data of reads. Unit: share."""
 
 
 class Wear(Section):
@@ -792,6 +821,7 @@ class RunStatistics(Section):
         "gc": Gc,
         "slack": Slack,
         "cache": Cache,
+        "interface": Interface,
         "wear": Wear,
         "flash": Flash,
         "array": Array,
@@ -853,6 +883,8 @@ class RunStatistics(Section):
     """Slack of page operations, and its estimates. Absent where the run does not have it."""
     cache: Cache
     """Statistics of the cache, summed over the drives of an array. Absent without a cache."""
+    interface: Interface
+    """The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits."""
     wear: Wear
     """Erases of the blocks since they were new, preconditioning included. Absent where the run does not have it."""
     flash: Flash

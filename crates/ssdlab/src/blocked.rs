@@ -2,7 +2,7 @@
 //! response times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
 //!
 //! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
-//! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`).
+//! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`).
 
 use crate::units::Ns;
 
@@ -26,13 +26,18 @@ pub enum Part {
     Suspended,
     /// In the controller's DRAM.
     Dram,
+    /// Waiting for a processor of the controller, and served by it.
+    Controller,
+    /// Waiting for the link to the host, and on it.
+    Link,
 }
 
 impl Part {
     /// How many there are.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 10;
     /// Their names in results, in order.
-    pub const NAMES: [&'static str; Part::COUNT] = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram"];
+    pub const NAMES: [&'static str; Part::COUNT] =
+        ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link"];
 }
 
 macro_rules! reasons {
@@ -82,6 +87,12 @@ reasons! {
     PageOrder = "page_order" in DieQueue,
     /// The operation, a program, is paused for reads (`scheduler.write_pausing`).
     Paused = "paused" in Suspended,
+    /// All slots for commands are taken (`host.slots`).
+    Slot = "slot" in HostQueue,
+    /// The controller's processors serve other commands (`host.cores`).
+    Core = "core" in Controller,
+    /// Data of other requests are on the link to the host, or those of an older write of the same bytes.
+    Link = "link" in Link,
 }
 
 impl Blocked {
@@ -110,10 +121,15 @@ pub enum Served {
     Array,
     /// The controller's DRAM.
     Dram,
+    /// A processor of the controller.
+    Core,
+    /// The link to the host.
+    Link,
 }
 
 impl Served {
-    const PARTS: [Part; 3] = [Part::Transfer, Part::Array, Part::Dram];
+    const COUNT: usize = 5;
+    const PARTS: [Part; Served::COUNT] = [Part::Transfer, Part::Array, Part::Dram, Part::Controller, Part::Link];
 }
 
 /// Nanoseconds by [`Part`]; for a completed request they add up to its response time, exactly.
@@ -132,7 +148,7 @@ impl Parts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     waited: [Ns; Blocked::COUNT],
-    served: [Ns; 3],
+    served: [Ns; Served::COUNT],
 }
 
 impl Times {
@@ -214,7 +230,7 @@ mod tests {
             expected[reason.part() as usize] = 5;
             expected[Part::Array as usize] = 7;
             assert_eq!((times.parts().0, times.total(), times.blocked_by()), (expected, Some(12), Some(reason)), "{name}");
-            assert!(matches!(reason.part(), Part::HostQueue | Part::DieQueue | Part::Gc | Part::BusQueue | Part::Suspended), "{name}");
+            assert!(!matches!(reason.part(), Part::Transfer | Part::Array | Part::Dram), "{name}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::common::cases::{Cases, Failure, Tally};
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
-use crate::common::{one_die, plan, random_config, random_requests, simulation};
+use crate::common::{one_die, plan, random_config, random_host, random_requests, simulation};
 use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
@@ -696,6 +696,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
             request.length = (1 + rng.below(request.length)).min(exported - request.offset);
         }
     }
+    random_host(&mut Rng::new(case, "host"), &mut config);
     (config, requests)
 }
 

@@ -11,6 +11,7 @@ mod bursts;
 mod caching;
 mod defects;
 mod floors;
+mod host_interface;
 mod idle;
 mod long_times;
 mod memory;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
-use crate::common::{random_cache, random_config, random_requests};
+use crate::common::{random_cache, random_config, random_host, random_requests};
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -24,10 +24,12 @@ struct How {
     verify: Verify,
     every_stage: bool,
     planted: Option<Planted>,
+    /// The host interface forgets the order of commands.
+    forgets_order: bool,
 }
 
 /// Every invariant is checked at every event.
-const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: None };
+const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: None, forgets_order: false };
 
 /// Runs the requests and returns the result, and how often the watch had something to look at.
 fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Tally), String> {
@@ -38,6 +40,9 @@ fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Ta
     }
     if let Some(defect) = how.planted {
         simulation.ssd_mut().plant(defect);
+    }
+    if how.forgets_order {
+        simulation.storage_mut().forget_order_of_commands();
     }
     for request in requests {
         simulation.submit(*request).map_err(|e| e.to_string())?;
@@ -144,6 +149,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
             high_priority: false,
         });
     }
+    random_host(&mut Rng::new(case, "host"), &mut config);
     (config, requests)
 }
 
@@ -193,7 +199,15 @@ fn fired(result: RunResult) -> Tally {
             ("cache_spread_groups", cache.spread_groups),
         ]
     });
-    let named = more.into_iter().chain(cache.into_iter().flatten());
+    let interface = result.interface.map(|interface| {
+        [
+            ("slot_waits", interface.slot_waits),
+            ("core_waits", interface.core_waits),
+            ("link_waits", interface.link_waits),
+            ("held_commands", interface.held_commands),
+        ]
+    });
+    let named = more.into_iter().chain(cache.into_iter().flatten()).chain(interface.into_iter().flatten());
     result.counters.into_iter().chain(named.map(|(name, count)| (name.to_string(), count))).collect()
 }
 
@@ -231,10 +245,14 @@ fn a_case_that_does_not_end_is_reported() {
 
 /// The first case that finds a planted defect.
 fn found(defect: Planted, verify: Verify) -> Failure {
+    found_so(How { verify, planted: Some(defect), ..CHECKED })
+}
+
+fn found_so(how: How) -> Failure {
     let cases = Cases { first: 0, count: CASES, limit: Duration::from_secs(60), progress: false };
     let result = cases.run(move |case| {
         let (config, requests) = drawn(case);
-        run(&config, &requests, How { verify, every_stage: false, planted: Some(defect) }).map(|(_, tally)| tally)
+        run(&config, &requests, how).map(|(_, tally)| tally)
     });
     result.expect_err("a planted defect is found")
 }
@@ -252,6 +270,13 @@ fn planted_defects_are_found() {
         println!("{defect:?}: case {} {}", failure.case, failure.reason);
         assert!(says.iter().any(|says| failure.reason.contains(says)), "{defect:?}: {failure:?}");
     }
+}
+
+/// A trim or a flush that comes before an older write is seen: the page has data, or the cache a dirty page, in the end.
+#[test]
+fn a_host_interface_without_order_is_found() {
+    let failure = found_so(How { forgets_order: true, ..CHECKED });
+    assert!(failure.reason.contains("should hold data: false") || failure.reason.contains("dirty_pages: 1"), "{failure:?}");
 }
 
 #[test]

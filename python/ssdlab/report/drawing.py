@@ -44,6 +44,8 @@ PART_COLOURS: Mapping[str, str] = {
     "array": "#BBBBBB",
     "suspended": "#AA4499",
     "dram": "#DDCC77",
+    "controller": "#332288",
+    "link": "#882255",
 }
 OTHER_PART = "#117733"
 """The colour of a part that is not among these."""

@@ -38,6 +38,8 @@ PARTS = {
     "array": "flash array",
     "suspended": "suspended",
     "dram": "DRAM",
+    "controller": "controller",
+    "link": "link to the host",
 }
 STATES = {
     "s1": "S1 (collection, host goes on)",

@@ -81,6 +81,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_gc_scheduling(result),
         *_slack(result),
         *_cache(result),
+        *_interface(result),
         *_array(result),
         *remarks(result),
         *idle_remarks({"": result}),
@@ -272,6 +273,23 @@ def _cache(result: RunData) -> list[RenderableType]:
     split = [f"{duration(responses[key]['mean'])} {where}" for key, where in (("gc", "with"), ("no_gc", "without")) if key in responses]
     lines += [f"  {', '.join(counts)}"] if counts else []
     lines += [f"  mean response {' and '.join(split)} a page whose target was in GC"] if split else []
+    return [Text(line) for line in lines]
+
+
+def _interface(result: RunData) -> list[RenderableType]:
+    """What the host interface did."""
+    interface = result.get("interface")
+    if interface is None:
+        return []
+    busy = f"cores busy {interface['cores']:.1%}, link {interface['link_in']:.1%} in and {interface['link_out']:.1%} out"
+    names = {
+        "slot_waits": "waited for a slot",
+        "core_waits": "times for a core",
+        "link_waits": "times for the link",
+        "held_commands": "for data of an older write",
+    }
+    counts = [f"{interface[key]:,} {name}" for key, name in names.items() if interface[key]]
+    lines = [f"Host interface: {interface['commands']:,} commands, {busy}", *([f"  {', '.join(counts)}"] if counts else [])]
     return [Text(line) for line in lines]
 
 

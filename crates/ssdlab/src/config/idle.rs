@@ -126,6 +126,7 @@ const RULES: &[Rule] = &[
     parameter("cache.padding_share", "cache.policy = \"bplru\" and cache.padding = \"share\"", |c| {
         c.cache.policy == CachePolicy::Bplru && c.cache.padding == Padding::Share
     }),
+    parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
     parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("workload.hot_share", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),

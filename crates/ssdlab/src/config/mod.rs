@@ -6,6 +6,7 @@
 pub mod amounts;
 pub mod capacity;
 pub mod check;
+mod host;
 pub mod idle;
 mod json;
 pub mod layers;
@@ -27,6 +28,7 @@ mod tests;
 
 pub use capacity::Capacity;
 pub use check::{Problem, check};
+pub use host::Host;
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
@@ -49,6 +51,8 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// A cache in front of the drive or the array.
     pub cache: Cache,
+    /// The host interface of a drive.
+    pub host: Host,
     /// An array of drives.
     pub array: Array,
     /// Requests: generated, or read from a trace.

@@ -66,6 +66,8 @@ impl Class {
             array: mean(Part::Array),
             suspended: mean(Part::Suspended),
             dram: mean(Part::Dram),
+            controller: mean(Part::Controller),
+            link: mean(Part::Link),
         })
     }
 }

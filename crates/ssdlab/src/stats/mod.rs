@@ -8,6 +8,7 @@ mod cache;
 mod class;
 mod counters;
 mod device;
+mod interface;
 mod log;
 mod order;
 mod recorder;
@@ -20,6 +21,7 @@ pub use array::ArrayResult;
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
+pub use interface::{InterfaceResult, InterfaceStats};
 pub use recorder::{Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use result::{

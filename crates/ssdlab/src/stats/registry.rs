@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 31] = [
+        let groups: [(&str, &[&str], &str); 32] = [
             ("", &[""], "version config idle_keys seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -98,7 +98,11 @@ mod tests {
                  steps_forgone steps_in_turn steps_with_requests steps_without_requests trimmed_pages unmapped_reads \
                  victim_fallbacks write_passes write_pauses",
             ),
-            ("breakdown_ns.", &["all.", "read.", "write."], "host_queue die_queue gc bus_queue transfer array suspended dram"),
+            (
+                "breakdown_ns.",
+                &["all.", "read.", "write."],
+                "host_queue die_queue gc bus_queue transfer array suspended dram controller link",
+            ),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
             ("gc.", &["merged.", "pipelined."], "read write read_share write_share"),
@@ -114,6 +118,7 @@ mod tests {
             ),
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
             ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses spread_groups policy_source policy_fallbacks"),
+            ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands cores link_in link_out"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
             ("series.", &[""], "bin_ns bins warm_up_ns bus dies"),
             ("warm_up.", &[""], "requests ns"),

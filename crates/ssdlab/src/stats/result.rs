@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::array::ArrayResult;
 use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
+use super::interface::InterfaceResult;
 use super::recorder::RequestStats;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
@@ -68,6 +69,9 @@ pub struct RunResult {
     /// Statistics of the cache, summed over the drives of an array. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheResult>,
+    /// The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<InterfaceResult>,
     /// Erases of the blocks since they were new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -238,7 +242,7 @@ pub struct Breakdowns {
 /// The mean parts of the response times of one class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdown {
-    /// Wait in the host queue, while a chip queue is full.
+    /// Wait in the host queue, for a slot for commands or while a chip queue is full.
     #[schemars(extend("unit" = "ns"))]
     pub host_queue: f64,
     /// Wait for the die, behind host operations.
@@ -262,6 +266,12 @@ pub struct Breakdown {
     /// Access to the controller's DRAM.
     #[schemars(extend("unit" = "ns"))]
     pub dram: f64,
+    /// Wait for a core of the controller, and its time to fetch and complete the command.
+    #[schemars(extend("unit" = "ns"))]
+    pub controller: f64,
+    /// Wait for the link to the host, and transfer over it.
+    #[schemars(extend("unit" = "ns"))]
+    pub link: f64,
 }
 
 /// Bytes requested by the host per second of simulated time.
@@ -568,6 +578,7 @@ impl RunResult {
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
+            interface: device.interface.map(|interface| interface.result(measured_ns)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             utilisation: Utilisation::of(&device, measured_ns),

@@ -6,6 +6,7 @@
 //! | `drive` | a drive as a store |
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
+//! | `interface` | the host interface of a drive: slots, processors and link |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
 //! | `watched` | statistics, checks and user-defined policies of all of them |
 
@@ -13,6 +14,7 @@ mod array;
 mod drive;
 mod front;
 mod gauged;
+mod interface;
 mod store;
 mod watched;
 
@@ -34,24 +36,25 @@ use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{ArrayResult, CacheStats, Completion};
+use crate::stats::{ArrayResult, CacheStats, Completion, InterfaceStats};
 use crate::timeline::{Budget, Level, Recorder};
 use crate::units::Ns;
 use front::Front;
+use interface::Interface;
 use watched::Watched;
 
 /// The storage that serves the host.
 pub enum Storage {
     /// A drive.
-    Drive(Box<Ssd>),
-    /// A drive behind a cache.
-    Cached(Box<Front<Ssd>>),
+    Drive(Box<Interface<Ssd>>),
+    /// A drive with a cache.
+    Cached(Box<Interface<Front<Ssd>>>),
     /// An array of drives.
-    Array(Box<Array<Ssd>>),
-    /// An array of drives behind caches of their own.
-    OfCached(Box<Array<Front<Ssd>>>),
+    Array(Box<Array<Interface<Ssd>>>),
+    /// An array of drives with caches of their own.
+    OfCached(Box<Array<Interface<Front<Ssd>>>>),
     /// An array of drives behind one cache.
-    CachedArray(Box<Front<Array<Ssd>>>),
+    CachedArray(Box<Front<Array<Interface<Ssd>>>>),
 }
 
 /// Calls the same method of the store in use.
@@ -73,21 +76,20 @@ impl Storage {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
         let cache = config.cache.is_on().then_some(config.cache.place);
+        let plain = |drive| Interface::new(&config.host, drive);
+        let cached = |drive| Interface::new(&config.host, Front::new(&config.cache, drive));
         if config.array.level == ArrayLevel::None {
             let drive = drives.next().expect("there is a drive");
             return match cache {
-                None => Storage::Drive(Box::new(drive)),
-                Some(_) => Storage::Cached(Box::new(Front::new(&config.cache, drive))),
+                None => Storage::Drive(Box::new(plain(drive))),
+                Some(_) => Storage::Cached(Box::new(cached(drive))),
             };
         }
         match cache {
-            None => Storage::Array(Box::new(Array::new(config, drives.collect()))),
-            Some(CachePlace::Drive) => {
-                let cached = drives.map(|drive| Front::new(&config.cache, drive)).collect();
-                Storage::OfCached(Box::new(Array::new(config, cached)))
-            }
+            None => Storage::Array(Box::new(Array::new(config, drives.map(plain).collect()))),
+            Some(CachePlace::Drive) => Storage::OfCached(Box::new(Array::new(config, drives.map(cached).collect()))),
             Some(CachePlace::Array) => {
-                let array = Array::new(config, drives.collect());
+                let array = Array::new(config, drives.map(plain).collect());
                 Storage::CachedArray(Box::new(Front::new(&config.cache, array)))
             }
         }
@@ -106,6 +108,11 @@ impl Storage {
     /// Statistics of the cache, summed over the drives; `None` without a cache.
     pub fn cache_stats(&self) -> Option<CacheStats> {
         each!(self, store => store.cache_stats())
+    }
+
+    /// Statistics of the host interfaces until `now`, summed over the drives; `None` where they take no time and have no limits.
+    pub fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
+        each!(self, store => store.interface_stats(now))
     }
 
     /// Statistics of the array; `None` without one.
@@ -200,9 +207,22 @@ impl Storage {
     pub fn plant_in_cache(&mut self, defect: PlantedInCache) {
         match self {
             Storage::Drive(_) | Storage::Array(_) => panic!("there is no cache"),
-            Storage::Cached(front) => front.plant(defect),
-            Storage::OfCached(array) => array.members_mut()[0].plant(defect),
+            Storage::Cached(interface) => interface.lower_mut().plant(defect),
+            Storage::OfCached(array) => array.members_mut()[0].lower_mut().plant(defect),
             Storage::CachedArray(front) => front.plant(defect),
+        }
+    }
+
+    /// Plants a defect in the host interface of the first drive: commands no longer wait for older ones of the same bytes.
+    ///
+    /// # Panics
+    /// If there is an array.
+    #[doc(hidden)]
+    pub fn forget_order_of_commands(&mut self) {
+        match self {
+            Storage::Drive(interface) => interface.forget_order(),
+            Storage::Cached(interface) => interface.forget_order(),
+            _ => panic!("there is an array"),
         }
     }
 

@@ -2,11 +2,13 @@
 
 use super::array::Array;
 use super::front::Front;
+use super::interface::Interface;
 use super::store::Store;
 use crate::cache::CustomEviction;
 use crate::error::{Error, Result};
 use crate::ssd::Ssd;
-use crate::stats::{ArrayResult, CacheStats};
+use crate::stats::{ArrayResult, CacheStats, InterfaceStats};
+use crate::units::Ns;
 
 /// A store that can be observed.
 pub trait Watched {
@@ -25,6 +27,10 @@ pub trait Watched {
     fn describe(&self) -> String;
     /// Statistics of its caches together; `None` without a cache.
     fn cache_stats(&self) -> Option<CacheStats> {
+        None
+    }
+    /// Statistics of its host interfaces together until `now`; `None` where they take no time and have no limits.
+    fn interface_stats(&self, _now: Ns) -> Option<InterfaceStats> {
         None
     }
     /// Statistics of its array; `None` without one.
@@ -103,6 +109,10 @@ impl<B: Store + Watched> Watched for Front<B> {
         Some(self.stats())
     }
 
+    fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
+        self.lower().interface_stats(now)
+    }
+
     fn warm_up(&mut self) {
         self.set_warming_up(true);
         self.lower_mut().warm_up();
@@ -124,6 +134,55 @@ impl<B: Store + Watched> Watched for Front<B> {
     #[inline]
     fn take_policy_failure(&mut self) -> Option<Error> {
         self.take_eviction_failure().or_else(|| self.lower_mut().take_policy_failure())
+    }
+}
+
+impl<B: Store + Watched> Watched for Interface<B> {
+    fn drives(&self) -> Vec<&Ssd> {
+        self.lower().drives()
+    }
+
+    fn drives_mut(&mut self) -> Vec<&mut Ssd> {
+        self.lower_mut().drives_mut()
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        self.lower_mut().verify(every_event);
+        self.check_every_event(every_event);
+    }
+
+    fn check(&self) -> Result<()> {
+        self.lower().check()?;
+        self.check_commands()
+    }
+
+    fn describe(&self) -> String {
+        [Some(self.lower().describe()), self.describe_commands()].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    fn cache_stats(&self) -> Option<CacheStats> {
+        self.lower().cache_stats()
+    }
+
+    fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
+        self.stats(now)
+    }
+
+    fn warm_up(&mut self) {
+        self.lower_mut().warm_up();
+    }
+
+    fn end_warm_up(&mut self) {
+        self.lower_mut().end_warm_up();
+    }
+
+    fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        self.lower_mut().use_eviction_policy(custom);
+    }
+
+    #[inline]
+    fn take_policy_failure(&mut self) -> Option<Error> {
+        self.lower_mut().take_policy_failure()
     }
 }
 
@@ -161,6 +220,10 @@ impl<D: Store + Watched> Watched for Array<D> {
 
     fn cache_stats(&self) -> Option<CacheStats> {
         self.members().iter().filter_map(D::cache_stats).reduce(CacheStats::joined)
+    }
+
+    fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
+        self.members().iter().filter_map(|member| member.interface_stats(now)).reduce(InterfaceStats::joined)
     }
 
     fn array_result(&self) -> Option<&ArrayResult> {

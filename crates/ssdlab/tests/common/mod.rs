@@ -183,6 +183,19 @@ pub fn random_cache(rng: &mut Rng, config: &mut Config) {
     }
 }
 
+/// A random host interface, for one drive in four.
+pub fn random_host(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.25) {
+        config.host = Host {
+            link_bytes_per_us: pick(rng, &[0, 20, 400, 7_000]),
+            command_ns: pick(rng, &[0, 300, 5_000, 100_000]),
+            completion_ns: pick(rng, &[0, 200, 30_000]),
+            cores: pick(rng, &[1, 2, 3]),
+            slots: pick(rng, &[0, 0, 1, 2, 9]),
+        };
+    }
+}
+
 /// Random requests of all kinds, many of them to the same few pages.
 pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Request> {
     let exported = config.exported_bytes().expect("a valid configuration");

@@ -1,0 +1,45 @@
+//! The host interface of a drive.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Ns;
+
+/// The host interface: the link to the host, and what the controller does for each command. In an array each drive has its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Host {
+    /// Bytes that the link carries in a microsecond, in each direction: 1000 is 1 GB/s. 0: data take no time.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub link_bytes_per_us: u32,
+    /// Time of a core to fetch a command, before the drive serves it, ns.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub command_ns: Ns,
+    /// Time of a core to complete a command, after the drive has served it, ns.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub completion_ns: Ns,
+    /// Processors of the controller: each fetches or completes one command at a time.
+    #[schemars(range(min = 1, max = 1024))]
+    pub cores: u32,
+    /// Commands that may be inside the drive, from their fetch to their completion; others wait outside. 0: unbounded.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub slots: u32,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host { link_bytes_per_us: 0, command_ns: 0, completion_ns: 0, cores: 1, slots: 0 }
+    }
+}
+
+impl Host {
+    /// It takes time, or it has limits.
+    pub fn is_on(&self) -> bool {
+        self.works() || self.slots > 0 || self.link_bytes_per_us > 0
+    }
+
+    /// Commands take time of cores.
+    pub fn works(&self) -> bool {
+        self.command_ns > 0 || self.completion_ns > 0
+    }
+}

@@ -1,0 +1,105 @@
+//! What the host interfaces of drives did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::result::ratio;
+use crate::units::Ns;
+
+/// Counts and times of a host interface, or of those of an array's drives together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceStats {
+    /// Drives with one.
+    pub drives: u64,
+    /// Cores, of all drives.
+    pub cores: u64,
+    /// Commands fetched.
+    pub commands: u64,
+    /// Commands that waited for a slot.
+    pub slot_waits: u64,
+    /// Fetches and completions that waited for a core.
+    pub core_waits: u64,
+    /// Reads and writes whose data waited for the link.
+    pub link_waits: u64,
+    /// Commands that waited for the data of an older write of the same bytes.
+    pub held_commands: u64,
+    /// Time in which cores worked, ns.
+    pub core_busy_ns: u128,
+    /// Time in which data came in, ns.
+    pub link_in_busy_ns: u128,
+    /// Time in which data went out, ns.
+    pub link_out_busy_ns: u128,
+}
+
+impl InterfaceStats {
+    /// Those of two drives together.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        self.with(other, |a, b| a + b, |a, b| a + b, |a, b| a + b)
+    }
+
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(self, before: &Self) -> Self {
+        self.with(*before, |a, _| a, |a, b| a - b, |a, b| a - b)
+    }
+
+    fn with(self, other: Self, size: fn(u64, u64) -> u64, count: fn(u64, u64) -> u64, time: fn(u128, u128) -> u128) -> Self {
+        InterfaceStats {
+            drives: size(self.drives, other.drives),
+            cores: size(self.cores, other.cores),
+            commands: count(self.commands, other.commands),
+            slot_waits: count(self.slot_waits, other.slot_waits),
+            core_waits: count(self.core_waits, other.core_waits),
+            link_waits: count(self.link_waits, other.link_waits),
+            held_commands: count(self.held_commands, other.held_commands),
+            core_busy_ns: time(self.core_busy_ns, other.core_busy_ns),
+            link_in_busy_ns: time(self.link_in_busy_ns, other.link_in_busy_ns),
+            link_out_busy_ns: time(self.link_out_busy_ns, other.link_out_busy_ns),
+        }
+    }
+
+    /// As the result has it, for a run of `measured_ns`.
+    pub(super) fn result(self, measured_ns: Ns) -> InterfaceResult {
+        let share = |busy: u128, of: u64| ratio(busy, u128::from(measured_ns) * u128::from(of)).unwrap_or(0.0);
+        InterfaceResult {
+            commands: self.commands,
+            slot_waits: self.slot_waits,
+            core_waits: self.core_waits,
+            link_waits: self.link_waits,
+            held_commands: self.held_commands,
+            cores: share(self.core_busy_ns, self.cores),
+            link_in: share(self.link_in_busy_ns, self.drives),
+            link_out: share(self.link_out_busy_ns, self.drives),
+        }
+    }
+}
+
+/// The host interface of a drive, or those of an array's drives together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InterfaceResult {
+    /// Commands that the controller fetched.
+    #[schemars(extend("unit" = "count"))]
+    pub commands: u64,
+    /// Commands that waited for a slot (`host.slots`).
+    #[schemars(extend("unit" = "count"))]
+    pub slot_waits: u64,
+    /// Fetches and completions of commands that waited for a core (`host.cores`).
+    #[schemars(extend("unit" = "count"))]
+    pub core_waits: u64,
+    /// Reads and writes whose data waited for the link (`host.link_bytes_per_us`).
+    #[schemars(extend("unit" = "count"))]
+    pub link_waits: u64,
+    /// Commands that waited for the data of an older write of the same bytes.
+    #[schemars(extend("unit" = "count"))]
+    pub held_commands: u64,
+    /// Share of time in which cores worked, mean over cores.
+    #[schemars(extend("unit" = "share"))]
+    pub cores: f64,
+    /// Share of time in which the link carried data of writes.
+    #[schemars(extend("unit" = "share"))]
+    pub link_in: f64,
+    /// Share of time in which the link carried data of reads.
+    #[schemars(extend("unit" = "share"))]
+    pub link_out: f64,
+}

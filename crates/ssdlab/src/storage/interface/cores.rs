@@ -1,0 +1,102 @@
+//! The controller's processors. A core fetches a command or completes one, first come first served, and what can be completed goes first.
+
+use std::collections::VecDeque;
+
+use super::Command;
+use crate::blocked::{Blocked, Served};
+use crate::config::Host as Config;
+use crate::memory::{self, Exhausted};
+use crate::slab::Slab;
+use crate::stats::InterfaceStats;
+use crate::units::Ns;
+
+/// What a core does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Completes a command.
+    Complete,
+    /// Fetches a command.
+    Fetch,
+}
+
+const TASKS: [Task; 2] = [Task::Complete, Task::Fetch];
+
+/// Cores that are all alike.
+#[derive(Debug)]
+pub struct Cores {
+    free: u32,
+    /// How long each task takes, ns.
+    takes_ns: [Ns; 2],
+    /// Commands that wait for each, in order.
+    waiting: [VecDeque<u32>; 2],
+    /// Tasks under way by their ends. Those of one kind take equally long, so they end in the order in which they began.
+    running: [VecDeque<(Ns, u32)>; 2],
+    /// Time of all tasks that have begun, ns.
+    begun_ns: Ns,
+}
+
+impl Cores {
+    pub fn new(config: &Config) -> Self {
+        Cores {
+            free: config.cores,
+            takes_ns: [config.completion_ns, config.command_ns],
+            waiting: Default::default(),
+            running: Default::default(),
+            begun_ns: 0,
+        }
+    }
+
+    pub fn make_room(&mut self, commands: usize) -> Result<(), Exhausted> {
+        self.waiting.iter_mut().try_for_each(|queue| memory::make_room(queue, commands))?;
+        self.running.iter_mut().try_for_each(|queue| memory::make_room(queue, commands))
+    }
+
+    /// A command asks for a task.
+    pub fn ask(&mut self, task: Task, place: u32) {
+        self.waiting[task as usize].push_back(place);
+    }
+
+    /// Begins the tasks for which cores are free; one that takes no time needs none. Returns whether there were any.
+    pub fn begin(&mut self, now: Ns, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) -> bool {
+        let mut any = false;
+        for task in TASKS {
+            let takes = self.takes_ns[task as usize];
+            while (self.free > 0 || takes == 0)
+                && let Some(place) = self.waiting[task as usize].pop_front()
+            {
+                let command = &mut commands[place];
+                stats.core_waits += u64::from(now > command.since);
+                command.times.wait(Blocked::Core, now - command.since);
+                command.times.serve(Served::Core, takes);
+                self.free -= u32::from(takes > 0);
+                self.begun_ns += takes;
+                self.running[task as usize].push_back((now + takes, place));
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Takes out a task that has ended by now.
+    pub fn ended(&mut self, now: Ns) -> Option<(Task, u32)> {
+        for task in TASKS {
+            if let Some(&(_, place)) = self.running[task as usize].front().filter(|(ends, _)| *ends <= now) {
+                self.running[task as usize].pop_front();
+                self.free += u32::from(self.takes_ns[task as usize] > 0);
+                return Some((task, place));
+            }
+        }
+        None
+    }
+
+    /// When the next task ends.
+    pub fn next_end(&self) -> Option<Ns> {
+        self.running.iter().filter_map(|queue| queue.front()).map(|&(ends, _)| ends).min()
+    }
+
+    /// For how long cores have worked until `now`, together.
+    pub fn busy_ns(&self, now: Ns) -> Ns {
+        let to_come = self.running.iter().flatten().map(|(ends, _)| ends.saturating_sub(now)).sum::<Ns>();
+        self.begun_ns - to_come
+    }
+}

@@ -1,0 +1,448 @@
+//! The host interface of a drive: slots for commands, the controller's processors, and the link to the host. docs/model.md, section
+//! Host interface.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `cores` | the processors: they fetch commands and complete them |
+//! | `link` | one direction of the link |
+//!
+//! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
+//! or a cache in front of it, serves it. The data of a read go over the link; then a core completes the command, and its slot is free.
+
+mod cores;
+mod link;
+
+use std::collections::VecDeque;
+
+use super::Store;
+use crate::blocked::{Blocked, Served};
+use crate::cache::{Groups, Targets};
+use crate::config::Host as Config;
+use crate::error::{Error, Result};
+use crate::memory::{self, Exhausted};
+use crate::request::{Request, RequestKind};
+use crate::slab::Slab;
+use crate::stats::{Completion, InterfaceStats, Times};
+use crate::timeline::Origin;
+use crate::units::Ns;
+use cores::{Cores, Task};
+use link::Link;
+
+/// A command of the host that is outstanding.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    request: Request,
+    index: u64,
+    /// A write of sectors that are not consecutive.
+    scattered: bool,
+    origin: Option<Origin>,
+    /// When it began to do what it does now.
+    since: Ns,
+    /// Where its time went until then.
+    times: Times,
+    sequential: bool,
+}
+
+impl Command {
+    /// Its data, if it is of the kind `carried`, have arrived over a link; else it has waited at most for those of an older write.
+    fn was_on(&mut self, link: &Link, carried: RequestKind, now: Ns) {
+        let served = if self.request.kind == carried { link.takes_ns(self.request.length) } else { 0 };
+        self.times.serve(Served::Link, served);
+        self.times.wait(Blocked::Link, now - self.since - served);
+        self.since = now;
+    }
+}
+
+/// A store behind a host interface.
+pub struct Interface<B: Store> {
+    lower: B,
+    /// `None`: it takes no time and has no limits, and requests pass straight.
+    state: Option<Box<State>>,
+}
+
+/// What a host interface that takes time, or has limits, keeps.
+struct State {
+    /// Commands that may be inside the drive.
+    slots: u32,
+    inside: u32,
+    commands: Slab<u32, Command>,
+    /// Commands without a slot, in order of arrival.
+    outside: VecDeque<u32>,
+    cores: Cores,
+    /// Commands that were fetched and wait for the data of a write, by the instant at which they go to the lower level.
+    inbound: VecDeque<(Ns, u32)>,
+    link_in: Link,
+    /// Reads whose data are on the link, by the instant at which these have arrived.
+    outbound: VecDeque<(Ns, u32)>,
+    link_out: Link,
+    next_origin: Option<Origin>,
+    completions: Vec<Completion>,
+    /// Reused from call to call.
+    ended: Vec<Completion>,
+    stats: InterfaceStats,
+    checks_every_event: bool,
+    /// A planted defect.
+    forgets_order: bool,
+    /// The first contradiction found.
+    defect: Option<String>,
+}
+
+impl<B: Store> Interface<B> {
+    /// A host interface as configured in front of `lower`.
+    pub fn new(config: &Config, lower: B) -> Self {
+        let state = config.is_on().then(|| {
+            Box::new(State {
+                slots: if config.slots == 0 { u32::MAX } else { config.slots },
+                inside: 0,
+                commands: Slab::default(),
+                outside: VecDeque::new(),
+                cores: Cores::new(config),
+                inbound: VecDeque::new(),
+                link_in: Link::new(config.link_bytes_per_us),
+                outbound: VecDeque::new(),
+                link_out: Link::new(config.link_bytes_per_us),
+                next_origin: None,
+                completions: Vec::new(),
+                ended: Vec::new(),
+                stats: InterfaceStats { drives: 1, cores: config.cores.into(), ..InterfaceStats::default() },
+                checks_every_event: false,
+                forgets_order: false,
+                defect: None,
+            })
+        });
+        Interface { lower, state }
+    }
+
+    /// What is behind it.
+    pub fn lower(&self) -> &B {
+        &self.lower
+    }
+
+    /// The same, to change how it is observed.
+    pub fn lower_mut(&mut self) -> &mut B {
+        &mut self.lower
+    }
+
+    /// What it did until `now`; `None` where requests pass straight.
+    pub fn stats(&self, now: Ns) -> Option<InterfaceStats> {
+        let state = self.state.as_deref()?;
+        Some(InterfaceStats {
+            core_busy_ns: state.cores.busy_ns(now).into(),
+            link_in_busy_ns: state.link_in.busy_ns(now).into(),
+            link_out_busy_ns: state.link_out.busy_ns(now).into(),
+            ..state.stats
+        })
+    }
+
+    /// Outstanding commands, for the watchdog's report; `None` where requests pass straight.
+    pub fn describe_commands(&self) -> Option<String> {
+        let state = self.state.as_deref()?;
+        Some(format!("host interface: {} commands are outstanding, {} of them without a slot", state.commands.len(), state.outside.len()))
+    }
+
+    /// A planted defect: commands no longer wait for older ones of the same bytes.
+    pub fn forget_order(&mut self) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.forgets_order = true;
+        }
+    }
+
+    /// Verify mode: recounts after each event.
+    pub fn check_every_event(&mut self, every_event: bool) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.checks_every_event = every_event;
+        }
+    }
+
+    /// Recounts the redundant state.
+    ///
+    /// # Errors
+    /// The first contradiction found, during the run or now.
+    pub fn check_commands(&self) -> Result<()> {
+        let Some(state) = self.state.as_deref() else { return Ok(()) };
+        let found = state.defect.clone().map_or_else(|| state.recount(), Err);
+        found.map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
+    }
+
+    fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
+        let Some(state) = self.state.as_deref_mut() else {
+            return if scattered {
+                self.lower.accept_scattered(now, index, request);
+            } else {
+                self.lower.accept(now, index, request);
+            };
+        };
+        let origin = state.next_origin.take().or(Some(Origin::host(index)));
+        let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential: false };
+        let place = state.commands.insert(command);
+        state.outside.push_back(place);
+        if state.inside == state.slots {
+            state.stats.slot_waits += 1;
+        }
+        self.settle(now);
+    }
+
+    /// Does all that can be done at this instant. Returns whether the lower level has got a request.
+    fn settle(&mut self, now: Ns) -> bool {
+        let Some(state) = self.state.as_deref_mut() else { return false };
+        let mut passed = false;
+        loop {
+            let mut any = state.take_completions(now, &mut self.lower);
+            any |= state.end_tasks(now);
+            any |= state.receive(now);
+            let delivered = state.deliver(now, &mut self.lower);
+            any |= state.admit(now);
+            any |= state.cores.begin(now, &mut state.commands, &mut state.stats);
+            passed |= delivered;
+            if !any && !delivered {
+                state.check_if_verifying();
+                return passed;
+            }
+        }
+    }
+}
+
+impl State {
+    fn recount(&self) -> std::result::Result<(), String> {
+        let (all, outside, inside) = (self.commands.len(), self.outside.len(), self.inside as usize);
+        if outside + inside != all || self.inside > self.slots {
+            return Err(format!("the host interface has {all} commands, {inside} of them in {} slots and {outside} outside", self.slots));
+        }
+        let in_order = [&self.inbound, &self.outbound].iter().all(|queue| queue.iter().is_sorted_by_key(|&(ends, _)| ends));
+        if in_order { Ok(()) } else { Err("commands on the link are not in the order in which their data arrive".into()) }
+    }
+
+    fn check_if_verifying(&mut self) {
+        if self.checks_every_event && self.defect.is_none() {
+            self.defect = self.recount().err();
+        }
+    }
+
+    /// The lower level has completed requests: their data go to the host, or a core completes them.
+    fn take_completions<B: Store>(&mut self, now: Ns, lower: &mut B) -> bool {
+        let mut ended = std::mem::take(&mut self.ended);
+        lower.drain_completions(&mut ended);
+        let any = !ended.is_empty();
+        for completion in ended.drain(..) {
+            let place = completion.index as u32;
+            let command = &mut self.commands[place];
+            command.times.then(&completion.times);
+            command.sequential = completion.sequential;
+            command.since = now;
+            if completion.kind == RequestKind::Read && self.link_out.takes_time() {
+                let arrives = self.link_out.send(now, completion.length, &mut self.stats.link_waits);
+                self.outbound.push_back((arrives, place));
+            } else {
+                self.cores.ask(Task::Complete, place);
+            }
+        }
+        self.ended = ended;
+        any
+    }
+
+    /// Tasks of cores end: commands have been completed, or fetched.
+    fn end_tasks(&mut self, now: Ns) -> bool {
+        let mut any = false;
+        while let Some((task, place)) = self.cores.ended(now) {
+            any = true;
+            match task {
+                Task::Complete => self.complete(now, place),
+                Task::Fetch => self.fetched(now, place),
+            }
+        }
+        any
+    }
+
+    /// A command is complete: its slot is free.
+    fn complete(&mut self, now: Ns, place: u32) {
+        let Command { request, index, times, sequential, .. } = self.commands[place];
+        self.commands.remove(place);
+        self.inside -= 1;
+        self.completions.push(Completion::of(&request, index, sequential, now, &times));
+    }
+
+    /// A command was fetched. It goes to the lower level when its data are there, and not before older commands of the same bytes.
+    fn fetched(&mut self, now: Ns, place: u32) {
+        self.stats.commands += 1;
+        let request = self.commands[place].request;
+        self.commands[place].since = now;
+        let ready = if request.kind == RequestKind::Write && self.link_in.takes_time() {
+            self.link_in.send(now, request.length, &mut self.stats.link_waits)
+        } else {
+            let waits_for = |older: u32| !self.forgets_order && overlap(&request, &self.commands[older].request);
+            let older = self.inbound.iter().filter(|&&(_, older)| waits_for(older));
+            let ready = older.map(|&(ready, _)| ready).max().unwrap_or(now);
+            self.stats.held_commands += u64::from(ready > now);
+            ready
+        };
+        let behind = self.inbound.partition_point(|&(other, _)| other <= ready);
+        self.inbound.insert(behind, (ready, place));
+    }
+
+    /// Data of reads have arrived at the host: cores complete the commands.
+    fn receive(&mut self, now: Ns) -> bool {
+        let mut any = false;
+        while let Some(&(_, place)) = self.outbound.front().filter(|(arrives, _)| *arrives <= now) {
+            self.outbound.pop_front();
+            let command = &mut self.commands[place];
+            command.was_on(&self.link_out, RequestKind::Read, now);
+            self.cores.ask(Task::Complete, place);
+            any = true;
+        }
+        any
+    }
+
+    /// Commands whose data are there go to the lower level.
+    fn deliver<B: Store>(&mut self, now: Ns, lower: &mut B) -> bool {
+        let mut any = false;
+        while let Some(&(_, place)) = self.inbound.front().filter(|(ready, _)| *ready <= now) {
+            self.inbound.pop_front();
+            let command = &mut self.commands[place];
+            command.was_on(&self.link_in, RequestKind::Write, now);
+            let request = Request { arrival_ns: now, ..command.request };
+            if let Some(origin) = command.origin {
+                lower.set_next_origin(origin);
+            }
+            if command.scattered {
+                lower.accept_scattered(now, place.into(), request);
+            } else {
+                lower.accept(now, place.into(), request);
+            }
+            any = true;
+        }
+        any
+    }
+
+    /// Commands get free slots, and ask to be fetched.
+    fn admit(&mut self, now: Ns) -> bool {
+        let mut any = false;
+        while self.inside < self.slots
+            && let Some(place) = self.outside.pop_front()
+        {
+            self.inside += 1;
+            let command = &mut self.commands[place];
+            command.times.wait(Blocked::Slot, now - command.since);
+            command.since = now;
+            self.cores.ask(Task::Fetch, place);
+            any = true;
+        }
+        any
+    }
+}
+
+/// Whether two commands touch the same bytes. A flush is about all of them.
+fn overlap(a: &Request, b: &Request) -> bool {
+    let flush = a.kind == RequestKind::Flush || b.kind == RequestKind::Flush;
+    flush || a.offset < b.offset + b.length && b.offset < a.offset + a.length
+}
+
+impl<B: Store> Store for Interface<B> {
+    fn begin(&mut self) {
+        self.lower.begin();
+        self.settle(0);
+    }
+
+    fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.commands.make_room(pages)?;
+            memory::make_room(&mut state.outside, pages)?;
+            memory::make_room(&mut state.inbound, pages)?;
+            memory::make_room(&mut state.outbound, pages)?;
+            state.cores.make_room(pages)?;
+        }
+        self.lower.make_room(pages)
+    }
+
+    #[inline]
+    fn foresee(&self, request: &Request) {
+        self.lower.foresee(request);
+    }
+
+    #[inline]
+    fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        if self.state.is_none() {
+            return self.lower.accept(now, index, request);
+        }
+        self.take(now, index, request, false);
+    }
+
+    fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        self.take(now, index, request, true);
+    }
+
+    #[inline]
+    fn set_next_origin(&mut self, origin: Origin) {
+        match self.state.as_deref_mut() {
+            None => self.lower.set_next_origin(origin),
+            Some(state) => state.next_origin = Some(origin),
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Ns> {
+        let below = self.lower.next_event();
+        let Some(state) = self.state.as_deref() else { return below };
+        let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map(|&(at, _)| at);
+        [below, first(&state.inbound), first(&state.outbound), state.cores.next_end()].into_iter().flatten().min()
+    }
+
+    #[inline]
+    fn handle_events(&mut self, now: Ns) {
+        self.lower.handle_events(now);
+        if self.state.is_some() {
+            self.settle(now);
+        }
+    }
+
+    #[inline]
+    fn dispatch(&mut self, now: Ns) {
+        self.lower.dispatch(now);
+        if self.state.is_some() {
+            while self.settle(now) {
+                self.lower.dispatch(now);
+            }
+        }
+    }
+
+    #[inline]
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        match self.state.as_deref_mut() {
+            None => self.lower.drain_completions(into),
+            Some(state) => into.append(&mut state.completions),
+        }
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.lower.page_bytes()
+    }
+
+    fn exported_pages(&self) -> u32 {
+        self.lower.exported_pages()
+    }
+}
+
+impl<B: Store> Targets for Interface<B> {
+    fn targets(&self) -> u32 {
+        self.lower.targets()
+    }
+
+    fn target_of(&self, page: u32) -> Option<u32> {
+        self.lower.target_of(page)
+    }
+
+    fn targets_are_fixed(&self) -> bool {
+        self.lower.targets_are_fixed()
+    }
+
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        self.lower.in_gc(target, soon)
+    }
+
+    fn holds_data(&self, page: u32) -> bool {
+        self.lower.holds_data(page)
+    }
+
+    fn groups(&self) -> Groups {
+        self.lower.groups()
+    }
+}

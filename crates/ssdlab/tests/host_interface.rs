@@ -1,0 +1,214 @@
+//! The host interface, worked by hand to the nanosecond: slots, the controller's cores and the link; and its closed forms. 25 us read,
+//! 200 us program, 102.4 us a page on the bus; two chips of one die each on one channel, so that even pages are on chip 0 and odd ones on
+//! chip 1. A page of 4,096 bytes takes 4,096 ns on a link of 1,000 bytes per us.
+
+use crate::common::{one_die, plan, simulation};
+use crate::timelines::{Case, array, bus, changed, filled, play, read, write};
+use ssdlab::config::{Config, Host};
+use ssdlab::request::Request;
+use ssdlab::simulation::{Control, Simulation, run};
+use ssdlab::stats::InterfaceStats;
+use ssdlab::stats::Part::{Array, BusQueue, Controller, HostQueue, Link, Transfer};
+
+const NO_COST: Host = Host { link_bytes_per_us: 0, command_ns: 0, completion_ns: 0, cores: 1, slots: 0 };
+const ALL: Host = Host { link_bytes_per_us: 1_000, command_ns: 1_000, completion_ns: 500, ..NO_COST };
+const LINK: Host = Host { link_bytes_per_us: 1_000, ..NO_COST };
+
+fn drive(host: Host) -> Config {
+    changed(filled(one_die()), |c| {
+        c.device.chips_per_channel = 2;
+        c.host = host;
+    })
+}
+
+fn cases() -> Vec<Case> {
+    vec![
+        Case {
+            name: "a read alone: fetch, array, bus, link, completion",
+            config: drive(ALL),
+            requests: vec![read(0, 0)],
+            responses: vec![(132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)])],
+            stages: vec![array(0, 1_000, 26_000), bus(0, 26_000, 128_400)],
+        },
+        Case {
+            name: "a write alone: fetch, link, bus, array, completion",
+            config: drive(ALL),
+            requests: vec![write(0, 0)],
+            responses: vec![(307_996, vec![(Controller, 1_500), (Link, 4_096), (Transfer, 102_400), (Array, 200_000)])],
+            stages: vec![bus(0, 5_096, 107_496), array(0, 107_496, 307_496)],
+        },
+        Case {
+            name: "two reads, one core: the second is fetched after the first",
+            config: drive(ALL),
+            requests: vec![read(0, 0), read(0, 1)],
+            responses: vec![
+                (132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+                (235_396, vec![(Controller, 1_000 + 1_500), (Array, 25_000), (BusQueue, 101_400), (Transfer, 102_400), (Link, 4_096)]),
+            ],
+            stages: vec![array(0, 1_000, 26_000), bus(0, 26_000, 128_400), array(1, 2_000, 27_000), bus(0, 128_400, 230_800)],
+        },
+        Case {
+            name: "two reads, two cores: both are fetched at once",
+            config: drive(Host { cores: 2, ..ALL }),
+            requests: vec![read(0, 0), read(0, 1)],
+            responses: vec![
+                (132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+                (235_396, vec![(Controller, 1_500), (Array, 25_000), (BusQueue, 102_400), (Transfer, 102_400), (Link, 4_096)]),
+            ],
+            stages: vec![array(0, 1_000, 26_000), bus(0, 26_000, 128_400), array(1, 1_000, 26_000), bus(0, 128_400, 230_800)],
+        },
+        Case {
+            // The data of the first have arrived at 132,496; the core fetches the second until 133,000. Then the first is completed, and
+            // the third, which has waited since 132,100, is fetched from 133,500 on.
+            name: "a command that can be completed goes before one that can be fetched",
+            config: drive(ALL),
+            requests: vec![read(0, 0), read(132_000, 1), read(132_100, 0)],
+            responses: vec![
+                (133_500, vec![(Controller, 1_500 + 504), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+                (132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+                (235_296, vec![(Controller, 1_400 + 1_500), (Array, 25_000), (BusQueue, 100_900), (Transfer, 102_400), (Link, 4_096)]),
+            ],
+            stages: vec![
+                array(0, 1_000, 26_000),
+                bus(0, 26_000, 128_400),
+                array(1, 133_000, 158_000),
+                bus(0, 158_000, 260_400),
+                array(0, 134_500, 159_500),
+                bus(0, 260_400, 362_800),
+            ],
+        },
+        Case {
+            name: "data of two writes go over the link one after the other",
+            config: drive(LINK),
+            requests: vec![write(0, 0), write(0, 1)],
+            responses: vec![
+                (306_496, vec![(Link, 4_096), (Transfer, 102_400), (Array, 200_000)]),
+                (408_896, vec![(Link, 4_096 + 4_096), (BusQueue, 98_304), (Transfer, 102_400), (Array, 200_000)]),
+            ],
+            stages: vec![bus(0, 4_096, 106_496), array(0, 106_496, 306_496), bus(0, 106_496, 208_896), array(1, 208_896, 408_896)],
+        },
+        Case {
+            // In from 127,000 to 131,096, out from 127,400 to 131,496.
+            name: "data go in and out at the same time",
+            config: drive(LINK),
+            requests: vec![read(0, 0), write(127_000, 1)],
+            responses: vec![
+                (131_496, vec![(Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+                (306_496, vec![(Link, 4_096), (Transfer, 102_400), (Array, 200_000)]),
+            ],
+            stages: vec![array(0, 0, 25_000), bus(0, 25_000, 127_400), bus(0, 131_096, 233_496), array(1, 233_496, 433_496)],
+        },
+        Case {
+            // The drive then answers it at once from its buffer, as it holds the data.
+            name: "a read of a page whose data are on the link waits for them, and one of another page does not",
+            config: drive(LINK),
+            requests: vec![write(0, 0), read(1_000, 0), read(1_000, 1)],
+            responses: vec![
+                (306_496, vec![(Link, 4_096), (Transfer, 102_400), (Array, 200_000)]),
+                (7_192, vec![(Link, 3_096 + 4_096)]),
+                (211_992, vec![(Array, 25_000), (BusQueue, 80_496), (Transfer, 102_400), (Link, 4_096)]),
+            ],
+            stages: vec![bus(0, 4_096, 106_496), array(0, 106_496, 306_496), array(1, 1_000, 26_000), bus(0, 106_496, 208_896)],
+        },
+        Case {
+            name: "with one slot a command waits outside until the one before is complete",
+            config: drive(Host { slots: 1, ..NO_COST }),
+            requests: vec![read(0, 0), read(0, 1)],
+            responses: vec![
+                (127_400, vec![(Array, 25_000), (Transfer, 102_400)]),
+                (254_800, vec![(HostQueue, 127_400), (Array, 25_000), (Transfer, 102_400)]),
+            ],
+            stages: vec![array(0, 0, 25_000), bus(0, 25_000, 127_400), array(1, 127_400, 152_400), bus(0, 152_400, 254_800)],
+        },
+    ]
+}
+
+#[test]
+fn timelines() {
+    for case in cases() {
+        for every_stage in [false, true] {
+            play(&case, every_stage);
+        }
+    }
+}
+
+fn counted(host: Host, requests: &[Request]) -> InterfaceStats {
+    let mut simulation = simulation(&drive(host));
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    simulation.storage().interface_stats(simulation.now()).expect("it takes time, or has limits")
+}
+
+#[test]
+fn what_waited_is_counted_and_times_are_added_up() {
+    let two_reads = [read(0, 0), read(0, 1)];
+    let one = InterfaceStats { drives: 1, cores: 1, commands: 2, ..InterfaceStats::default() };
+    let expected = InterfaceStats { core_waits: 1, core_busy_ns: 3_000, link_out_busy_ns: 8_192, ..one };
+    assert_eq!(counted(ALL, &two_reads), expected);
+    assert_eq!(counted(Host { cores: 2, ..ALL }, &two_reads), InterfaceStats { cores: 2, core_waits: 0, ..expected });
+    assert_eq!(counted(Host { slots: 1, ..NO_COST }, &two_reads), InterfaceStats { slot_waits: 1, ..one });
+    let writes = [write(0, 0), write(0, 1), read(1_000, 0)];
+    let expected = InterfaceStats { commands: 3, link_waits: 1, held_commands: 1, link_in_busy_ns: 8_192, link_out_busy_ns: 4_096, ..one };
+    assert_eq!(counted(LINK, &writes), expected);
+}
+
+#[test]
+fn without_cost_and_limit_there_is_no_host_interface() {
+    let simulation = Simulation::new(&plan(drive(NO_COST)), &Control::default()).unwrap();
+    assert_eq!(simulation.storage().interface_stats(0), None);
+}
+
+#[test]
+fn times_count_up_to_now_while_they_go_on() {
+    let mut simulation = simulation(&drive(ALL));
+    simulation.submit(write(0, 0)).unwrap();
+    simulation.run_until(400).unwrap();
+    assert_eq!(simulation.storage().interface_stats(400).unwrap().core_busy_ns, 400);
+    simulation.run_until(3_000).unwrap();
+    let stats = simulation.storage().interface_stats(3_000).unwrap();
+    assert_eq!((stats.core_busy_ns, stats.link_in_busy_ns), (1_000, 2_000));
+    simulation.finish().unwrap();
+}
+
+/// A drive without data, which answers reads at once: only its host interface takes time.
+fn closed_loop(host: Host, depth: u32) -> ssdlab::stats::RunResult {
+    let mut config = one_die();
+    config.host = host;
+    config.workload.read_share = 1.0;
+    config.workload.queue_depth = depth;
+    let mut plan = plan(config);
+    plan.requests = Some(20_000);
+    run(&plan, &Control::default()).unwrap()
+}
+
+fn close(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() < 0.005
+}
+
+#[test]
+fn requests_a_second_are_bounded_by_cores_over_the_cost_of_a_command() {
+    for cores in [1, 2, 4] {
+        let result = closed_loop(Host { command_ns: 3_000, completion_ns: 1_000, cores, ..NO_COST }, 64);
+        let most = f64::from(cores) / 4e-6;
+        assert!(close(result.iops.unwrap(), most), "{cores} cores: {:?}, at most {most}", result.iops);
+        let busy = result.interface.as_ref().unwrap().cores;
+        assert!(busy > 0.995 && busy <= 1.0, "{busy}");
+    }
+}
+
+#[test]
+fn bytes_a_second_are_bounded_by_the_link() {
+    let result = closed_loop(Host { link_bytes_per_us: 3_200, ..NO_COST }, 32);
+    let bandwidth = result.bandwidth_mb_s.unwrap().read;
+    assert!(close(bandwidth, 3_200.0), "{bandwidth} MB/s");
+}
+
+/// As many requests are outstanding as arrive a second times their mean response time.
+#[test]
+fn littles_law() {
+    for (host, depth) in [(ALL, 1), (ALL, 7), (Host { cores: 3, slots: 5, ..ALL }, 40), (Host { slots: 2, ..LINK }, 16)] {
+        let result = closed_loop(host.clone(), depth);
+        let outstanding = result.iops.unwrap() * result.latency_ns.read.unwrap().mean / 1e9;
+        assert!(close(outstanding, f64::from(depth)), "{host:?}: {outstanding}, not {depth}");
+    }
+}
