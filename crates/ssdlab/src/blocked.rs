@@ -98,6 +98,8 @@ reasons! {
 impl Blocked {
     /// The reasons that a die, plane or chip can be the cause of: the first so many.
     pub const OF_DIES: usize = Blocked::Register as usize + 1;
+    /// The reasons for which a request waits inside a drive or an array: the first so many.
+    const INSIDE: usize = Blocked::Paused as usize + 1;
 
     /// The part of a response time to which waiting for this reason belongs.
     #[inline]
@@ -129,6 +131,8 @@ pub enum Served {
 
 impl Served {
     const COUNT: usize = 5;
+    /// What serves operations of a drive: the first so many.
+    const INSIDE: usize = Served::Dram as usize + 1;
     const PARTS: [Part; Served::COUNT] = [Part::Transfer, Part::Array, Part::Dram, Part::Controller, Part::Link];
 }
 
@@ -144,14 +148,15 @@ impl Parts {
     }
 }
 
-/// Where the time of an operation, and with it of a request, went: waiting, by reason, and being served.
+/// Where the time of an operation of a drive went: waiting, by reason, and being served. There is one in every transaction, so it is kept
+/// small: it has no room for what happens in the host interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    waited: [Ns; Blocked::COUNT],
-    served: [Ns; Served::COUNT],
+pub struct DriveTimes {
+    waited: [Ns; Blocked::INSIDE],
+    served: [Ns; Served::INSIDE],
 }
 
-impl Times {
+impl DriveTimes {
     /// It has waited for this reason, ns.
     #[inline(always)]
     pub fn wait(&mut self, reason: Blocked, ns: Ns) {
@@ -172,47 +177,99 @@ impl Times {
             *waited = waited.wrapping_add(shown.wrapping_sub(*noted));
         }
     }
+}
+
+/// What happens to a request in the host interface: the last reasons and the last servers.
+const OUTSIDE: usize = Blocked::COUNT - Blocked::INSIDE + Served::COUNT - Served::INSIDE;
+
+/// Where the time of a request went: waiting, by reason, and being served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    inside: DriveTimes,
+    /// In the host interface; `None` where that takes no time. First the reasons, then the servers.
+    outside: Option<[Ns; OUTSIDE]>,
+}
+
+impl From<&DriveTimes> for Times {
+    #[inline]
+    fn from(times: &DriveTimes) -> Self {
+        Times { inside: *times, outside: None }
+    }
+}
+
+impl Times {
+    /// It has waited for this reason, ns.
+    #[inline(always)]
+    pub fn wait(&mut self, reason: Blocked, ns: Ns) {
+        match (reason as usize).checked_sub(Blocked::INSIDE) {
+            None => self.inside.wait(reason, ns),
+            Some(place) => self.outside.get_or_insert_default()[place] += ns,
+        }
+    }
+
+    /// It has been served, ns.
+    #[inline(always)]
+    pub fn serve(&mut self, by: Served, ns: Ns) {
+        match (by as usize).checked_sub(Served::INSIDE) {
+            None => self.inside.serve(by, ns),
+            Some(place) => self.outside.get_or_insert_default()[Blocked::COUNT - Blocked::INSIDE + place] += ns,
+        }
+    }
 
     /// Adds the times of what came after.
     pub fn then(&mut self, later: &Times) {
-        self.waited.iter_mut().zip(later.waited).for_each(|(sum, ns)| *sum += ns);
-        self.served.iter_mut().zip(later.served).for_each(|(sum, ns)| *sum += ns);
+        self.inside.waited.iter_mut().zip(later.inside.waited).for_each(|(sum, ns)| *sum += ns);
+        self.inside.served.iter_mut().zip(later.inside.served).for_each(|(sum, ns)| *sum += ns);
+        if let Some(later) = later.outside {
+            self.outside.get_or_insert_default().iter_mut().zip(later).for_each(|(sum, ns)| *sum += ns);
+        }
     }
 
     /// The times by part of the response time.
     #[inline]
     pub fn parts(&self) -> Parts {
         let mut parts = [0; Part::COUNT];
-        for (ns, part) in self.waited.iter().zip(Blocked::PARTS) {
-            parts[part as usize] += ns;
-        }
-        for (ns, part) in self.served.iter().zip(Served::PARTS) {
-            parts[part as usize] += ns;
+        let inside = Blocked::PARTS[..Blocked::INSIDE].iter().zip(&self.inside.waited);
+        let served = Served::PARTS[..Served::INSIDE].iter().zip(&self.inside.served);
+        inside.chain(served).for_each(|(part, ns)| parts[*part as usize] += ns);
+        if let Some(outside) = &self.outside {
+            let later = Blocked::PARTS[Blocked::INSIDE..].iter().chain(&Served::PARTS[Served::INSIDE..]);
+            later.zip(outside).for_each(|(part, ns)| parts[*part as usize] += ns);
         }
         Parts(parts)
+    }
+
+    /// All of them, in no order that means anything.
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = Ns> + Clone {
+        let DriveTimes { waited, served } = &self.inside;
+        waited.iter().chain(served).chain(self.outside.iter().flatten()).copied()
     }
 
     /// Their sum; `None` if it exceeds 64 bits.
     #[inline]
     pub fn total(&self) -> Option<Ns> {
-        let all = || self.waited.iter().chain(&self.served).copied();
+        let DriveTimes { waited, served } = &self.inside;
+        let inside = || waited.iter().chain(served).copied();
         // Mostly all are so short that no sum of them wraps: then a few vector instructions do.
-        if all().fold(0, |bits, ns| bits | ns) < 1 << 56 {
-            return Some(all().fold(0, u64::wrapping_add));
+        if self.outside.is_none() && inside().fold(0, |bits, ns| bits | ns) < 1 << 56 {
+            return Some(inside().fold(0, u64::wrapping_add));
         }
-        all().try_fold(0_u64, u64::checked_add)
+        self.all().try_fold(0_u64, u64::checked_add)
     }
 
     /// Their sum, whatever it is.
     pub fn wide_total(&self) -> u128 {
-        self.waited.iter().chain(&self.served).map(|&ns| u128::from(ns)).sum()
+        self.all().map(u128::from).sum()
     }
 
     /// The reason for which it waited longest, among equals the first in order; `None` if it never waited.
     pub fn blocked_by(&self) -> Option<Blocked> {
-        let longest = self.waited.iter().max()?;
-        let first = self.waited.iter().position(|ns| ns == longest)?;
-        (*longest > 0).then(|| Blocked::ALL[first])
+        let outside = self.outside.unwrap_or_default();
+        let waited = self.inside.waited.iter().chain(&outside[..Blocked::COUNT - Blocked::INSIDE]);
+        let longest = *waited.clone().max()?;
+        let first = waited.clone().position(|&ns| ns == longest)?;
+        (longest > 0).then(|| Blocked::ALL[first])
     }
 }
 
@@ -232,6 +289,22 @@ mod tests {
             assert_eq!((times.parts().0, times.total(), times.blocked_by()), (expected, Some(12), Some(reason)), "{name}");
             assert!(!matches!(reason.part(), Part::Transfer | Part::Array | Part::Dram), "{name}");
         }
+    }
+
+    #[test]
+    fn time_in_the_host_interface_counts_like_any_other() {
+        let mut times = Times::default();
+        times.wait(Blocked::Bus, 3);
+        times.serve(Served::Core, 5);
+        times.serve(Served::Link, 7);
+        times.then(&times.clone());
+        let parts = times.parts().0;
+        assert_eq!((parts[Part::BusQueue as usize], parts[Part::Controller as usize], parts[Part::Link as usize]), (6, 10, 14));
+        assert_eq!((times.total(), times.wide_total()), (Some(30), 30));
+        times.wait(Blocked::Link, u64::MAX - 30);
+        assert_eq!((times.total(), times.blocked_by()), (Some(u64::MAX), Some(Blocked::Link)));
+        times.wait(Blocked::Slot, 1);
+        assert_eq!((times.total(), times.wide_total()), (None, 1 << 64));
     }
 
     #[test]

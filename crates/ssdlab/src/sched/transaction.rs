@@ -1,7 +1,7 @@
 //! Page transactions: what elyasi2017 calls sub-requests. They live in a slab and are named by [`TxnId`].
 
 use super::page_order::OnPage;
-use crate::blocked::{Blocked, Served, Times};
+use crate::blocked::{Blocked, DriveTimes, Served};
 use crate::slab::Slab;
 use crate::units::{ChipId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use crate::views::{QueueKind, Ready};
@@ -79,7 +79,7 @@ pub struct Transaction {
     /// Up to when its time is accounted for.
     pub mark: Ns,
     /// Where its time went.
-    pub times: Times,
+    pub times: DriveTimes,
     /// The wait clocks when it began to wait.
     pub noted: ClockNote,
     /// Links of its queue; afterwards `next` links the pages of one multi-plane operation, or the reads that merged with a page move.
@@ -110,7 +110,7 @@ impl Transaction {
             rank: 0,
             behind_in_queue: [None; 2],
             mark: arrival,
-            times: Times::default(),
+            times: DriveTimes::default(),
             noted: ClockNote::default(),
             next: None,
             previous: None,

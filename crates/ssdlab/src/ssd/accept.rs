@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::probes::Event;
-use crate::blocked::{Blocked, Times};
+use crate::blocked::{Blocked, DriveTimes};
 use crate::config::UnmappedRead;
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
@@ -194,7 +194,7 @@ impl Ssd {
 
     /// A page needed no flash: all of its time, if any, was in the host queue.
     fn page_answered(&mut self, now: Ns, request: ReqId) {
-        let mut times = Times::default();
+        let mut times = DriveTimes::default();
         let for_room = self.host.waited_for_room(now, request);
         times.wait(Blocked::NoRoom, for_room);
         times.wait(Blocked::QueueFull, now - self.host.request(request).request.arrival_ns - for_room);

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::blocked::{Blocked, Times};
+use crate::blocked::{Blocked, DriveTimes, Times};
 use crate::distribution::Wide;
 use crate::geometry::Geometry;
 use crate::memory::{self, Exhausted};
@@ -29,7 +29,7 @@ pub(super) struct Outstanding {
     /// Transactions to come or not ended.
     pending: u32,
     /// The times of the transaction that completed last.
-    times: Times,
+    times: DriveTimes,
     /// When that was, and its page.
     last: (Ns, Lpn),
     /// When its pages ended.
@@ -163,7 +163,7 @@ impl HostInterface {
             scattered,
             noted: self.held.for_room(now),
             pending: 1,
-            times: Times::default(),
+            times: DriveTimes::default(),
             last: (0, Lpn(0)),
             ends: Ends { in_warm_up: self.warming_up, ..Ends::default() },
         })
@@ -187,7 +187,7 @@ impl HostInterface {
     }
 
     /// A page of a request needed no flash: its times are these.
-    pub(super) fn page_answered(&mut self, now: Ns, id: ReqId, times: Times) {
+    pub(super) fn page_answered(&mut self, now: Ns, id: ReqId, times: DriveTimes) {
         let outstanding = &mut self.requests[id];
         outstanding.times = times;
         outstanding.last = (now, Lpn(0));
@@ -205,7 +205,7 @@ impl HostInterface {
 
     /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
     #[inline(always)]
-    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &Times)>) -> Option<Completed> {
+    pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &DriveTimes)>) -> Option<Completed> {
         let outstanding = &mut self.requests[id];
         // Among pages that end at one instant the highest counts, so that the times do not depend on the order of simultaneous events.
         let last = page.filter(|&(lpn, _)| (now, lpn) >= outstanding.last);
@@ -218,7 +218,7 @@ impl HostInterface {
         }
         let Outstanding { request, index, sequential, ends, .. } = *outstanding;
         let times = last.map_or(&outstanding.times, |(_, times)| times);
-        self.completions.push(Completion::of(&request, index, sequential, now, times));
+        self.completions.push(Completion::of(&request, index, sequential, now, &Times::from(times)));
         self.requests.remove(id);
         Some(Completed { place: id, request, ends })
     }
