@@ -57,7 +57,7 @@ fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
 
 /// What follows from the requests alone, whatever the drive did: which pages hold data, and how often flash was used for the host.
 fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut has_data: Vec<bool>) -> Result<(), String> {
-    let page = u64::from(config.device.page_bytes);
+    let page = u64::from(config.map_unit_bytes());
     let (mut read_pages, mut written_pages) = (0, 0);
     for request in requests {
         let end = request.offset + request.length;
@@ -80,7 +80,7 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     let counters = ssd.counters();
     let without_flash =
         counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
-    let read_below = counters.host_reads + counters.merged_reads + without_flash - counters.rmw_reads;
+    let read_below = counters.host_reads + counters.reads_along + counters.merged_reads + without_flash - counters.rmw_reads;
     let pages = (written_pages, read_pages);
     match simulation.storage().cache_stats() {
         None if (counters.host_programs, read_below) != pages => {
@@ -241,11 +241,12 @@ fn found(defect: Planted, verify: Verify) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 3] = [
+    let defects: [(Planted, &[&str]); 4] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
+        (Planted::CountsUnitTwice, &["pages valid and counts"]),
     ];
     for (defect, says) in defects {
         let failure = found(defect, Verify::Every);
