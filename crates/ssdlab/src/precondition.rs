@@ -161,8 +161,9 @@ impl<'a> Preparation<'a> {
         self.expected = ranges.iter().map(|range| pages(range).count() as u64).sum();
         for lpn in ranges.iter().flat_map(pages) {
             // Ranges may share a page; it is written once.
-            if self.ftl.lookup(Lpn(lpn as u32)).is_none() {
-                self.write(Lpn(lpn as u32))?;
+            let lpn = Lpn(lpn as u32);
+            if self.ftl.lookup(lpn).is_none() && !self.packs.has(self.way_of(lpn), lpn) {
+                self.write(lpn)?;
             }
             self.look_out()?;
         }
