@@ -532,10 +532,29 @@ class HasOneJobADie(ReferenceFtl):
         super().__init__(config | {"gc": config["gc"] | {"turns": "job"}}, **keys)
 
 
+class CollectsForAUnit(ReferenceFtl):
+    """Takes a block that gains less than a flash page."""
+
+    def _can_be_victim(self, block: int) -> bool:
+        closed = self.written[block] == self.pages_per_block
+        return closed and self.valid_pages(block) < self.pages_per_block
+
+
+class PacksRequestsTogether(ReferenceFtl):
+    """Goes on in the flash page in which the request before has ended."""
+
+    def _program_page(self, pool: Pool, lpns: list[int], block: int) -> None:
+        for lpn in lpns:
+            if pool.host is None:
+                self._open_host_block(pool)
+            self._program(pool, lpn, self._host_block(pool))
+
+
 PLANTED = [
     BreaksTiesTheOtherWay,
     CleansAsALogDoes,
     CollectsAtTheShareItself,
+    CollectsForAUnit,
     CountsAgesFromOne,
     CountsThePoolsOtherwise,
     HasOneJobADie,
@@ -543,6 +562,7 @@ PLANTED = [
     LeavesColdBlocksInFront,
     LetsJobsOfADieTakeTurns,
     LetsTheLastFreeBlockBe,
+    PacksRequestsTogether,
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,
     SparesTheAverageToo,

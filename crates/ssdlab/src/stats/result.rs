@@ -436,7 +436,7 @@ pub struct FlashResult {
     /// Page reads, of host and GC.
     #[schemars(extend("unit" = "count"))]
     pub reads: u64,
-    /// Page programs, of host and GC.
+    /// Page programs, of host and GC; with mapping units the units that they wrote, without padding, here and below.
     #[schemars(extend("unit" = "count"))]
     pub programs: u64,
     /// Page programs of host writes.
