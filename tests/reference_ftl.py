@@ -242,6 +242,8 @@ class ReferenceFtl:
                     self._send(lpn, self._fill_page)
         for way in self.on_their_way:
             self._fill_page(way)
+            way.clear()
+        self.padded_units = 0  # nor is padding counted
 
     def overwrite(self, lpn: int) -> None:
         """Sends one logical page on its way, where nothing takes time."""

@@ -246,7 +246,7 @@ fn planted_defects_are_found() {
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
-        (Planted::CountsUnitTwice, &["pages valid and counts"]),
+        (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {
         let failure = found(defect, Verify::Every);

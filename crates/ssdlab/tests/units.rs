@@ -206,7 +206,8 @@ fn padding_counts_as_programmed() {
 #[test]
 fn reads_of_one_page_are_one_flash_read() {
     let mut simulation = simulation(&filled(quarters()));
-    let requests = [quarters_of(RequestKind::Read, 0, 0, 8), quarters_of(RequestKind::Read, 1, 0, 1), quarters_of(RequestKind::Read, 1, 1, 1)];
+    let requests =
+        [quarters_of(RequestKind::Read, 0, 0, 8), quarters_of(RequestKind::Read, 1, 0, 1), quarters_of(RequestKind::Read, 1, 1, 1)];
     for request in requests {
         simulation.submit(request).unwrap();
     }
@@ -263,7 +264,10 @@ fn amplification(unit_bytes: u32, pages_per_block: u32, page_bytes: u32, spare: 
 fn units_amplify_writes_as_pages_of_their_size_do() {
     for spare in [0.07, 0.15, 0.28] {
         let (units, pages) = (amplification(4096, 1024, 16384, spare), amplification(4096, 4096, 4096, spare));
-        println!("spare {spare}: {units:.4} with units of 4 KiB on pages of 16 KiB, {pages:.4} with pages of 4 KiB: {:+.2} %", (units / pages - 1.0) * 100.0);
+        println!(
+            "spare {spare}: {units:.4} with units of 4 KiB on pages of 16 KiB, {pages:.4} with pages of 4 KiB: {:+.2} %",
+            (units / pages - 1.0) * 100.0
+        );
         assert!((units / pages - 1.0).abs() < 0.01, "{spare}: {units} {pages}");
         assert!(units > pages, "padding costs something");
     }

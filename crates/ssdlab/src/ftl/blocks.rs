@@ -409,7 +409,8 @@ impl Blocks {
 
     /// Plants a defect: the block counts a valid page more than it has.
     pub fn count_twice(&mut self, block: BlockId) {
-        if self.state(block) == BlockState::Open {
+        // No more than are programmed, as lists have no place for such a block.
+        if self.state(block) == BlockState::Open && self.valid(block) < self.programmed(block) {
             self.blocks[block.index()].valid += 1;
         }
     }

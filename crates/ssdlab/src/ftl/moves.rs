@@ -275,7 +275,10 @@ mod tests {
                         blocks_taken += taken.len();
                         from = batch.end;
                     }
-                    assert_eq!(batched.move_batch(POOL, victim, from, false, 9, |_, _| ()), Batch { end: from, moves: 0, stale: 0, padding: 0 });
+                    assert_eq!(
+                        batched.move_batch(POOL, victim, from, false, 9, |_, _| ()),
+                        Batch { end: from, moves: 0, stale: 0, padding: 0 }
+                    );
                     batched.commit_erase(POOL, victim);
                     single.commit_erase(POOL, victim);
                     assert_equal(&batched, &single);

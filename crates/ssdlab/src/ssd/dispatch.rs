@@ -170,8 +170,7 @@ impl Ssd {
     /// The page of the pool's move has another place by now, and its program has not begun.
     fn is_unneeded(&self, pool: PoolId, phase: Phase) -> bool {
         let before_target = matches!(phase, Phase::Read(_) | Phase::BeforeOut | Phase::BeforeIn);
-        let unneeded =
-            |moved: &Move| moved.to.is_none() && moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from);
+        let unneeded = |moved: &Move| moved.to.is_none() && moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from);
         if self.rules.gc.gathers() {
             return before_target && self.gc.units(pool).iter().all(unneeded);
         }

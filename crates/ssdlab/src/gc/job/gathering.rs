@@ -34,7 +34,8 @@ impl Gathering {
         let per_program = geometry.units_per_page as usize;
         let wanted = per_program * programs_in_flight as usize;
         // The last read may bring a page of them more.
-        let room = Gathered { buffered: Vec::with_capacity(wanted + per_program), in_service: Vec::with_capacity(per_program), programs: false };
+        let room =
+            Gathered { buffered: Vec::with_capacity(wanted + per_program), in_service: Vec::with_capacity(per_program), programs: false };
         Gathering { pools: vec![room; geometry.pools.count.get() as usize], per_program, wanted, discarded: 0 }
     }
 
