@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
-use crate::common::{random_cache, random_config, random_requests};
+use crate::common::{mapping_units, random_cache, random_config, random_requests};
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -127,10 +127,12 @@ fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), bel
     if agree { Ok(()) } else { Err(format!("{pages:?} pages were written and read, {below:?} below: {stats:?}")) }
 }
 
-/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end.
+/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end; a quarter maps units
+/// below the page.
 fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "swarm");
     let mut config = random_config(&mut rng);
+    mapping_units(&rng, &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
     if rng.chance(0.4) {

@@ -119,12 +119,11 @@ pub fn random_config(rng: &mut Rng) -> Config {
         by_requests(rng, &mut config);
     }
     how_dies_are_shared(rng, &mut config);
-    mapping_units(rng, &mut config);
     config
 }
 
-/// A quarter of the drives whose pages can be divided maps units smaller than a page. Again from a stream of its own.
-fn mapping_units(rng: &Rng, config: &mut Config) {
+/// Half of the drives whose pages can be divided map units smaller than a page. Again from a stream of its own.
+pub fn mapping_units(rng: &Rng, config: &mut Config) {
     let rng = &mut Rng::new(rng.clone().bits(), "units");
     let units = pick(rng, &[2, 4, 8]);
     if config.device.page_bytes < 512 * units || rng.chance(0.5) {
