@@ -276,7 +276,7 @@ fn units_amplify_writes_as_pages_of_their_size_do() {
 #[test]
 fn a_unit_of_a_page_changes_nothing() {
     let write_or_read = |i: u64| {
-        let kind = if i % 3 == 0 { RequestKind::Read } else { RequestKind::Write };
+        let kind = if i.is_multiple_of(3) { RequestKind::Read } else { RequestKind::Write };
         bytes(kind, 100_000 * i, i * 7_919 % 60 * 1024, 1024 * (1 + i % 5))
     };
     let run = |unit: Option<u32>| {
