@@ -137,6 +137,15 @@ class ReferenceFtl:
         self.erases_of = [0] * blocks
         """By block: how often it was erased."""
         self.clock = 0
+        self._count_from_zero()
+        self.on_their_way: list[list[int]] = [[] for _ in self.pools]
+        """By pool, where nothing takes time: units that do not fill a program yet."""
+        self.collecting: set[int] = set()
+        """Dies on which a job has begun that is over only after the request being written."""
+        self.waits_for_turn = 0
+        """Jobs that waited for one of another pool of their die."""
+
+    def _count_from_zero(self) -> None:
         self.host_programs = 0
         self.gc_programs = 0
         self.erases = 0
@@ -145,12 +154,6 @@ class ReferenceFtl:
         self.trimmed_pages = 0
         self.victim_fallbacks = 0
         self.padded_units = 0
-        self.on_their_way: list[list[int]] = [[] for _ in self.pools]
-        """By pool, where nothing takes time: units that do not fill a program yet."""
-        self.collecting: set[int] = set()
-        """Dies on which a job has begun that is over only after the request being written."""
-        self.waits_for_turn = 0
-        """Jobs that waited for one of another pool of their die."""
 
     # Geometry
 

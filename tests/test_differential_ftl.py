@@ -540,14 +540,19 @@ class CollectsForAUnit(ReferenceFtl):
         return closed and self.valid_pages(block) < self.pages_per_block
 
 
-class PacksRequestsTogether(ReferenceFtl):
-    """Goes on in the flash page in which the request before has ended."""
+class PadsNothing(ReferenceFtl):
+    """Goes on in the flash page in which the program before has ended."""
+
+    def _pad(self, pool: Pool, block: int) -> None:
+        pass
 
     def _program_page(self, pool: Pool, lpns: list[int], block: int) -> None:
         for lpn in lpns:
-            if pool.host is None:
+            # The one before may have filled the block.
+            if self.written[block] == self.pages_per_block:
                 self._open_host_block(pool)
-            self._program(pool, lpn, self._host_block(pool))
+                block = self._host_block(pool)
+            self._program(pool, lpn, block)
 
 
 PLANTED = [
@@ -562,7 +567,7 @@ PLANTED = [
     LeavesColdBlocksInFront,
     LetsJobsOfADieTakeTurns,
     LetsTheLastFreeBlockBe,
-    PacksRequestsTogether,
+    PadsNothing,
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,
     SparesTheAverageToo,
