@@ -127,7 +127,7 @@ fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), bel
     if agree { Ok(()) } else { Err(format!("{pages:?} pages were written and read, {below:?} below: {stats:?}")) }
 }
 
-/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end; a quarter maps units
+/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end; some map units
 /// below the page.
 fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "swarm");

@@ -122,11 +122,14 @@ pub fn random_config(rng: &mut Rng) -> Config {
     config
 }
 
-/// Half of the drives whose pages can be divided map units smaller than a page. Again from a stream of its own.
+/// Half of the small drives whose pages can be divided map units smaller than a page. Again from a stream of its own.
 pub fn mapping_units(rng: &Rng, config: &mut Config) {
     let rng = &mut Rng::new(rng.clone().bits(), "units");
     let units = pick(rng, &[2, 4, 8]);
-    if config.device.page_bytes < 512 * units || rng.chance(0.5) {
+    let device = &config.device;
+    let planes = device.channels * device.chips_per_channel * device.dies_per_chip * device.planes_per_die;
+    // Recounting large drives of many units after every event takes too long.
+    if device.page_bytes < 512 * units || planes > 6 || rng.chance(0.5) {
         return;
     }
     config.ftl.map_unit_bytes = Some(config.device.page_bytes / units);
