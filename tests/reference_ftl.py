@@ -23,6 +23,11 @@ What the model's description leaves open is decided here, in the functions named
 * ``fill``, ``prefill``: evaluate no trigger (nothing is invalid), are not counted as
   host programs. ``begin`` evaluates it.
 * ``write_bytes``: a partial write reads the old page only where there is one.
+* ``write_bytes``: the units of one request that go to one pool, in address order, share
+  programs, as many as a page holds. Those that are read first come with them.
+* ``_run_job``: a job's last program is padded.
+* ``prefill``, ``overwrite``: units on their way to one pool share a program, from whatever
+  requests they are. One that comes again has those before it programmed first.
 * ``_write_page``: where a die has one job at a time (``turns``) and the host goes first,
   the pages of a request are over, one after the other, before the first job moves one.
 """
@@ -30,6 +35,7 @@ What the model's description leaves open is decided here, in the functions named
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -77,10 +83,13 @@ class Pool:
 class ReferenceFtl:
     """An untimed page-mapping FTL with garbage collection by any policy without chance.
 
+    With ``ftl.map_unit_bytes`` what is called a page below is a mapping unit, but for a flash
+    page, which has several.
+
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
+    map_unit_bytes partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
     priority``).
     """
 
@@ -92,8 +101,11 @@ class ReferenceFtl:
         self.dies_per_chip: int = device["dies_per_chip"]
         self.planes_per_die: int = device["planes_per_die"]
         self.blocks_per_plane: int = device["blocks_per_plane"]
-        self.pages_per_block: int = device["pages_per_block"]
-        self.page_bytes: int = device.get("page_bytes", 4096)
+        flash_page_bytes: int = device.get("page_bytes", 4096)
+        self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
+        self.units: int = flash_page_bytes // self.page_bytes
+        """Units that a flash page holds: programmed together."""
+        self.pages_per_block: int = device["pages_per_block"] * self.units
         self.allocation = _one_of(ftl, "allocation", "CWDP", _permutations("CWDP"))
         self.pool_scope = _one_of(ftl, "pool", "plane", ["plane", "die"])
         self.frontier = _one_of(ftl, "frontier", "separate", ["separate", "shared"])
@@ -125,6 +137,15 @@ class ReferenceFtl:
         self.erases_of = [0] * blocks
         """By block: how often it was erased."""
         self.clock = 0
+        self._count_from_zero()
+        self.on_their_way: list[list[int]] = [[] for _ in self.pools]
+        """By pool, where nothing takes time: units that do not fill a program yet."""
+        self.collecting: set[int] = set()
+        """Dies on which a job has begun that is over only after the request being written."""
+        self.waits_for_turn = 0
+        """Jobs that waited for one of another pool of their die."""
+
+    def _count_from_zero(self) -> None:
         self.host_programs = 0
         self.gc_programs = 0
         self.erases = 0
@@ -132,10 +153,7 @@ class ReferenceFtl:
         self.rmw_reads = 0
         self.trimmed_pages = 0
         self.victim_fallbacks = 0
-        self.collecting: set[int] = set()
-        """Dies on which a job has begun that is over only after the request being written."""
-        self.waits_for_turn = 0
-        """Jobs that waited for one of another pool of their die."""
+        self.padded_units = 0
 
     # Geometry
 
@@ -164,10 +182,11 @@ class ReferenceFtl:
         return [block for row in zip(*by_plane, strict=True) for block in row]
 
     def _exported_pages(self, overprovisioning: float) -> int:
-        """The exported share of the pages, an equal whole number from each pool."""
+        """The exported share of the pages, an equal number of flash pages from each pool."""
         pages = sum(len(pool.blocks) for pool in self.pools) * self.pages_per_block
         exported = math.floor(pages * (1.0 - overprovisioning))
-        return exported // len(self.pools) * len(self.pools)
+        stripe = len(self.pools) * self.units
+        return exported // stripe * stripe
 
     def _soft_blocks(self, soft: float) -> int:
         """T_soft in blocks: below 1 a share of the pool, else a number; at least 1."""
@@ -197,6 +216,7 @@ class ReferenceFtl:
             "D": self.dies_per_chip,
             "P": self.planes_per_die,
         }
+        lpn //= self.units
         coordinates = {}
         for letter in self.allocation:
             if letter == "P" and self.pool_scope == "die":
@@ -221,10 +241,35 @@ class ReferenceFtl:
         for offset, length in ranges:
             self._check_range(offset, length)
             for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
-                if self.place_of[lpn] == NOWHERE:
-                    pool = self.pools[self.pool_of(lpn)]
-                    self._open_host_block(pool)
-                    self._program(pool, lpn, self._host_block(pool))
+                if self.place_of[lpn] == NOWHERE and lpn not in self.on_their_way[self.pool_of(lpn)]:
+                    self._send(lpn, self._fill_page)
+        for way in self.on_their_way:
+            self._fill_page(way)
+            way.clear()
+        self.padded_units = 0  # nor is padding counted
+
+    def overwrite(self, lpn: int) -> None:
+        """Sends one logical page on its way, where nothing takes time."""
+        self._check_page(lpn)
+        self.collecting.clear()
+        self._send(lpn, self._write_page)
+
+    def _send(self, lpn: int, write: Callable[[list[int]], None]) -> None:
+        """Writes what is on its way to the pool of ``lpn`` once it fills a program."""
+        way = self.on_their_way[self.pool_of(lpn)]
+        if lpn in way:
+            write(way)
+            way.clear()
+        way.append(lpn)
+        if len(way) == self.units:
+            write(way)
+            way.clear()
+
+    def _fill_page(self, lpns: list[int]) -> None:
+        if lpns:
+            pool = self.pools[self.pool_of(lpns[0])]
+            self._open_host_block(pool)
+            self._program_page(pool, lpns, self._host_block(pool))
 
     def begin(self) -> None:
         """Has every pool collect if it is short of free blocks as it is."""
@@ -235,7 +280,7 @@ class ReferenceFtl:
         """Writes one logical page."""
         self._check_page(lpn)
         self.collecting.clear()
-        self._write_page(lpn)
+        self._write_page([lpn])
 
     def trim(self, lpn: int) -> None:
         """The data of one logical page is no longer needed."""
@@ -254,10 +299,24 @@ class ReferenceFtl:
         """Writes a range of bytes: every page it touches, in address order."""
         self._check_range(offset, length)
         self.collecting.clear()
-        for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
+        lpns = range(offset // self.page_bytes, self._page_after(offset + length))
+        for lpn in lpns:
             if not self._wholly_inside(lpn, offset, length):
                 self._read_for_partial_write(lpn)
-            self._write_page(lpn)
+        for together in self._programs(lpns):
+            self._write_page(together)
+
+    def _programs(self, lpns: range) -> list[list[int]]:
+        """The pages of a request by program, in the order of their first pages."""
+        programs: list[list[int]] = []
+        last_of: dict[int, list[int]] = {}
+        for lpn in lpns:
+            program = last_of.get(self.pool_of(lpn), [])
+            if len(program) % self.units == 0:
+                program = last_of[self.pool_of(lpn)] = []
+                programs.append(program)
+            program.append(lpn)
+        return programs
 
     def trim_bytes(self, offset: int, length: int) -> None:
         """Trims the pages that lie wholly inside a range of bytes."""
@@ -289,7 +348,9 @@ class ReferenceFtl:
 
     # Writing
 
-    def _write_page(self, lpn: int) -> None:
+    def _write_page(self, lpns: list[int]) -> None:
+        """Writes what one program takes."""
+        lpn = lpns[0]
         pool = self.pools[self.pool_of(lpn)]
         took_a_block = self._open_host_block(pool)
         first_victim = None
@@ -302,8 +363,8 @@ class ReferenceFtl:
             self.waits_for_turn += waits
             first_victim = self._victim(pool) if decides and not waits else None
         jobs = self.jobs
-        self._program(pool, lpn, self._host_block(pool))
-        self.host_programs += 1
+        self._program_page(pool, lpns, self._host_block(pool))
+        self.host_programs += len(lpns)
         if first_victim is not None:
             self._run_job(pool, first_victim)
         if decides or pool.starved:
@@ -330,6 +391,20 @@ class ReferenceFtl:
     def _host_block(self, pool: Pool) -> int:
         assert pool.host is not None
         return pool.host
+
+    def _program_page(self, pool: Pool, lpns: list[int], block: int) -> None:
+        """Writes units to the next flash page of ``block``."""
+        for lpn in lpns:
+            self._program(pool, lpn, block)
+        self._pad(pool, block)
+
+    def _pad(self, pool: Pool, block: int) -> None:
+        """What is left of a flash page holds nothing."""
+        padding = -self.written[block] % self.units
+        self.padded_units += padding
+        self.written[block] += padding
+        if padding and self.written[block] == self.pages_per_block:
+            self._close(pool, block)
 
     def _program(self, pool: Pool, lpn: int, block: int) -> None:
         """Writes ``lpn`` to the next page of ``block``, which is closed if now full."""
@@ -386,7 +461,8 @@ class ReferenceFtl:
 
     def _trigger_fires(self, pool: Pool) -> bool:
         if self.trigger == "invalid-share":
-            return any(self._invalid_share(b) > self.invalid_share for b in self._closed(pool))
+            gaining = [block for block in self._closed(pool) if self._can_be_victim(block)]
+            return any(self._invalid_share(b) > self.invalid_share for b in gaining)
         return len(pool.free) < self.soft_blocks
 
     def _invalid_share(self, block: int) -> Fraction:
@@ -455,7 +531,7 @@ class ReferenceFtl:
     def _can_be_victim(self, block: int) -> bool:
         # Free blocks have no page written, frontiers not yet all.
         closed = self.written[block] == self.pages_per_block
-        return closed and self.valid_pages(block) < self.pages_per_block
+        return closed and self.valid_pages(block) <= self.pages_per_block - self.units
 
     def valid_pages(self, block: int) -> int:
         """How many pages of ``block`` hold valid data."""
@@ -472,6 +548,10 @@ class ReferenceFtl:
                 lpn = self.owner_of[ppn]
                 self._program(pool, lpn, self._gc_block(pool))
                 self.gc_programs += 1
+        # Nothing to pad if the last unit has filled its block.
+        filling = pool.host if self.frontier == "shared" else pool.gc
+        if filling is not None:
+            self._pad(pool, filling)
         self._erase(victim)
         pool.free.append(victim)
         self.jobs += 1

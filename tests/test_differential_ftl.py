@@ -92,18 +92,27 @@ def cases(draw: st.DrawFn) -> Case:
     pools = pools_of(device, pools_by)
     kept = ["fill"] if crowded else ["fill", "fill", "ranges", "none"]
     footprints = [1.0] if crowded else [1.0, 1.0, 1.0, 0.3]
+    units = draw(st.sampled_from([1, 1, 2, 4, 8])) if device["page_bytes"] == 4096 else 1
+    if units > 1:
+        ftl["map_unit_bytes"] = 4096 // units
+        device["blocks_per_plane"] += 5
     blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
     gc = draw(collectors())
     if crowded:
         gc |= {"scope": draw(st.sampled_from(["none", "plane", "block"])), "trigger": "soft"}
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
+    # Each block may keep a unit less than a page invalid.
+    frontiers += -(-blocks * (units - 1) // (device["pages_per_block"] * units))
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
     gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
     # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
     alone = gc["scope"] not in ("none", "plane", "block")
     scheduler = draw(schedulers(device))
+    if units > 1 and ftl["partial_write"] == "rmw":
+        # All units are read before any is programmed: the last comes with the others.
+        scheduler["order"] = "fr-fcfs"
     if gc["turns"] == "job" and not alone:
         # Which plane's write begins before another's has landed decides whose job is first. Planes that program together, or overlap, begin
         # in an order that the reference does not know.
@@ -206,7 +215,7 @@ def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
     """The workload of a case: offsets and lengths in bytes, half of them at pages' edges."""
     dice = random.Random(case.seed)
     page = case.config["device"]["page_bytes"]
-    footprint = max(1, int(exported_pages * case.footprint))
+    footprint = max(1, int(exported_pages * case.footprint) // units_of(case))
     made = []
     for _ in range(case.requests):
         pages = dice.randint(1, min(case.pages_max, footprint))
@@ -219,6 +228,11 @@ def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
         op = dice.choices(["write", "trim", "read"], case.mix)[0]
         made.append(ssdlab.Request(op=op, offset=first, length=end - first))  # type: ignore[arg-type]
     return made
+
+
+def units_of(case: Case) -> int:
+    page: int = case.config["device"]["page_bytes"]
+    return page // case.config["ftl"].get("map_unit_bytes", page)
 
 
 # The comparison
@@ -288,6 +302,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "jobs": result.gc.jobs,
         "reads before partial writes": result.counters.rmw_reads,
         "trimmed pages": result.counters.trimmed_pages,
+        "padded units": result.counters.padded_units,
         "stale moves": result.gc.stale_moves,
         "victims chosen by greedy instead": result.counters.victim_fallbacks,
     }
@@ -299,6 +314,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "jobs": reference.jobs,
         "reads before partial writes": reference.rmw_reads,
         "trimmed pages": reference.trimmed_pages,
+        "padded units": reference.padded_units,
         "stale moves": 0,
         "victims chosen by greedy instead": reference.victim_fallbacks,
     }
@@ -381,8 +397,8 @@ def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Ta
     after = ssdlab.Simulator(set=keys, seed=1).finish().precondition
     reference.fill()
     dice, pages = CoreRandom(), int(reference.exported_pages * share)
-    for _ in range(after.pages_overwritten):
-        reference.write(dice.below(pages))
+    while reference.host_programs < after.pages_overwritten:
+        reference.overwrite(dice.below(pages))
     agree(drive, reference, f"after {kind}")
     if kind == "soft":
         same("erases", 0, reference.erases, "before collection has begun")
@@ -408,6 +424,7 @@ def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> Non
         assert 2 * tally.counts[f"jobs of {policy}"] > tally.cases, policy
     assert tally.counts["victims chosen by greedy instead"] > 0
     assert tally.counts["jobs that waited for their turn"] > 100
+    assert tally.counts["padded units"] > 3 * tally.cases
 
 
 def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
@@ -515,10 +532,34 @@ class HasOneJobADie(ReferenceFtl):
         super().__init__(config | {"gc": config["gc"] | {"turns": "job"}}, **keys)
 
 
+class CollectsForAUnit(ReferenceFtl):
+    """Takes a block that gains less than a flash page."""
+
+    def _can_be_victim(self, block: int) -> bool:
+        closed = self.written[block] == self.pages_per_block
+        return closed and self.valid_pages(block) < self.pages_per_block
+
+
+class PadsNothing(ReferenceFtl):
+    """Goes on in the flash page in which the program before has ended."""
+
+    def _pad(self, pool: Pool, block: int) -> None:
+        pass
+
+    def _program_page(self, pool: Pool, lpns: list[int], block: int) -> None:
+        for lpn in lpns:
+            # The one before may have filled the block.
+            if self.written[block] == self.pages_per_block:
+                self._open_host_block(pool)
+                block = self._host_block(pool)
+            self._program(pool, lpn, block)
+
+
 PLANTED = [
     BreaksTiesTheOtherWay,
     CleansAsALogDoes,
     CollectsAtTheShareItself,
+    CollectsForAUnit,
     CountsAgesFromOne,
     CountsThePoolsOtherwise,
     HasOneJobADie,
@@ -526,6 +567,7 @@ PLANTED = [
     LeavesColdBlocksInFront,
     LetsJobsOfADieTakeTurns,
     LetsTheLastFreeBlockBe,
+    PadsNothing,
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,
     SparesTheAverageToo,

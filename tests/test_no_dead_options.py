@@ -214,6 +214,7 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.pool": Context(("plane", "die"), base=TALL),
     "ftl.frontier": Context(("shared", "separate")),
     "ftl.partial_write": Context(("rmw", "program"), trace=partial),
+    "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
     "ftl.precondition.kind": Context(
         ("none", "fill", "ranges", "soft", "steady"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"

@@ -19,7 +19,7 @@ def config(
     overprovisioning: float = 0.5,
     soft: float = 2.0,
     victim: str = "greedy",
-    **ftl: str,
+    **ftl: str | int,
 ) -> dict[str, Any]:
     """A configuration; ``geometry`` is channels, chips, dies and planes."""
     channels, chips, dies, planes = geometry
@@ -294,6 +294,40 @@ def test_host_writes_leave_the_last_free_block_to_collection() -> None:
     ftl.write(6)
     assert ftl.mapping()[2:7] == [-1, 2, 4, 5, 0]
     assert ftl.free_lists() == [[3]]
+
+
+def test_units_by_hand() -> None:
+    """Two units a page, two pages a block: three blocks hold units 0 to 11."""
+    ftl = filled(map_unit_bytes=2048)
+    assert (ftl.mapping(), ftl.free_lists()) == (list(range(12)), [[3, 4, 5]])
+    ftl.write_bytes(0, 4096)  # units 0 and 1 share a page of block 3
+    ftl.write_bytes(2 * 2048, 2048)  # unit 2 and padding fill the other
+    assert ftl.mapping()[:4] == [12, 13, 14, 3]
+    assert (ftl.padded_units, ftl.jobs) == (1, 0)
+    # Block 4 is taken, one is left: GC. Of block 0 a whole page and more can be gained,
+    # of blocks 1 and 3 only a unit. Unit 3 goes to block 5 with padding. One free block
+    # is still too few, but nothing more is to be gained.
+    ftl.write_bytes(4 * 2048, 2048)
+    assert ftl.mapping() == [12, 13, 14, 20, 16, 5, 6, 7, 8, 9, 10, 11]
+    assert (ftl.free_lists(), ftl.jobs, ftl.padded_units) == ([[0]], 1, 3)
+    # A part of unit 5 makes a page of block 1 worth gaining. Units 6 and 7 share a page.
+    ftl.write_bytes(5 * 2048, 512)
+    assert ftl.mapping() == [12, 13, 14, 20, 16, 18, 22, 23, 8, 9, 10, 11]
+    assert (ftl.free_lists(), ftl.jobs, ftl.padded_units) == ([[0, 1]], 2, 4)
+    assert (ftl.host_programs, ftl.gc_programs, ftl.rmw_reads) == (5, 3, 1)
+    ftl.check()
+
+
+def test_units_that_nobody_waits_for_share_a_program() -> None:
+    ftl = ReferenceFtl(config(map_unit_bytes=2048))
+    ftl.prefill([(0, 1), (5 * 2048, 1), (0, 2 * 2048), (9 * 2048, 1)])
+    # Units 0 and 5, then 1 and 9.
+    assert ftl.mapping() == [0, 2, -1, -1, -1, 1, -1, -1, -1, 3, -1, -1]
+    ftl.overwrite(0)
+    ftl.overwrite(0)  # the first of them goes alone
+    ftl.overwrite(5)
+    assert (ftl.mapping()[0], ftl.mapping()[5]) == (6, 7)
+    assert (ftl.host_programs, ftl.padded_units) == (3, 1)
 
 
 def test_a_prefill_writes_each_page_that_it_touches_once() -> None:

@@ -241,7 +241,7 @@ class Gc(Section):
     erases: int
     """Blocks erased. Unit: count."""
     write_amplification: float
-    """Write amplification: page programs of host and GC over page programs of the host.
+    """Write amplification: page programs of host and GC over page programs of the host; of mapping units, padding counts as programmed.
 
     Absent if the host programmed no page. Unit: ratio.
     """
@@ -455,7 +455,7 @@ class Flash(Section):
     reads: int
     """Page reads, of host and GC. Unit: count."""
     programs: int
-    """Page programs, of host and GC. Unit: count."""
+    """Page programs, of host and GC; with mapping units the units that they wrote, without padding, here and below. Unit: count."""
     host_programs: int
     """Page programs of host writes. Unit: count."""
     gc_programs: int
@@ -715,6 +715,11 @@ class Counters(Section):
     """Multi-plane operations. Absent where the run does not have it. Unit: count."""
     overlapped_operations: int
     """Operations that overlapped another through the cache register. Absent where the run does not have it. Unit: count."""
+    padded_units: int
+    """Mapping units of padding: what programs of host and GC left of their flash pages (`ftl.map_unit_bytes`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     page_order_waits: int
     """Operations that waited for an older one on their page. Absent where the run does not have it. Unit: count."""
     pause_reads: int
@@ -723,6 +728,11 @@ class Counters(Section):
     """Pages read by commands that held the bus (read_command_ns). Absent where the run does not have it. Unit: count."""
     read_passes: int
     """Reads that a later one bypassed (read_bypass). Absent where the run does not have it. Unit: count."""
+    reads_along: int
+    """Reads of mapping units that came with the flash read of another unit of their request, of the same flash page.
+
+    Absent where the run does not have it. Unit: count.
+    """
     redirected_writes: int
     """Writes given a page of another block, since a GC job had the shared open block to itself.
 

@@ -74,7 +74,7 @@ fn replay(config: &Config, ftl: &mut Ftl) {
     for _ in 0..WRITES {
         let lpn = Lpn(rng.below(pages) as u32);
         let pool = ftl.geometry().home(lpn).0;
-        assert!(untimed::write(ftl, &mut victims, pool, lpn, &mut counts));
+        assert!(untimed::write(ftl, &mut victims, pool, &[lpn], &mut counts));
     }
 }
 

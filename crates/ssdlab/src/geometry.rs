@@ -1,4 +1,7 @@
 //! Addresses: how channels, chips, dies, planes, blocks and pages are numbered, and where static allocation puts a page.
+//!
+//! A *page* here, and wherever pages are numbered, is what the map has an entry for: a flash page, or, with `ftl.map_unit_bytes`, a mapping
+//! unit, of which a flash page holds [`Geometry::units_per_page`].
 
 use crate::config::{Allocation, Config, Dimension, PoolScope};
 use crate::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
@@ -57,6 +60,10 @@ pub struct Geometry {
     pub blocks: u32,
     /// Number of physical pages (below 2^31 - 2: the map keeps a flag and two special values).
     pub pages: u32,
+    /// Pages in one flash page: 1, or, with `ftl.map_unit_bytes`, the units that it holds.
+    pub units_per_page: u32,
+    /// The same as a power of two.
+    unit_shift: u32,
     /// Number of pages the host sees.
     pub exported_pages: u32,
     /// User bytes of a page.
@@ -104,7 +111,10 @@ impl Geometry {
         let dies = chips * device.dies_per_chip;
         let planes = dies * device.planes_per_die;
         let blocks = planes * device.blocks_per_plane;
-        let pages = blocks * device.pages_per_block;
+        let units_per_page = config.units_per_page();
+        let pages_per_block = device.pages_per_block * units_per_page;
+        let pages = blocks * pages_per_block;
+        let page_bytes = device.page_bytes / units_per_page;
         let pools = Pools::new(config);
         let exported = (f64::from(pages) * (1.0 - device.overprovisioning)).floor() as u32;
         Geometry {
@@ -114,15 +124,17 @@ impl Geometry {
             planes,
             blocks,
             pages,
-            // Whole stripes only, so that every pool carries the same share.
-            exported_pages: exported - exported % pools.count.get(),
-            page_bytes: device.page_bytes,
-            page_shift: device.page_bytes.is_power_of_two().then(|| device.page_bytes.trailing_zeros()),
+            units_per_page,
+            unit_shift: units_per_page.trailing_zeros(),
+            // Whole stripes of flash pages only, so that every pool carries the same share.
+            exported_pages: exported - exported % (pools.count.get() * units_per_page),
+            page_bytes,
+            page_shift: page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros()),
             dies_per_channel: Divisor::new(dies / device.channels),
             dies_per_chip: Divisor::new(device.dies_per_chip),
             planes_per_die: Divisor::new(device.planes_per_die),
             blocks_per_plane: Divisor::new(device.blocks_per_plane),
-            pages_per_block: Divisor::new(device.pages_per_block),
+            pages_per_block: Divisor::new(pages_per_block),
             pools,
         }
     }
@@ -158,6 +170,18 @@ impl Geometry {
     #[inline(always)]
     pub fn page(&self, block: BlockId, offset: u32) -> Ppn {
         Ppn(block.0 * self.pages_per_block.get() + offset)
+    }
+
+    /// The offset in its block of the flash page in which a page lies.
+    #[inline(always)]
+    pub fn flash_page(&self, ppn: Ppn) -> u32 {
+        self.split_page(ppn).1 >> self.unit_shift
+    }
+
+    /// The first of the pages that share a flash page with this one.
+    #[inline(always)]
+    pub fn first_in_flash_page(&self, ppn: Ppn) -> Ppn {
+        Ppn(ppn.0 & !(self.units_per_page - 1))
     }
 
     /// The plane of a block.
@@ -235,8 +259,8 @@ impl Geometry {
     /// The pool to which static allocation sends a logical page, and its rank among that pool's pages.
     #[inline(always)]
     pub fn home(&self, lpn: Lpn) -> (PoolId, u32) {
-        let (rank, stripe) = self.pools.count.split(lpn.0);
-        (self.pools.of_stripe[stripe as usize], rank)
+        let (row, stripe) = self.pools.count.split(lpn.0 >> self.unit_shift);
+        (self.pools.of_stripe[stripe as usize], row << self.unit_shift | lpn.0 & (self.units_per_page - 1))
     }
 
     /// The pool to which static allocation sends a logical page.
@@ -259,7 +283,8 @@ impl Geometry {
         let (block, offset) = self.split_page(ppn);
         let (pool, index) = self.index_in_pool(block);
         let rank = index * self.pages_per_block.get() + offset;
-        Lpn(rank * self.pools.count.get() + self.pools.stripe_of[pool.index()])
+        let flash_page = (rank >> self.unit_shift) * self.pools.count.get() + self.pools.stripe_of[pool.index()];
+        Lpn(flash_page << self.unit_shift | rank & (self.units_per_page - 1))
     }
 }
 
@@ -322,6 +347,10 @@ mod tests {
     use super::*;
 
     fn small(allocation: &str, pool: PoolScope) -> Geometry {
+        small_with_units(allocation, pool, 1)
+    }
+
+    fn small_with_units(allocation: &str, pool: PoolScope, units_per_page: u32) -> Geometry {
         let mut config = Config::default();
         config.device.channels = 2;
         config.device.chips_per_channel = 3;
@@ -331,6 +360,7 @@ mod tests {
         config.device.pages_per_block = 4;
         config.ftl.allocation = allocation.parse().unwrap();
         config.ftl.pool = pool;
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes / units_per_page);
         Geometry::new(&config)
     }
 
@@ -359,10 +389,19 @@ mod tests {
     }
 
     #[test]
+    fn units_of_one_flash_page_go_to_one_pool() {
+        let geometry = small_with_units("CWDP", PoolScope::Plane, 4);
+        let pools: Vec<u32> = (0..12).map(|lpn| geometry.home(Lpn(lpn)).0.0).collect();
+        assert_eq!(pools, [0, 0, 0, 0, 12, 12, 12, 12, 4, 4, 4, 4]);
+        assert_eq!((geometry.page_bytes, geometry.pages_per_block.get()), (1024, 16));
+        assert_eq!((geometry.flash_page(Ppn(16 + 7)), geometry.first_in_flash_page(Ppn(16 + 7))), (1, Ppn(16 + 4)));
+    }
+
+    #[test]
     fn a_sequential_fill_is_a_bijection_for_every_permutation_and_pool() {
         for allocation in Allocation::names() {
-            for pool in [PoolScope::Plane, PoolScope::Die] {
-                let geometry = small(&allocation, pool);
+            for (pool, units) in [(PoolScope::Plane, 1), (PoolScope::Die, 1), (PoolScope::Plane, 4), (PoolScope::Die, 2)] {
+                let geometry = small_with_units(&allocation, pool, units);
                 let mut seen = vec![false; geometry.pages as usize];
                 for lpn in 0..geometry.exported_pages {
                     let ppn = geometry.filled_place(Lpn(lpn));

@@ -3,7 +3,7 @@
 use crate::config::{Allocation, Config, PreconditionKind};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
-use crate::gc::untimed::{self, PagesAhead, UntimedCounts};
+use crate::gc::untimed::{self, Packs, PagesAhead, UntimedCounts};
 use crate::gc::victim::{CustomVictim, Picker};
 use crate::rng::Rng;
 use crate::stats::PreconditionReport;
@@ -73,6 +73,8 @@ struct Preparation<'a> {
     victims: Picker,
     counts: UntimedCounts,
     next_pool: u32,
+    /// Units that do not fill a program yet.
+    packs: Packs,
     write_amplification: Option<f64>,
     steady: Option<bool>,
     overwritten: u64,
@@ -88,9 +90,13 @@ struct PreparationResult {
 
 impl<'a> Preparation<'a> {
     fn new(config: &'a Config, seed: u64, watch: Watch<'a>) -> Self {
+        let ftl = Ftl::new(config);
+        // Where the address does not say where a unit goes, all go one way.
+        let ways = if config.ftl.allocation == Allocation::Dynamic { 1 } else { ftl.geometry().pools.count.get() };
         Preparation {
             config,
-            ftl: Ftl::new(config),
+            packs: Packs::new(ways as usize, ftl.geometry().units_per_page),
+            ftl,
             seed,
             victims: Picker::new(&config.gc, seed, "precondition/victim"),
             counts: UntimedCounts::default(),
@@ -117,9 +123,26 @@ impl<'a> Preparation<'a> {
         pool
     }
 
+    /// The pool to which a unit is on its way, as [`Packs`] numbers them.
+    fn way_of(&self, lpn: Lpn) -> usize {
+        if self.packs.pools() == 1 { 0 } else { self.ftl.geometry().home(lpn).0.index() }
+    }
+
+    /// Writes a page, or a unit with those that went the same way before, once they fill a program.
     fn write(&mut self, lpn: Lpn) -> Result<()> {
-        let pool = self.pool_for(lpn);
-        let written = untimed::write(&mut self.ftl, &mut self.victims, pool, lpn, &mut self.counts);
+        let way = self.way_of(lpn);
+        if self.packs.has(way, lpn) {
+            self.write_pack(way)?;
+        }
+        if self.packs.add(way, lpn) { self.write_pack(way) } else { Ok(()) }
+    }
+
+    fn write_pack(&mut self, way: usize) -> Result<()> {
+        let pack = self.packs.take(way);
+        let Some(&first) = pack.first() else { return Ok(()) };
+        let pool = self.pool_for(first);
+        let written = untimed::write(&mut self.ftl, &mut self.victims, pool, &pack, &mut self.counts);
+        self.packs.give_back(way, pack);
         if let Some(failure) = self.victims.take_failure() {
             return Err(failure);
         }
@@ -138,12 +161,13 @@ impl<'a> Preparation<'a> {
         self.expected = ranges.iter().map(|range| pages(range).count() as u64).sum();
         for lpn in ranges.iter().flat_map(pages) {
             // Ranges may share a page; it is written once.
-            if self.ftl.lookup(Lpn(lpn as u32)).is_none() {
-                self.write(Lpn(lpn as u32))?;
+            let lpn = Lpn(lpn as u32);
+            if self.ftl.lookup(lpn).is_none() && !self.packs.has(self.way_of(lpn), lpn) {
+                self.write(lpn)?;
             }
             self.look_out()?;
         }
-        Ok(())
+        (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))
     }
 
     /// A page has been written.
@@ -180,15 +204,26 @@ impl<'a> Preparation<'a> {
         self.ftl.expect_accesses(self.pages_until_soft());
         loop {
             let lpn = pages.next(&self.ftl);
-            let pool = self.pool_for(lpn);
-            if self.ftl.frontier_full(pool) && self.ftl.wants_collection_after_one_block(pool) {
+            let way = self.way_of(lpn);
+            if self.packs.has(way, lpn) && !self.overwrite_above_soft(way) || self.packs.add(way, lpn) && !self.overwrite_above_soft(way) {
                 return Ok(());
             }
-            let allocated = self.ftl.allocate_host(pool);
-            self.ftl.commit_write(pool, lpn, allocated.ppn);
-            self.overwritten += 1;
             self.look_out()?;
         }
+    }
+
+    /// Programs what is on its way. Returns false, with nothing programmed, if that would trigger collection.
+    fn overwrite_above_soft(&mut self, way: usize) -> bool {
+        let pack = self.packs.take(way);
+        let pool = self.pool_for(pack[0]);
+        if self.ftl.frontier_full(pool) && self.ftl.wants_collection_after_one_block(pool) {
+            return false;
+        }
+        let first = self.ftl.allocate_host(pool).ppn;
+        untimed::program(&mut self.ftl, pool, &pack, first);
+        self.overwritten += pack.len() as u64;
+        self.packs.give_back(way, pack);
+        true
     }
 
     fn overwrite_until_steady(&mut self) -> Result<()> {
@@ -198,14 +233,21 @@ impl<'a> Preparation<'a> {
         self.steady = Some(false);
         let mut before: Option<f64> = None;
         for _ in 0..MAX_WINDOWS {
-            let moved = self.counts.pages_moved;
+            let before_window = self.counts;
             for _ in 0..count {
                 let lpn = pages.next(&self.ftl);
                 self.write(lpn)?;
                 self.look_out()?;
             }
-            self.overwritten += count;
-            let amplification = 1.0 + (self.counts.pages_moved - moved) as f64 / count as f64;
+            let host = self.counts.host_programs - before_window.host_programs;
+            let moved = self.counts.pages_moved - before_window.pages_moved;
+            let padded = self.counts.padded_units - before_window.padded_units;
+            self.overwritten += host;
+            if host == 0 {
+                // Fewer pages than a program takes, none of which came twice.
+                continue;
+            }
+            let amplification = 1.0 + (moved + padded) as f64 / host as f64;
             self.write_amplification = Some(amplification);
             // Without any collection yet, nothing is steady.
             if self.counts.erases > 0 && before.is_some_and(|before| (amplification - before).abs() < STEADY * before) {

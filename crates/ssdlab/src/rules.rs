@@ -85,6 +85,8 @@ pub struct GcRules {
     pub scope: Scope,
     /// Page moves of a job that may be in flight: above 1 they pass through the controller's buffer.
     pub moves_in_flight: u32,
+    /// Mapping units in a flash page: above 1 a job gathers them in the controller's buffer until they fill a program.
+    pub units_per_page: u32,
     /// Page moves within a plane need no bus.
     pub copyback: bool,
     /// Host operations merge with page moves.
@@ -102,10 +104,16 @@ pub struct GcRules {
 }
 
 impl GcRules {
-    /// Several page moves of a job may be in flight.
+    /// Several page moves of a job may be in flight, or several units of one: they pass through the controller's buffer.
     #[inline(always)]
     pub fn several_moves(&self) -> bool {
-        self.moves_in_flight > 1
+        self.moves_in_flight > 1 || self.gathers()
+    }
+
+    /// Jobs gather mapping units until they fill a program.
+    #[inline(always)]
+    pub fn gathers(&self) -> bool {
+        self.units_per_page > 1
     }
 
     /// A job excludes the host from whole dies.
@@ -233,8 +241,9 @@ impl GcRules {
             priority: gc.priority,
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,
-            // Merging needs the page's data on the bus (lee2013 III-B), and several moves in flight need the controller's buffer.
-            copyback: config.device.copyback && !gc.merge && gc.moves_in_flight == 1,
+            units_per_page: config.units_per_page(),
+            // Merging needs the page's data on the bus (lee2013 III-B); several moves in flight, and units, need the controller's buffer.
+            copyback: config.device.copyback && !gc.merge && gc.moves_in_flight == 1 && config.units_per_page() == 1,
             // Where host operations wait until the job has ended there is nothing to merge.
             merge: gc.merge && (gc.scope == Scope::None || gc.scope == Scope::Block && gc.priority == Priority::Host),
             poll_ns: gc.poll_ns,

@@ -579,7 +579,7 @@ impl Simulation {
             return Err(self.overloaded(outstanding, "that is as many as workload.max_outstanding allows"));
         }
         // At least one, for requests of no page, and one more where the first page is not begun at its start.
-        let pages = (self.arrivals[0].length / u64::from(self.plan.config.device.page_bytes)) as usize + 2;
+        let pages = (self.arrivals[0].length / u64::from(self.plan.config.map_unit_bytes())) as usize + 2;
         if self.room < pages {
             self.room = pages + PAGES_AT_ONCE;
             self.storage.make_room(self.room).map_err(|exhausted| self.overloaded(outstanding, &exhausted.to_string()))?;
@@ -833,6 +833,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         pools: u64::from(geometry.pools.count.get()),
         host_programs: counters.host_programs,
         gc_programs: counters.pages_moved,
+        padded_units: counters.padded_units,
         reads: counters.host_reads + counters.gc_reads,
         erases: counters.erases,
         jobs: counters.jobs,

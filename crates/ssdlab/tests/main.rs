@@ -29,6 +29,7 @@ mod statistics;
 mod swarm;
 mod timelines;
 mod traces;
+mod units;
 mod victims;
 mod warm_up;
 

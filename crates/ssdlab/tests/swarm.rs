@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
-use crate::common::{random_cache, random_config, random_host, random_requests};
+use crate::common::{mapping_units, random_cache, random_config, random_host, random_requests};
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -62,7 +62,7 @@ fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
 
 /// What follows from the requests alone, whatever the drive did: which pages hold data, and how often flash was used for the host.
 fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut has_data: Vec<bool>) -> Result<(), String> {
-    let page = u64::from(config.device.page_bytes);
+    let page = u64::from(config.map_unit_bytes());
     let (mut read_pages, mut written_pages) = (0, 0);
     for request in requests {
         let end = request.offset + request.length;
@@ -85,7 +85,7 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     let counters = ssd.counters();
     let without_flash =
         counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
-    let read_below = counters.host_reads + counters.merged_reads + without_flash - counters.rmw_reads;
+    let read_below = counters.host_reads + counters.reads_along + counters.merged_reads + without_flash - counters.rmw_reads;
     let pages = (written_pages, read_pages);
     match simulation.storage().cache_stats() {
         None if (counters.host_programs, read_below) != pages => {
@@ -132,10 +132,12 @@ fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), bel
     if agree { Ok(()) } else { Err(format!("{pages:?} pages were written and read, {below:?} below: {stats:?}")) }
 }
 
-/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end.
+/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end; some map units
+/// below the page.
 fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "swarm");
     let mut config = random_config(&mut rng);
+    mapping_units(&rng, &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
     if rng.chance(0.4) {
@@ -259,11 +261,12 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 3] = [
+    let defects: [(Planted, &[&str]); 4] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
+        (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {
         let failure = found(defect, Verify::Every);

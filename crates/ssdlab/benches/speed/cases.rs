@@ -235,7 +235,7 @@ fn untimed(config: &Config, mut ftl: Ftl, writes: u64) -> (f64, Option<f64>) {
         for _ in 0..writes {
             let lpn = Lpn(rng.below(pages) as u32);
             let pool = ftl.geometry().home(lpn).0;
-            assert!(untimed::write(&mut ftl, &mut victims, pool, lpn, &mut counts));
+            assert!(untimed::write(&mut ftl, &mut victims, pool, &[lpn], &mut counts));
         }
     })
 }

@@ -112,8 +112,9 @@ impl Given {
             let groups = Groups { pages, run, places };
             return Given { groups, target_of_place: (0..places).collect(), fixed: true, in_gc: vec![false; places as usize] };
         }
-        let groups = Groups { pages, run: 1, places: geometry.pools.count.get() };
-        let chip = |stripe| geometry.chip_of_die(geometry.die_of_pool(geometry.home(Lpn(stripe)).0)).0;
+        let run = geometry.units_per_page;
+        let groups = Groups { pages, run, places: geometry.pools.count.get() };
+        let chip = |stripe| geometry.chip_of_die(geometry.die_of_pool(geometry.home(Lpn(stripe * run)).0)).0;
         Given {
             groups,
             target_of_place: (0..groups.places).map(chip).collect(),
@@ -186,7 +187,7 @@ pub fn replay(
         let (before, after) = (pair[0].request, pair[1].request);
         return Err(Error::Usage(format!("in_gc: a change at request {after} follows one at {before}; give them in order")));
     }
-    let page_bytes = config.device.page_bytes;
+    let page_bytes = config.map_unit_bytes();
     let pages = (exported / u64::from(page_bytes)) as u32;
     let mut cache = Cache::new(&config.cache, page_bytes, pages, &targets);
     if let Some(eviction) = eviction {

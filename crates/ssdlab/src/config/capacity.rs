@@ -14,11 +14,14 @@ pub struct Capacity {
     pub pools: u64,
     /// Blocks in each pool.
     pub blocks_per_pool: u64,
+    /// Mapping units in each flash page: 1, or more with `ftl.map_unit_bytes`. Then they are what is called a page here.
+    pub units_per_page: u64,
     /// Pages in each block.
     pub pages_per_block: u64,
     /// User bytes of a page.
     pub page_bytes: u64,
-    /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the pools.
+    /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
+    /// pools have at one offset.
     pub exported_pages: u64,
     /// Blocks of a pool that are being filled at any time: 1 with a shared frontier from which no write is redirected, else 2.
     pub frontiers: u64,
@@ -34,7 +37,9 @@ impl Capacity {
     /// [`Error::Config`] if the drive has more than [`Capacity::PAGES_MAX`] pages, or exports none.
     pub fn of(config: &Config) -> Result<Capacity> {
         let device = &config.device;
-        let physical = physical_pages(device).ok_or_else(|| Error::Config(too_large(device)))?;
+        let units = u64::from(config.units_per_page());
+        let physical = physical_pages(device).filter(|pages| pages * units <= Self::PAGES_MAX);
+        let physical = physical.ok_or_else(|| Error::Config(too_large(device, units)))? * units;
         let dies = u64::from(device.channels) * u64::from(device.chips_per_channel) * u64::from(device.dies_per_chip);
         let (pools, planes_per_pool) = match config.ftl.pool {
             PoolScope::Plane => (dies * u64::from(device.planes_per_die), 1),
@@ -45,9 +50,10 @@ impl Capacity {
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
-            pages_per_block: device.pages_per_block.into(),
-            page_bytes: device.page_bytes.into(),
-            exported_pages: exported - exported % pools,
+            units_per_page: units,
+            pages_per_block: u64::from(device.pages_per_block) * units,
+            page_bytes: config.map_unit_bytes().into(),
+            exported_pages: exported - exported % (pools * units),
             frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
         };
         if capacity.exported_pages == 0 {
@@ -63,7 +69,7 @@ impl Capacity {
     /// simulated exports so much.
     pub fn blocks_per_plane_for(config: &Config, bytes: u64) -> Option<u32> {
         let with = |blocks: u32| Config { device: Device { blocks_per_plane: blocks, ..config.device.clone() }, ..config.clone() };
-        let one = physical_pages(&Device { blocks_per_plane: 1, ..config.device.clone() })?;
+        let one = physical_pages(&Device { blocks_per_plane: 1, ..config.device.clone() })? * u64::from(config.units_per_page());
         let most = u32::try_from(Self::PAGES_MAX / one).ok()?;
         let exports_enough = |blocks: u32| with(blocks).exported_bytes().is_ok_and(|exported| exported >= bytes);
         let least = fewest(0, most, exports_enough)?;
@@ -83,6 +89,12 @@ impl Capacity {
     /// Blocks of each pool beyond those that its share of the exported pages fills.
     pub fn spare_blocks(&self) -> u64 {
         self.blocks_per_pool - (self.exported_pages / self.pools).div_ceil(self.pages_per_block)
+    }
+
+    /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole flash
+    /// page, so that each may keep one unit less than a page invalid.
+    pub fn scattered_blocks(&self) -> u64 {
+        (self.blocks_per_pool * (self.units_per_page - 1)).div_ceil(self.pages_per_block)
     }
 
     /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, but never to 0.
@@ -142,10 +154,12 @@ fn counts(device: &Device) -> [(&'static str, u32); 6] {
     ]
 }
 
-fn too_large(device: &Device) -> String {
+fn too_large(device: &Device, units: u64) -> String {
     let product = counts(device).map(|(name, count)| format!("{name} {count}")).join(" x ");
     let most = Capacity::PAGES_MAX;
-    format!("device: {product} pages are too many; at most {most} in all can be simulated; lower one of them")
+    let what = if units > 1 { format!("pages of {units} mapping units each (ftl.map_unit_bytes)") } else { "pages".to_string() };
+    let counted = if units > 1 { " units" } else { "" };
+    format!("device: {product} {what} are too many; at most {most}{counted} in all can be simulated; lower one of them")
 }
 
 #[cfg(test)]

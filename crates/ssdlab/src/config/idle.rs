@@ -65,8 +65,8 @@ const RULES: &[Rule] = &[
     switch(
         "device.copyback",
         |c| c.device.copyback,
-        "gc.merge = false and gc.moves_in_flight = 1, since pages pass through the controller otherwise",
-        |c| !c.gc.merge && c.gc.moves_in_flight == 1,
+        "gc.merge = false, gc.moves_in_flight = 1 and no ftl.map_unit_bytes, since pages pass through the controller otherwise",
+        |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_page() == 1,
     ),
     switch(
         "device.cache_register",

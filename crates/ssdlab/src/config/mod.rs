@@ -32,7 +32,7 @@ pub use host::Host;
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
-pub use validate::validate;
+pub use validate::{UNITS_MAX, validate};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,16 @@ impl Config {
     /// The cache is in front of the array, not of its drives.
     pub fn caches_array(&self) -> bool {
         self.cache.is_on() && self.cache.place == CachePlace::Array
+    }
+
+    /// Mapping units in a flash page.
+    pub fn units_per_page(&self) -> u32 {
+        self.ftl.map_unit_bytes.map_or(1, |unit| self.device.page_bytes / unit)
+    }
+
+    /// Bytes of a mapping unit.
+    pub fn map_unit_bytes(&self) -> u32 {
+        self.ftl.map_unit_bytes.unwrap_or(self.device.page_bytes)
     }
 
     /// Bytes that the host can address.
@@ -225,7 +235,11 @@ pub struct Ftl {
     pub pool: PoolScope,
     /// Host writes and GC moves share one write frontier (open block), or have one each.
     pub frontier: Frontier,
-    /// A write of part of a page: read-modify-write, or program without a read.
+    /// Bytes of a mapping unit: a flash page holds page_bytes / map_unit_bytes units of different addresses, each mapped by itself. A power of
+    /// two units a page, at most 16. Absent: the page.
+    #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
+    pub map_unit_bytes: Option<u32>,
+    /// A write of part of a page (or mapping unit): read-modify-write, or program without a read.
     pub partial_write: PartialWrite,
     /// A read of a page without data: completes at once, or costs a flash read.
     pub unmapped_read: UnmappedRead,
@@ -239,6 +253,7 @@ impl Default for Ftl {
             allocation: Allocation::default(),
             pool: PoolScope::Plane,
             frontier: Frontier::Separate,
+            map_unit_bytes: None,
             partial_write: PartialWrite::Rmw,
             unmapped_read: UnmappedRead::Immediate,
             precondition: Precondition::default(),

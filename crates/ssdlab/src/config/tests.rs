@@ -136,6 +136,29 @@ fn config_relations_between_keys() {
             "cache.gc_aware = true: the pages of a group of contiguous addresses lie on several chips, so that bplru and fab cannot tell \
              whether the group is in GC; set cache.group = \"chip\", or cache.gc_aware = false",
         ),
+        (
+            &[("ftl.map_unit_bytes", "3072")],
+            "ftl.map_unit_bytes = 3072: a page (device.page_bytes = 4096) must hold 1, 2, 4, 8 or 16 units; set it to 4096",
+        ),
+        (
+            &[("ftl.map_unit_bytes", "512"), ("device.page_bytes", "16384")],
+            "ftl.map_unit_bytes = 512: a page (device.page_bytes = 16384) must hold 1, 2, 4, 8 or 16 units; set it to 1024",
+        ),
+        (
+            &[("ftl.map_unit_bytes", "512"), ("device.pages_per_block", "10000")],
+            "ftl.map_unit_bytes = 512: a block of device.pages_per_block = 10000 pages holds 80000 units, more than 65535; raise it, or lower \
+             device.pages_per_block",
+        ),
+        (
+            &[("ftl.map_unit_bytes", "1024"), ("gc.advance", "in-turns")],
+            "gc.advance = \"in-turns\": takes one step of one page move at a time, and with ftl.map_unit_bytes = 1024 a program has units of \
+             several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out",
+        ),
+        (
+            &[("ftl.map_unit_bytes", "1024"), ("device.overprovisioning", "0.05")],
+            "gc.soft = 0.05: 5 of the 100 blocks of a pool, but 5 are spare, of which 2 are being filled and 2 may be held by invalid units \
+             too few for a page (ftl.map_unit_bytes), and the threshold must lie below the rest; set device.overprovisioning to at least 0.1",
+        ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (
             &[("device.overprovisioning", "0.02")],

@@ -53,6 +53,11 @@ fn not_finite(config: &Config) -> Vec<String> {
 }
 
 fn relations(config: &Config, messages: &mut Vec<String>) {
+    map_unit(config, messages);
+    if !messages.is_empty() {
+        // Sizes are counted in units.
+        return;
+    }
     abilities(config, messages);
     page_types(config, messages);
     precondition(&config.ftl.precondition, messages);
@@ -66,6 +71,42 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
             shares_of_the_range(config, &capacity, messages);
         }
     }
+}
+
+/// Most mapping units that a flash page holds.
+pub const UNITS_MAX: u32 = 16;
+/// Most units that a block holds: they are counted in 16 bits.
+const UNITS_OF_BLOCK_MAX: u32 = u16::MAX as u32;
+
+fn map_unit(config: &Config, messages: &mut Vec<String>) {
+    let (Some(unit), page, pages) = (config.ftl.map_unit_bytes, config.device.page_bytes, config.device.pages_per_block) else { return };
+    let units = page / unit;
+    if !page.is_multiple_of(unit) || !units.is_power_of_two() || units > UNITS_MAX {
+        messages.push(format!(
+            "ftl.map_unit_bytes = {unit}: a page (device.page_bytes = {page}) must hold 1, 2, 4, 8 or {UNITS_MAX} units; set it to {}",
+            nearest_unit(unit, page)
+        ));
+    } else if units * pages > UNITS_OF_BLOCK_MAX {
+        messages.push(format!(
+            "ftl.map_unit_bytes = {unit}: a block of device.pages_per_block = {pages} pages holds {} units, more than {UNITS_OF_BLOCK_MAX}; \
+             raise it, or lower device.pages_per_block",
+            units * pages
+        ));
+    }
+    let advance = config.gc.advance;
+    if units > 1 && advance != Advance::Alone {
+        let advance = serde_json::to_value(advance).unwrap_or_default();
+        messages.push(format!(
+            "gc.advance = {advance}: takes one step of one page move at a time, and with ftl.map_unit_bytes = {unit} a program has units of \
+             several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out"
+        ));
+    }
+}
+
+/// The allowed size of a unit that is nearest to this one, the larger of two.
+fn nearest_unit(unit: u32, page: u32) -> u32 {
+    let units = [1, 2, 4, 8, UNITS_MAX].into_iter().filter(|&units| page.is_multiple_of(units * 512));
+    units.map(|units| page / units).min_by_key(|allowed| allowed.abs_diff(unit)).unwrap_or(page)
 }
 
 fn abilities(config: &Config, messages: &mut Vec<String>) {
@@ -119,12 +160,13 @@ fn slack(config: &Config, messages: &mut Vec<String>) {
 }
 
 fn cache(config: &Config, messages: &mut Vec<String>) {
-    let (cache, page) = (&config.cache, config.device.page_bytes);
+    let (cache, page) = (&config.cache, config.map_unit_bytes());
     if !cache.is_on() {
         return;
     }
     if cache.bytes < page.into() {
-        messages.push(format!("cache.bytes = {}: is less than a page (device.page_bytes = {page}); raise it", cache.bytes));
+        let (what, key) = if config.units_per_page() > 1 { ("mapping unit", "ftl.map_unit_bytes") } else { ("page", "device.page_bytes") };
+        messages.push(format!("cache.bytes = {}: is less than a {what} ({key} = {page}); raise it", cache.bytes));
     }
     if cache.place == CachePlace::Array && config.array.level == ArrayLevel::None {
         messages.push("cache.place = \"array\": there is no array; set array.level, or cache.place = \"drive\"".into());
@@ -167,7 +209,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
             .push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
     }
     let Ok(drive) = Capacity::of(config) else { return };
-    let pages = array.exported_bytes(drive.exported_bytes()) / page;
+    let pages = array.exported_bytes(drive.exported_bytes()) / drive.page_bytes;
     if pages == 0 {
         messages.push(format!("array.stripe_kb = {}: is more than a drive exports; lower it", array.stripe_kb));
     } else if pages > u64::from(u32::MAX) {
@@ -212,14 +254,15 @@ fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
 /// end.
 fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
-    let needed = frontiers + 1;
+    let needed = frontiers + 1 + capacity.scattered_blocks();
     if spare < needed {
         let given = config.device.overprovisioning;
         let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
         let with = if config.redirects_writes() { " with gc.scope = \"block\"" } else { "" };
         messages.push(format!(
             "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool; ftl.frontier = {frontier}{with} needs \
-             at least {needed}{}",
+             at least {needed}{}{}",
+            scattered(capacity),
             raise(capacity, needed)
         ));
     } else {
@@ -238,15 +281,17 @@ fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let by_share = config.gc.trigger == Trigger::InvalidShare;
     let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, "gc.soft") };
     // A threshold that leaves no room at all has a message of its own.
-    if until == 0 || soft + frontiers >= spare || threshold + until + frontiers < spare {
+    let held = frontiers + capacity.scattered_blocks();
+    if until == 0 || soft + held >= spare || threshold + until + held < spare {
         return;
     }
-    let most = spare.saturating_sub(frontiers + 1 + threshold);
+    let most = spare.saturating_sub(held + 1 + threshold);
     messages.push(format!(
-        "gc.until = {until}: with {with} that is {} free blocks of a pool, but {spare} are spare, of which {frontiers} are being filled; \
+        "gc.until = {until}: with {with} that is {} free blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}; \
          lower it to at most {most}{}",
         threshold + until,
-        raise(capacity, threshold.saturating_add(until).saturating_add(needed_beyond(frontiers)))
+        scattered(capacity),
+        raise(capacity, threshold.saturating_add(until).saturating_add(needed_beyond(held)))
     ));
 }
 
@@ -258,23 +303,33 @@ fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
     }
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let threshold = capacity.soft_blocks(soft);
-    if threshold + frontiers < spare {
+    let held = frontiers + capacity.scattered_blocks();
+    if threshold + held < spare {
         return;
     }
-    let lower = match spare - frontiers - 1 {
+    let lower = match spare - held - 1 {
         0 => String::new(),
         most => format!("; lower it to at most {most} blocks"),
     };
     messages.push(format!(
-        "gc.soft = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled, and \
+        "gc.soft = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}, and \
          the threshold must lie below the rest{lower}{}",
-        raise(capacity, threshold.saturating_add(needed_beyond(frontiers)))
+        scattered(capacity),
+        raise(capacity, threshold.saturating_add(needed_beyond(held)))
     ));
 }
 
-/// Spare blocks that a threshold needs beyond itself: the write frontiers, and one to be strictly less.
-fn needed_beyond(frontiers: u64) -> u64 {
-    frontiers + 1
+/// Spare blocks that a threshold needs beyond itself: those that are held otherwise, and one to be strictly less.
+fn needed_beyond(held: u64) -> u64 {
+    held + 1
+}
+
+/// What else holds spare blocks, to follow those that are being filled.
+fn scattered(capacity: &Capacity) -> String {
+    match capacity.scattered_blocks() {
+        0 => String::new(),
+        blocks => format!(" and {blocks} may be held by invalid units too few for a page (ftl.map_unit_bytes)"),
+    }
 }
 
 fn raise(capacity: &Capacity, spare: u64) -> String {

@@ -68,6 +68,8 @@ pub struct Blocks {
     lists_per_pool: usize,
     occupied_words: usize,
     pages_per_block: u16,
+    /// The most valid pages with which collecting a block gains something: a flash page.
+    valid_max: u16,
 }
 
 impl Blocks {
@@ -97,6 +99,7 @@ impl Blocks {
             lists_per_pool: pages + 1,
             occupied_words: (pages + 1).div_ceil(64),
             pages_per_block: pages as u16,
+            valid_max: pages as u16 - geometry.units_per_page as u16,
         };
         for pool in (0..pools).map(PoolId) {
             for index in 0..geometry.pools.blocks_each {
@@ -199,7 +202,7 @@ impl Blocks {
     }
 
     /// The pool's closed blocks by number of valid pages, fewest first and within a number longest unchanged first, as far as they can be
-    /// collected: each has an invalid page.
+    /// collected: each gains something.
     pub fn eligible_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
         self.eligible_levels(pool).flat_map(move |valid| self.closed_blocks(pool, valid))
     }
@@ -212,14 +215,15 @@ impl Blocks {
             std::iter::successors(Some(word).filter(|&word| word != 0), without_lowest)
                 .map(move |word| index as u32 * 64 + word.trailing_zeros())
         });
-        levels.take_while(|&valid| valid < u32::from(self.pages_per_block))
+        levels.take_while(|&valid| valid <= u32::from(self.valid_max))
     }
 
-    /// The block is closed and has an invalid page: collecting it gains something and disturbs nothing under way.
+    /// The block is closed and has an invalid page (of mapping units, as many as fill one): collecting it gains something and disturbs
+    /// nothing under way.
     #[inline]
     pub fn is_eligible(&self, block: BlockId) -> bool {
         let block = &self.blocks[block.index()];
-        block.state == BlockState::Closed && block.valid < self.pages_per_block
+        block.state == BlockState::Closed && block.valid <= self.valid_max
     }
 
     /// The pool's closed blocks, the one closed first at the front.
@@ -373,14 +377,14 @@ impl Blocks {
         page < self.programmed(block) && self.invalid_word(block, page / 64) >> (page % 64) & 1 == 0
     }
 
-    /// The closed block with the fewest valid pages, among equals the one that has had them for longest; `None` if no closed block has
-    /// an invalid page.
+    /// The closed block with the fewest valid pages, among equals the one that has had them for longest; `None` if nothing is gained by
+    /// collecting a closed block.
     #[inline]
     pub fn fewest_valid(&self, pool: PoolId) -> Option<BlockId> {
         let words = &self.occupied[pool.index() * self.occupied_words..][..self.occupied_words];
         let (index, word) = words.iter().enumerate().find(|(_, word)| **word != 0)?;
         let valid = index * 64 + word.trailing_zeros() as usize;
-        (valid < usize::from(self.pages_per_block)).then(|| BlockId(self.closed[pool.index() * self.lists_per_pool + valid].head))
+        (valid <= usize::from(self.valid_max)).then(|| BlockId(self.closed[pool.index() * self.lists_per_pool + valid].head))
     }
 
     /// Starts collecting a closed block.
@@ -401,6 +405,14 @@ impl Blocks {
         self.erases[block.index()] += 1;
         self.erases_in_pool[pool.index()] += 1;
         self.push_free(pool, block);
+    }
+
+    /// Plants a defect: the block counts a valid page more than it has.
+    pub fn count_twice(&mut self, block: BlockId) {
+        // No more than are programmed, as lists have no place for such a block.
+        if self.state(block) == BlockState::Open && self.valid(block) < self.programmed(block) {
+            self.blocks[block.index()].valid += 1;
+        }
     }
 
     /// Fills the next free block of a pool with `pages` pages, all valid, as if programmed. Returns it.

@@ -27,7 +27,10 @@ impl Ftl {
             if next_page == pages {
                 continue;
             }
-            let is_here = next_page < pages && block.0 < self.geometry.blocks && self.geometry.pool_of_block(block) == pool;
+            let is_here = next_page < pages
+                && next_page.is_multiple_of(self.geometry.units_per_page)
+                && block.0 < self.geometry.blocks
+                && self.geometry.pool_of_block(block) == pool;
             if !is_here || self.blocks.state(block) != BlockState::Open || self.blocks.programmed(block) > next_page {
                 return Err(format!("pool {pool} fills block {block} from page {next_page} on, which cannot be"));
             }

@@ -16,7 +16,7 @@ use pool::{Frontier, Frontiers, Pool};
 
 use crate::config::capacity::RESERVE;
 use crate::config::{Config, Trigger};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Pools};
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 
 /// A page given to a write.
@@ -66,7 +66,7 @@ impl Ftl {
             frontiers,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
-            wanted_invalid: config.gc.invalid_pages_wanted(pages),
+            wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_page),
             mapped: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
             pinned: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
             geometry,
@@ -116,6 +116,16 @@ impl Ftl {
     #[inline(always)]
     pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map.lookup(&self.geometry, lpn)
+    }
+
+    /// The pages that hold data and share a flash page with this one, itself among them if it holds data: places and logical pages.
+    pub fn units_with(&self, ppn: Ppn) -> impl Iterator<Item = (Ppn, Lpn)> + '_ {
+        let (block, page) = self.geometry.split_page(self.geometry.first_in_flash_page(ppn));
+        let valid = (page..page + self.geometry.units_per_page).filter(move |&page| self.blocks.is_valid(block, page));
+        valid.map(move |page| {
+            let ppn = self.geometry.page(block, page);
+            (ppn, self.map.content(&self.geometry, ppn))
+        })
     }
 
     /// Asks for the map entry of a logical page that will be looked up soon: at the earliest a few hundred nanoseconds from now.
@@ -251,12 +261,13 @@ impl Ftl {
         self.blocks.valid_in_pool(pool) < self.room_of_pool()
     }
 
-    /// The valid pages a pool may hold: all but the reserve, the frontiers and half a block, so that there is always a page to gain.
+    /// The valid pages a pool may hold: all but the reserve, the frontiers and half a block, so that there is always a page to gain. Of units
+    /// also all but those that could be left over in each block, and in the program under way, for want of a whole page.
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
-        let spare = RESERVE + self.frontiers.count();
+        let Pools { blocks_each, .. } = self.geometry.pools;
         let pages = self.geometry.pages_per_block.get();
-        (self.geometry.pools.blocks_each - spare) * pages + pages / 2
+        (blocks_each - RESERVE - self.frontiers.count()) * pages + pages / 2 - (self.geometry.units_per_page - 1) * (blocks_each + 1)
     }
 
     /// A host program in `pool` has ended: the logical page now lies there, and where it lay before (returned) is invalid.
@@ -271,14 +282,33 @@ impl Ftl {
         old
     }
 
-    /// Writes the first `pages` logical pages once in address order, without touching the memory of any page.
+    /// The flash page to which `ppn` belongs was programmed with so many units from there on: what is left of it is padding, which holds no
+    /// data. Returns the units of padding.
+    #[inline(always)]
+    pub fn pad(&mut self, pool: PoolId, first: Ppn, units: u32) -> u32 {
+        let padding = self.geometry.units_per_page - units;
+        if padding > 0 {
+            let (block, page) = self.geometry.split_page(first);
+            (units..units + padding).for_each(|unit| self.blocks.mark_stale(block, page + unit));
+            self.blocks.programs_ended(pool, block, padding, 0);
+        }
+        padding
+    }
+
+    /// Plants a defect: a page counts as valid once more.
+    pub fn count_twice(&mut self, ppn: Ppn) {
+        self.blocks.count_twice(self.geometry.split_page(ppn).0);
+    }
+
+    /// Writes the first `pages` logical pages once in address order, without touching the memory of any page. Whole flash pages.
     pub fn fill(&mut self, pages: u32) {
         self.map.fill(pages);
         let per_block = self.geometry.pages_per_block.get();
-        let pools = self.geometry.pools.count.get();
-        for stripe in 0..pools.min(pages) {
-            let (pool, _) = self.geometry.home(Lpn(stripe));
-            let mut left = (pages - stripe).div_ceil(pools);
+        let (pools, units) = (self.geometry.pools.count.get(), self.geometry.units_per_page);
+        assert!(pages.is_multiple_of(units), "a drive is filled in whole flash pages");
+        for stripe in 0..pools.min(pages / units) {
+            let (pool, _) = self.geometry.home(Lpn(stripe * units));
+            let mut left = (pages / units - stripe).div_ceil(pools) * units;
             while left > 0 {
                 let now = left.min(per_block);
                 let block = self.blocks.fill_block(pool, now);

@@ -13,6 +13,8 @@ pub struct Batch {
     pub moves: u32,
     /// Copies that were stale: the page had been overwritten or trimmed since its move began. Always 0 or 1.
     pub stale: u32,
+    /// Units of padding, of the last program.
+    pub padding: u32,
 }
 
 impl Ftl {
@@ -21,7 +23,8 @@ impl Ftl {
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
-        self.pools[pool.index()].start_job(moves, self.geometry.pages_per_block.get(), self.frontiers);
+        let placed = moves.next_multiple_of(self.geometry.units_per_page);
+        self.pools[pool.index()].start_job(placed, self.geometry.pages_per_block.get(), self.frontiers);
         self.prefetch_moves(victim, 0);
         moves
     }
@@ -35,18 +38,18 @@ impl Ftl {
         }
     }
 
-    /// Page moves that the pool's active job has not placed yet.
+    /// Page moves that the pool's active job has not placed yet; of units, in whole flash pages.
     #[inline(always)]
     pub fn owed(&self, pool: PoolId) -> u32 {
         self.pools[pool.index()].owed
     }
 
-    /// The page for a page move of the pool's active job.
+    /// The page for a page move of the pool's active job, or the first of the units of the flash page for its next program.
     #[inline(always)]
     pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
         let took_block = self.open_for_move(pool);
         let state = &mut self.pools[pool.index()];
-        state.owed -= 1;
+        state.owed -= self.geometry.units_per_page;
         let ppn = state.gc_mut().next(&self.geometry);
         Allocated { ppn, took_block, redirected: false }
     }
@@ -89,6 +92,8 @@ impl Ftl {
     /// would, or as many as are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the
     /// batch: the page is copied even if it was overwritten or trimmed meanwhile.
     ///
+    /// Of units the batch moves all that are left: they share flash pages.
+    ///
     /// `took` is called for each free block taken, with the number of moves of the batch before that and the pool's free blocks after it.
     #[inline]
     pub fn move_batch(
@@ -100,13 +105,13 @@ impl Ftl {
         count: u32,
         mut took: impl FnMut(u32, u32),
     ) -> Batch {
-        let mut batch = Batch { end: from, moves: 0, stale: 0 };
+        let mut batch = Batch { end: from, moves: 0, stale: 0, padding: 0 };
         if begun && count > 0 {
             let (allocated, current) = self.move_begun(pool, victim, from);
             if allocated.took_block {
                 took(0, self.blocks.free_count(pool));
             }
-            batch = Batch { end: from + 1, moves: 1, stale: u32::from(!current) };
+            batch = Batch { end: from + 1, moves: 1, stale: u32::from(!current), padding: 0 };
         }
         while batch.moves < count && self.blocks.next_valid(victim, batch.end).is_some() {
             if self.open_for_move(pool) {
@@ -115,7 +120,22 @@ impl Ftl {
             let (end, moves) = self.move_run(pool, victim, batch.end, count - batch.moves);
             batch = Batch { end, moves: batch.moves + moves, ..batch };
         }
+        batch.padding = self.pad_moves(pool);
         batch
+    }
+
+    /// The units that the pool's job has moved do not go on in the flash page of the last. Returns the units of padding.
+    fn pad_moves(&mut self, pool: PoolId) -> u32 {
+        let state = &mut self.pools[pool.index()];
+        let Frontier { block, next_page } = *state.gc();
+        let units = next_page & (self.geometry.units_per_page - 1);
+        if units == 0 {
+            return 0;
+        }
+        let padding = self.geometry.units_per_page - units;
+        state.gc_mut().next_page += padding;
+        state.owed -= padding;
+        self.pad(pool, self.geometry.page(block, next_page - units), units)
     }
 
     /// Ends a move that has begun. Returns where the copy went and whether it is current.
@@ -205,7 +225,7 @@ mod tests {
 
     /// The moves of a batch one by one, and what a batch tells of them.
     fn move_singly(ftl: &mut Ftl, victim: BlockId, from: u32, count: u32) -> (Batch, Vec<(u32, u32)>) {
-        let (mut batch, mut taken) = (Batch { end: from, moves: 0, stale: 0 }, Vec::new());
+        let (mut batch, mut taken) = (Batch { end: from, moves: 0, stale: 0, padding: 0 }, Vec::new());
         while batch.moves < count
             && let Some((page, source, lpn)) = ftl.next_move(victim, batch.end)
         {
@@ -214,7 +234,7 @@ mod tests {
                 taken.push((batch.moves, ftl.blocks().free_count(POOL)));
             }
             assert!(ftl.commit_move(POOL, lpn, source, target.ppn));
-            batch = Batch { end: page + 1, moves: batch.moves + 1, stale: 0 };
+            batch = Batch { end: page + 1, moves: batch.moves + 1, ..batch };
         }
         (batch, taken)
     }
@@ -255,7 +275,10 @@ mod tests {
                         blocks_taken += taken.len();
                         from = batch.end;
                     }
-                    assert_eq!(batched.move_batch(POOL, victim, from, false, 9, |_, _| ()), Batch { end: from, moves: 0, stale: 0 });
+                    assert_eq!(
+                        batched.move_batch(POOL, victim, from, false, 9, |_, _| ()),
+                        Batch { end: from, moves: 0, stale: 0, padding: 0 }
+                    );
                     batched.commit_erase(POOL, victim);
                     single.commit_erase(POOL, victim);
                     assert_equal(&batched, &single);
@@ -278,10 +301,10 @@ mod tests {
         ftl.trim(lpn);
         // Without `begun` the page is left out; with it, its copy takes a page and holds nothing.
         let mut left_out = ftl.clone();
-        assert_eq!(left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()), Batch { end: 7, moves: 3, stale: 0 });
+        assert_eq!(left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()), Batch { end: 7, moves: 3, stale: 0, padding: 0 });
         let mut taken = Vec::new();
         let batch = ftl.move_batch(POOL, victim, page, true, 3, |before, free| taken.push((before, free)));
-        assert_eq!(batch, Batch { end: 5, moves: 3, stale: 1 });
+        assert_eq!(batch, Batch { end: 5, moves: 3, stale: 1, padding: 0 });
         assert_eq!(taken, [(0, ftl.blocks().free_count(POOL))]);
         assert_eq!((ftl.owed(POOL), ftl.lookup(lpn)), (58, None));
         ftl.check().unwrap();

@@ -16,10 +16,11 @@ use crate::units::{BlockId, Lpn, PoolId};
 /// The first line of a saved state.
 const MAGIC: &str = "ssdlab-state 2";
 
-/// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation and frontiers.
+/// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers and
+/// mapping units.
 pub fn shape_hash(config: &Config) -> String {
     let device = &config.device;
-    let shape = format!(
+    let mut shape = format!(
         "{} {} {} {} {} {} {} {} {} {:?} {:?}",
         device.channels,
         device.chips_per_channel,
@@ -33,6 +34,9 @@ pub fn shape_hash(config: &Config) -> String {
         config.ftl.pool,
         config.ftl.frontier,
     );
+    if config.units_per_page() > 1 {
+        shape += &format!(" {}", config.units_per_page());
+    }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
 
@@ -114,8 +118,8 @@ impl Ftl {
             return Err("this is not a drive state saved by ssdlab (or one of another version)".to_string());
         }
         if line()? != shape_hash(config) {
-            return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool \
-                        and ftl.frontier must be the same"
+            return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
+                        ftl.frontier and ftl.map_unit_bytes must be the same"
                 .to_string());
         }
         let mut ftl = Ftl::new(config);

@@ -1,4 +1,5 @@
-//! A GC job: the collection of one block, step by step. With several moves in flight its pages pass through the controller's buffer.
+//! A GC job: the collection of one block, step by step. With several moves in flight its pages pass through the controller's buffer, as do
+//! mapping units, which a job gathers there until they fill a program ([`Gathering`]).
 
 use std::collections::VecDeque;
 
@@ -7,14 +8,18 @@ use crate::geometry::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 use crate::views::Ready;
 
+mod gathering;
+
+use gathering::Gathering;
+
 /// The next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Move a page, its data staying in the register.
     Move(Move),
-    /// Read a page into the controller's buffer.
+    /// Read a page into the controller's buffer; of units, the page of this one and others.
     Read(Move),
-    /// Program a page from the controller's buffer.
+    /// Program a page from the controller's buffer; of units, this one and others.
     Program(Move),
     /// Erase the victim.
     Erase,
@@ -72,7 +77,7 @@ pub struct Job {
     ready: Ready,
     /// An operation of the job is in service.
     busy: bool,
-    /// The move whose operation is in service or suspended. `None` during the erase.
+    /// The move whose operation is in service or suspended, or the first of several units'. `None` during the erase.
     moving: Option<Move>,
     /// Host operations inside the scope that were in service when the job started have not all ended (ae2022's GC-pending state).
     pub(super) pending: bool,
@@ -113,7 +118,7 @@ impl Job {
         self.busy
     }
 
-    /// The move whose operation is in service or suspended. `None` during the erase.
+    /// The move whose operation is in service or suspended, or the first of several units', whose places it has. `None` during the erase.
     #[inline(always)]
     pub fn moving(&self) -> Option<Move> {
         self.moving
@@ -144,6 +149,8 @@ pub(super) struct Jobs {
     /// By pool; used where more than one move may be in flight.
     flights: Vec<Flight>,
     moves_in_flight: u32,
+    /// What jobs gather, where mapping units are smaller than flash pages.
+    gathering: Option<Gathering>,
     /// By die: its active jobs.
     on_die: Vec<u32>,
     /// By die: the pool whose moves are one event, and the slot that they occupy.
@@ -158,6 +165,7 @@ impl Jobs {
             jobs: vec![None; pools],
             flights: vec![Flight::default(); pools],
             moves_in_flight,
+            gathering: (geometry.units_per_page > 1).then(|| Gathering::new(geometry, moves_in_flight)),
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
             bursts_begun: 0,
@@ -219,7 +227,7 @@ impl Jobs {
 
     #[inline(always)]
     pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
-        if self.moves_in_flight > 1 {
+        if self.moves_in_flight > 1 || self.gathering.is_some() {
             return self.next_step_in_flight(ftl, pool);
         }
         let job = self.of_mut(pool);
@@ -234,6 +242,10 @@ impl Jobs {
 
     /// Of the page that could be read and the page that could be programmed, the one that became ready first.
     fn next_step_in_flight(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+        if let Some(gathering) = &mut self.gathering {
+            let job = self.jobs[pool.index()].as_mut().expect("the pool has an active job");
+            return gathering.next_step(ftl, pool, job.victim, &mut job.cursor);
+        }
         if self.next_is_program(ftl, pool) {
             let (moved, _) = self.flights[pool.index()].buffered.pop_front().expect("a page is in the buffer");
             return Step::Program(moved);
@@ -263,6 +275,10 @@ impl Jobs {
     }
 
     pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        if let Some(gathering) = &self.gathering {
+            let job = self.of(pool).expect("the pool has an active job");
+            return gathering.next_is_program(ftl, pool, job.victim, job.cursor);
+        }
         if self.moves_in_flight == 1 {
             return false;
         }
@@ -272,12 +288,18 @@ impl Jobs {
     }
 
     pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        let flight = &self.flights[pool.index()];
         let job = self.of(pool).expect("the pool has an active job");
+        if let Some(gathering) = &self.gathering {
+            return gathering.next_is_erase(ftl, pool, job.victim, job.cursor);
+        }
+        let flight = &self.flights[pool.index()];
         flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
     }
 
-    pub(super) fn move_out_of_order(&mut self, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+    pub(super) fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+        if let Some(gathering) = &mut self.gathering {
+            return gathering.read(ftl, pool, from);
+        }
         let moved = Move::new(lpn, from);
         if self.moves_in_flight == 1 {
             return Step::Move(moved);
@@ -287,14 +309,23 @@ impl Jobs {
     }
 
     pub(super) fn may_move(&self, pool: PoolId) -> bool {
+        if let Some(gathering) = &self.gathering {
+            return gathering.has_room(pool);
+        }
         self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
     }
 
     pub(super) fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        if let Some(gathering) = &self.gathering {
+            return gathering.buffered(pool, lpn);
+        }
         self.flights[pool.index()].buffered.iter().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }
 
     pub(super) fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
+        if let Some(gathering) = &mut self.gathering {
+            return gathering.buffered_mut(pool, lpn);
+        }
         self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }
 
@@ -344,11 +375,41 @@ impl Jobs {
         self.of_mut(pool).moving.as_mut().expect("a page is being moved")
     }
 
+    /// The move in service of a logical page: the one of the job, or one of its units.
+    pub(super) fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        match &self.gathering {
+            Some(gathering) => gathering.in_service(pool).iter().find(|moved| moved.lpn == lpn),
+            None => self.of(pool)?.moving.as_ref().filter(|moved| moved.lpn == lpn),
+        }
+    }
+
+    pub(super) fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
+        if self.gathering.is_none() {
+            return self.moving_mut(pool);
+        }
+        let mut units = self.gathering_mut().in_service_mut(pool).iter_mut();
+        units.find(|moved| moved.lpn == lpn).expect("a unit is being moved")
+    }
+
+    /// What jobs gather, where mapping units are smaller than flash pages.
+    pub(super) fn gathering(&self) -> Option<&Gathering> {
+        self.gathering.as_ref()
+    }
+
+    pub(super) fn gathering_mut(&mut self) -> &mut Gathering {
+        self.gathering.as_mut().expect("jobs gather units")
+    }
+
     /// The page of the move in service is in the controller's buffer.
     pub(super) fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
         let job = self.of_mut(pool);
         job.busy = false;
         let moved = job.moving.take().expect("a page was read");
+        if let Some(gathering) = &mut self.gathering {
+            gathering.read_ended(pool);
+            self.of_mut(pool).ready = ready;
+            return;
+        }
         self.flights[pool.index()].buffered.push_back((moved, ready));
         self.find_ready(ftl, pool, ready);
     }
@@ -360,7 +421,9 @@ impl Jobs {
         job.busy = false;
         job.moving = None;
         job.ready = ready;
-        if self.moves_in_flight > 1 {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.in_service_mut(pool).clear();
+        } else if self.moves_in_flight > 1 {
             self.flights[pool.index()].free.push_back(ready);
             self.find_ready(ftl, pool, ready);
         }

@@ -111,7 +111,7 @@ impl Collector {
         self.jobs.active()
     }
 
-    /// The move whose operation is in service or suspended, of the pool's job.
+    /// The move whose operation is in service or suspended, of the pool's job; of several units the first, whose places it has.
     #[inline(always)]
     pub fn moving(&self, pool: PoolId) -> Option<Move> {
         self.jobs.of(pool)?.moving()
@@ -120,6 +120,32 @@ impl Collector {
     /// The same, to change.
     pub fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
         self.jobs.moving_mut(pool)
+    }
+
+    /// The move of a logical page whose operation is in service or suspended, of the pool's job.
+    #[inline(always)]
+    pub fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        self.jobs.moving_page(pool, lpn)
+    }
+
+    /// The same, to change.
+    pub fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
+        self.jobs.moving_page_mut(pool, lpn)
+    }
+
+    /// The units of the operation in service or suspended of the pool's job, where jobs gather units.
+    pub fn units(&self, pool: PoolId) -> &[Move] {
+        self.jobs.gathering().map_or(&[], |gathering| gathering.in_service(pool))
+    }
+
+    /// The same, to change.
+    pub fn units_mut(&mut self, pool: PoolId) -> &mut Vec<Move> {
+        self.jobs.gathering_mut().in_service_mut(pool)
+    }
+
+    /// Units that jobs gave up while they were in the buffer, since this was asked last.
+    pub fn take_discarded(&mut self) -> u32 {
+        self.jobs.gathering_mut().take_discarded()
     }
 
     /// Active jobs of a die.
@@ -201,8 +227,8 @@ impl Collector {
     }
 
     /// The step that moves this page of the victim out of order, if one more move may begin.
-    pub fn move_out_of_order(&mut self, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
-        self.jobs.move_out_of_order(pool, lpn, from)
+    pub fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+        self.jobs.move_out_of_order(ftl, pool, lpn, from)
     }
 
     /// One more move of the pool's job may begin.

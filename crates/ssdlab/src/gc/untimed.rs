@@ -3,7 +3,7 @@
 use crate::ftl::Ftl;
 use crate::gc::victim::Picker;
 use crate::rng::Rng;
-use crate::units::{Lpn, PoolId};
+use crate::units::{Lpn, PoolId, Ppn};
 
 /// What untimed writes did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,14 +12,16 @@ pub struct UntimedCounts {
     pub host_programs: u64,
     /// Pages moved by collection.
     pub pages_moved: u64,
+    /// Units of padding in programs of host and collection.
+    pub padded_units: u64,
     /// Blocks erased.
     pub erases: u64,
 }
 
-/// Writes a page into `pool` and collects whatever that makes necessary. Returns false, with nothing written, if the pool is full of
-/// valid data.
+/// Writes a page (or as many units as a flash page holds, or fewer) into `pool` and collects whatever that makes necessary. Returns false,
+/// with nothing written, if the pool is full of valid data.
 #[inline]
-pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, lpn: Lpn, counts: &mut UntimedCounts) -> bool {
+pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], counts: &mut UntimedCounts) -> bool {
     let allocated = match ftl.try_allocate_host(pool) {
         Some(allocated) => allocated,
         None => {
@@ -28,12 +30,67 @@ pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, lpn: Lpn, counts
             allocated
         }
     };
-    ftl.commit_write(pool, lpn, allocated.ppn);
-    counts.host_programs += 1;
+    counts.padded_units += u64::from(program(ftl, pool, units, allocated.ppn));
+    counts.host_programs += units.len() as u64;
     if allocated.took_block {
         collect(ftl, victims, pool, counts);
     }
     true
+}
+
+/// Programs pages of the host from `first` on. Returns the units of padding.
+#[inline]
+pub fn program(ftl: &mut Ftl, pool: PoolId, units: &[Lpn], first: Ppn) -> u32 {
+    for (&lpn, ppn) in units.iter().zip(first.0..) {
+        ftl.commit_write(pool, lpn, Ppn(ppn));
+    }
+    ftl.pad(pool, first, units.len() as u32)
+}
+
+/// Units on their way to a pool, until they fill a program: as if a buffer had gathered them.
+#[derive(Clone, Debug)]
+pub struct Packs {
+    by_pool: Vec<Vec<Lpn>>,
+    units_per_page: usize,
+}
+
+impl Packs {
+    /// Nothing on its way to any of so many pools.
+    pub fn new(pools: usize, units_per_page: u32) -> Self {
+        Packs { by_pool: vec![Vec::new(); pools], units_per_page: units_per_page as usize }
+    }
+
+    /// A unit is on its way to a pool already: what is goes before the unit is added again.
+    #[inline]
+    pub fn has(&self, pool: usize, lpn: Lpn) -> bool {
+        self.by_pool[pool].contains(&lpn)
+    }
+
+    /// Adds a unit to what is on its way to a pool. Returns true if that fills a program, which is then to be taken.
+    #[inline]
+    pub fn add(&mut self, pool: usize, lpn: Lpn) -> bool {
+        let pack = &mut self.by_pool[pool];
+        pack.push(lpn);
+        pack.len() == self.units_per_page
+    }
+
+    /// What is on its way to a pool. Its memory is to be given back.
+    #[inline]
+    pub fn take(&mut self, pool: usize) -> Vec<Lpn> {
+        std::mem::take(&mut self.by_pool[pool])
+    }
+
+    /// Takes back the memory of what has been programmed.
+    #[inline]
+    pub fn give_back(&mut self, pool: usize, mut pack: Vec<Lpn>) {
+        pack.clear();
+        self.by_pool[pool] = pack;
+    }
+
+    /// Pools to which something may be on its way.
+    pub fn pools(&self) -> usize {
+        self.by_pool.len()
+    }
 }
 
 /// Random logical pages below a bound, each drawn well before it is handed out: what a write to it needs comes from memory meanwhile.
@@ -73,7 +130,9 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
     while ftl.wants_collection(pool) {
         let Some(victim) = victims.pick(ftl, pool) else { return };
         ftl.start_job(pool, victim);
-        counts.pages_moved += u64::from(ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ()).moves);
+        let batch = ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ());
+        counts.pages_moved += u64::from(batch.moves);
+        counts.padded_units += u64::from(batch.padding);
         ftl.commit_erase(pool, victim);
         counts.erases += 1;
     }
@@ -90,7 +149,7 @@ mod tests {
         for _ in 0..3000 {
             let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_pages)) as u32);
             let (pool, _) = ftl.geometry().home(lpn);
-            assert!(write(ftl, &mut victims, pool, lpn, &mut counts));
+            assert!(write(ftl, &mut victims, pool, &[lpn], &mut counts));
         }
         counts
     }

@@ -55,6 +55,8 @@ pub struct Transaction {
     pub active: bool,
     /// It stands in a queue.
     pub queued: bool,
+    /// It is a mapping unit that shares the flash page of the one ahead of it in its operation.
+    pub same_page: bool,
     /// Its request is a high-priority write (lee2013 III-D).
     pub high_priority: bool,
     /// Its logical page.
@@ -99,6 +101,7 @@ impl Transaction {
             kind,
             active: false,
             queued: false,
+            same_page: false,
             high_priority: false,
             lpn,
             request,

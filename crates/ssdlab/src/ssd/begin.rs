@@ -6,7 +6,7 @@ use super::probes::Event;
 use crate::flash::{Op, OpKind, Owner};
 use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
-use crate::units::{DieId, Ns, PoolId, TxnId};
+use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
 
 impl Ssd {
     /// Takes a host operation out of its queue, with those that can join it on other planes, and starts it.
@@ -15,21 +15,27 @@ impl Ssd {
         let overlaps = !self.flash.idle(die);
         let in_register = kind == OpKind::Read && !overlaps && self.rules.gc.merge && self.is_left_in_register(now, die, candidate.id);
         let kind = if in_register { OpKind::RegisterRead } else { kind };
-        let first = self.take_from_queue(now, die, candidate);
+        let (first, last) = self.take_page(now, die, candidate, kind);
         let joins = self.rules.multiplane && kind != OpKind::RegisterRead;
-        let pages = 1 + if joins { self.join_planes(now, die, candidate) } else { 0 };
+        let pages = 1 + if joins { self.join_planes(now, die, candidate, last) } else { 0 };
         let (mut read_ns, mut write_ns) = (0, 0);
-        let mut page = Some(first);
+        let (mut page, mut before, mut operations) = (Some(first), Ppn(0), 0);
         while let Some(id) = page {
+            let along = self.transactions[id].same_page;
             match kind {
+                OpKind::Program if along => self.prepare_program_along(now, id, before),
                 OpKind::Program => write_ns = self.prepare_program(now, id).max(write_ns),
                 OpKind::RegisterRead => self.prepare_register_read(now, id),
+                _ if along => self.prepare_read_along(now, id),
                 _ => read_ns = self.prepare_read(now, id).max(read_ns),
             }
-            page = self.transactions[id].next;
+            (page, before, operations) = (self.transactions[id].next, self.transactions[id].ppn, operations + 1);
+            if self.rules.gc.gathers() && kind == OpKind::Program && !page.is_some_and(|next| self.transactions[next].same_page) {
+                self.note_padding(now, before);
+            }
         }
         if let Some(slack) = self.sched.slack_mut() {
-            slack.served(die, candidate.kind, pages);
+            slack.served(die, candidate.kind, operations);
         }
         self.note_host_operation(kind, first);
         let op = Op { kind, owner: Owner::Host(first), pages, read_ns, write_ns };
@@ -43,39 +49,47 @@ impl Ssd {
 
     fn prepare_register_read(&mut self, now: Ns, id: TxnId) {
         let (lpn, pool) = (self.transactions[id].lpn, self.transactions[id].pool);
-        let held = self.gc.moving(pool).filter(|moved| moved.lpn == lpn).map(|moved| moved.from);
+        let held = self.gc.moving_page(pool, lpn).map(|moved| moved.from);
         let place = held.or_else(|| self.ftl.lookup(lpn));
         self.probes.note(now, &self.ftl, Event::MergedRead(lpn, place));
     }
 
-    fn take_from_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
-        let HostCandidate { id, kind, pool, .. } = candidate;
-        let chip = self.transactions[id].chip;
-        self.sched.remove(&mut self.transactions, die, id);
-        if kind == QueueKind::Write
+    #[inline(always)]
+    pub(super) fn take_from_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
+        if candidate.kind == QueueKind::Write
             && let Some(placement) = self.sched.placement_mut()
         {
             placement.took_pool(die);
         }
+        self.leave_queue(now, die, candidate)
+    }
+
+    #[inline(always)]
+    pub(super) fn leave_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
+        let HostCandidate { id, kind, pool, .. } = candidate;
+        let chip = self.transactions[id].chip;
+        self.sched.remove(&mut self.transactions, die, id);
         // A partial write keeps its place in the write queue while its page is read.
         if self.transactions[id].kind != TransactionKind::ReadForWrite {
             self.sched.release(chip, kind);
             self.host.place_freed();
         }
         self.stop_waiting(now, id);
-        self.transactions[id].pool = pool;
-        self.transactions[id].next = None;
+        let transaction = &mut self.transactions[id];
+        (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
         if kind == QueueKind::Write && self.gc.urgent(pool).is_some() {
             self.leave_s3(now, pool);
         }
         id
     }
 
-    /// Adds the first operations of the same kind on the die's other planes to a multi-plane operation. Returns how many.
-    fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate) -> u32 {
+    /// Adds the first operations of the same kind on the die's other planes to a multi-plane operation whose list ends with `last`. Returns
+    /// how many pages.
+    fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
         let offset = self.ftl.next_offset(first.pool);
         let limits = self.limits_beside_suspended(die);
-        let (mut joined, mut last) = (0, first.id);
+        let mut joined = 0;
+        let kind = if first.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
         for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
             let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool) == offset;
             let id = match first.kind {
@@ -86,9 +100,9 @@ impl Ssd {
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
             };
             let Some(id) = id else { continue };
-            let next = self.take_from_queue(now, die, HostCandidate { id, kind: first.kind, pool, by_move: false });
+            let (next, end) = self.take_page(now, die, HostCandidate { id, kind: first.kind, pool, by_move: false }, kind);
             self.transactions[last].next = Some(next);
-            last = next;
+            last = end;
             joined += 1;
         }
         joined
@@ -103,7 +117,7 @@ impl Ssd {
 
     /// The offset in its block of the page that a read is of. One without data is read as the first page of a block.
     fn offset_of_read(&self, id: TxnId) -> u32 {
-        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().split_page(ppn).1)
+        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().flash_page(ppn))
     }
 
     /// Dynamic allocation: the chip's next write, if this pool has room for it.
@@ -121,7 +135,7 @@ impl Ssd {
         let Some(ppn) = place else { return self.flash.timing().read(0) };
         assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[id].pool, "a page never leaves its pool while it is waited for");
         self.transactions[id].ppn = ppn;
-        self.flash.timing().read(self.geometry().split_page(ppn).1)
+        self.flash.timing().read(self.geometry().flash_page(ppn))
     }
 
     /// A write is given its page when it starts. Returns its array time.
@@ -136,7 +150,7 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        self.flash.timing().program(self.geometry().split_page(allocated.ppn).1)
+        self.flash.timing().program(self.geometry().flash_page(allocated.ppn))
     }
 
     /// Dynamic allocation: a write has a page of the pool.
@@ -163,7 +177,8 @@ impl Ssd {
                 return self.discard_move(now, pool);
             }
             Step::Program(moved) => {
-                let (moved, write_ns) = self.place_move(now, pool, moved);
+                let gathers = self.rules.gc.gathers();
+                let (moved, write_ns) = if gathers { self.place_units(now, pool) } else { self.place_move(now, pool, moved) };
                 (Some(moved), OpKind::Program, 0, write_ns + poll)
             }
         };
@@ -181,7 +196,7 @@ impl Ssd {
     }
 
     fn move_read_ns(&self, moved: Move) -> Ns {
-        self.flash.timing().read(self.geometry().split_page(moved.from).1)
+        self.flash.timing().read(self.geometry().flash_page(moved.from))
     }
 
     /// How a page is moved, and, unless host operations may come between its read and its program, where to.
@@ -207,6 +222,6 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        (Move { to: Some(to), ..moved }, self.flash.timing().program(self.geometry().split_page(to).1))
+        (Move { to: Some(to), ..moved }, self.flash.timing().program(self.geometry().flash_page(to)))
     }
 }

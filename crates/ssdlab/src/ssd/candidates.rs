@@ -196,7 +196,7 @@ impl Ssd {
 
     /// The page is the one of the move that is in service or suspended.
     pub(super) fn is_being_moved(&self, pool: PoolId, id: TxnId) -> bool {
-        self.gc.moving(pool).is_some_and(|moved| self.moves_page_of(moved, id))
+        self.gc.moving_page(pool, self.transactions[id].lpn).is_some_and(|moved| self.moves_page_of(moved, id))
     }
 
     /// The page lies in the victim of the pool's job, whose next step could be to move it.

@@ -5,6 +5,7 @@ use super::host::Completed;
 use super::probes::Event;
 use crate::blocked::{Blocked, Served};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
+use crate::gc::Move;
 use crate::sched::{Transaction, TransactionKind, page_order};
 use crate::units::{ChannelId, DieId, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
@@ -50,16 +51,17 @@ impl Ssd {
 
     /// An operation of the host has ended in the array, or, if it was one event, wherever it ended. Its first page is `first`.
     fn host_operation_ended(&mut self, now: Ns, op: Op, first: TxnId, whole: bool) {
-        let transaction = &mut self.transactions[first];
         match (op.kind, whole) {
             (OpKind::Read, _) => {
-                transaction.served(Served::Array, now - self.flash.timing().transfer_ns);
-                transaction.served(Served::Transfer, now);
-                self.host_page_read(now, first);
+                let transferred = now - self.flash.timing().transfer_ns;
+                self.each_unit(first, |transaction| transaction.served(Served::Array, transferred));
+                self.page_transferred(now, first);
             }
             (_, true) => {
-                transaction.served(Served::Transfer, now - op.write_ns);
-                transaction.served(Served::Array, now);
+                self.each_unit(first, |transaction| {
+                    transaction.served(Served::Transfer, now - op.write_ns);
+                    transaction.served(Served::Array, now);
+                });
                 self.host_pages_programmed(now, first);
             }
             (_, false) => {
@@ -89,8 +91,7 @@ impl Ssd {
                 self.die_freed(die);
             }
             (Progress::Ended(_), Owner::Host(first)) => {
-                self.transactions[first].served(Served::Transfer, now);
-                self.host_page_read(now, first);
+                self.page_transferred(now, first);
                 self.die_freed(die);
             }
             (Progress::ReadEnded | Progress::Suspended | Progress::StepEnded, _) => unreachable!("all of these happen in the array"),
@@ -104,12 +105,11 @@ impl Ssd {
     fn host_transfer_ended(&mut self, now: Ns, at: SlotId, kind: OpKind, first: TxnId, page: u32) {
         if kind != OpKind::Read {
             let id = self.nth_page(first, page);
-            return self.transactions[id].served(Served::Transfer, now);
+            return self.each_unit(id, |transaction| transaction.served(Served::Transfer, now));
         }
         // A multi-plane read lets go of its pages one by one, so its first is always the one on the bus.
-        self.transactions[first].served(Served::Transfer, now);
-        self.flash.set_first(at, self.transactions[first].next.expect("the last page's transfer ends the operation"));
-        self.host_page_read(now, first);
+        let rest = self.page_transferred(now, first);
+        self.flash.set_first(at, rest.expect("the last page's transfer ends the operation"));
     }
 
     /// `behind`: what a program that begins has waited for since its transfer ended.
@@ -128,7 +128,7 @@ impl Ssd {
             Owner::Host(first) => {
                 let page = if op.kind == OpKind::Program { self.flash.transferred(at) } else { 0 };
                 let id = self.nth_page(first, page);
-                self.transactions[id].waited(Blocked::Bus, now);
+                self.each_unit(id, |transaction| transaction.waited(Blocked::Bus, now));
                 let pipelined = self.rules.flash.gc_pipeline && self.flash.overlaps_gc_program(at);
                 self.probes.count().pipelined_writes += u64::from(pipelined);
             }
@@ -140,7 +140,7 @@ impl Ssd {
     fn gc_transfer_begun(&mut self, now: Ns, at: SlotId, pool: PoolId) {
         let moved = self.gc.moving(pool).expect("a page is being moved");
         if self.flash.phase(at, now) == Phase::Out {
-            return self.readers_wait_no_more(now, moved.readers);
+            return self.each_move(pool, |ssd, moved| ssd.readers_wait_no_more(now, moved.readers));
         }
         self.merge_waiting(now, pool);
         if moved.to.is_none() {
@@ -150,12 +150,32 @@ impl Ssd {
             self.flash.set_write_ns(at, ns + self.rules.gc.poll_ns);
             self.note_target(at, pool);
         }
-        if let Some(writer) = self.gc.moving(pool).and_then(|moved| moved.writer) {
-            self.stop_waiting(now, writer);
+        self.each_move(pool, |ssd, moved| {
+            if let Some(writer) = moved.writer {
+                ssd.stop_waiting(now, writer);
+            }
+        });
+    }
+
+    /// Does something for the move in service of a pool's job, or for each of its units.
+    fn each_move(&mut self, pool: PoolId, mut what: impl FnMut(&mut Self, Move)) {
+        if !self.rules.gc.gathers() {
+            return what(self, self.gc.moving(pool).expect("a page is being moved"));
+        }
+        for unit in 0..self.gc.units(pool).len() {
+            what(self, self.gc.units(pool)[unit]);
         }
     }
 
     fn gc_transfer_ended(&mut self, now: Ns, at: SlotId, pool: PoolId) {
+        if self.rules.gc.gathers() {
+            // Of a program: what a read brings is told to its readers once it has ended.
+            return self.each_move(pool, |ssd, moved| {
+                if let Some(writer) = moved.writer {
+                    ssd.transactions[writer].served(Served::Transfer, now);
+                }
+            });
+        }
         let moved = self.gc.moving_mut(pool);
         if matches!(self.flash.phase(at, now), Phase::BeforeIn | Phase::In(_)) {
             let readers = moved.readers.take();
@@ -180,7 +200,8 @@ impl Ssd {
 
     /// The `page`-th transaction of an operation.
     fn nth_page(&self, first: TxnId, page: u32) -> TxnId {
-        self.pages_of(first).nth(page as usize).expect("an operation has as many transactions as pages")
+        let mut pages = self.pages_of(first).filter(|&id| !self.transactions[id].same_page);
+        pages.nth(page as usize).expect("an operation has as many transactions as pages")
     }
 
     /// Changes each transaction of an operation.
@@ -220,7 +241,11 @@ impl Ssd {
         let mut page = Some(first);
         while let Some(id) = page {
             page = self.transactions[id].next;
-            self.host_page_programmed(now, id);
+            if self.rules.gc.gathers() {
+                page = self.units_programmed(now, id);
+            } else {
+                self.host_page_programmed(now, id);
+            }
         }
     }
 
@@ -229,6 +254,12 @@ impl Ssd {
         let (lpn, ppn, version, pool) = (transaction.lpn, transaction.ppn, transaction.version, transaction.pool);
         let old = self.ftl.commit_write(pool, lpn, ppn);
         self.probes.note(now, &self.ftl, Event::Written(lpn, version));
+        self.write_ended(now, id, pool, old);
+    }
+
+    /// The program of a host write in `pool` has ended, and the page at `old` is invalid.
+    #[inline(always)]
+    pub(super) fn write_ended(&mut self, now: Ns, id: TxnId, pool: PoolId, old: Option<Ppn>) {
         if self.rules.dynamic {
             self.sched.placement_mut().expect("writes go by load").write_ends(pool);
             self.room_appeared(old);
@@ -334,6 +365,9 @@ impl Ssd {
 
     /// The page of a move is in the controller's buffer.
     fn page_buffered(&mut self, now: Ns, pool: PoolId) {
+        if self.rules.gc.gathers() {
+            return self.units_buffered(now, pool);
+        }
         let serial = self.next_serial();
         let moved = self.gc.moving_mut(pool);
         let (readers, lpn) = (moved.readers.take(), moved.lpn);
@@ -346,6 +380,9 @@ impl Ssd {
 
     /// The program of a page move has ended.
     fn page_moved(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
+        if self.rules.gc.gathers() {
+            return self.units_moved(now, die, pool);
+        }
         let moved = self.gc.moving(pool).expect("a page was moved");
         let to = moved.to.expect("it was programmed somewhere");
         let serial = self.next_serial();

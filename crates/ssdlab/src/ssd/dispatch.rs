@@ -5,7 +5,7 @@ use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
 use crate::blocked::Blocked;
 use crate::flash::{OpKind, Owner, Phase};
-use crate::gc::Job;
+use crate::gc::{Job, Move};
 use crate::sched::QueueKind;
 use crate::units::{DieId, Ns, PoolId, SlotId};
 use crate::views::{DiePhase, DieView, GcView, HostView};
@@ -116,6 +116,9 @@ impl Ssd {
             return true;
         }
         let step = self.gc.next_step(&self.ftl, pool);
+        if self.rules.gc.gathers() {
+            self.probes.count().discarded_moves += u64::from(self.gc.take_discarded());
+        }
         self.start_gc(now, die, pool, step);
         true
     }
@@ -139,7 +142,7 @@ impl Ssd {
             return false;
         }
         let from = self.ftl.lookup(lpn).expect("a page in the victim has a place");
-        let step = self.gc.move_out_of_order(pool, lpn, from);
+        let step = self.gc.move_out_of_order(&self.ftl, pool, lpn, from);
         self.probes.count().reordered_moves += 1;
         self.start_gc(now, die, pool, step);
         true
@@ -167,13 +170,15 @@ impl Ssd {
     /// The page of the pool's move has another place by now, and its program has not begun.
     fn is_unneeded(&self, pool: PoolId, phase: Phase) -> bool {
         let before_target = matches!(phase, Phase::Read(_) | Phase::BeforeOut | Phase::BeforeIn);
-        let unneeded =
-            |moved: crate::gc::Move| moved.to.is_none() && moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from);
-        before_target && self.gc.moving(pool).is_some_and(unneeded)
+        let unneeded = |moved: &Move| moved.to.is_none() && moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from);
+        if self.rules.gc.gathers() {
+            return before_target && self.gc.units(pool).iter().all(unneeded);
+        }
+        before_target && self.gc.moving(pool).as_ref().is_some_and(unneeded)
     }
 
     pub(super) fn discard_move(&mut self, now: Ns, pool: PoolId) {
-        self.probes.count().discarded_moves += 1;
+        self.probes.count().discarded_moves += if self.rules.gc.gathers() { self.gc.units(pool).len() as u64 } else { 1 };
         let serial = self.next_serial();
         self.gc.move_ended(&self.ftl, pool, (now, serial));
     }

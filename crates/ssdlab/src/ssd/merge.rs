@@ -80,7 +80,7 @@ impl Ssd {
         if let Some(moved) = self.gc.buffered(pool, lpn) {
             return (moved.from == place).then_some(By::Buffer);
         }
-        let moved = job.moving().filter(|moved| (moved.lpn, moved.from, moved.writer) == (lpn, place, None))?;
+        let moved = self.gc.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
         if !write && several && moved.to.is_some() {
             // The buffer has it until that ends.
             return Some(By::Program);
@@ -107,17 +107,21 @@ impl Ssd {
         let (pool, lpn, kind) = (self.transactions[id].pool, self.transactions[id].lpn, self.transactions[id].kind);
         let moved = match by {
             By::Buffer => self.gc.buffered_mut(pool, lpn).expect("it is in the buffer"),
-            By::Program => self.gc.moving_mut(pool),
+            By::Program => self.gc.moving_page_mut(pool, lpn),
             By::Slot(at) => {
                 self.note_merge(now, at, id);
                 self.flash.merge(at);
-                self.gc.moving_mut(pool)
+                self.gc.moving_page_mut(pool, lpn)
             }
         };
         let (from, to) = (moved.from, moved.to);
         if kind == TransactionKind::Write {
             moved.writer = Some(id);
             self.write_merged(now, pool, to, id);
+            if matches!(by, By::Buffer) {
+                // It waits for what holds the die from now on, although no queue of the die has it.
+                self.ready.wake(self.geometry().die_of_pool(pool));
+            }
         } else {
             match by {
                 By::Buffer | By::Program => self.merging.answered.push(id),
@@ -139,9 +143,14 @@ impl Ssd {
 
     /// The move in service begins, or its transfer in: host operations on its page that wait in queues merge with it if they can.
     pub(super) fn merge_waiting(&mut self, now: Ns, pool: PoolId) {
-        if self.rules.gc.merge
-            && let Some(moved) = self.gc.moving(pool)
-        {
+        if !self.rules.gc.merge {
+            return;
+        }
+        if self.rules.gc.gathers() {
+            for unit in 0..self.gc.units(pool).len() {
+                self.merge_waiting_for(now, pool, self.gc.units(pool)[unit].lpn);
+            }
+        } else if let Some(moved) = self.gc.moving(pool) {
             self.merge_waiting_for(now, pool, moved.lpn);
         }
     }
@@ -201,7 +210,7 @@ impl Ssd {
     }
 
     /// The move holds the page that the transaction wants, as it is now.
-    pub(super) fn moves_page_of(&self, moved: Move, id: TxnId) -> bool {
+    pub(super) fn moves_page_of(&self, moved: &Move, id: TxnId) -> bool {
         let lpn = self.transactions[id].lpn;
         moved.lpn == lpn && self.ftl.lookup(lpn) == Some(moved.from)
     }

@@ -14,6 +14,7 @@
 //! | `collect` | when do GC jobs start and end, and how do a pool's state and exclusion follow? |
 //! | `advance` | which steps of a job may begin where it advances with host operations only? |
 //! | `idle` | what does idle time change? |
+//! | `units` | which mapping units share a flash operation? |
 //! | `merge` | how do host operations merge with page moves (lee2013 III-B)? |
 //! | `estimates`, `pause` | when will operations end, and when does a program pause for reads (elyasi2017)? |
 //! | `waits` | why does an operation wait? |
@@ -48,6 +49,7 @@ mod ready;
 mod report;
 mod round;
 mod timeline;
+mod units;
 mod verify;
 mod waits;
 

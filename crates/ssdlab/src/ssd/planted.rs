@@ -12,6 +12,8 @@ pub enum Planted {
     ForgetsHardThreshold,
     /// A job that has ended leaves its exclusion behind.
     KeepsExclusion,
+    /// Of the units of a program the first is counted as valid twice.
+    CountsUnitTwice,
 }
 
 impl Ssd {

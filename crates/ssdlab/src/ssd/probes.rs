@@ -12,6 +12,10 @@ use crate::units::{BlockId, Lpn, Ns, Ppn};
 pub(super) enum Event {
     /// A flash read of a page for the host begins; `None`: of a page that holds no data.
     HostRead(Lpn, Option<Ppn>),
+    /// The flash read of another unit brings this one for the host too.
+    ReadAlong(Lpn, Option<Ppn>),
+    /// A program has so many units of padding, from this one on.
+    Padded(Ppn, u32),
     /// A page move answers a host read.
     MergedRead(Lpn, Option<Ppn>),
     /// A host program begins, of data of this version.
@@ -62,6 +66,8 @@ impl Probes {
         let counters = &mut self.counters;
         match event {
             Event::HostRead(..) => counters.host_reads += 1,
+            Event::ReadAlong(..) => counters.reads_along += 1,
+            Event::Padded(_, units) => counters.padded_units += u64::from(units),
             Event::MergedRead(..) => counters.merged_reads += 1,
             Event::HostProgram(..) | Event::MovePlaced(..) => {}
             Event::Written(..) => counters.host_programs += 1,

@@ -46,7 +46,8 @@ impl Ssd {
     #[inline]
     pub(super) fn note_host_operation(&mut self, kind: OpKind, first: TxnId) {
         let Some(timeline) = self.flash.recorder().filter(|timeline| !timeline.is_over()) else { return };
-        timeline.next_is_for_requests(linked(&self.transactions, Some(first)).map(|id| {
+        let pages = linked(&self.transactions, Some(first)).filter(|&id| !self.transactions[id].same_page);
+        timeline.next_is_for_requests(pages.map(|id| {
             let transaction = &self.transactions[id];
             let ppn = if kind == OpKind::Program { Some(transaction.ppn) } else { self.ftl.lookup(transaction.lpn) };
             (transaction.request.number(), transaction.lpn, ppn.unwrap_or(NO_PAGE))

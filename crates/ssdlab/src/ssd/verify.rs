@@ -9,6 +9,8 @@ use crate::units::{BlockId, Lpn, Ppn};
 
 /// The content of an erased page.
 const ERASED: u32 = u32::MAX;
+/// The content of a unit of padding.
+const PADDING: u32 = u32::MAX - 1;
 /// The version of the data a drive begins with.
 const INITIAL: u32 = 0;
 
@@ -54,9 +56,10 @@ impl Verifier {
     /// What the drive did, as far as data are concerned.
     pub fn note(&mut self, geometry: &Geometry, event: Event) {
         match event {
-            Event::HostRead(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
-            Event::HostRead(lpn, None) => self.read_nothing(lpn),
+            Event::HostRead(lpn, Some(ppn)) | Event::ReadAlong(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
+            Event::HostRead(lpn, None) | Event::ReadAlong(lpn, None) => self.read_nothing(lpn),
             Event::HostProgram(ppn, version) => self.program(geometry, ppn, version),
+            Event::Padded(first, units) => (first.0..first.0 + units).for_each(|ppn| self.program(geometry, Ppn(ppn), PADDING)),
             Event::Written(lpn, version) => self.latest[lpn.index()] = version,
             // A host write takes the place of a page move that has this page.
             Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,

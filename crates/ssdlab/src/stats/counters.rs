@@ -70,6 +70,8 @@ counters! {
         multiplane_operations,
         /// Operations that overlapped another through the cache register.
         overlapped_operations,
+        /// Mapping units of padding: what programs of host and GC left of their flash pages (`ftl.map_unit_bytes`).
+        padded_units,
         /// Operations that waited for an older one on their page.
         page_order_waits,
         /// Page reads served while a program paused (write_pausing).
@@ -78,6 +80,8 @@ counters! {
         read_commands,
         /// Reads that a later one bypassed (read_bypass).
         read_passes,
+        /// Reads of mapping units that came with the flash read of another unit of their request, of the same flash page.
+        reads_along,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
         redirected_writes,
         /// Page moves that began out of order because a host operation merges with them.

@@ -51,6 +51,8 @@ pub struct DeviceStats {
     pub host_programs: u64,
     /// Pages programmed for page moves.
     pub gc_programs: u64,
+    /// Units of padding in programs of host and GC.
+    pub padded_units: u64,
     /// Flash page reads, of host and GC.
     pub reads: u64,
     /// Block erases.
@@ -110,6 +112,7 @@ impl DeviceStats {
             pools: self.pools + other.pools,
             host_programs: self.host_programs + other.host_programs,
             gc_programs: self.gc_programs + other.gc_programs,
+            padded_units: self.padded_units + other.padded_units,
             reads: self.reads + other.reads,
             erases: self.erases + other.erases,
             jobs: self.jobs + other.jobs,
@@ -148,6 +151,7 @@ impl DeviceStats {
         DeviceStats {
             host_programs: self.host_programs - before.host_programs,
             gc_programs: self.gc_programs - before.gc_programs,
+            padded_units: self.padded_units - before.padded_units,
             reads: self.reads - before.reads,
             erases: self.erases - before.erases,
             jobs: self.jobs - before.jobs,

@@ -304,7 +304,8 @@ pub struct GcResult {
     /// Blocks erased.
     #[schemars(extend("unit" = "count"))]
     pub erases: u64,
-    /// Write amplification: page programs of host and GC over page programs of the host. Absent if the host programmed no page.
+    /// Write amplification: page programs of host and GC over page programs of the host; of mapping units, padding counts as programmed.
+    /// Absent if the host programmed no page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
@@ -445,7 +446,7 @@ pub struct FlashResult {
     /// Page reads, of host and GC.
     #[schemars(extend("unit" = "count"))]
     pub reads: u64,
-    /// Page programs, of host and GC.
+    /// Page programs, of host and GC; with mapping units the units that they wrote, without padding, here and below.
     #[schemars(extend("unit" = "count"))]
     pub programs: u64,
     /// Page programs of host writes.
@@ -600,7 +601,7 @@ impl RunResult {
 
 impl GcResult {
     fn of(device: &DeviceStats, measured_ns: Ns) -> Self {
-        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs);
+        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs) + u128::from(device.padded_units);
         let duration = |mean| Duration { mean, max: device.job_ns_max };
         GcResult {
             victim_source: None,

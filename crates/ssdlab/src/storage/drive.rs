@@ -91,6 +91,6 @@ impl Targets for Ssd {
 
     fn groups(&self) -> Groups {
         let geometry = self.ftl().geometry();
-        Groups { pages: geometry.pages_per_block.get(), run: 1, places: geometry.pools.count.get() }
+        Groups { pages: geometry.pages_per_block.get(), run: geometry.units_per_page, places: geometry.pools.count.get() }
     }
 }

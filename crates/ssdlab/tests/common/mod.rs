@@ -122,6 +122,29 @@ pub fn random_config(rng: &mut Rng) -> Config {
     config
 }
 
+/// Half of the small drives whose pages can be divided map units smaller than a page. Again from a stream of its own.
+pub fn mapping_units(rng: &Rng, config: &mut Config) {
+    let rng = &mut Rng::new(rng.clone().bits(), "units");
+    let units = pick(rng, &[2, 4, 8]);
+    let device = &config.device;
+    let planes = device.channels * device.chips_per_channel * device.dies_per_chip * device.planes_per_die;
+    // Recounting large drives of many units after every event takes too long.
+    if device.page_bytes < 512 * units || planes > 6 || rng.chance(0.5) {
+        return;
+    }
+    config.ftl.map_unit_bytes = Some(config.device.page_bytes / units);
+    config.gc.advance = Advance::Alone;
+    // Room for the units that are left over in each block.
+    config.device.blocks_per_plane += 8;
+    let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let blocks = config.device.blocks_per_plane * planes;
+    let scattered = (blocks * (units - 1)).div_ceil(config.device.pages_per_block * units);
+    config.device.overprovisioning = (4.5 + 3.0 * rng.unit() + f64::from(scattered)) / f64::from(blocks);
+    if validate(config).is_err() {
+        config.gc.until = 0;
+    }
+}
+
 /// What reads ask of bus and planes, and jobs of their die. From a stream of its own, so that the cases are otherwise those without.
 fn how_dies_are_shared(rng: &Rng, config: &mut Config) {
     let rng = &mut Rng::new(rng.clone().bits(), "dies");

@@ -182,8 +182,10 @@ impl Watch {
     /// Each erase gains a page at least, so that there are no more of them than pages that became invalid.
     fn gets_somewhere(&self, simulation: &Simulation) -> Result<(), String> {
         let counters = simulation.ssd().counters();
-        let invalid = self.invalid + counters.host_programs + counters.trimmed_pages + counters.stale_moves;
-        if counters.erases <= invalid {
+        let invalid = self.invalid + counters.host_programs + counters.trimmed_pages + counters.stale_moves + counters.padded_units;
+        // Of units a flash page at least.
+        let gained = counters.erases * u64::from(simulation.ssd().ftl().geometry().units_per_page);
+        if gained <= invalid {
             return Ok(());
         }
         Err(format!("{} erases gain no more than {invalid} pages by {} ns: {counters:?}", counters.erases, simulation.now()))

@@ -1,0 +1,139 @@
+//! What jobs gather, where a flash page holds several mapping units: a job reads each page of its victim that has a valid unit once, and
+//! gathers the units in the controller's buffer until they fill a program. Its last program takes what is left, and padding.
+
+use super::{Move, Step};
+use crate::ftl::Ftl;
+use crate::geometry::Geometry;
+use crate::units::{BlockId, Lpn, PoolId, Ppn};
+
+/// The units of one pool's job.
+#[derive(Clone, Debug, Default)]
+struct Gathered {
+    /// In the controller's buffer, in the order of the reads that brought them.
+    buffered: Vec<Move>,
+    /// Those of the operation in service or suspended: of a read those that the page had when it began, of a program all that it takes.
+    in_service: Vec<Move>,
+    /// Programs go on as long as they can be filled: as many moves were in flight as may be.
+    programs: bool,
+}
+
+/// What the jobs of all pools have gathered.
+#[derive(Debug)]
+pub(in crate::gc) struct Gathering {
+    pools: Vec<Gathered>,
+    /// Units that fill a program.
+    per_program: usize,
+    /// Reads go on until so many units are in the buffer.
+    wanted: usize,
+    /// Units that were overwritten or trimmed while they were in the buffer, since that was asked last.
+    discarded: u32,
+}
+
+impl Gathering {
+    pub(super) fn new(geometry: &Geometry, programs_in_flight: u32) -> Self {
+        let per_program = geometry.units_per_page as usize;
+        let wanted = per_program * programs_in_flight as usize;
+        // The last read may bring a page of them more.
+        let room =
+            Gathered { buffered: Vec::with_capacity(wanted + per_program), in_service: Vec::with_capacity(per_program), programs: false };
+        Gathering { pools: vec![room; geometry.pools.count.get() as usize], per_program, wanted, discarded: 0 }
+    }
+
+    /// A unit in the buffer is needed: its data are the newest, or a host write has taken its place.
+    fn is_needed(ftl: &Ftl, moved: &Move) -> bool {
+        moved.writer.is_some() || ftl.lookup(moved.lpn) == Some(moved.from)
+    }
+
+    fn needed(&self, ftl: &Ftl, pool: PoolId) -> usize {
+        self.pools[pool.index()].buffered.iter().filter(|moved| Self::is_needed(ftl, moved)).count()
+    }
+
+    /// The first valid unit of the next page of the victim to be read.
+    fn next_page(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> Option<Ppn> {
+        let mut next = ftl.next_move(victim, cursor);
+        // Units of a page that was read out of order are valid until they are programmed.
+        while let Some((page, from, lpn)) = next {
+            if self.buffered(pool, lpn).is_none() {
+                return Some(from);
+            }
+            next = ftl.next_move(victim, page + 1);
+        }
+        None
+    }
+
+    pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
+        let needed = self.needed(ftl, pool);
+        let goes_on = self.pools[pool.index()].programs && needed >= self.per_program;
+        needed >= self.wanted || goes_on || needed > 0 && self.next_page(ftl, pool, victim, cursor).is_none()
+    }
+
+    pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
+        self.needed(ftl, pool) == 0 && self.next_page(ftl, pool, victim, cursor).is_none()
+    }
+
+    /// The next step of a job, which begins now.
+    pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: &mut u32) -> Step {
+        let program = self.next_is_program(ftl, pool, victim, *cursor);
+        let per_program = self.per_program;
+        let gathered = &mut self.pools[pool.index()];
+        let before = gathered.buffered.len();
+        gathered.buffered.retain(|moved| Self::is_needed(ftl, moved));
+        self.discarded += (before - gathered.buffered.len()) as u32;
+        gathered.programs = program;
+        if program {
+            let units = per_program.min(gathered.buffered.len());
+            gathered.in_service.clear();
+            gathered.in_service.extend(gathered.buffered.drain(..units));
+            return Step::Program(gathered.in_service[0]);
+        }
+        match self.next_page(ftl, pool, victim, *cursor) {
+            Some(from) => {
+                let page = ftl.geometry().split_page(from).1;
+                *cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_page);
+                self.read(ftl, pool, from)
+            }
+            None => Step::Erase,
+        }
+    }
+
+    /// The read of the page in which this unit lies begins now.
+    pub(super) fn read(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
+        let in_service = &mut self.pools[pool.index()].in_service;
+        in_service.clear();
+        in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
+        Step::Read(in_service[0])
+    }
+
+    /// The buffer takes another page's units.
+    pub(super) fn has_room(&self, pool: PoolId) -> bool {
+        self.pools[pool.index()].buffered.len() < self.wanted
+    }
+
+    pub(super) fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        self.pools[pool.index()].buffered.iter().find(|moved| moved.lpn == lpn)
+    }
+
+    pub(super) fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
+        self.pools[pool.index()].buffered.iter_mut().find(|moved| moved.lpn == lpn)
+    }
+
+    /// The units of the operation in service or suspended.
+    pub(in crate::gc) fn in_service(&self, pool: PoolId) -> &[Move] {
+        &self.pools[pool.index()].in_service
+    }
+
+    pub(in crate::gc) fn in_service_mut(&mut self, pool: PoolId) -> &mut Vec<Move> {
+        &mut self.pools[pool.index()].in_service
+    }
+
+    /// The units of the read in service are in the buffer.
+    pub(super) fn read_ended(&mut self, pool: PoolId) {
+        let Gathered { buffered, in_service, .. } = &mut self.pools[pool.index()];
+        buffered.append(in_service);
+    }
+
+    /// Units that were not needed any more since this was asked last.
+    pub(in crate::gc) fn take_discarded(&mut self) -> u32 {
+        std::mem::take(&mut self.discarded)
+    }
+}

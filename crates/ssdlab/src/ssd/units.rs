@@ -1,0 +1,282 @@
+//! Mapping units smaller than a flash page (`ftl.map_unit_bytes`): which units share an operation.
+//!
+//! Each unit that a request touches is an operation of its own until the die takes it. Then other units of the same request go along: with a
+//! read those that lie in its flash page, with a program those that wait directly behind it, as many as fill the page. What is left of the
+//! page is padding. They stand behind it in the operation's list, marked [`Transaction::same_page`].
+
+use super::candidates::HostCandidate;
+use super::probes::Event;
+use super::{Planted, Ssd};
+use crate::blocked::Served;
+use crate::config::UNITS_MAX;
+use crate::flash::OpKind;
+use crate::gc::Move;
+use crate::sched::{QueueKind, Transaction, page_order};
+use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
+
+/// Units that go along with another.
+struct Along {
+    ids: [Option<TxnId>; UNITS_MAX as usize],
+    count: usize,
+}
+
+impl Along {
+    fn none() -> Self {
+        Along { ids: [None; UNITS_MAX as usize], count: 0 }
+    }
+
+    fn add(&mut self, id: TxnId) {
+        self.ids[self.count] = Some(id);
+        self.count += 1;
+    }
+}
+
+impl Ssd {
+    /// Takes an operation out of its queue, with the units that go along. Returns the first and the last of the list.
+    #[inline(always)]
+    pub(super) fn take_page(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) -> (TxnId, TxnId) {
+        if !self.rules.gc.gathers() {
+            let id = self.take_from_queue(now, die, candidate);
+            return (id, id);
+        }
+        self.take_units(now, die, candidate, kind)
+    }
+
+    fn take_units(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) -> (TxnId, TxnId) {
+        let along = match kind {
+            OpKind::Program => self.writes_behind(candidate.id),
+            // What is left in a register may be of another page.
+            OpKind::RegisterRead => Along::none(),
+            _ => self.reads_of_page(candidate),
+        };
+        let first = self.take_from_queue(now, die, candidate);
+        let mut last = first;
+        for id in along.ids.into_iter().flatten() {
+            self.leave_queue(now, die, HostCandidate { id, ..candidate });
+            self.transactions[id].same_page = true;
+            self.transactions[last].next = Some(id);
+            last = id;
+        }
+        (first, last)
+    }
+
+    /// The writes of the same request that wait directly behind one, as many as its page has room for.
+    fn writes_behind(&self, id: TxnId) -> Along {
+        let (mut along, request) = (Along::none(), self.transactions[id].request);
+        let mut next = self.transactions[id].next;
+        while let Some(id) = next.filter(|&id| self.transactions[id].request == request)
+            && along.count + 1 < self.geometry().units_per_page as usize
+        {
+            along.add(id);
+            next = self.transactions[id].next;
+        }
+        along
+    }
+
+    /// The reads of the same request that wait for other units of the flash page in which that of a read lies. Units without data lie as
+    /// their addresses do.
+    fn reads_of_page(&self, read: HostCandidate) -> Along {
+        let (mut along, lpn) = (Along::none(), self.transactions[read.id].lpn);
+        let mut add = |other: Lpn| {
+            if other != lpn
+                && let Some(id) = self.read_of(other, read)
+            {
+                along.add(id);
+            }
+        };
+        match self.ftl.lookup(lpn) {
+            Some(ppn) => self.ftl.units_with(ppn).for_each(|(_, other)| add(other)),
+            None => {
+                let first = lpn.0 & !(self.geometry().units_per_page - 1);
+                let units = (first..first + self.geometry().units_per_page).map(Lpn);
+                units.filter(|&other| self.ftl.lookup(other).is_none()).for_each(add);
+            }
+        }
+        along
+    }
+
+    /// The read of a unit that waits where `read` does, of the same request.
+    fn read_of(&self, unit: Lpn, read: HostCandidate) -> Option<TxnId> {
+        let request = self.transactions[read.id].request;
+        page_order::chain(&self.ftl, &self.transactions, unit).find(|&id| {
+            let Transaction { queued, kind, pool, request: of, .. } = self.transactions[id];
+            of == request && queued && kind.queue() == QueueKind::Read && pool == read.pool
+        })
+    }
+
+    /// A unit that goes along with a read. Its flash read is that one's.
+    pub(super) fn prepare_read_along(&mut self, now: Ns, id: TxnId) {
+        let lpn = self.transactions[id].lpn;
+        self.probes.note(now, &self.ftl, Event::ReadAlong(lpn, self.ftl.lookup(lpn)));
+    }
+
+    /// A unit that goes along with a program, behind the one at `before`.
+    pub(super) fn prepare_program_along(&mut self, now: Ns, id: TxnId, before: Ppn) {
+        let ppn = Ppn(before.0 + 1);
+        self.transactions[id].ppn = ppn;
+        self.write_begins(self.transactions[id].pool);
+        self.probes.note(now, &self.ftl, Event::HostProgram(ppn, self.transactions[id].version));
+    }
+
+    /// The last unit of a program is at `last`: what is left of the flash page is padding.
+    pub(super) fn note_padding(&mut self, now: Ns, last: Ppn) {
+        let units = self.geometry().units_per_page;
+        let padding = units - 1 - (last.0 & (units - 1));
+        self.probes.note(now, &self.ftl, Event::Padded(Ppn(last.0 + 1), padding));
+    }
+
+    /// The units of one page of an operation, by the first.
+    pub(super) fn units_of(&self, first: TxnId) -> impl Iterator<Item = TxnId> {
+        let along = std::iter::successors(self.transactions[first].next, |&id| self.transactions[id].next);
+        std::iter::once(first).chain(along.take_while(|&id| self.transactions[id].same_page))
+    }
+
+    /// Changes each unit of one page of an operation.
+    #[inline(always)]
+    pub(super) fn each_unit(&mut self, first: TxnId, mut change: impl FnMut(&mut Transaction)) {
+        let mut unit = Some(first);
+        while let Some(id) = unit {
+            change(&mut self.transactions[id]);
+            unit = self.unit_behind(id);
+        }
+    }
+
+    /// The unit behind one in the same page.
+    #[inline(always)]
+    fn unit_behind(&self, id: TxnId) -> Option<TxnId> {
+        self.transactions[id].next.filter(|&next| self.transactions[next].same_page)
+    }
+
+    /// A page has been read, and its transfer has ended: so have the reads of its units. Returns the first of the operation's next page.
+    #[inline(always)]
+    pub(super) fn page_transferred(&mut self, now: Ns, first: TxnId) -> Option<TxnId> {
+        let mut unit = first;
+        loop {
+            let (next, more) = (self.transactions[unit].next, self.unit_behind(unit));
+            self.transactions[unit].served(Served::Transfer, now);
+            self.host_page_read(now, unit);
+            match more {
+                Some(more) => unit = more,
+                None => return next,
+            }
+        }
+    }
+
+    /// A host program of units has ended. Returns the first of the operation's next page.
+    pub(super) fn units_programmed(&mut self, now: Ns, first: TxnId) -> Option<TxnId> {
+        let (ppn, pool) = (self.transactions[first].ppn, self.transactions[first].pool);
+        let (mut unit, mut count) = (Some(first), 0);
+        self.ftl.pad(pool, ppn, self.units_of(first).count() as u32);
+        while let Some(id) = unit {
+            self.unit_written(now, id);
+            count += 1;
+            unit = self.unit_behind(id);
+        }
+        self.plant_second_count(ppn, count);
+        let mut unit = first;
+        loop {
+            let (next, more) = (self.transactions[unit].next, self.unit_behind(unit));
+            self.unit_ends(now, unit);
+            match more {
+                Some(more) => unit = more,
+                None => return next,
+            }
+        }
+    }
+
+    /// The map has the new place of a written unit. Its transaction keeps the old one.
+    fn unit_written(&mut self, now: Ns, id: TxnId) {
+        let Transaction { lpn, ppn, version, pool, .. } = self.transactions[id];
+        let old = self.ftl.commit_write(pool, lpn, ppn);
+        self.transactions[id].ppn = old.unwrap_or(NOWHERE);
+        self.probes.note(now, &self.ftl, Event::Written(lpn, version));
+    }
+
+    /// The program of a written unit has ended, and that of all that were in its flash page.
+    fn unit_ends(&mut self, now: Ns, id: TxnId) {
+        let Transaction { pool, ppn, .. } = self.transactions[id];
+        self.write_ended(now, id, pool, Some(ppn).filter(|&old| old != NOWHERE));
+    }
+
+    /// Chooses the flash page for the units that a pool's job programs next. Returns the move of the first, and the array time.
+    pub(super) fn place_units(&mut self, now: Ns, pool: PoolId) -> (Move, Ns) {
+        let allocated = self.ftl.allocate_move(pool);
+        let mut to = allocated.ppn;
+        for unit in 0..self.gc.units(pool).len() {
+            to = Ppn(allocated.ppn.0 + unit as u32);
+            let moved = &mut self.gc.units_mut(pool)[unit];
+            moved.to = Some(to);
+            let placed = match moved.writer {
+                None => Event::MovePlaced(moved.from, to),
+                Some(writer) => Event::HostProgram(to, self.transactions[writer].version),
+            };
+            self.probes.note(now, &self.ftl, placed);
+        }
+        self.note_padding(now, to);
+        if allocated.took_block {
+            self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
+        }
+        (self.gc.units(pool)[0], self.flash.timing().program(self.geometry().flash_page(to)))
+    }
+
+    /// The units of a page are in the controller's buffer.
+    pub(super) fn units_buffered(&mut self, now: Ns, pool: PoolId) {
+        let serial = self.next_serial();
+        let mut units = [(Lpn(0), None); UNITS_MAX as usize];
+        let count = self.gc.units(pool).len();
+        for (unit, moved) in units.iter_mut().zip(self.gc.units_mut(pool)) {
+            *unit = (moved.lpn, moved.readers.take());
+        }
+        self.gc.read_ended(&self.ftl, pool, (now, serial));
+        for (lpn, readers) in units.into_iter().take(count) {
+            self.readers_served(now, readers);
+            if self.rules.gc.merge {
+                self.merge_waiting_for(now, pool, lpn);
+            }
+        }
+    }
+
+    /// The program of a job's units has ended.
+    pub(super) fn units_moved(&mut self, now: Ns, die: DieId, pool: PoolId) {
+        let units = std::mem::take(self.gc.units_mut(pool));
+        let first = units[0].to.expect("it was programmed somewhere");
+        self.ftl.pad(pool, first, units.len() as u32);
+        for moved in &units {
+            self.unit_moved(now, pool, moved);
+        }
+        self.plant_second_count(first, units.len());
+        if let Some(slack) = self.sched.slack_mut() {
+            slack.moved(die);
+        }
+        let serial = self.next_serial();
+        self.gc.move_ended(&self.ftl, pool, (now, serial));
+        for writer in units.iter().filter_map(|moved| moved.writer) {
+            self.unit_ends(now, writer);
+        }
+        // For its memory: no job has begun a step since.
+        *self.gc.units_mut(pool) = units;
+        self.gc.units_mut(pool).clear();
+    }
+
+    fn unit_moved(&mut self, now: Ns, pool: PoolId, moved: &Move) {
+        let to = moved.to.expect("it was programmed somewhere");
+        let Some(writer) = moved.writer else {
+            let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
+            return self.probes.note(now, &self.ftl, Event::PageMoved { current });
+        };
+        let transaction = &mut self.transactions[writer];
+        transaction.served(Served::Array, now);
+        (transaction.ppn, transaction.pool) = (to, pool);
+        self.unit_written(now, writer);
+    }
+
+    /// Where that is planted, a unit of a full program counts as two.
+    fn plant_second_count(&mut self, first: Ppn, units: usize) {
+        if self.probes.has(Planted::CountsUnitTwice) && units > 1 {
+            self.ftl.count_twice(first);
+        }
+    }
+}
+
+/// The place of a unit that held no data.
+const NOWHERE: Ppn = Ppn(u32::MAX);
