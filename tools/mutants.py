@@ -34,6 +34,7 @@ from tree_sitter import Language, Node, Parser
 PLACE = ROOT / "target" / "mutants"
 COPY = PLACE / "workspace"
 RESULTS = PLACE / "results.json"
+BASELINE = PLACE / "baseline.json"
 MODULES = ("arbiter", "gc", "ftl", "sched", "ssd")
 TESTS = ("test", "--release", "--lib", "--test", "main", "--no-run")
 CORE_ALONE = ("test", "--release", "--test", "main", "--no-run")
@@ -403,9 +404,10 @@ class Tests:
     failing: list[Test] = field(default_factory=list)
 
 
-def environment(**more: str) -> dict[str, str]:
-    """That of a test: random cases are the same each time, and failing ones are neither made smaller nor written down."""
+def environment(swarm: int, **more: str) -> dict[str, str]:
+    """That of a test: random cases are as few as asked, the same each time, and failing ones are neither made smaller nor written down."""
     fixed = {"PROPTEST_MAX_SHRINK_ITERS": "0", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "PROPTEST_RNG_SEED": "1", "RUST_BACKTRACE": "0"}
+    fixed |= {"SWARM": str(swarm)} if swarm else {}
     return os.environ | fixed | more
 
 
@@ -436,7 +438,7 @@ def outcome(program: str, names: list[str], env: dict[str, str], limit_s: float)
         return None if process.returncode == 0 else f"crash in {names[0]}"
 
 
-def measure(programs: list[str], jobs: int, leave_out: list[str]) -> Tests:
+def measure(programs: list[str], asked: argparse.Namespace) -> Tests:
     """Runs each test alone, without a mutant: how long it takes, and which points it reaches."""
     tests = []
     for program in programs:
@@ -444,14 +446,14 @@ def measure(programs: list[str], jobs: int, leave_out: list[str]) -> Tests:
             [program, "--list", "--format", "terse"], cwd=COPY / "crates" / "ssdlab", check=True, text=True, capture_output=True
         )
         names = [line.removesuffix(": test") for line in listed.stdout.splitlines() if line.endswith(": test")]
-        tests += [Test(program, name) for name in names if not any(part in name for part in leave_out)]
+        tests += [Test(program, name) for name in names if not any(part in name for part in asked.leave_out)]
     known = Tests()
 
     def run(number: int, test: Test) -> None:
         record = PLACE / f"record-{number}"
         record.unlink(missing_ok=True)
         started = time.monotonic()
-        failed = outcome(test.program, [test.name], environment(MUTANTS_RECORD=str(record)), 3600)
+        failed = outcome(test.program, [test.name], environment(asked.swarm, MUTANTS_RECORD=str(record)), 3600)
         known.seconds[test] = time.monotonic() - started
         if failed:
             known.failing.append(test)
@@ -460,10 +462,32 @@ def measure(programs: list[str], jobs: int, leave_out: list[str]) -> Tests:
                 known.reached.setdefault(int(point), []).append(test)
         record.unlink(missing_ok=True)
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
         for done, _ in enumerate(pool.map(run, range(len(tests)), tests), 1):
             if done % 50 == 0 or done == len(tests):
                 print(f"{done} of {len(tests)} tests run without a mutant, {sum(known.seconds.values()):.0f} s", flush=True)
+    return known
+
+
+def measured(programs: list[str], asked: argparse.Namespace) -> Tests:
+    """The same, once for each build."""
+    key = [[program, Path(program).stat().st_mtime_ns] for program in programs] + [str(asked.swarm), *asked.leave_out]
+    if BASELINE.exists():
+        kept = json.loads(BASELINE.read_text())
+        if kept["key"] == key:
+            tests = [Test(*test) for test in kept["tests"]]
+            reached = {int(point): [tests[number] for number in numbers] for point, numbers in kept["reached"].items()}
+            return Tests(dict(zip(tests, kept["seconds"], strict=True)), reached, [tests[number] for number in kept["failing"]])
+    known = measure(programs, asked)
+    number = {test: number for number, test in enumerate(known.seconds)}
+    kept = {
+        "key": key,
+        "tests": [[test.program, test.name] for test in number],
+        "seconds": list(known.seconds.values()),
+        "reached": {point: [number[test] for test in tests] for point, tests in known.reached.items()},
+        "failing": [number[test] for test in known.failing],
+    }
+    BASELINE.write_text(json.dumps(kept))
     return known
 
 
@@ -483,13 +507,13 @@ def groups(tests: list[Test], seconds: dict[Test, float]) -> Iterator[list[Test]
         yield group
 
 
-def verdict(mutant: Mutant, tests: list[Test], seconds: dict[Test, float]) -> dict[str, str]:
+def verdict(mutant: Mutant, tests: list[Test], seconds: dict[Test, float], swarm: int) -> dict[str, str]:
     """What becomes of a mutant."""
     if not tests:
         return {"outcome": "not reached"}
     for group in groups(tests, seconds):
         limit = PATIENCE_S + PATIENCE * sum(seconds[test] for test in group)
-        if by := outcome(group[0].program, [test.name for test in group], environment(MUTANT=str(mutant.id)), limit):
+        if by := outcome(group[0].program, [test.name for test in group], environment(swarm, MUTANT=str(mutant.id)), limit):
             return {"outcome": "caught", "by": by}
     return {"outcome": "survived"}
 
@@ -544,6 +568,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=MODULES, help="try only mutants of this module (more than once: of these)")
     parser.add_argument("--match", help="try only mutants whose name this regular expression finds")
     parser.add_argument("--leave-out", action="append", default=[], help="leave out tests with this in their name")
+    parser.add_argument("--swarm", type=int, default=150, help="cases of each random test; 0: as many as usual")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
     parser.add_argument("--report", action="store_true", help="only print what is known")
     asked = parser.parse_args()
@@ -551,8 +576,8 @@ def main() -> None:
     mutants = prepare(MODULES)
     print(f"{len(mutants)} mutants", flush=True)
     chosen = [mutant for mutant in mutants if mutant.module in (asked.only or MODULES) and re.search(asked.match or "", mutant.name)]
-    if asked.sample is not None and asked.sample < len(chosen):
-        chosen = random.Random(asked.seed).sample(chosen, asked.sample)
+    # At random also where all are to be tried: what an interrupted run has tried is a sample, too.
+    chosen = random.Random(asked.seed).sample(chosen, len(chosen))[: asked.sample]
     tested = digest([*CORE.rglob("*.rs"), *(ROOT / "crates" / "ssdlab" / "tests").rglob("*.rs")])
     results = Results(tested)
     if not asked.report:
@@ -569,13 +594,14 @@ def try_all(todo: list[Mutant], programs: list[str], results: Results, asked: ar
     """Tries mutants that have no verdict yet."""
     if not todo:
         return
-    known = measure(programs, asked.jobs, asked.leave_out)
-    print(*(f"left out, fails without a mutant: {test.name}" for test in known.failing), sep="\n")
+    known = measured(programs, asked)
+    for test in known.failing:
+        print(f"left out, fails without a mutant: {test.name}")
     reached = reached_by_mutant(known)
     started, lock = time.monotonic(), threading.Lock()
 
     def run(mutant: Mutant) -> None:
-        found = verdict(mutant, reached.get(mutant.id, []), known.seconds)
+        found = verdict(mutant, reached.get(mutant.id, []), known.seconds, asked.swarm)
         with lock:
             results.put(mutant, found)
             if found["outcome"] != "caught":
