@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import tree_sitter_rust
-from rust_sources import CORE, ROOT, core_files, module
+from rust_sources import CORE, ROOT, core_files, lines_without_tests, module
 from tree_sitter import Language, Node, Parser
 
 PLACE = ROOT / "target" / "mutants"
@@ -518,19 +518,21 @@ def verdict(mutant: Mutant, tests: list[Test], seconds: dict[Test, float], swarm
     return {"outcome": "survived"}
 
 
-def digest(files: Iterable[Path]) -> str:
+def digest(texts: Iterable[str]) -> str:
     """Of sources."""
-    together = hashlib.sha256()
-    for file in sorted(files):
-        together.update(file.read_bytes())
-    return together.hexdigest()
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def without_tests(file: Path) -> str:
+    """A source up to the tests at its end: new ones there change no mutant."""
+    return "".join(file.read_text().splitlines(keepends=True)[: lines_without_tests(file)])
 
 
 class Results:
     """What became of which mutant, on disk."""
 
     def __init__(self, tested: str) -> None:
-        sources = digest(core_files())
+        sources = digest(map(without_tests, core_files()))
         old = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         same = old.get("sources") == sources
         self.head = {"sources": sources, "tests": tested}
@@ -578,7 +580,8 @@ def main() -> None:
     chosen = [mutant for mutant in mutants if mutant.module in (asked.only or MODULES) and re.search(asked.match or "", mutant.name)]
     # At random also where all are to be tried: what an interrupted run has tried is a sample, too.
     chosen = random.Random(asked.seed).sample(chosen, len(chosen))[: asked.sample]
-    tested = digest([*CORE.rglob("*.rs"), *(ROOT / "crates" / "ssdlab" / "tests").rglob("*.rs")])
+    tests = ROOT / "crates" / "ssdlab" / "tests"
+    tested = digest(file.read_text() for file in sorted([*CORE.rglob("*.rs"), *tests.rglob("*.rs")]))
     results = Results(tested)
     if not asked.report:
         compiles, messages = cargo(*TESTS)
