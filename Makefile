@@ -26,7 +26,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit wheel \
+.PHONY: help build demo test test-rust test-python instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
 	release docs lock clean
 
 help: ## list the targets
@@ -118,6 +118,18 @@ audit: ## check licences, sources and advisories of all dependencies by cargo-de
 	@test -x $(AUDIT)/bin/cargo-deny || cargo install --quiet --locked --root $(AUDIT) cargo-deny@$(CARGO_DENY)
 	$(AUDIT)/bin/python tools/audit.py $(AUDIT)/bin/cargo-deny $(AUDIT)/bin/pip-audit
 
+# The parser has an environment of its own: it is no part of the locked lists, since nothing else needs it.
+MUTANTS := $(CURDIR)/.venv-mutants
+mutants: ## change the core in small ways and count what the Rust tests notice: SAMPLE=400 SEED=1 ONLY=gc (needs network once)
+	@test -x $(MUTANTS)/bin/python || $(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/pip install --quiet --disable-pip-version-check tree-sitter tree-sitter-rust
+	$(MUTANTS)/bin/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(foreach name,$(ONLY),--only $(name))
+
+# Where rustup is missing, the compiler's own LLVM tools must be installed otherwise.
+coverage: ## measure which lines and branches of the core the Rust tests reach: MODULE=gc lists the others (needs network once)
+	@! command -v rustup >/dev/null || rustup component add llvm-tools
+	$(PYTHON) tools/coverage.py $(if $(MODULE),--uncovered $(foreach name,$(MODULE),--module $(name)))
+
 wheel: $(EQUIPPED) ## build a wheel into dist/, and check it
 	$(BIN)/python tools/release.py wheel
 
@@ -139,4 +151,4 @@ lock: ## pin the newest versions of all Python packages (needs network)
 	rm -rf .venv-lock
 
 clean: ## remove everything that was built
-	rm -rf .venv .venv-lock .venv-audit .browser target site dist python/ssdlab/_core*.so
+	rm -rf .venv .venv-lock .venv-audit .venv-mutants .browser target site dist python/ssdlab/_core*.so

@@ -702,6 +702,24 @@ fn table_iii_requests_for_the_page_under_way() {
                 &[until_program(), cut(229_800, 300_000), host_write(320_000), a(622_400, 752_200), page_move(752_200), erase(1_182_000)],
             )
             .counts(&[("suspensions", 1), ("stale_moves", 1), ("pages_moved", 2), ("host_programs", 6)]),
+        // 12.2 us of the program remain, too little to suspend it. y is read during the transfer of x, and follows it on the bus.
+        Case::new("a read behind that has the new data from the array, not the stale copy from the register", fully(&all))
+            .write(300_000, X, 622_400, gc(20_000, &WRITE))
+            .read(740_000, X, 879_600, gc(12_200, &READ))
+            .stages(
+                2_784_400,
+                &[
+                    until_program(),
+                    cut(229_800, 300_000),
+                    host_write(320_000),
+                    a(622_400, 752_200),
+                    host_read(752_200),
+                    a(777_200, 802_200),
+                    rest_of_move(879_600),
+                    erase(1_284_400),
+                ],
+            )
+            .counts(&[("suspensions", 1), ("stale_moves", 1), ("pipelined_reads", 1), ("pages_moved", 2), ("host_programs", 6)]),
         Case::new("write on a write that another write has suspended: it goes before the rest", fully(&all))
             .write(300_000, Z, 622_400, gc(20_000, &WRITE))
             .write(400_000, X, 924_800, [&[(DieQueue, 222_400)], &WRITE[..]].concat())

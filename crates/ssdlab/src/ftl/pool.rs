@@ -142,3 +142,27 @@ impl Frontiers {
         if self == Frontiers::Shared { 1 } else { 2 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_fills_the_block_that_had_room_and_the_one_that_it_takes() {
+        let mut pool = Pool::new(4, Frontiers::Separate);
+        pool.frontiers[1] = Frontier { block: BlockId(5), next_page: 2 };
+        pool.start_job(3, 4, Frontiers::Separate);
+        assert_eq!([5, 7, 0].map(|block| pool.job_fills(BlockId(block))), [true, false, false]);
+        pool.job_took(BlockId(7));
+        pool.end_job(Frontiers::Separate);
+        assert_eq!([5, 7, 0].map(|block| pool.job_fills(BlockId(block))), [true, true, false]);
+        pool.frontiers[1] = Frontier { block: BlockId(7), next_page: 4 };
+        pool.start_job(1, 4, Frontiers::Separate);
+        assert_eq!([5, 7].map(|block| pool.job_fills(BlockId(block))), [false; 2], "the block was full when the job started");
+    }
+
+    #[test]
+    fn as_many_blocks_are_open_as_the_table_says() {
+        assert_eq!([Frontiers::Shared, Frontiers::Redirected, Frontiers::Separate].map(Frontiers::count), [1, 2, 2]);
+    }
+}

@@ -239,6 +239,21 @@ mod tests {
     }
 
     #[test]
+    fn arrays_longer_than_a_buffer_read_back_the_same() {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 1 << 13;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        let exported = ftl.geometry.exported_pages;
+        assert!(exported > 1 << 14, "{exported}");
+        ftl.fill(exported - 1);
+        let again = loaded(&config, &ftl).unwrap();
+        assert_eq!((0..exported).map(Lpn).find(|&lpn| again.lookup(lpn) != ftl.lookup(lpn)), None);
+    }
+
+    #[test]
     fn a_state_with_the_right_hash_that_contradicts_itself_is_refused() {
         let (config, ftl) = drive();
         loaded(&config, &ftl).unwrap().check().unwrap();

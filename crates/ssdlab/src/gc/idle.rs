@@ -133,3 +133,26 @@ impl Idle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_timer_is_enough_and_one_that_comes_during_requests_is_none() {
+        let mut config = Config::default();
+        config.gc.trigger = Trigger::Idle;
+        config.gc.idle_timeout = IdleTimeout::Fixed;
+        config.gc.idle_us = 100;
+        let mut idle = Idle::new(&config, 64).expect("idle time is the trigger");
+        assert_eq!(idle.requests_ended(1_000), Some(101_000));
+        assert_eq!((idle.timer(101_000, true), idle.is_due()), (None, false), "a request is outstanding");
+        assert_eq!(idle.requests_ended(200_000), Some(300_000));
+        assert_eq!(idle.requests_ended(250_000), None, "the timer that is there comes first");
+        assert_eq!((idle.timer(300_000, false), idle.is_due()), (Some(350_000), false));
+        assert_eq!((idle.timer(350_000, false), idle.is_due()), (None, true));
+        assert!(idle.begin(350_000, false).is_some());
+        assert_eq!((idle.is_idle(), idle.is_due()), (true, false));
+        assert_eq!((idle.timer(400_000, false), idle.is_due()), (None, false), "it is idle already");
+    }
+}

@@ -55,6 +55,7 @@ pub fn pick(ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
 mod tests {
     use crate::config::Victim::{CostBenefit, Greedy};
     use crate::gc::victim::bench::Bench;
+    use crate::units::{BlockId, PoolId};
 
     #[test]
     fn age_makes_up_for_valid_pages() {
@@ -65,6 +66,24 @@ mod tests {
         assert_eq!((bench.pick(CostBenefit), bench.pick(Greedy)), (Some(0), Some(3)));
         bench.trim(&[14]); // worth 3/1 x 1
         assert_eq!(bench.pick(CostBenefit), Some(3));
+    }
+
+    #[test]
+    fn a_block_with_one_valid_page_may_be_too_young() {
+        let mut bench = Bench::filled();
+        bench.write(&[0, 1, 12, 13]); // fills block 4
+        bench.trim(&[14]);
+        // Block 0 has two valid pages and age 4, block 3 one and age 1: worth 2/2 x 4 and 3/1 x 1.
+        assert_eq!((bench.pick(CostBenefit), bench.pick(Greedy)), (Some(0), Some(3)));
+    }
+
+    #[test]
+    fn an_empty_block_is_its_own_choice() {
+        let mut bench = Bench::filled();
+        bench.write(&[4, 5, 6, 7]);
+        let mut picker = bench.picker(CostBenefit);
+        assert_eq!(picker.pick(&mut bench.ftl, PoolId(0)), Some(BlockId(1)));
+        assert_eq!(picker.fallbacks(), 0, "the greedy choice would be the same");
     }
 
     #[test]
