@@ -26,7 +26,7 @@ impl Link {
     /// How long so many bytes are on it, rounded to the nearest ns.
     pub fn takes_ns(&self, bytes: u64) -> Ns {
         let rate = u128::from(self.bytes_per_us);
-        if rate == 0 { 0 } else { ((u128::from(bytes) * 1000 + rate / 2) / rate) as Ns }
+        (u128::from(bytes) * 1000 + rate / 2).checked_div(rate).unwrap_or(0) as Ns
     }
 
     /// Sends data that are ready now; returns when they have arrived.
