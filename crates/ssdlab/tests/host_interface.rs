@@ -5,7 +5,7 @@
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play, read, write};
 use ssdlab::config::{Config, Host};
-use ssdlab::request::Request;
+use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Simulation, run};
 use ssdlab::stats::InterfaceStats;
 use ssdlab::stats::Part::{Array, BusQueue, Controller, HostQueue, Link, Transfer};
@@ -150,6 +150,32 @@ fn what_waited_is_counted_and_times_are_added_up() {
     let writes = [write(0, 0), write(0, 1), read(1_000, 0)];
     let expected = InterfaceStats { commands: 3, link_waits: 1, held_commands: 1, link_in_busy_ns: 8_192, link_out_busy_ns: 4_096, ..one };
     assert_eq!(counted(LINK, &writes), expected);
+}
+
+/// On a link of 1 byte per us the write's data take 4,096 us. The flush waits for them, the last two reads for neither: one touches the
+/// bytes of a read that waits, the other those of nothing.
+#[test]
+fn only_commands_whose_order_matters_wait() {
+    let flush = Request { arrival_ns: 1_000, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false };
+    let two_pages = Request { length: 8_192, ..read(1_000, 0) };
+    let host = Host { link_bytes_per_us: 1, ..NO_COST };
+    let stats = counted(host.clone(), &[write(0, 0), flush, two_pages, read(2_000, 1), read(3_000, 2)]);
+    assert_eq!((stats.commands, stats.held_commands), (5, 2), "the flush and the read of two pages");
+    // A read of trimmed bytes comes after the trim, which comes after the write.
+    let trim = Request { kind: RequestKind::Trim, length: 8_192, ..read(1_000, 0) };
+    assert_eq!(counted(host, &[write(0, 0), trim, read(2_000, 1)]).held_commands, 2);
+}
+
+#[test]
+fn sequential_requests_are_those_of_the_host() {
+    let alternating = (0..8).map(|i| if i % 2 == 0 { read(i * 1_000, i) } else { write(i * 1_000, i) });
+    let mut simulation = simulation(&drive(LINK));
+    alternating.for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    let sequential: Vec<bool> = completions.iter().map(|completion| completion.sequential).collect();
+    assert_eq!(sequential, [false, true, true, true, true, true, true, true]);
 }
 
 #[test]

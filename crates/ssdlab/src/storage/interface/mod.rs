@@ -40,6 +40,7 @@ struct Command {
     since: Ns,
     /// Where its time went until then.
     times: Times,
+    /// It begins where the request before it ended. The lower level may see another order.
     sequential: bool,
 }
 
@@ -76,6 +77,8 @@ struct State {
     outbound: VecDeque<(Ns, u32)>,
     link_out: Link,
     next_origin: Option<Origin>,
+    /// Where the request before ended, by which sequential ones are known.
+    last_end: Option<u64>,
     completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
@@ -102,6 +105,7 @@ impl<B: Store> Interface<B> {
                 outbound: VecDeque::new(),
                 link_out: Link::new(config.link_bytes_per_us),
                 next_origin: None,
+                last_end: None,
                 completions: Vec::new(),
                 ended: Vec::new(),
                 stats: InterfaceStats { drives: 1, cores: config.cores.into(), ..InterfaceStats::default() },
@@ -173,7 +177,8 @@ impl<B: Store> Interface<B> {
             };
         };
         let origin = state.next_origin.take().or(Some(Origin::host(index)));
-        let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential: false };
+        let sequential = state.is_sequential(&request);
+        let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential };
         let place = state.commands.insert(command);
         state.outside.push_back(place);
         if state.inside == state.slots {
@@ -227,7 +232,6 @@ impl State {
             let place = completion.index as u32;
             let command = &mut self.commands[place];
             command.times.then(&completion.times);
-            command.sequential = completion.sequential;
             command.since = now;
             if completion.kind == RequestKind::Read && self.link_out.takes_time() {
                 let arrives = self.link_out.send(now, completion.length, &mut self.stats.link_waits);
@@ -238,6 +242,15 @@ impl State {
         }
         self.ended = ended;
         any
+    }
+
+    fn is_sequential(&mut self, request: &Request) -> bool {
+        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
+        let sequential = data && self.last_end == Some(request.offset);
+        if data {
+            self.last_end = Some(request.offset + request.length);
+        }
+        sequential
     }
 
     /// Tasks of cores end: commands have been completed, or fetched.
@@ -269,9 +282,10 @@ impl State {
         let ready = if request.kind == RequestKind::Write && self.link_in.takes_time() {
             self.link_in.send(now, request.length, &mut self.stats.link_waits)
         } else {
-            let waits_for = |older: u32| !self.forgets_order && overlap(&request, &self.commands[older].request);
-            let older = self.inbound.iter().filter(|&&(_, older)| waits_for(older));
-            let ready = older.map(|&(ready, _)| ready).max().unwrap_or(now);
+            let waits_for = |older: u32| !self.forgets_order && must_follow(&request, &self.commands[older].request);
+            // The last in this order comes last.
+            let older = self.inbound.iter().rfind(|&&(_, older)| waits_for(older));
+            let ready = older.map_or(now, |&(ready, _)| ready);
             self.stats.held_commands += u64::from(ready > now);
             ready
         };
@@ -330,10 +344,14 @@ impl State {
     }
 }
 
-/// Whether two commands touch the same bytes. A flush is about all of them.
-fn overlap(a: &Request, b: &Request) -> bool {
-    let flush = a.kind == RequestKind::Flush || b.kind == RequestKind::Flush;
-    flush || a.offset < b.offset + b.length && b.offset < a.offset + a.length
+/// Whether a command must reach the drive after an older one: if their order could change what is read. A flush is about all writes.
+fn must_follow(newer: &Request, older: &Request) -> bool {
+    let same_bytes = newer.offset < older.offset + older.length && older.offset < newer.offset + newer.length;
+    match (newer.kind, older.kind) {
+        (RequestKind::Flush, older) => older == RequestKind::Write,
+        (_, RequestKind::Write) | (RequestKind::Read, RequestKind::Trim) | (RequestKind::Trim, RequestKind::Read) => same_bytes,
+        _ => false,
+    }
 }
 
 impl<B: Store> Store for Interface<B> {
