@@ -89,7 +89,7 @@ fn goes_on(config: &Config, bytes: &[u8]) {
     let exported = ftl.geometry().exported_pages;
     for lpn in (0..exported).chain(0..exported).map(Lpn) {
         let pool = ftl.geometry().home(lpn).0;
-        assert!(untimed::write(&mut ftl, &mut victims, pool, lpn, &mut counts), "page {lpn} finds no room");
+        assert!(untimed::write(&mut ftl, &mut victims, pool, &[lpn], &mut counts), "page {lpn} finds no room");
     }
     ftl.check().expect("the drive obeys the rules after it was written");
     assert!(ftl.mapped_pages() == u64::from(exported), "every page has data");
