@@ -1,4 +1,4 @@
-//! The host interface of a drive: requests that have been taken in and not completed, those that wait in the host queue, and completions
+//! The requests of the host at a drive: those that have been taken in and not completed, those that wait in the host queue, and completions
 //! that have not been fetched.
 
 use std::collections::VecDeque;
@@ -119,7 +119,7 @@ impl Held {
 
 /// The requests of the host.
 #[derive(Debug, Default)]
-pub(super) struct HostInterface {
+pub(super) struct HostRequests {
     requests: Slab<ReqId, Outstanding>,
     /// Requests not yet fully in the chip queues, oldest first, and their next page.
     queue: VecDeque<(ReqId, u32)>,
@@ -133,7 +133,7 @@ pub(super) struct HostInterface {
     completions: Vec<Completion>,
 }
 
-impl HostInterface {
+impl HostRequests {
     /// Sees to it that so many requests can be taken in without growing.
     ///
     /// # Errors

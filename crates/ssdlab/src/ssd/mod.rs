@@ -1,4 +1,4 @@
-//! One drive: passes transactions down from the host interface to the flash, and completions up.
+//! One drive: passes transactions down from requests to the flash, and completions up.
 //!
 //! [`Ssd`] owns the parts, and each part its state; what happens between them is in these files, in the order of a request's way:
 //!
@@ -22,7 +22,7 @@
 //!
 //! | part | owned by | what it owns |
 //! |---|---|---|
-//! | `host` | [`HostInterface`] | requests, the host queue, completions |
+//! | `host` | [`HostRequests`] | requests, the host queue, completions |
 //! | `ready` | [`Ready`] | what is to be looked at before the instant ends |
 //! | `clocks` | [`WaitClocks`] | for how long each reason held each die |
 //! | `merging` | [`Merging`] | pages that registers and the controller's buffer hold for reads |
@@ -70,7 +70,7 @@ pub use estimates::Estimate;
 pub use planted::Planted;
 
 use clocks::WaitClocks;
-use host::HostInterface;
+use host::HostRequests;
 use merge::Merging;
 use probes::Probes;
 use ready::Ready;
@@ -80,7 +80,7 @@ pub struct Ssd {
     /// What the configuration means.
     rules: Rules,
     /// Requests and completions.
-    host: HostInterface,
+    host: HostRequests,
     /// Page operations of requests that have not ended.
     transactions: Transactions,
     /// The order in which they wait.
@@ -116,7 +116,7 @@ impl Ssd {
         let rules = Rules::new(config, geometry);
         let flash = Flash::new(&config.device, rules.flash, geometry);
         Ssd {
-            host: HostInterface::default(),
+            host: HostRequests::default(),
             transactions: Transactions::default(),
             sched: Scheduler::new(config, &ftl, flash.timing()),
             gc: Collector::new(config, &rules.gc, &ftl, seed),

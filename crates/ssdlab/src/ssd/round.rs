@@ -4,7 +4,7 @@
 //! 2. Requests that arrive are taken in ([`Ssd::accept`]).
 //! 3. All that may begin begins ([`Ssd::dispatch`]): on each die that was woken, what the arbiter decides.
 //!
-//! Each completion goes to the host interface as it happens; [`Ssd::drain_completions`] fetches them.
+//! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
 use super::Ssd;
 use crate::event::Event;
