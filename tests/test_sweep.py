@@ -343,6 +343,7 @@ def test_what_cannot_be_drawn(arguments: dict[str, Any], words: list[str]) -> No
         ("[grid]\nload = [{seed = 2}]\n", ["grid.load[0]", "label is missing"]),
         ("[grid]\nload = [{label = 'a', sed = 2}]\n", ["grid.load[0]", "sed", "seed"]),
         ("[grid]\nload = [{label = 'a'}, {label = 'a'}]\n", ["grid.load", "a is there twice"]),
+        ('[grid]\n"workload.flows" = [[{a = 1}], [{a = 1}]]\n', ["grid.workload.flows", "is there twice"]),
         ("[grid]\nload = [{label = 'a'}, 5]\n", ["grid.load", "not of both"]),
         ("[grid]\nverify = ['end', 'off']\n", ["verify"]),
     ],

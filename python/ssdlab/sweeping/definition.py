@@ -252,6 +252,8 @@ def _comparable(value: object) -> object:
     """Equal for equal values, but true is not 1; 1 is 1.0."""
     if isinstance(value, list):
         return tuple(map(_comparable, value))
+    if isinstance(value, dict):
+        return frozenset((key, _comparable(of_key)) for key, of_key in value.items())
     return (bool, value) if isinstance(value, bool) else value
 
 
