@@ -2,7 +2,8 @@
 //! response times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
 //!
 //! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
-//! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`).
+//! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
+//! its write buffer, `storage/buffer`).
 
 use crate::units::Ns;
 
@@ -87,6 +88,8 @@ reasons! {
     PageOrder = "page_order" in DieQueue,
     /// The operation, a program, is paused for reads (`scheduler.write_pausing`).
     Paused = "paused" in Suspended,
+    /// The write buffer of the drive has no room (`buffer.bytes`), or an earlier request waits for that.
+    BufferFull = "buffer_full" in HostQueue,
     /// All slots for commands are taken (`host.slots`).
     Slot = "slot" in HostQueue,
     /// The controller's processors serve other commands (`host.cores`).
@@ -179,14 +182,14 @@ impl DriveTimes {
     }
 }
 
-/// What happens to a request in the host interface: the last reasons and the last servers.
+/// What happens to a request in front of the drive: the last reasons and the last servers.
 const OUTSIDE: usize = Blocked::COUNT - Blocked::INSIDE + Served::COUNT - Served::INSIDE;
 
 /// Where the time of a request went: waiting, by reason, and being served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     inside: DriveTimes,
-    /// In the host interface; `None` where that takes no time. First the reasons, then the servers.
+    /// In the host interface and the write buffer; `None` where it has not waited there, and they take no time. First the reasons, then the servers.
     outside: Option<[Ns; OUTSIDE]>,
 }
 

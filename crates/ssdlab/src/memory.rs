@@ -24,6 +24,9 @@ const POOL_BYTES: u64 = 200;
 /// Bytes an entry of a cache takes: what it holds, its places in the orders of use and of dirtying, its frame and its fetch.
 const ENTRY_BYTES: u64 = 12 + 2 * 16 + 4 + 4;
 
+/// Bytes an entry of a write buffer takes: what it holds, its places in two lists and in the table of units, and that it is free.
+const BUFFER_ENTRY_BYTES: u64 = 72 + 2 * 8 + 4 * 8 + 4;
+
 /// What the arrays of the drives and caches take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
@@ -69,6 +72,15 @@ impl Needs {
         if config.array.level != ArrayLevel::None && verified {
             // The content of each sector.
             needs.arrays.push(drives * capacity.exported_bytes() / 512 * 8);
+        }
+        if config.buffer.is_on() {
+            let units = config.buffer_units().min(capacity.exported_pages) * drives;
+            needs.arrays.push(BUFFER_ENTRY_BYTES * units);
+            needs.touched += BUFFER_ENTRY_BYTES * units;
+            if verified {
+                // Versions of units: of the host, in the buffer and below.
+                needs.arrays.push(3 * ENTRY * exported * drives);
+            }
         }
         if config.cache.is_on() {
             needs.add_caches(config, &capacity, verified);

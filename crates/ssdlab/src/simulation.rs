@@ -823,7 +823,13 @@ fn timeline_result(file: &Path, reach: timeline::Reach) -> TimelineResult {
 fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
     let drives = storage.drives().into_iter().map(|drive| drive_stats(drive, end));
     let joined = drives.reduce(DeviceStats::joined).expect("there is a drive");
-    DeviceStats { cache: storage.cache_stats(), interface: storage.interface_stats(end), array: storage.array_result().cloned(), ..joined }
+    DeviceStats {
+        cache: storage.cache_stats(),
+        buffer: storage.buffer_stats(),
+        interface: storage.interface_stats(end),
+        array: storage.array_result().cloned(),
+        ..joined
+    }
 }
 
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
@@ -848,6 +854,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         suspensions: counters.suspensions,
         state_ns: ssd.state_ns(end),
         cache: None,
+        buffer: None,
         interface: None,
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::common::cases::{Cases, Failure, Tally};
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
-use crate::common::{one_die, plan, random_config, random_host, random_requests, simulation};
+use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_requests, simulation};
 use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
@@ -697,6 +697,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
         }
     }
     random_host(&mut Rng::new(case, "host"), &mut config);
+    random_buffer(&mut Rng::new(case, "buffer"), &mut config);
     (config, requests)
 }
 
@@ -795,6 +796,10 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         simulation.submit(*request).map_err(|e| e.to_string())?;
     }
     simulation.run_to_idle().map_err(|e| e.to_string())?;
+    if config.buffer.is_on() {
+        // What it reads and programs may go on when the last request has been answered.
+        simulation.run_until(simulation.now() + 1_000_000_000).map_err(|e| e.to_string())?;
+    }
     simulation.storage().check().map_err(|e| e.to_string())?;
     let array = simulation.storage().array_result().expect("there is an array").clone();
     let at_once = config.ftl.unmapped_read == UnmappedRead::Immediate;
@@ -808,6 +813,10 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         if config.array.degraded == Some(drive) && (ssd.outstanding() > 0 || counters != Default::default()) {
             return Err(format!("the failed drive worked: {counters:?}"));
         }
+    }
+    if let Some(stats) = simulation.storage().buffer_stats() {
+        // What came into the write buffers; some of it may be there still, or on its way.
+        (programs, reads) = (stats.units, reads + stats.read_hits - stats.fills);
     }
     let ArrayResult { read_modify_writes, reconstruct_writes, full_writes, update_reads, parity_writes, .. } = array;
     let found = Work { programs, reads: reads - before_writes, read_modify_writes, reconstruct_writes, full_writes, update_reads };

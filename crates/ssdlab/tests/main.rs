@@ -32,6 +32,7 @@ mod traces;
 mod units;
 mod victims;
 mod warm_up;
+mod write_buffer;
 
 /// A file without its line would never be compiled, so its tests would pass.
 #[test]

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
-use crate::common::{mapping_units, random_cache, random_config, random_host, random_requests};
+use crate::common::{mapping_units, random_buffer, random_cache, random_config, random_host, random_requests};
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Planted;
 use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
+use ssdlab::storage::PlantedInBuffer;
 use ssdlab::units::{ChannelId, Lpn};
 
 /// Cases in the continuous integration; `make swarm` runs more.
@@ -26,10 +27,11 @@ struct How {
     planted: Option<Planted>,
     /// The host interface forgets the order of commands.
     forgets_order: bool,
+    planted_in_buffer: Option<PlantedInBuffer>,
 }
 
 /// Every invariant is checked at every event.
-const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: None, forgets_order: false };
+const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: None, forgets_order: false, planted_in_buffer: None };
 
 /// Runs the requests and returns the result, and how often the watch had something to look at.
 fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Tally), String> {
@@ -43,6 +45,9 @@ fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Ta
     }
     if how.forgets_order {
         simulation.storage_mut().forget_order_of_commands();
+    }
+    if let Some(defect) = how.planted_in_buffer.filter(|_| config.buffer.is_on()) {
+        simulation.storage_mut().plant_in_buffer(defect);
     }
     for request in requests {
         simulation.submit(*request).map_err(|e| e.to_string())?;
@@ -79,7 +84,8 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     }
     let ssd = simulation.ssd();
     // With a cache, this is so after the flush at the end.
-    if let Some(lpn) = pages(simulation).find(|&lpn| ssd.ftl().lookup(lpn).is_some() != has_data[lpn.index()]) {
+    let holds_data = |lpn: Lpn| ssd.ftl().lookup(lpn).is_some() || config.buffer.protected && simulation.storage().is_buffered(lpn.0);
+    if let Some(lpn) = pages(simulation).find(|&lpn| holds_data(lpn) != has_data[lpn.index()]) {
         return Err(format!("page {lpn} should hold data: {}", has_data[lpn.index()]));
     }
     let counters = ssd.counters();
@@ -87,11 +93,19 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         counters.buffer_reads + if config.ftl.unmapped_read == UnmappedRead::Immediate { counters.unmapped_reads } else { 0 };
     let read_below = counters.host_reads + counters.reads_along + counters.merged_reads + without_flash - counters.rmw_reads;
     let pages = (written_pages, read_pages);
-    match simulation.storage().cache_stats() {
-        None if (counters.host_programs, read_below) != pages => {
-            return Err(format!("{written_pages} pages were written and {read_pages} read: {counters:?}"));
+    let mut below = (counters.host_programs, read_below);
+    if let Some(stats) = simulation.storage().buffer_stats() {
+        // What came into the write buffer, by what came out of it.
+        below = (below.0 + stats.rewrites + stats.trimmed + stats.held, below.1 + stats.read_hits - stats.fills);
+        if below.0 != stats.units || counters.rmw_reads > 0 {
+            return Err(format!("{} units came into the write buffer and {} came out: {stats:?}", stats.units, below.0));
         }
-        Some(stats) => agrees_with_cache(config, &stats, pages, (counters.host_programs, read_below))?,
+    }
+    match simulation.storage().cache_stats() {
+        None if below != pages => {
+            return Err(format!("{written_pages} pages were written and {read_pages} read, {below:?} below: {counters:?}"));
+        }
+        Some(stats) => agrees_with_cache(config, &stats, pages, below)?,
         None => {}
     }
     let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
@@ -132,16 +146,21 @@ fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), bel
     if agree { Ok(()) } else { Err(format!("{pages:?} pages were written and read, {below:?} below: {stats:?}")) }
 }
 
-/// The configuration and the requests of a case. Two of five drives have a cache in front, and a flush at the end; some map units
-/// below the page.
+/// The configuration and the requests of a case. Two of five drives have a cache in front, and half of the others an unprotected write
+/// buffer: they get a flush at the end. Some map units below the page.
 fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "swarm");
     let mut config = random_config(&mut rng);
     mapping_units(&rng, &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
-    if rng.chance(0.4) {
+    let cached = rng.chance(0.4);
+    if cached {
         random_cache(&mut rng, &mut config);
+    }
+    random_host(&mut Rng::new(case, "host"), &mut config);
+    random_buffer(&mut Rng::new(case, "buffer"), &mut config);
+    if cached || config.buffer.is_on() && !config.buffer.protected {
         let last = requests.last().expect("there are some").arrival_ns;
         requests.push(Request {
             arrival_ns: last + rng.below(300_000),
@@ -151,7 +170,6 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
             high_priority: false,
         });
     }
-    random_host(&mut Rng::new(case, "host"), &mut config);
     (config, requests)
 }
 
@@ -209,7 +227,20 @@ fn fired(result: RunResult) -> Tally {
             ("held_commands", interface.held_commands),
         ]
     });
+    let buffer = result.buffer.map(|buffer| {
+        [
+            ("buffer_rewrites", buffer.rewrites),
+            ("buffer_trimmed", buffer.trimmed),
+            ("buffer_read_hits", buffer.read_hits),
+            ("buffer_full_waits", buffer.full_waits),
+            ("buffer_fills", buffer.fills),
+            ("buffer_part_programs", buffer.part_programs),
+            ("buffer_timeouts", buffer.timeouts),
+            ("buffer_held", buffer.held),
+        ]
+    });
     let named = more.into_iter().chain(cache.into_iter().flatten()).chain(interface.into_iter().flatten());
+    let named = named.chain(buffer.into_iter().flatten());
     result.counters.into_iter().chain(named.map(|(name, count)| (name.to_string(), count))).collect()
 }
 
@@ -280,6 +311,14 @@ fn planted_defects_are_found() {
 fn a_host_interface_without_order_is_found() {
     let failure = found_so(How { forgets_order: true, ..CHECKED });
     assert!(failure.reason.contains("should hold data: false") || failure.reason.contains("dirty_pages: 1"), "{failure:?}");
+}
+
+#[test]
+fn a_write_buffer_that_forgets_is_found() {
+    for (defect, says) in [(PlantedInBuffer::ForgetsRewrites, "but version"), (PlantedInBuffer::FlushesEarly, "a flush that came at")] {
+        let failure = found_so(How { planted_in_buffer: Some(defect), ..CHECKED });
+        assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+    }
 }
 
 #[test]

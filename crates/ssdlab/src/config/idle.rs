@@ -45,6 +45,8 @@ const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static st
     Rule { key, asks, works, needs }
 }
 
+const A_BUFFER: &str = "a write buffer (buffer.bytes above 0)";
+const BUFFERED_UNITS: &str = "a write buffer (buffer.bytes above 0) and mapping units smaller than a page (ftl.map_unit_bytes)";
 const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
 const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
@@ -126,6 +128,11 @@ const RULES: &[Rule] = &[
     parameter("cache.padding_share", "cache.policy = \"bplru\" and cache.padding = \"share\"", |c| {
         c.cache.policy == CachePolicy::Bplru && c.cache.padding == Padding::Share
     }),
+    parameter("buffer.access_ns", A_BUFFER, |c| c.buffer.is_on()),
+    parameter("buffer.protected", A_BUFFER, |c| c.buffer.is_on()),
+    parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_page() > 1),
+    switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_page() > 1),
+    parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
     parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
     parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),

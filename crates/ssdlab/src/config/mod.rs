@@ -4,6 +4,7 @@
 //! Other files of this module merge and check raw text: the values of a [`Config`] are within every range stated here.
 
 pub mod amounts;
+mod buffer;
 pub mod capacity;
 pub mod check;
 mod host;
@@ -26,6 +27,7 @@ mod random_tests;
 #[cfg(test)]
 mod tests;
 
+pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
 pub use host::Host;
@@ -51,6 +53,8 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// A cache in front of the drive or the array.
     pub cache: Cache,
+    /// The write buffer of a drive.
+    pub buffer: Buffer,
     /// The host interface of a drive.
     pub host: Host,
     /// An array of drives.
@@ -78,6 +82,11 @@ impl Config {
     /// Bytes of a mapping unit.
     pub fn map_unit_bytes(&self) -> u32 {
         self.ftl.map_unit_bytes.unwrap_or(self.device.page_bytes)
+    }
+
+    /// Mapping units that the write buffer holds.
+    pub fn buffer_units(&self) -> u64 {
+        self.buffer.bytes / u64::from(self.map_unit_bytes())
     }
 
     /// Bytes that the host can address.

@@ -55,7 +55,7 @@ impl Kind {
         const BY_EITHER: [&str; 2] = ["gc.trigger", "gc.turns"];
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
-            Kind::Device => in_section(&["device", "ftl", "host"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key),
+            Kind::Device => in_section(&["device", "ftl", "buffer", "host"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key),
             Kind::Scheme => (in_section(&["gc", "scheduler", "cache"]) && !BY_DEVICE.contains(&key)) || key == "ftl.allocation",
             Kind::Workload => in_section(&["workload"]),
         }
@@ -64,7 +64,7 @@ impl Kind {
     /// [`Kind::may_set`] in words.
     pub fn scope(self) -> &'static str {
         match self {
-            Kind::Device => "device, ftl, host, gc.trigger, gc.turns, gc.soft and gc.invalid_share",
+            Kind::Device => "device, ftl, buffer, host, gc.trigger, gc.turns, gc.soft and gc.invalid_share",
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",
             Kind::Workload => "workload",
         }

@@ -61,6 +61,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     abilities(config, messages);
     page_types(config, messages);
     precondition(&config.ftl.precondition, messages);
+    buffer(config, messages);
     cache(config, messages);
     array(config, messages);
     workload_rules::relations(&config.workload, messages);
@@ -107,6 +108,17 @@ fn map_unit(config: &Config, messages: &mut Vec<String>) {
 fn nearest_unit(unit: u32, page: u32) -> u32 {
     let units = [1, 2, 4, 8, UNITS_MAX].into_iter().filter(|&units| page.is_multiple_of(units * 512));
     units.map(|units| page / units).min_by_key(|allowed| allowed.abs_diff(unit)).unwrap_or(page)
+}
+
+/// What fills a program must find room in the write buffer.
+fn buffer(config: &Config, messages: &mut Vec<String>) {
+    let (bytes, page) = (config.buffer.bytes, config.device.page_bytes);
+    if bytes > 0 && bytes < page.into() {
+        messages.push(format!(
+            "buffer.bytes = {bytes}: must hold a flash page (device.page_bytes = {page}), or no program would ever be filled; set it to {page} or \
+             more, or to 0 for no write buffer"
+        ));
+    }
 }
 
 fn abilities(config: &Config, messages: &mut Vec<String>) {

@@ -24,13 +24,19 @@ impl Ssd {
     #[inline]
     pub(super) fn take_in(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         assert!(request.offset + request.length <= self.geometry().exported_bytes());
+        let id = self.host.take_in(now, index, request, scattered);
+        self.admit_request(now, id, index);
+    }
+
+    /// Admits a request that has just been taken in, as far as there is room.
+    #[inline]
+    pub(super) fn admit_request(&mut self, now: Ns, id: ReqId, index: u64) {
         if self.gc.idle().is_some() {
             self.end_idle_time();
         }
-        let id = self.host.take_in(now, index, request, scattered);
         self.note_request(id, index);
         self.note_arrival(now, id);
-        match request.kind {
+        match self.host.request(id).request.kind {
             // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
             RequestKind::Flush => self.admission_done(now, id),
             // A trim needs no place in a chip's queue, but must not pass a request that waits for one: it may be to the same page.
@@ -42,9 +48,9 @@ impl Ssd {
                 self.host.looks();
                 match self.admit_pages(now, id, first, end) {
                     None => self.all_admitted(now, id),
-                    Some((lpn, by)) => {
+                    Some((page, by)) => {
                         self.host.push(id, first);
-                        self.wait_in_host_queue(now, lpn, by);
+                        self.wait_in_host_queue(now, page, by);
                     }
                 }
             }
@@ -56,8 +62,8 @@ impl Ssd {
         self.host.looks();
         while let Some((id, next)) = self.host.front() {
             let end = self.host.request(id).pages(self.geometry()).1;
-            if let Some((lpn, by)) = self.admit_pages(now, id, next, end) {
-                return self.wait_in_host_queue(now, lpn, by);
+            if let Some((page, by)) = self.admit_pages(now, id, next, end) {
+                return self.wait_in_host_queue(now, page, by);
             }
             self.host.pop(now);
             self.all_admitted(now, id);
@@ -65,9 +71,9 @@ impl Ssd {
     }
 
     /// There is no place for this page of the first request in the host queue.
-    fn wait_in_host_queue(&mut self, now: Ns, lpn: u32, by: Blocked) {
+    fn wait_in_host_queue(&mut self, now: Ns, page: u32, by: Blocked) {
         // Each page counts once, however often it is looked at in vain.
-        self.probes.count().host_queue_waits += u64::from(self.host.hold(now, lpn, by));
+        self.probes.count().host_queue_waits += u64::from(self.host.hold(now, page, by));
     }
 
     /// All pages of a request are admitted: it is complete if all of them are answered.
@@ -90,9 +96,9 @@ impl Ssd {
             }
         };
         let page_bytes = self.geometry().page_bytes;
-        (from..end).find_map(|lpn| {
-            let bytes = self.host.request(id).bytes_in_page(Lpn(lpn), page_bytes);
-            self.admit_page(now, id, kind, Lpn(lpn), bytes).err().map(|by| (lpn, by))
+        (from..end).find_map(|page| {
+            let (lpn, bytes) = self.host.page(id, page, page_bytes);
+            self.admit_page(now, id, kind, lpn, bytes).err().map(|by| (page, by))
         })
     }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use crate::blocked::{Blocked, DriveTimes, Times};
 use crate::distribution::Wide;
 use crate::geometry::Geometry;
+use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::{Request, RequestKind};
 use crate::sched::SCATTERED;
@@ -24,6 +25,8 @@ pub(super) struct Outstanding {
     sequential: bool,
     /// It writes sectors of its page that do not follow each other.
     scattered: bool,
+    /// Where [`Units`] has its units, or [`NONE`] if they follow each other.
+    units: u32,
     /// What [`Held::for_room`] showed when it came.
     noted: Ns,
     /// Transactions to come or not ended.
@@ -66,7 +69,24 @@ impl Ends {
 }
 
 impl Outstanding {
-    /// The logical pages it touches, first and one past the last.
+    /// A request that counts as pending until all of its pages are admitted.
+    #[inline(always)]
+    fn new(request: Request, index: u64) -> Self {
+        Outstanding {
+            request,
+            index,
+            sequential: false,
+            scattered: false,
+            units: NONE,
+            noted: 0,
+            pending: 1,
+            times: DriveTimes::default(),
+            last: (0, Lpn(0)),
+            ends: Ends::default(),
+        }
+    }
+
+    /// The logical pages it touches, first and one past the last. Of units that do not follow each other, their numbers in the request.
     #[inline]
     pub(super) fn pages(&self, geometry: &Geometry) -> (u32, u32) {
         (geometry.pages_in(self.request.offset) as u32, geometry.pages_over(self.request.offset + self.request.length) as u32)
@@ -74,7 +94,7 @@ impl Outstanding {
 
     /// The bytes of a page that it touches, first and one past the last; [`SCATTERED`] if they do not follow each other.
     #[inline]
-    pub(super) fn bytes_in_page(&self, lpn: Lpn, page_bytes: u32) -> (u32, u32) {
+    fn bytes_in_page(&self, lpn: Lpn, page_bytes: u32) -> (u32, u32) {
         if self.scattered {
             return SCATTERED;
         }
@@ -130,7 +150,48 @@ pub(super) struct HostRequests {
     last_end: Option<u64>,
     /// Requests that arrive now are left out of statistics.
     warming_up: bool,
+    /// Units of writes whose units do not follow each other.
+    units: Units,
     completions: Vec<Completion>,
+}
+
+/// The units of some requests, in places of one size.
+#[derive(Debug, Default)]
+struct Units {
+    units: Vec<u32>,
+    /// Units of a place: as many as the largest request of the first ones has.
+    size: usize,
+    free: Vec<u32>,
+}
+
+impl Units {
+    /// Stores units. Returns where.
+    fn store(&mut self, units: &[u32]) -> u32 {
+        if units.len() > self.size {
+            self.widen(units.len());
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.units.resize(self.units.len() + self.size, 0);
+            (self.units.len() / self.size) as u32 - 1
+        });
+        let start = place as usize * self.size;
+        self.units[start..start + units.len()].copy_from_slice(units);
+        place
+    }
+
+    #[cold]
+    fn widen(&mut self, size: usize) {
+        let places = if self.size == 0 { 0 } else { self.units.len() / self.size };
+        let mut units = vec![0; places * size];
+        for place in 0..places {
+            units[place * size..place * size + self.size].copy_from_slice(&self.units[place * self.size..(place + 1) * self.size]);
+        }
+        (self.units, self.size) = (units, size);
+    }
+
+    fn get(&self, place: u32, number: u32) -> Lpn {
+        Lpn(self.units[place as usize * self.size + number as usize])
+    }
 }
 
 impl HostRequests {
@@ -156,17 +217,29 @@ impl HostRequests {
         if data {
             self.last_end = Some(request.offset + request.length);
         }
-        self.requests.insert(Outstanding {
-            request,
-            index,
-            sequential,
-            scattered,
-            noted: self.held.for_room(now),
-            pending: 1,
-            times: DriveTimes::default(),
-            last: (0, Lpn(0)),
-            ends: Ends { in_warm_up: self.warming_up, ..Ends::default() },
-        })
+        self.insert(now, Outstanding { scattered, sequential, ..Outstanding::new(request, index) })
+    }
+
+    /// The same for a write of whole units that need not follow each other.
+    pub(super) fn take_in_units(&mut self, now: Ns, index: u64, request: Request, units: &[u32]) -> ReqId {
+        let units = self.units.store(units);
+        self.insert(now, Outstanding { units, ..Outstanding::new(request, index) })
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, now: Ns, outstanding: Outstanding) -> ReqId {
+        let ends = Ends { in_warm_up: self.warming_up, ..Ends::default() };
+        self.requests.insert(Outstanding { noted: self.held.for_room(now), ends, ..outstanding })
+    }
+
+    /// A page of a request, by its number (see [`Outstanding::pages`]), and the bytes of it that the request touches.
+    #[inline(always)]
+    pub(super) fn page(&self, id: ReqId, number: u32, page_bytes: u32) -> (Lpn, (u32, u32)) {
+        let outstanding = &self.requests[id];
+        if outstanding.units == NONE {
+            return (Lpn(number), outstanding.bytes_in_page(Lpn(number), page_bytes));
+        }
+        (self.units.get(outstanding.units, number), (0, page_bytes))
     }
 
     #[inline(always)]
@@ -216,7 +289,10 @@ impl HostRequests {
             }
             return None;
         }
-        let Outstanding { request, index, sequential, ends, .. } = *outstanding;
+        let Outstanding { request, index, sequential, units, ends, .. } = *outstanding;
+        if units != NONE {
+            self.units.free.push(units);
+        }
         let times = last.map_or(&outstanding.times, |(_, times)| times);
         self.completions.push(Completion::of(&request, index, sequential, now, &Times::from(times)));
         self.requests.remove(id);
@@ -247,11 +323,11 @@ impl HostRequests {
     }
 
     /// There is no place for this page of the first request, for this reason. Returns true if it has not been tried before.
-    pub(super) fn hold(&mut self, now: Ns, lpn: u32, by: Blocked) -> bool {
-        self.queue[0].1 = lpn;
+    pub(super) fn hold(&mut self, now: Ns, page: u32, by: Blocked) -> bool {
+        self.queue[0].1 = page;
         let since = (by == Blocked::NoRoom).then_some(now);
-        let first = self.held.page != Some(lpn);
-        self.held = Held { page: Some(lpn), since, ns: self.held.for_room(now) };
+        let first = self.held.page != Some(page);
+        self.held = Held { page: Some(page), since, ns: self.held.for_room(now) };
         first
     }
 

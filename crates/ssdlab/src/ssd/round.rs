@@ -62,6 +62,14 @@ impl Ssd {
         self.take_in(now, index, request, true);
     }
 
+    /// The same for a write of whole units that need not follow each other: they share programs, as far as they go to one pool.
+    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+        let length = u64::from(self.geometry().page_bytes) * units.len() as u64;
+        let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority };
+        let id = self.host.take_in_units(now, index, request, units);
+        self.admit_request(now, id, index);
+    }
+
     /// 3. Lets everything begin that can begin now.
     pub fn dispatch(&mut self, now: Ns) {
         if self.gc.idle().is_some_and(Idle::is_due) {

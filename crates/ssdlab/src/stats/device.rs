@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::array::ArrayResult;
+use super::buffer::BufferStats;
 use super::cache::CacheStats;
 use super::interface::InterfaceStats;
 use super::result::{FlashResult, PreconditionReport, WarmUpResult};
@@ -89,6 +90,8 @@ pub struct DeviceStats {
     pub channel_busy_ns: Vec<Ns>,
     /// What the cache did, where there is one.
     pub cache: Option<CacheStats>,
+    /// What the write buffer did, where there is one.
+    pub buffer: Option<BufferStats>,
     /// What the host interface did, where it takes time or has limits.
     pub interface: Option<InterfaceStats>,
     /// The slack of completed requests.
@@ -131,6 +134,7 @@ impl DeviceStats {
             chip_busy_ns: [self.chip_busy_ns, other.chip_busy_ns].concat(),
             channel_busy_ns: [self.channel_busy_ns, other.channel_busy_ns].concat(),
             cache: self.cache.into_iter().chain(other.cache).reduce(CacheStats::joined),
+            buffer: self.buffer.into_iter().chain(other.buffer).reduce(BufferStats::joined),
             interface: self.interface.into_iter().chain(other.interface).reduce(InterfaceStats::joined),
             slack: self.slack.joined(other.slack),
             counters,
@@ -168,6 +172,7 @@ impl DeviceStats {
             chip_busy_ns: times(self.chip_busy_ns, &before.chip_busy_ns),
             channel_busy_ns: times(self.channel_busy_ns, &before.channel_busy_ns),
             cache: self.cache.zip(before.cache).map(|(now, then)| now.since(&then)),
+            buffer: self.buffer.zip(before.buffer).map(|(now, then)| now.since(&then)),
             interface: self.interface.zip(before.interface).map(|(now, then)| now.since(&then)),
             counters: self.counters.into_iter().map(grown).collect(),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),

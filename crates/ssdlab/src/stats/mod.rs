@@ -4,6 +4,7 @@
 //! drive counted ([`DeviceStats`]). A [`Series`] records how a run goes over time, where that is asked for. [`registry()`] lists every statistic with unit and sentence.
 
 mod array;
+mod buffer;
 mod cache;
 mod class;
 mod counters;
@@ -18,6 +19,7 @@ mod series;
 mod slack;
 
 pub use array::ArrayResult;
+pub use buffer::{BufferResult, BufferStats};
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::array::ArrayResult;
+use super::buffer::{BufferResult, BufferStats};
 use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
 use super::interface::InterfaceResult;
@@ -69,6 +70,9 @@ pub struct RunResult {
     /// Statistics of the cache, summed over the drives of an array. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheResult>,
+    /// The write buffer of the drive, or those of the drives of an array together. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferResult>,
     /// The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceResult>,
@@ -579,6 +583,7 @@ impl RunResult {
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
+            buffer: device.buffer.map(BufferStats::result),
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),

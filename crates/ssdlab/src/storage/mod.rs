@@ -6,11 +6,13 @@
 //! | `drive` | a drive as a store |
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
+//! | `buffer` | the write buffer of a drive |
 //! | `interface` | the host interface of a drive: slots, processors and link |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
 //! | `watched` | statistics, checks and user-defined policies of all of them |
 
 mod array;
+mod buffer;
 mod drive;
 mod front;
 mod gauged;
@@ -21,6 +23,8 @@ mod watched;
 pub use array::Array;
 #[doc(hidden)]
 pub use array::PlantedInArray;
+#[doc(hidden)]
+pub use buffer::PlantedInBuffer;
 #[doc(hidden)]
 pub use front::PlantedInCache;
 pub use store::Store;
@@ -36,9 +40,10 @@ use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{ArrayResult, CacheStats, Completion, InterfaceStats};
+use crate::stats::{ArrayResult, BufferStats, CacheStats, Completion, InterfaceStats};
 use crate::timeline::{Budget, Level, Recorder};
 use crate::units::Ns;
+use buffer::Buffer;
 use front::Front;
 use interface::Interface;
 use watched::Watched;
@@ -46,15 +51,15 @@ use watched::Watched;
 /// The storage that serves the host.
 pub enum Storage {
     /// A drive.
-    Drive(Box<Interface<Ssd>>),
+    Drive(Box<Interface<Buffer>>),
     /// A drive with a cache.
-    Cached(Box<Interface<Front<Ssd>>>),
+    Cached(Box<Interface<Front<Buffer>>>),
     /// An array of drives.
-    Array(Box<Array<Interface<Ssd>>>),
+    Array(Box<Array<Interface<Buffer>>>),
     /// An array of drives with caches of their own.
-    OfCached(Box<Array<Interface<Front<Ssd>>>>),
+    OfCached(Box<Array<Interface<Front<Buffer>>>>),
     /// An array of drives behind one cache.
-    CachedArray(Box<Front<Array<Interface<Ssd>>>>),
+    CachedArray(Box<Front<Array<Interface<Buffer>>>>),
 }
 
 /// Calls the same method of the store in use.
@@ -74,7 +79,7 @@ impl Storage {
     /// Storage as configured; `ftls` has the state of each drive.
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
-        let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
+        let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Buffer::new(config, Ssd::new(config, ftl, drive_seed(seed, drive))));
         let cache = config.cache.is_on().then_some(config.cache.place);
         let plain = |drive| Interface::new(&config.host, drive);
         let cached = |drive| Interface::new(&config.host, Front::new(&config.cache, drive));
@@ -108,6 +113,24 @@ impl Storage {
     /// Statistics of the cache, summed over the drives; `None` without a cache.
     pub fn cache_stats(&self) -> Option<CacheStats> {
         each!(self, store => store.cache_stats())
+    }
+
+    /// Statistics of the write buffers, summed over the drives; `None` without one.
+    pub fn buffer_stats(&self) -> Option<BufferStats> {
+        each!(self, store => store.buffer_stats())
+    }
+
+    /// The write buffer of the drive holds data of a unit.
+    ///
+    /// # Panics
+    /// If there is an array.
+    #[doc(hidden)]
+    pub fn is_buffered(&self, unit: u32) -> bool {
+        match self {
+            Storage::Drive(interface) => interface.lower().holds(unit),
+            Storage::Cached(interface) => interface.lower().lower().holds(unit),
+            _ => panic!("there is an array"),
+        }
     }
 
     /// Statistics of the host interfaces until `now`, summed over the drives; `None` where they take no time and have no limits.
@@ -210,6 +233,19 @@ impl Storage {
             Storage::Cached(interface) => interface.lower_mut().plant(defect),
             Storage::OfCached(array) => array.members_mut()[0].lower_mut().plant(defect),
             Storage::CachedArray(front) => front.plant(defect),
+        }
+    }
+
+    /// Plants a defect in the write buffer of the drive.
+    ///
+    /// # Panics
+    /// If there is none, or an array.
+    #[doc(hidden)]
+    pub fn plant_in_buffer(&mut self, defect: PlantedInBuffer) {
+        match self {
+            Storage::Drive(interface) => interface.lower_mut().plant(defect),
+            Storage::Cached(interface) => interface.lower_mut().lower_mut().plant(defect),
+            _ => panic!("there is an array"),
         }
     }
 

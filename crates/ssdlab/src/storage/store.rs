@@ -38,6 +38,10 @@ pub trait Store: Targets {
     /// Moves the completions since the last call to `into`.
     fn drain_completions(&mut self, into: &mut Vec<Completion>);
 
+    /// A power failure would lose data of writes that have completed, unless a flush came after them.
+    fn is_volatile(&self) -> bool {
+        false
+    }
     /// User bytes of a page.
     fn page_bytes(&self) -> u32;
     /// Addressable pages.

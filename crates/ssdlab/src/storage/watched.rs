@@ -1,13 +1,14 @@
 //! Statistics, checks and user-defined policies of all levels of a storage: drives, arrays, caches.
 
 use super::array::Array;
+use super::buffer::Buffer;
 use super::front::Front;
 use super::interface::Interface;
 use super::store::Store;
 use crate::cache::CustomEviction;
 use crate::error::{Error, Result};
 use crate::ssd::Ssd;
-use crate::stats::{ArrayResult, CacheStats, InterfaceStats};
+use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats};
 use crate::units::Ns;
 
 /// A store that can be observed.
@@ -29,6 +30,10 @@ pub trait Watched {
     fn cache_stats(&self) -> Option<CacheStats> {
         None
     }
+    /// Statistics of its write buffers together; `None` without one.
+    fn buffer_stats(&self) -> Option<BufferStats> {
+        None
+    }
     /// Statistics of its host interfaces together until `now`; `None` where they take no time and have no limits.
     fn interface_stats(&self, _now: Ns) -> Option<InterfaceStats> {
         None
@@ -45,6 +50,59 @@ pub trait Watched {
     fn use_eviction_policy(&mut self, _custom: &CustomEviction) {}
     /// The failure of a user-defined policy, once there is one.
     fn take_policy_failure(&mut self) -> Option<Error>;
+}
+
+/// Methods that do what the same method of the level below does.
+macro_rules! as_below {
+    ($lower:ident, $lower_mut:ident: $($method:ident)*) => { $(as_below!(@ $lower $lower_mut $method);)* };
+    (@ $lower:ident $lower_mut:ident drives) => {
+        fn drives(&self) -> Vec<&Ssd> {
+            self.$lower().drives()
+        }
+
+        fn drives_mut(&mut self) -> Vec<&mut Ssd> {
+            self.$lower_mut().drives_mut()
+        }
+    };
+    (@ $lower:ident $lower_mut:ident cache) => {
+        fn cache_stats(&self) -> Option<CacheStats> {
+            self.$lower().cache_stats()
+        }
+
+        fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+            self.$lower_mut().use_eviction_policy(custom);
+        }
+    };
+    (@ $lower:ident $lower_mut:ident failure) => {
+        #[inline]
+        fn take_policy_failure(&mut self) -> Option<Error> {
+            self.$lower_mut().take_policy_failure()
+        }
+    };
+    (@ $lower:ident $lower_mut:ident buffer) => {
+        fn buffer_stats(&self) -> Option<BufferStats> {
+            self.$lower().buffer_stats()
+        }
+    };
+    (@ $lower:ident $lower_mut:ident interface) => {
+        fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
+            self.$lower().interface_stats(now)
+        }
+    };
+    (@ $lower:ident $lower_mut:ident array) => {
+        fn array_result(&self) -> Option<&ArrayResult> {
+            self.$lower().array_result()
+        }
+    };
+    (@ $lower:ident $lower_mut:ident warm_up) => {
+        fn warm_up(&mut self) {
+            self.$lower_mut().warm_up();
+        }
+
+        fn end_warm_up(&mut self) {
+            self.$lower_mut().end_warm_up();
+        }
+    };
 }
 
 impl Watched for Ssd {
@@ -83,13 +141,7 @@ impl Watched for Ssd {
 }
 
 impl<B: Store + Watched> Watched for Front<B> {
-    fn drives(&self) -> Vec<&Ssd> {
-        self.lower().drives()
-    }
-
-    fn drives_mut(&mut self) -> Vec<&mut Ssd> {
-        self.lower_mut().drives_mut()
-    }
+    as_below!(lower, lower_mut: drives buffer interface array);
 
     fn verify(&mut self, every_event: bool) {
         self.lower_mut().verify(every_event);
@@ -109,10 +161,6 @@ impl<B: Store + Watched> Watched for Front<B> {
         Some(self.stats())
     }
 
-    fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
-        self.lower().interface_stats(now)
-    }
-
     fn warm_up(&mut self) {
         self.set_warming_up(true);
         self.lower_mut().warm_up();
@@ -121,10 +169,6 @@ impl<B: Store + Watched> Watched for Front<B> {
     fn end_warm_up(&mut self) {
         self.set_warming_up(false);
         self.lower_mut().end_warm_up();
-    }
-
-    fn array_result(&self) -> Option<&ArrayResult> {
-        self.lower().array_result()
     }
 
     fn use_eviction_policy(&mut self, custom: &CustomEviction) {
@@ -138,13 +182,7 @@ impl<B: Store + Watched> Watched for Front<B> {
 }
 
 impl<B: Store + Watched> Watched for Interface<B> {
-    fn drives(&self) -> Vec<&Ssd> {
-        self.lower().drives()
-    }
-
-    fn drives_mut(&mut self) -> Vec<&mut Ssd> {
-        self.lower_mut().drives_mut()
-    }
+    as_below!(lower, lower_mut: drives cache failure buffer array warm_up);
 
     fn verify(&mut self, every_event: bool) {
         self.lower_mut().verify(every_event);
@@ -160,29 +198,30 @@ impl<B: Store + Watched> Watched for Interface<B> {
         [Some(self.lower().describe()), self.describe_commands()].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    fn cache_stats(&self) -> Option<CacheStats> {
-        self.lower().cache_stats()
-    }
-
     fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
         self.stats(now)
     }
+}
 
-    fn warm_up(&mut self) {
-        self.lower_mut().warm_up();
+impl Watched for Buffer {
+    as_below!(drive, drive_mut: drives failure warm_up);
+
+    fn verify(&mut self, every_event: bool) {
+        Watched::verify(self.drive_mut(), every_event);
+        self.track_versions(every_event);
     }
 
-    fn end_warm_up(&mut self) {
-        self.lower_mut().end_warm_up();
+    fn check(&self) -> Result<()> {
+        Watched::check(self.drive())?;
+        self.check_buffer()
     }
 
-    fn use_eviction_policy(&mut self, custom: &CustomEviction) {
-        self.lower_mut().use_eviction_policy(custom);
+    fn describe(&self) -> String {
+        [Some(Watched::describe(self.drive())), self.describe_buffer()].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    #[inline]
-    fn take_policy_failure(&mut self) -> Option<Error> {
-        self.lower_mut().take_policy_failure()
+    fn buffer_stats(&self) -> Option<BufferStats> {
+        self.stats()
     }
 }
 
@@ -220,6 +259,10 @@ impl<D: Store + Watched> Watched for Array<D> {
 
     fn cache_stats(&self) -> Option<CacheStats> {
         self.members().iter().filter_map(D::cache_stats).reduce(CacheStats::joined)
+    }
+
+    fn buffer_stats(&self) -> Option<BufferStats> {
+        self.members().iter().filter_map(D::buffer_stats).reduce(BufferStats::joined)
     }
 
     fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {

@@ -14,6 +14,10 @@ pub enum Cause {
     Destage,
     /// A page that is missing in a group of a cache is read, to be written with it.
     Padding,
+    /// Units of the write buffer are programmed.
+    Drain,
+    /// The rest of a unit of the write buffer is read, to be programmed with it.
+    Fill,
     /// Old data or old parity are read, to compute new parity.
     Update,
     /// Parity is written.
@@ -28,6 +32,7 @@ impl Cause {
         match self {
             Cause::Host | Cause::Fetch => "host",
             Cause::Destage | Cause::Padding => "cache",
+            Cause::Drain | Cause::Fill => "buffer",
             Cause::Update | Cause::Parity | Cause::Degraded => "array",
         }
     }
@@ -39,6 +44,8 @@ impl Cause {
             Cause::Fetch => Some("fetch"),
             Cause::Destage => Some("destage"),
             Cause::Padding => Some("padding"),
+            Cause::Drain => Some("drain"),
+            Cause::Fill => Some("fill"),
             Cause::Update => Some("update"),
             Cause::Parity => Some("parity"),
             Cause::Degraded => Some("degraded"),

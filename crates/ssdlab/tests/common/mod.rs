@@ -219,6 +219,21 @@ pub fn random_host(rng: &mut Rng, config: &mut Config) {
     }
 }
 
+/// A random write buffer, for one drive in three.
+pub fn random_buffer(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.33) {
+        let page = u64::from(config.device.page_bytes);
+        config.buffer = Buffer {
+            bytes: pick(rng, &[page, 2 * page, 5 * page, 40 * page]),
+            access_ns: pick(rng, &[0, 300, 20_000]),
+            protected: rng.chance(0.5),
+            drain: pick(rng, &[Drain::Full, Drain::Eager]),
+            timeout_us: pick(rng, &[0, 0, 100, 3_000]),
+            reads_pass: rng.chance(0.5),
+        };
+    }
+}
+
 /// Random requests of all kinds, many of them to the same few pages.
 pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Request> {
     let exported = config.exported_bytes().expect("a valid configuration");

@@ -295,6 +295,10 @@ impl<D: Store> Store for Array<D> {
         into.append(&mut self.completions);
     }
 
+    fn is_volatile(&self) -> bool {
+        self.members().iter().any(D::is_volatile)
+    }
+
     fn page_bytes(&self) -> u32 {
         self.layout.page_bytes
     }

@@ -245,8 +245,14 @@ impl<B: Store> Front<B> {
         if let Some(shadow) = &mut self.shadow {
             shadow.flush_begins(place, &self.cache);
         }
-        if !self.has(PlantedInCache::FlushesEarly) {
-            self.wait_for_destages(now, place);
+        if self.has(PlantedInCache::FlushesEarly) {
+            return;
+        }
+        self.wait_for_destages(now, place);
+        if self.lower.is_volatile() {
+            // What has been destaged is not safe below. The destages sent just now come before the flush there, too.
+            let request = self.requests[place].request;
+            self.pass(now, place, &request, (0, 0));
         }
     }
 

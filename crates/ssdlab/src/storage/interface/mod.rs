@@ -430,6 +430,10 @@ impl<B: Store> Store for Interface<B> {
         }
     }
 
+    fn is_volatile(&self) -> bool {
+        self.lower.is_volatile()
+    }
+
     fn page_bytes(&self) -> u32 {
         self.lower.page_bytes()
     }

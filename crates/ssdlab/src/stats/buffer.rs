@@ -1,0 +1,116 @@
+//! What the write buffers of drives did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Counts of a write buffer, or of those of an array's drives together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferStats {
+    /// Units that it can hold.
+    pub capacity: u64,
+    /// Units in it now.
+    pub held: u64,
+    /// Units of writes that came in.
+    pub units: u64,
+    /// Those that replaced data which waited.
+    pub rewrites: u64,
+    /// Units that were trimmed before they were on their way.
+    pub trimmed: u64,
+    /// Units of reads that were found in it, whole or in part.
+    pub read_hits: u64,
+    /// Requests that waited for room.
+    pub full_waits: u64,
+    /// Reads of the rest of a unit.
+    pub fills: u64,
+    /// Programs.
+    pub programs: u64,
+    /// Those that it did not fill.
+    pub part_programs: u64,
+    /// Units that waited for the timeout.
+    pub timeouts: u64,
+}
+
+impl BufferStats {
+    /// Those of two drives together.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        self.with(&other, |a, b| a + b, |a, b| a + b)
+    }
+
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(self, before: &Self) -> Self {
+        self.with(before, |a, _| a, |a, b| a - b)
+    }
+
+    fn with(self, other: &Self, state: fn(u64, u64) -> u64, count: fn(u64, u64) -> u64) -> Self {
+        BufferStats {
+            capacity: state(self.capacity, other.capacity),
+            held: state(self.held, other.held),
+            units: count(self.units, other.units),
+            rewrites: count(self.rewrites, other.rewrites),
+            trimmed: count(self.trimmed, other.trimmed),
+            read_hits: count(self.read_hits, other.read_hits),
+            full_waits: count(self.full_waits, other.full_waits),
+            fills: count(self.fills, other.fills),
+            programs: count(self.programs, other.programs),
+            part_programs: count(self.part_programs, other.part_programs),
+            timeouts: count(self.timeouts, other.timeouts),
+        }
+    }
+
+    /// As the result has it.
+    pub(super) fn result(self) -> BufferResult {
+        BufferResult {
+            capacity: self.capacity,
+            units: self.units,
+            rewrites: self.rewrites,
+            trimmed: self.trimmed,
+            read_hits: self.read_hits,
+            full_waits: self.full_waits,
+            fills: self.fills,
+            programs: self.programs,
+            part_programs: self.part_programs,
+            timeouts: self.timeouts,
+            held: self.held,
+        }
+    }
+}
+
+/// The write buffer of a drive, or those of an array's drives together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BufferResult {
+    /// Mapping units that it can hold.
+    #[schemars(extend("unit" = "units"))]
+    pub capacity: u64,
+    /// Units of writes that came in, whole or in part.
+    #[schemars(extend("unit" = "count"))]
+    pub units: u64,
+    /// Those that replaced data of the same unit which had not been sent to the flash.
+    #[schemars(extend("unit" = "count"))]
+    pub rewrites: u64,
+    /// Units that were trimmed before they were sent to the flash.
+    #[schemars(extend("unit" = "count"))]
+    pub trimmed: u64,
+    /// Units of reads that were found in it, whole or in part.
+    #[schemars(extend("unit" = "count"))]
+    pub read_hits: u64,
+    /// Requests that waited for room, or behind one that did.
+    #[schemars(extend("unit" = "count"))]
+    pub full_waits: u64,
+    /// Reads from flash of the rest of a unit that was written in part.
+    #[schemars(extend("unit" = "count"))]
+    pub fills: u64,
+    /// Programs that it sent to the flash.
+    #[schemars(extend("unit" = "count"))]
+    pub programs: u64,
+    /// Those that it did not fill.
+    #[schemars(extend("unit" = "count"))]
+    pub part_programs: u64,
+    /// Units that were not to wait any longer (`buffer.timeout_us`).
+    #[schemars(extend("unit" = "count"))]
+    pub timeouts: u64,
+    /// Units in it at the end of the run.
+    #[schemars(extend("unit" = "units"))]
+    pub held: u64,
+}

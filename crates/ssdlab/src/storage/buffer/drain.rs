@@ -1,0 +1,134 @@
+//! When the content of a write buffer is programmed, and what happens when it is.
+
+use super::{Below, Progress, Purpose, State};
+use crate::lists::NONE;
+use crate::ssd::Ssd;
+use crate::stats::Times;
+use crate::timeline::{Cause, Origin};
+use crate::units::Ns;
+
+impl State {
+    /// Programs begin for all destinations where something has changed, as far as may be. Returns true if there were any of these.
+    pub(super) fn drain(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+        let mut any = false;
+        while let Some(destination) = self.entries.next_noted() {
+            any = true;
+            while let Some(count) = self.wanted(destination) {
+                if !self.is_ready(now, destination, count, drive) {
+                    break;
+                }
+                self.send(now, destination, count, drive);
+            }
+        }
+        any
+    }
+
+    /// How many units the next program to a destination has, if there is to be one now.
+    fn wanted(&self, destination: u32) -> Option<u32> {
+        let to = self.entries.destination(destination);
+        if to.sent >= self.most_sent || to.waiting == 0 {
+            return None;
+        }
+        let idle = self.eager && to.sent < self.idle_below;
+        let part = idle || self.entries.has_late(destination);
+        if to.waiting >= self.program_units { Some(self.program_units) } else { part.then_some(to.waiting) }
+    }
+
+    /// The first so many units are whole, or nothing is known of the rest. If not, the rest is read.
+    fn is_ready(&mut self, now: Ns, destination: u32, count: u32, drive: &mut Ssd) -> bool {
+        let mut parts = std::mem::take(&mut self.chosen);
+        parts.extend(self.entries.first_of(destination, count).filter(|&entry| !self.skips_rest && self.needs_rest(entry, drive)));
+        let ready = parts.is_empty();
+        for entry in parts.drain(..) {
+            self.fill(now, entry, drive);
+        }
+        self.chosen = parts;
+        ready && self.entries.first_of(destination, count).all(|entry| !self.entries.get(entry).filling)
+    }
+
+    /// The first so many units go with one program.
+    fn send(&mut self, now: Ns, destination: u32, count: u32, drive: &mut Ssd) {
+        let mut units = std::mem::take(&mut self.chosen);
+        let first = self.entries.send(destination, count);
+        let (mut entry, mut high_priority) = (first, false);
+        while entry != NONE {
+            let of = *self.entries.get(entry);
+            units.push(of.unit);
+            high_priority |= of.high_priority;
+            if let Some(shadow) = &mut self.shadow {
+                shadow.sends(of.unit, of.version);
+            }
+            entry = of.next;
+        }
+        self.sent += 1;
+        self.stats.programs += 1;
+        self.stats.part_programs += u64::from(count < self.program_units);
+        let below = self.below.insert(Below { purpose: Purpose::Programs(first, destination), since: now });
+        drive.next_request_is(Origin::nobody(Cause::Drain));
+        drive.accept_units(now, below.into(), &units, high_priority);
+        units.clear();
+        self.chosen = units;
+        self.passed = true;
+    }
+
+    /// What waits for a whole program no longer, for its age.
+    pub(super) fn end_waits(&mut self, now: Ns) {
+        while let Some((entry, since)) = self.entries.oldest()
+            && self.timeout.is_some_and(|timeout| since + timeout <= now)
+        {
+            self.stats.timeouts += 1;
+            self.entries.hurry(entry);
+        }
+    }
+
+    /// Nothing is on its way, and a write waits for room: the oldest unit goes without others.
+    pub(super) fn press(&mut self) -> bool {
+        let stuck = !self.outside.is_empty() && self.sent == 0 && self.filling == 0;
+        match self.entries.oldest().filter(|_| stuck) {
+            Some((entry, _)) => self.entries.hurry(entry),
+            None => return false,
+        }
+        true
+    }
+
+    /// The drive has completed requests. Returns true if there are any.
+    pub(super) fn take_completions(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+        let mut ended = std::mem::take(&mut self.ended);
+        drive.drain_completions(&mut ended);
+        let any = !ended.is_empty();
+        for completion in ended.drain(..) {
+            self.ended_below(now, completion.index as u32, &completion.times);
+        }
+        self.ended = ended;
+        any
+    }
+
+    fn ended_below(&mut self, now: Ns, index: u32, times: &Times) {
+        let Below { purpose, since } = self.below[index];
+        self.below.remove(index);
+        match purpose {
+            Purpose::Serves(place, unit) => self.page_done(now, place, Some((unit, *times))),
+            Purpose::Fills(entry) => self.rest_read(now, entry, since, times),
+            Purpose::Programs(first, destination) => self.programmed(first, destination),
+        }
+    }
+
+    fn programmed(&mut self, first: u32, destination: u32) {
+        self.sent -= 1;
+        let mut entry = first;
+        while entry != NONE {
+            let next = self.entries.get(entry).next;
+            debug_assert_eq!(self.entries.get(entry).progress, Progress::Sent);
+            self.entry_ends(entry);
+            self.entries.in_flash(entry);
+            entry = next;
+        }
+        self.entries.program_ended(destination);
+    }
+
+    /// The data of an entry are in flash, or not needed any more: a flush need not wait for them.
+    pub(super) fn entry_ends(&mut self, entry: u32) {
+        let before = self.entries.get(entry).flushes_before;
+        self.flushes.entry_ends(before);
+    }
+}

@@ -1,0 +1,442 @@
+//! The write buffer of a drive: writes complete when they are in it, and are programmed later. docs/model.md, section Write buffer.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `requests` | a request comes in: it waits for room, finds its data, completes |
+//! | `drain` | when the content is programmed, and what happens then |
+//! | `entries` | the units in the buffer: their age, and where they go |
+//! | `table` | which entry has a unit |
+//! | `flushes` | flushes that wait until all is in flash |
+//! | `shadow` | verify mode: versions of data |
+
+mod drain;
+mod entries;
+mod flushes;
+mod requests;
+mod shadow;
+mod table;
+
+use std::collections::VecDeque;
+
+use super::Store;
+use crate::cache::{Groups, Targets};
+use crate::config::{Config, Drain, PartialWrite};
+use crate::error::{Error, Result};
+use crate::lists::NONE;
+use crate::memory::{self, Exhausted};
+use crate::request::Request;
+use crate::slab::Slab;
+use crate::ssd::Ssd;
+use crate::stats::{BufferStats, Completion, Times};
+use crate::timeline::Origin;
+use crate::units::{Lpn, Ns};
+use entries::{Entries, Progress};
+use flushes::Flushes;
+use shadow::Shadow;
+use table::Table;
+
+/// Programs of the buffer that may wait or run, by plane: one in the array, and one that is ready when it ends.
+const PROGRAMS_OF_PLANE: u32 = 2;
+
+/// An outstanding request of the host.
+#[derive(Clone, Copy, Debug)]
+struct HostRequest {
+    request: Request,
+    index: u64,
+    sequential: bool,
+    /// A write of sectors that are not consecutive.
+    scattered: bool,
+    origin: Origin,
+    /// Version of its data, in verify mode.
+    version: u32,
+    /// When all of it had come in.
+    entered: Ns,
+    /// Parts not done yet, plus one until it has come in.
+    pending: u32,
+    /// When its last part was done, and which unit that ended with; then where the time of that part went.
+    last: (Ns, u32),
+    times: Times,
+}
+
+/// The purpose of a request to the drive.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    /// Serves a part of a request of the host, that ends with this unit.
+    Serves(u32, u32),
+    /// Reads the rest of an entry's unit.
+    Fills(u32),
+    /// Programs entries, of which this is the first, at a destination.
+    Programs(u32, u32),
+}
+
+/// An outstanding request to the drive.
+#[derive(Clone, Copy, Debug)]
+struct Below {
+    purpose: Purpose,
+    since: Ns,
+}
+
+/// A part of a read that waits for the rest of an entry's unit.
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    request: u32,
+    since: Ns,
+    next: u32,
+}
+
+/// Data of a request are put into the buffer, or got from there.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    ends: Ns,
+    request: u32,
+    times: Times,
+}
+
+/// A planted defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlantedInBuffer {
+    /// Data that are written again while they wait stay as they were.
+    ForgetsRewrites,
+    /// A flush waits for nothing.
+    FlushesEarly,
+}
+
+/// A drive behind a write buffer.
+pub struct Buffer {
+    drive: Ssd,
+    /// `None`: there is no buffer, and requests pass straight.
+    state: Option<Box<State>>,
+}
+
+/// What a write buffer keeps.
+struct State {
+    access_ns: Ns,
+    protected: bool,
+    eager: bool,
+    timeout: Option<Ns>,
+    reads_pass: bool,
+    /// Partial writes do not read the rest of their unit.
+    skips_rest: bool,
+    unit_bytes: u32,
+    /// Units that fill a program.
+    program_units: u32,
+    /// Programs go wherever there is room, so that there is one destination.
+    dynamic: bool,
+    /// Programs to a destination that may be on their way at once; and how many fewer mean that some die has none.
+    most_sent: u32,
+    idle_below: u32,
+    entries: Entries,
+    requests: Slab<u32, HostRequest>,
+    below: Slab<u32, Below>,
+    waiters: Slab<u32, Waiter>,
+    /// Requests that wait for room, or behind one that does, and their next unit.
+    outside: VecDeque<(u32, u32)>,
+    /// How many writes of a unit are among them; and how many trims.
+    outside_units: Table,
+    outside_trims: u32,
+    accesses: VecDeque<Access>,
+    flushes: Flushes,
+    /// Programs on their way, and reads of the rest of a unit.
+    sent: u32,
+    filling: u32,
+    /// The drive has got a request since this was asked last.
+    passed: bool,
+    /// Where the request before ended, by which sequential ones are known.
+    last_end: Option<u64>,
+    next_origin: Option<Origin>,
+    completions: Vec<Completion>,
+    /// Reused from call to call.
+    ended: Vec<Completion>,
+    chosen: Vec<u32>,
+    stats: BufferStats,
+    shadow: Option<Shadow>,
+    checks_every_event: bool,
+    planted: Option<PlantedInBuffer>,
+}
+
+impl Buffer {
+    /// A write buffer as configured in front of `drive`.
+    pub fn new(config: &Config, drive: Ssd) -> Self {
+        let state = config.buffer.is_on().then(|| Box::new(State::new(config, &drive)));
+        Buffer { drive, state }
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Ssd {
+        &self.drive
+    }
+
+    /// The drive, to change how it is observed.
+    pub fn drive_mut(&mut self) -> &mut Ssd {
+        &mut self.drive
+    }
+
+    /// What it did; `None` where there is none.
+    pub fn stats(&self) -> Option<BufferStats> {
+        let state = self.state.as_deref()?;
+        Some(BufferStats { capacity: state.entries.capacity() as u64, held: state.entries.in_use() as u64, ..state.stats })
+    }
+
+    /// There are data of a unit in the buffer.
+    pub fn holds(&self, unit: u32) -> bool {
+        self.state.as_deref().is_some_and(|state| state.entries.of_unit(unit) != NONE)
+    }
+
+    /// Outstanding requests, for the watchdog's report; `None` where there is no buffer.
+    pub fn describe_buffer(&self) -> Option<String> {
+        let state = self.state.as_deref()?;
+        Some(format!(
+            "write buffer: {} requests are outstanding, {} of them wait for room and {} for a flush; {} of {} units are in use; {} requests to \
+             the drive are outstanding, {} of them programs",
+            state.requests.len(),
+            state.outside.len(),
+            state.flushes.waiting(),
+            state.entries.in_use(),
+            state.entries.capacity(),
+            state.below.len(),
+            state.sent
+        ))
+    }
+
+    /// Verify mode: tracks the version of every unit during the run; with `every_event` it recounts after each event.
+    pub fn track_versions(&mut self, every_event: bool) {
+        let units = self.drive.ftl().geometry().exported_pages;
+        if let Some(state) = self.state.as_deref_mut() {
+            state.shadow = Some(Shadow::new(units));
+            state.checks_every_event = every_event;
+        }
+    }
+
+    /// Recounts the redundant state.
+    ///
+    /// # Errors
+    /// The first contradiction found, during the run or now.
+    pub fn check_buffer(&self) -> Result<()> {
+        let Some(state) = self.state.as_deref() else { return Ok(()) };
+        state.recount().map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
+    }
+
+    /// Plants a defect.
+    ///
+    /// # Panics
+    /// If there is no buffer.
+    pub fn plant(&mut self, defect: PlantedInBuffer) {
+        self.state.as_deref_mut().expect("there is a write buffer").planted = Some(defect);
+    }
+
+    fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
+        match self.state.as_deref_mut() {
+            Some(state) => {
+                state.take(now, index, request, scattered, &mut self.drive);
+                self.settle(now);
+            }
+            None if scattered => self.drive.accept_scattered(now, index, request),
+            None => self.drive.accept(now, index, request),
+        }
+    }
+
+    /// Does all that can be done at this instant. Returns whether the drive has got requests.
+    fn settle(&mut self, now: Ns) -> bool {
+        let Some(state) = self.state.as_deref_mut() else { return false };
+        loop {
+            let mut any = state.take_completions(now, &mut self.drive);
+            any |= state.end_flushes(now);
+            any |= state.admit(now, &mut self.drive);
+            any |= state.drain(now, &mut self.drive);
+            if !any && !state.press() {
+                state.check_if_verifying();
+                return std::mem::take(&mut state.passed);
+            }
+        }
+    }
+}
+
+impl State {
+    fn new(config: &Config, drive: &Ssd) -> Self {
+        let geometry = drive.ftl().geometry();
+        let unit_bytes = geometry.page_bytes;
+        let capacity = config.buffer_units().min(u64::from(geometry.exported_pages)) as u32;
+        let dynamic = drive.allocates_dynamically();
+        let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
+        let planes_each = geometry.pools.planes_each.get();
+        State {
+            access_ns: config.buffer.access_ns,
+            protected: config.buffer.protected,
+            eager: config.buffer.drain == Drain::Eager,
+            timeout: (config.buffer.timeout_us > 0).then_some(config.buffer.timeout_us * 1_000),
+            reads_pass: config.buffer.reads_pass,
+            skips_rest: config.ftl.partial_write == PartialWrite::Program,
+            unit_bytes,
+            program_units: geometry.units_per_page,
+            dynamic,
+            most_sent: if dynamic { PROGRAMS_OF_PLANE * geometry.planes } else { PROGRAMS_OF_PLANE * planes_each },
+            idle_below: if dynamic { dies } else { 1 },
+            entries: Entries::new(capacity, if dynamic { 1 } else { pools }, unit_bytes),
+            requests: Slab::default(),
+            below: Slab::default(),
+            waiters: Slab::default(),
+            outside: VecDeque::new(),
+            outside_units: Table::new(0),
+            outside_trims: 0,
+            accesses: VecDeque::new(),
+            flushes: Flushes::new(),
+            sent: 0,
+            filling: 0,
+            passed: false,
+            last_end: None,
+            next_origin: None,
+            completions: Vec::new(),
+            ended: Vec::new(),
+            chosen: Vec::new(),
+            stats: BufferStats::default(),
+            shadow: None,
+            checks_every_event: false,
+            planted: None,
+        }
+    }
+
+    fn recount(&self) -> std::result::Result<(), String> {
+        self.entries.check()?;
+        let Some(shadow) = &self.shadow else { return Ok(()) };
+        shadow.defect()?;
+        self.entries.findable().try_for_each(|entry| shadow.check(entry.unit, Some(entry.version)))
+    }
+
+    fn check_if_verifying(&mut self) {
+        if self.checks_every_event
+            && let Err(sentence) = self.recount()
+            && let Some(shadow) = &mut self.shadow
+        {
+            shadow.note(sentence);
+        }
+    }
+
+    fn next_event(&self) -> Option<Ns> {
+        let access = self.accesses.front().map(|access| access.ends);
+        let timer = self.entries.oldest().zip(self.timeout).map(|((_, since), timeout)| since + timeout);
+        [access, timer].into_iter().flatten().min()
+    }
+
+    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+        self.requests.make_room(units)?;
+        self.below.make_room(2 * units)?;
+        self.waiters.make_room(units)?;
+        memory::make_room(&mut self.outside, units)?;
+        self.outside_units.make_room(units)?;
+        memory::make_room(&mut self.accesses, 2 * units)
+    }
+}
+
+impl Store for Buffer {
+    fn begin(&mut self) {
+        self.drive.begin();
+        self.settle(0);
+    }
+
+    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.make_room(units)?;
+        }
+        Store::make_room(&mut self.drive, units)
+    }
+
+    #[inline]
+    fn foresee(&self, request: &Request) {
+        Store::foresee(&self.drive, request);
+    }
+
+    #[inline]
+    fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        if self.state.is_none() {
+            return Store::accept(&mut self.drive, now, index, request);
+        }
+        self.take(now, index, request, false);
+    }
+
+    fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        self.take(now, index, request, true);
+    }
+
+    #[inline]
+    fn set_next_origin(&mut self, origin: Origin) {
+        match self.state.as_deref_mut() {
+            None => self.drive.next_request_is(origin),
+            Some(state) => state.next_origin = Some(origin),
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Ns> {
+        let below = Store::next_event(&self.drive);
+        match self.state.as_deref() {
+            None => below,
+            Some(state) => below.into_iter().chain(state.next_event()).min(),
+        }
+    }
+
+    #[inline]
+    fn handle_events(&mut self, now: Ns) {
+        Store::handle_events(&mut self.drive, now);
+        if let Some(state) = self.state.as_deref_mut() {
+            state.end_accesses(now);
+            state.end_waits(now);
+            self.settle(now);
+        }
+    }
+
+    #[inline]
+    fn dispatch(&mut self, now: Ns) {
+        Store::dispatch(&mut self.drive, now);
+        if self.state.is_some() {
+            while self.settle(now) {
+                Store::dispatch(&mut self.drive, now);
+            }
+        }
+    }
+
+    #[inline]
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        match self.state.as_deref_mut() {
+            None => Store::drain_completions(&mut self.drive, into),
+            Some(state) => into.append(&mut state.completions),
+        }
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.state.as_deref().is_some_and(|state| !state.protected)
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.drive.page_bytes()
+    }
+
+    fn exported_pages(&self) -> u32 {
+        self.drive.exported_pages()
+    }
+}
+
+impl Targets for Buffer {
+    fn targets(&self) -> u32 {
+        self.drive.targets()
+    }
+
+    fn target_of(&self, page: u32) -> Option<u32> {
+        self.drive.target_of(page)
+    }
+
+    fn targets_are_fixed(&self) -> bool {
+        self.drive.targets_are_fixed()
+    }
+
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        self.drive.in_gc(target, soon)
+    }
+
+    fn holds_data(&self, page: u32) -> bool {
+        self.holds(page) || self.drive.has_data(Lpn(page))
+    }
+
+    fn groups(&self) -> Groups {
+        self.drive.groups()
+    }
+}

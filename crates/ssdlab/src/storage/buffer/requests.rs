@@ -1,0 +1,404 @@
+//! Requests of the host at a write buffer: they come in, wait for room, find their data, and complete.
+
+use super::{Access, Below, HostRequest, PlantedInBuffer, Progress, Purpose, State, Waiter};
+use crate::blocked::{Blocked, Served};
+use crate::lists::NONE;
+use crate::request::{Request, RequestKind};
+use crate::sched::{Change, SCATTERED};
+use crate::ssd::Ssd;
+use crate::stats::{Completion, Times};
+use crate::timeline::{Cause, Origin};
+use crate::units::{Lpn, Ns};
+
+impl State {
+    /// A request of the host arrives.
+    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut Ssd) {
+        let sequential = self.is_sequential(&request);
+        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
+        let (first, end) = self.units_of(&request);
+        let version = match (&mut self.shadow, request.kind) {
+            (Some(shadow), RequestKind::Write) => shadow.write_arrives(first..end),
+            (Some(shadow), RequestKind::Trim) => {
+                let (first, end) = inner_units(&request, self.unit_bytes);
+                shadow.trim_arrives(first..end);
+                0
+            }
+            _ => 0,
+        };
+        let times = Times::default();
+        let place = self.requests.insert(HostRequest {
+            request,
+            index,
+            sequential,
+            scattered,
+            origin,
+            version,
+            entered: now,
+            pending: 1,
+            last: (0, 0),
+            times,
+        });
+        let passes = request.kind == RequestKind::Read && self.may_pass(first, end);
+        if self.outside.is_empty() || passes {
+            self.enter(now, place, first, drive);
+        } else {
+            self.wait_outside(place, first);
+        }
+    }
+
+    fn is_sequential(&mut self, request: &Request) -> bool {
+        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
+        let sequential = data && self.last_end == Some(request.offset);
+        if data {
+            self.last_end = Some(request.offset + request.length);
+        }
+        sequential
+    }
+
+    /// The units that a request touches: first, and one past the last.
+    fn units_of(&self, request: &Request) -> (u32, u32) {
+        let unit = u64::from(self.unit_bytes);
+        ((request.offset / unit) as u32, (request.offset + request.length).div_ceil(unit) as u32)
+    }
+
+    /// The bytes of a unit that a request touches.
+    fn bytes_in(&self, place: u32, unit: u32) -> Change {
+        let HostRequest { request, scattered, .. } = self.requests[place];
+        if scattered {
+            return SCATTERED;
+        }
+        let start = u64::from(unit) * u64::from(self.unit_bytes);
+        let from = request.offset.saturating_sub(start);
+        let to = (request.offset + request.length - start).min(u64::from(self.unit_bytes));
+        (from as u32, to as u32)
+    }
+
+    /// A read of these units may go ahead of what waits for room: no write or trim of them waits.
+    fn may_pass(&self, first: u32, end: u32) -> bool {
+        self.reads_pass && self.outside_trims == 0 && (first..end).all(|unit| self.outside_units.get(unit) == NONE)
+    }
+
+    /// A request waits for room, or behind one that does. Its units from `next` on have not come in.
+    fn wait_outside(&mut self, place: u32, next: u32) {
+        self.stats.full_waits += 1;
+        self.outside.push_back((place, next));
+        let request = self.requests[place].request;
+        match request.kind {
+            RequestKind::Write => {
+                for unit in next..self.units_of(&request).1 {
+                    let waiting = self.outside_units.get(unit);
+                    self.outside_units.set(unit, if waiting == NONE { 1 } else { waiting + 1 });
+                }
+            }
+            RequestKind::Trim => self.outside_trims += 1,
+            RequestKind::Read | RequestKind::Flush => {}
+        }
+    }
+
+    /// A unit of a write that waited has come in.
+    fn unit_entered(&mut self, unit: u32) {
+        match self.outside_units.get(unit) {
+            1 => self.outside_units.remove(unit),
+            waiting => self.outside_units.set(unit, waiting - 1),
+        }
+    }
+
+    /// Requests that wait outside come in, in order, as far as there is room. Returns true if anything has.
+    pub(super) fn admit(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+        let mut any = false;
+        while let Some(&(place, next)) = self.outside.front() {
+            let kind = self.requests[place].request.kind;
+            if kind == RequestKind::Write {
+                let blocked = self.write(now, place, next, true, drive);
+                any |= blocked != Some(next);
+                if let Some(next) = blocked {
+                    self.outside[0].1 = next;
+                    return any;
+                }
+            }
+            self.outside.pop_front();
+            any = true;
+            match kind {
+                RequestKind::Write => {}
+                RequestKind::Read => self.read(now, place, false, drive),
+                RequestKind::Trim => {
+                    self.outside_trims -= 1;
+                    self.trim(now, place, drive);
+                }
+                RequestKind::Flush => self.flush(now, place),
+            }
+        }
+        any
+    }
+
+    /// A request comes in that need not wait for others.
+    fn enter(&mut self, now: Ns, place: u32, first: u32, drive: &mut Ssd) {
+        match self.requests[place].request.kind {
+            RequestKind::Read => self.read(now, place, true, drive),
+            RequestKind::Write => {
+                if let Some(next) = self.write(now, place, first, false, drive) {
+                    self.wait_outside(place, next);
+                }
+            }
+            RequestKind::Trim => self.trim(now, place, drive),
+            RequestKind::Flush => self.flush(now, place),
+        }
+    }
+
+    /// The units of a write, from `from` on, come into the buffer. Returns the first for which there is no room.
+    fn write(&mut self, now: Ns, place: u32, from: u32, waited: bool, drive: &Ssd) -> Option<u32> {
+        let end = self.units_of(&self.requests[place].request).1;
+        for unit in from..end {
+            if !self.put(now, place, unit, drive) {
+                return Some(unit);
+            }
+            if waited {
+                self.unit_entered(unit);
+            }
+        }
+        self.requests[place].entered = now;
+        self.access(now, place, Times::default());
+        self.page_done(now, place, None);
+        None
+    }
+
+    /// A unit of a write comes into the buffer, unless that is full.
+    fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &Ssd) -> bool {
+        let HostRequest { version, request, .. } = self.requests[place];
+        let bytes = self.bytes_in(place, unit);
+        let present = self.entries.of_unit(unit);
+        let entry = if present != NONE && self.entries.get(present).progress != Progress::Sent {
+            self.stats.rewrites += 1;
+            self.entries.rewrite(present, bytes);
+            if self.planted == Some(PlantedInBuffer::ForgetsRewrites) {
+                return self.note_entered(unit, version);
+            }
+            present
+        } else if self.entries.is_full() {
+            return false;
+        } else {
+            let entry = self.entries.insert(now, unit, bytes, self.destination_of(unit, drive));
+            self.entries.get_mut(entry).flushes_before = self.flushes.entry_comes();
+            entry
+        };
+        let entry = self.entries.get_mut(entry);
+        entry.version = version;
+        entry.high_priority |= request.high_priority;
+        self.note_entered(unit, version)
+    }
+
+    fn note_entered(&mut self, unit: u32, version: u32) -> bool {
+        self.stats.units += 1;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.enters(unit, version);
+        }
+        true
+    }
+
+    /// Where a unit goes.
+    fn destination_of(&self, unit: u32, drive: &Ssd) -> u32 {
+        if self.dynamic { 0 } else { drive.ftl().geometry().static_pool(Lpn(unit)).0 }
+    }
+
+    /// A read finds its units in the buffer, or goes on to the drive. `passes`: it has not waited for older requests.
+    fn read(&mut self, now: Ns, place: u32, passes: bool, drive: &mut Ssd) {
+        self.requests[place].entered = now;
+        let (first, end) = self.units_of(&self.requests[place].request);
+        let (mut hits, mut missing) = (false, first);
+        for unit in first..end {
+            let entry = self.entries.of_unit(unit);
+            if let Some(shadow) = &mut self.shadow {
+                shadow.reads(unit, (entry != NONE).then(|| self.entries.get(entry).version), passes);
+            }
+            if entry == NONE {
+                continue;
+            }
+            self.read_below(now, place, missing..unit, drive);
+            missing = unit + 1;
+            self.stats.read_hits += 1;
+            if self.entries.covers(entry, self.bytes_in(place, unit)) || !self.needs_rest(entry, drive) {
+                hits = true;
+            } else {
+                self.wait_for_rest(now, place, entry, drive);
+            }
+        }
+        self.read_below(now, place, missing..end, drive);
+        if hits {
+            self.access(now, place, Times::default());
+        }
+        self.page_done(now, place, None);
+    }
+
+    /// The drive has bytes of an entry's unit that the entry has not.
+    pub(super) fn needs_rest(&self, entry: u32, drive: &Ssd) -> bool {
+        !self.entries.is_whole(entry) && drive.has_data(Lpn(self.entries.get(entry).unit))
+    }
+
+    fn wait_for_rest(&mut self, now: Ns, place: u32, entry: u32, drive: &mut Ssd) {
+        self.fill(now, entry, drive);
+        self.requests[place].pending += 1;
+        let next = self.entries.get(entry).readers;
+        self.entries.get_mut(entry).readers = self.waiters.insert(Waiter { request: place, since: now, next });
+    }
+
+    /// The drive reads these units of a read.
+    fn read_below(&mut self, now: Ns, place: u32, units: std::ops::Range<u32>, drive: &mut Ssd) {
+        if units.is_empty() {
+            return;
+        }
+        let HostRequest { request, origin, .. } = self.requests[place];
+        let unit_bytes = u64::from(self.unit_bytes);
+        let from = request.offset.max(u64::from(units.start) * unit_bytes);
+        let to = (request.offset + request.length).min(u64::from(units.end) * unit_bytes);
+        self.requests[place].pending += 1;
+        let below = self.below.insert(Below { purpose: Purpose::Serves(place, units.end - 1), since: now });
+        drive.next_request_is(origin);
+        drive.accept(now, below.into(), Request { arrival_ns: now, offset: from, length: to - from, ..request });
+        self.passed = true;
+    }
+
+    /// The rest of an entry's unit is read, unless it is being read.
+    pub(super) fn fill(&mut self, now: Ns, entry: u32, drive: &mut Ssd) {
+        if std::mem::replace(&mut self.entries.get_mut(entry).filling, true) {
+            return;
+        }
+        self.stats.fills += 1;
+        self.filling += 1;
+        let unit_bytes = u64::from(self.unit_bytes);
+        let offset = u64::from(self.entries.get(entry).unit) * unit_bytes;
+        let below = self.below.insert(Below { purpose: Purpose::Fills(entry), since: now });
+        drive.next_request_is(Origin::nobody(Cause::Fill));
+        let high_priority = self.entries.get(entry).high_priority;
+        let request = Request { arrival_ns: now, kind: RequestKind::Read, offset, length: unit_bytes, high_priority };
+        drive.accept(now, below.into(), request);
+        self.passed = true;
+    }
+
+    /// The rest of an entry's unit has been read: who waited for it has its data.
+    pub(super) fn rest_read(&mut self, now: Ns, entry: u32, since: Ns, times: &Times) {
+        self.filling -= 1;
+        let mut waiting = std::mem::replace(&mut self.entries.get_mut(entry).readers, NONE);
+        while waiting != NONE {
+            let Waiter { request, since: from, next } = self.waiters[waiting];
+            self.waiters.remove(waiting);
+            waiting = next;
+            let mut times = *times;
+            if from != since {
+                // It waited for a read that another has begun.
+                times = Times::default();
+                times.wait(Blocked::PageOrder, now - from);
+            }
+            self.access(now, request, times);
+            self.requests[request].pending -= 1;
+        }
+        if self.entries.get(entry).progress == Progress::Dropped {
+            self.entry_ends(entry);
+            return self.entries.free(entry);
+        }
+        self.entries.filled(entry);
+        let destination = self.entries.get(entry).destination;
+        self.entries.note(destination);
+    }
+
+    fn trim(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+        let HostRequest { request, origin, .. } = self.requests[place];
+        self.requests[place].entered = now;
+        let (first, end) = inner_units(&request, self.unit_bytes);
+        for entry in self.entries.within(first, end) {
+            let was = *self.entries.get(entry);
+            self.entries.trim(entry);
+            self.stats.trimmed += u64::from(was.progress != Progress::Sent);
+            if was.progress != Progress::Sent && !was.filling {
+                self.entry_ends(entry);
+            }
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.trimmed(first..end);
+        }
+        let below = self.below.insert(Below { purpose: Purpose::Serves(place, 0), since: now });
+        drive.next_request_is(origin);
+        drive.accept(now, below.into(), Request { arrival_ns: now, ..request });
+        self.passed = true;
+    }
+
+    fn flush(&mut self, now: Ns, place: u32) {
+        self.requests[place].entered = now;
+        if self.protected {
+            return self.page_done(now, place, None);
+        }
+        if self.planted == Some(PlantedInBuffer::FlushesEarly) {
+            return self.flush_ends(now, place);
+        }
+        while let Some((entry, _)) = self.entries.oldest() {
+            self.entries.hurry(entry);
+        }
+        self.flushes.comes(place);
+    }
+
+    /// Flushes for which all data are in flash complete. Returns true if there are any.
+    pub(super) fn end_flushes(&mut self, now: Ns) -> bool {
+        let mut any = false;
+        while let Some(place) = self.flushes.next_done() {
+            self.flush_ends(now, place);
+            any = true;
+        }
+        any
+    }
+
+    fn flush_ends(&mut self, now: Ns, place: u32) {
+        let entered = self.requests[place].entered;
+        if let Some(shadow) = &mut self.shadow
+            && self.entries.any_before(entered)
+        {
+            shadow.note(format!("a flush that came at {entered} ns ends before data that came earlier are in flash"));
+        }
+        let mut times = Times::default();
+        times.wait(Blocked::PageOrder, now - entered);
+        self.page_done(now, place, Some((0, times)));
+    }
+
+    /// Data of a request are put into the buffer, or got from there; `times` has where its time went before, since it came in.
+    fn access(&mut self, now: Ns, place: u32, mut times: Times) {
+        self.requests[place].pending += 1;
+        times.serve(Served::Dram, self.access_ns);
+        self.accesses.push_back(Access { ends: now + self.access_ns, request: place, times });
+    }
+
+    /// Accesses end. Returns true if any has.
+    pub(super) fn end_accesses(&mut self, now: Ns) -> bool {
+        let mut any = false;
+        while let Some(&Access { request, times, .. }) = self.accesses.front().filter(|access| access.ends <= now) {
+            self.accesses.pop_front();
+            // Of parts that end at one instant, that in the drive counts.
+            self.page_done(now, request, Some((0, times)));
+            any = true;
+        }
+        any
+    }
+
+    /// A part of a request is done, that ends with this unit; `None`: it has come in. The request completes with its last part.
+    pub(super) fn page_done(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) {
+        let active = &mut self.requests[place];
+        active.pending -= 1;
+        if let Some((unit, times)) = part
+            && (now, unit) >= active.last
+        {
+            (active.last, active.times) = ((now, unit), times);
+        }
+        if active.pending > 0 {
+            return;
+        }
+        let HostRequest { request, index, sequential, mut times, entered, .. } = *active;
+        times.wait(Blocked::BufferFull, entered - request.arrival_ns);
+        self.requests.remove(place);
+        self.completions.push(Completion::of(&request, index, sequential, now, &times));
+    }
+}
+
+/// The units that lie wholly inside a request: first, and one past the last.
+fn inner_units(request: &Request, unit_bytes: u32) -> (u32, u32) {
+    let unit = u64::from(unit_bytes);
+    let first = request.offset.div_ceil(unit);
+    let end = (request.offset + request.length) / unit;
+    (first as u32, end.max(first) as u32)
+}

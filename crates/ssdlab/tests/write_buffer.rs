@@ -1,0 +1,257 @@
+//! The write buffer, worked by hand to the nanosecond. One die; four units of 1 KiB in each page of 4 KiB, of which a read takes 25 us, a
+//! program 200 us and a transfer 102.4 us. The buffer's access takes 1 us.
+
+use crate::common::{one_die, plan, simulation};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, play};
+use ssdlab::config::{Allocation, Buffer, Config, Drain};
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::simulation::{Control, run};
+use ssdlab::stats::Part::{Array, DieQueue, Dram, HostQueue, Transfer};
+use ssdlab::stats::{BufferStats, Part};
+
+const UNIT: u64 = 1024;
+const US: u64 = 1_000;
+/// Room for four pages.
+const SIXTEEN: Buffer = Buffer { bytes: 16 * UNIT, access_ns: US, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+/// Room for one page.
+const FOUR: Buffer = Buffer { bytes: 4 * UNIT, ..SIXTEEN };
+
+/// 64 units exported, all of them written.
+fn drive(buffer: Buffer) -> Config {
+    changed(filled(one_die()), |c| {
+        c.device.blocks_per_plane = 12;
+        c.device.overprovisioning = 0.66;
+        c.ftl.map_unit_bytes = Some(UNIT as u32);
+        c.buffer = buffer;
+    })
+}
+
+fn units_of(kind: RequestKind, arrival_ns: u64, first: u64, count: u64) -> Request {
+    Request { arrival_ns, kind, offset: first * UNIT, length: count * UNIT, high_priority: false }
+}
+
+fn write(arrival_ns: u64, unit: u64) -> Request {
+    units_of(RequestKind::Write, arrival_ns, unit, 1)
+}
+
+fn read(arrival_ns: u64, unit: u64) -> Request {
+    units_of(RequestKind::Read, arrival_ns, unit, 1)
+}
+
+fn half_of(request: Request, half: u64) -> Request {
+    Request { offset: request.offset + half * UNIT / 2, length: UNIT / 2, ..request }
+}
+
+fn flush(arrival_ns: u64) -> Request {
+    Request { length: 0, ..units_of(RequestKind::Flush, arrival_ns, 0, 0) }
+}
+
+fn program(at: u64) -> [Stage; 2] {
+    [bus(0, at, at + 102_400), array(0, at + 102_400, at + 302_400)]
+}
+
+fn flash_read(at: u64) -> [Stage; 2] {
+    [array(0, at, at + 25_000), bus(0, at + 25_000, at + 127_400)]
+}
+
+/// In or out of the buffer.
+fn at_once() -> (u64, Vec<(Part, u64)>) {
+    (US, vec![(Dram, US)])
+}
+
+/// A read of flash at the end, when all else is over: a run ends with its last request.
+fn last_read() -> Request {
+    read(5_000_000, 60)
+}
+
+fn last_response() -> (u64, Vec<(Part, u64)>) {
+    (127_400, vec![(Array, 25_000), (Transfer, 102_400)])
+}
+
+/// The case with the last read.
+fn case(name: &'static str, buffer: Buffer, requests: &[Request], responses: &[(u64, Vec<(Part, u64)>)], stages: &[[Stage; 2]]) -> Case {
+    Case {
+        name,
+        config: drive(buffer),
+        requests: [requests, &[last_read()]].concat(),
+        responses: [responses, &[last_response()]].concat(),
+        stages: [stages.concat(), flash_read(5_000_000).to_vec()].concat(),
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let four_writes = [write(0, 0), write(10_000, 5), write(20_000, 9), write(30_000, 3)];
+    let eight_units = units_of(RequestKind::Write, 0, 0, 8);
+    let after_a_program = (303_400, vec![(HostQueue, 302_400), (Dram, US)]);
+    vec![
+        case("the fourth unit fills a program", SIXTEEN, &four_writes, &[at_once(), at_once(), at_once(), at_once()], &[program(30_000)]),
+        case(
+            "a unit that waits is replaced by newer data, and takes no further place",
+            SIXTEEN,
+            &[write(0, 0), write(5_000, 0), write(10_000, 5), write(20_000, 9), write(30_000, 3)],
+            &[at_once(), at_once(), at_once(), at_once(), at_once()],
+            &[program(30_000)],
+        ),
+        case(
+            "a unit is read from the buffer while it waits, and while it is programmed; then from flash",
+            SIXTEEN,
+            &[&[write(0, 0), read(5_000, 0)], &four_writes[1..], &[read(100_000, 0), read(400_000, 0)]].concat(),
+            &[at_once(), at_once(), at_once(), at_once(), at_once(), at_once(), last_response()],
+            &[program(30_000), flash_read(400_000)],
+        ),
+        case(
+            "eight units, and room for four: the rest waits until a program has ended",
+            FOUR,
+            &[eight_units],
+            std::slice::from_ref(&after_a_program),
+            &[program(0), program(302_400)],
+        ),
+        case(
+            // It is older than the second program, and the die serves the oldest first.
+            "a read goes ahead of a write that waits for room",
+            FOUR,
+            &[eight_units, read(10_000, 40)],
+            &[after_a_program.clone(), (419_800, vec![(DieQueue, 292_400), (Array, 25_000), (Transfer, 102_400)])],
+            &[program(0), flash_read(302_400), program(429_800)],
+        ),
+        case(
+            "where reads do not pass, it waits with the write",
+            Buffer { reads_pass: false, ..FOUR },
+            &[eight_units, read(10_000, 40)],
+            &[after_a_program.clone(), (419_800, vec![(HostQueue, 292_400), (Array, 25_000), (Transfer, 102_400)])],
+            &[program(0), flash_read(302_400), program(429_800)],
+        ),
+        case(
+            "a read of a unit that waits for room waits for it",
+            FOUR,
+            &[eight_units, read(10_000, 7)],
+            &[after_a_program, (293_400, vec![(HostQueue, 292_400), (Dram, US)])],
+            &[program(0), program(302_400)],
+        ),
+        case(
+            "after the timeout a unit is programmed alone",
+            Buffer { timeout_us: 50, ..SIXTEEN },
+            &[write(0, 0)],
+            &[at_once()],
+            &[program(50_000)],
+        ),
+        case(
+            "eager: a unit is programmed at once where no program runs, and what comes meanwhile is programmed together",
+            Buffer { drain: Drain::Eager, ..SIXTEEN },
+            &[write(0, 0), write(10_000, 1), write(20_000, 2)],
+            &[at_once(), at_once(), at_once()],
+            &[program(0), program(302_400)],
+        ),
+        case(
+            "the rest of a unit is read when its program is due",
+            SIXTEEN,
+            &[&[half_of(write(0, 0), 0)], &four_writes[1..]].concat(),
+            &[at_once(), at_once(), at_once(), at_once()],
+            &[flash_read(30_000), program(157_400)],
+        ),
+        case(
+            "two halves of a unit are a whole: nothing is read",
+            SIXTEEN,
+            &[&[half_of(write(0, 0), 0), half_of(write(1_000, 0), 1)], &four_writes[1..]].concat(),
+            &[at_once(), at_once(), at_once(), at_once(), at_once()],
+            &[program(30_000)],
+        ),
+        case(
+            "a read of the other half has the rest read, and the program finds it there",
+            SIXTEEN,
+            &[&[half_of(write(0, 0), 0), half_of(read(5_000, 0), 1)], &four_writes[1..]].concat(),
+            &[at_once(), (128_400, vec![(Array, 25_000), (Transfer, 102_400), (Dram, US)]), at_once(), at_once(), at_once()],
+            &[flash_read(5_000), program(132_400)],
+        ),
+        case(
+            "newer data of a unit that is on its way wait until it is there",
+            SIXTEEN,
+            &[units_of(RequestKind::Write, 0, 0, 4), write(10_000, 0), units_of(RequestKind::Write, 20_000, 4, 3)],
+            &[at_once(), at_once(), at_once()],
+            &[program(0), program(302_400)],
+        ),
+        case("a protected buffer has nothing to flush", SIXTEEN, &[write(0, 0), flush(10_000)], &[at_once(), (0, vec![])], &[]),
+        case(
+            "without protection a flush waits until all that came before is in flash",
+            Buffer { protected: false, ..SIXTEEN },
+            &[write(0, 0), flush(10_000), write(20_000, 1)],
+            &[at_once(), (302_400, vec![(DieQueue, 302_400)]), at_once()],
+            &[program(10_000)],
+        ),
+    ]
+}
+
+#[test]
+fn timelines() {
+    for case in cases() {
+        for every_stage in [false, true] {
+            play(&case, every_stage);
+        }
+    }
+}
+
+fn counted(config: &Config, requests: &[Request]) -> BufferStats {
+    let mut simulation = simulation(config);
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    simulation.storage().buffer_stats().expect("there is a buffer")
+}
+
+#[test]
+fn what_happens_is_counted() {
+    let none = BufferStats { capacity: 16, ..BufferStats::default() };
+    let stats = counted(&drive(SIXTEEN), &[write(0, 0), write(5_000, 0), write(10_000, 5), read(20_000, 5)]);
+    assert_eq!(stats, BufferStats { held: 2, units: 3, rewrites: 1, read_hits: 1, ..none });
+    let trim = units_of(RequestKind::Trim, 5_000, 0, 1);
+    let three = units_of(RequestKind::Write, 10_000, 1, 3);
+    let stats = counted(&drive(SIXTEEN), &[write(0, 0), trim, three, last_read()]);
+    assert_eq!(stats, BufferStats { held: 3, units: 4, trimmed: 1, ..none }, "three units fill no program");
+    let requests = [half_of(write(0, 0), 0), units_of(RequestKind::Write, 0, 1, 3), last_read()];
+    assert_eq!(counted(&drive(SIXTEEN), &requests), BufferStats { units: 4, fills: 1, programs: 1, ..none });
+    let stats = counted(&drive(Buffer { timeout_us: 50, ..FOUR }), &[units_of(RequestKind::Write, 0, 0, 5), last_read()]);
+    let expected = BufferStats { capacity: 4, units: 5, full_waits: 1, programs: 2, part_programs: 1, timeouts: 1, ..none };
+    assert_eq!(stats, expected);
+}
+
+/// A trimmed unit has no data, whatever of it was in the buffer: waiting, on its way, or behind that.
+#[test]
+fn trimmed_units_are_gone() {
+    let four = units_of(RequestKind::Write, 0, 0, 4);
+    let trim = |at| units_of(RequestKind::Trim, at, 0, 1);
+    for requests in [vec![write(0, 0), trim(5_000)], vec![four, trim(5_000)], vec![four, write(5_000, 0), trim(10_000)]] {
+        let mut simulation = simulation(&drive(Buffer { protected: false, ..SIXTEEN }));
+        requests.iter().chain(&[flush(20_000), last_read()]).for_each(|request| _ = simulation.submit(*request).unwrap());
+        simulation.run_to_idle().unwrap();
+        assert!(!simulation.ssd().has_data(ssdlab::units::Lpn(0)), "{requests:?}");
+        simulation.finish().unwrap();
+    }
+}
+
+/// A full buffer fills every program, so that four units take as long as a program and its transfer: 302.4 us. Without a buffer each takes
+/// as long.
+#[test]
+fn random_writes_of_units_fill_programs() {
+    let writes_a_second = |buffer: Buffer, allocation| {
+        let mut config = changed(one_die(), |c| {
+            c.device.blocks_per_plane = 4_000;
+            c.ftl.map_unit_bytes = Some(UNIT as u32);
+            c.ftl.allocation = allocation;
+            c.buffer = buffer;
+        });
+        (config.workload.read_share, config.workload.queue_depth, config.workload.request_kb) = (0.0, 32, 1.0);
+        let mut plan = plan(config);
+        plan.requests = Some(10_000);
+        let result = run(&plan, &Control::default()).unwrap();
+        (result.iops.unwrap(), result.buffer)
+    };
+    for allocation in [Allocation::default(), Allocation::Dynamic] {
+        let (rate, buffer) = writes_a_second(SIXTEEN, allocation);
+        let buffer = buffer.unwrap();
+        assert!((rate / (4.0 / 302.4e-6) - 1.0).abs() < 0.01, "{rate} writes a second");
+        assert_eq!((buffer.part_programs, buffer.units), (0, 10_000));
+        // What is neither programmed nor rewritten is in it, or was on its way in the end.
+        assert!((4 * buffer.programs).abs_diff(10_000 - buffer.rewrites) <= 16, "{buffer:?}");
+        let (rate, buffer) = writes_a_second(Buffer::default(), allocation);
+        assert!((rate / (1.0 / 302.4e-6) - 1.0).abs() < 0.01 && buffer.is_none(), "{rate} writes a second without a buffer");
+    }
+}
