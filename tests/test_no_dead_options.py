@@ -81,6 +81,13 @@ def overload() -> list[str]:
     return [f"{10 * i},{'WWR'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(300)]
 
 
+def quarters() -> list[str]:
+    """Single quarters of pages one by one, and a flush after each tenth."""
+    draw = lcg(9)
+    plain = [f"{70 * i},{'WWR'[i % 3]},{next(draw) % 384 * 1024},1024,0" for i in range(600)]
+    return [line if i % 10 else f"{70 * i},F,0,0,0" for i, line in enumerate(plain)]
+
+
 def sparse() -> list[str]:
     """Reads and trims, of which some find no data."""
     draw = lcg(5)
@@ -136,6 +143,9 @@ STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives":
 
 CACHED: Mapping[str, Value] = {**DRIVE, "cache.policy": "lru", "cache.bytes": 32 * PAGE}
 """A cache for a third of the pages that are used."""
+
+BUFFERED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024, "buffer.bytes": 4 * PAGE}
+"""A write buffer for sixteen units."""
 
 BY_GROUP: Mapping[str, Value] = {**CACHED, "cache.policy": "bplru"}
 
@@ -287,6 +297,12 @@ CONTEXTS: Mapping[str, Context] = {
     "cache.compensation": Context((False, True), base=BY_GROUP, trace=streams),
     "cache.padding": Context(("off", "always", "share"), base={**BY_GROUP, "cache.padding_share": 0.5}),
     "cache.padding_share": Context((0.0, 0.5, 1.0), base={**BY_GROUP, "cache.padding": "share"}),
+    "buffer.bytes": Context((0, 16_384, 65_536), base=DRIVE),
+    "buffer.access_ns": Context((0, 1000, 5000), base=BUFFERED, trace=quarters),
+    "buffer.protected": Context((True, False), base=BUFFERED, trace=quarters),
+    "buffer.drain": Context(("full", "eager"), base=BUFFERED, trace=quarters),
+    "buffer.timeout_us": Context((0, 50, 500), base=BUFFERED, trace=quarters),
+    "buffer.reads_pass": Context((True, False), base=BUFFERED, trace=overload),
     "host.link_bytes_per_us": Context((0, 100, 1000), base=DRIVE),
     "host.command_ns": Context((0, 500, 5000), base=DRIVE),
     "host.completion_ns": Context((0, 500, 5000), base=DRIVE),

@@ -18,6 +18,7 @@ __all__ = [
     "Bandwidth",
     "Breakdown",
     "BreakdownClass",
+    "Buffer",
     "Cache",
     "CacheResponse",
     "CacheResponseClass",
@@ -412,6 +413,33 @@ class Cache(Section):
     """Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival. Unit: ns."""
     response_ns: CacheResponse
     """The same as `response`."""
+
+
+class Buffer(Section):
+    """`buffer` of a result. The write buffer of the drive, or those of the drives of an array together. Absent without one."""
+
+    capacity: int
+    """Mapping units that it can hold. Unit: units."""
+    units: int
+    """Units of writes that came in, whole or in part. Unit: count."""
+    rewrites: int
+    """Those that replaced data of the same unit which had not been sent to the flash. Unit: count."""
+    trimmed: int
+    """Units that were trimmed before they were sent to the flash. Unit: count."""
+    read_hits: int
+    """Units of reads that were found in it, whole or in part. Unit: count."""
+    full_waits: int
+    """Requests that waited for room, or behind one that did. Unit: count."""
+    fills: int
+    """Reads from flash of the rest of a unit that was written in part. Unit: count."""
+    programs: int
+    """Programs that it sent to the flash. Unit: count."""
+    part_programs: int
+    """Those that it did not fill. Unit: count."""
+    timeouts: int
+    """Units that were not to wait any longer (`buffer.timeout_us`). Unit: count."""
+    held: int
+    """Units in it at the end of the run. Unit: units."""
 
 
 class Interface(Section):
@@ -831,6 +859,7 @@ class RunStatistics(Section):
         "gc": Gc,
         "slack": Slack,
         "cache": Cache,
+        "buffer": Buffer,
         "interface": Interface,
         "wear": Wear,
         "flash": Flash,
@@ -893,6 +922,8 @@ class RunStatistics(Section):
     """Slack of page operations, and its estimates. Absent where the run does not have it."""
     cache: Cache
     """Statistics of the cache, summed over the drives of an array. Absent without a cache."""
+    buffer: Buffer
+    """The write buffer of the drive, or those of the drives of an array together. Absent without one."""
     interface: Interface
     """The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits."""
     wear: Wear

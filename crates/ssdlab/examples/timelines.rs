@@ -1,10 +1,13 @@
 //! Draws the timelines of `docs/schemes.md`: runs small drives with the mechanisms of the policy space, keeps every stage, and writes what was
 //! seen as SVG. `cargo run --release -p ssdlab --example timelines` writes the files; the test `schemes` compares them.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ssdlab::config::{Advance, Begin, Config, Frontier, HardStops, PreconditionKind, Priority, Scope, Suspendable, Trigger, Turns};
+use ssdlab::config::{
+    Advance, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, PreconditionKind, Priority, Scope, Suspendable, Trigger, Turns,
+};
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -78,6 +81,12 @@ struct Panel {
     /// Pages whose place at the end is told, with their subscripts.
     places: &'static [(&'static str, u32)],
     states: bool,
+    /// The subscripts of programs of the job that move several units, in their order.
+    programs: &'static [&'static str],
+    /// The subscripts of the host's operations in the order in which they begin, where they do not end with a request.
+    host: &'static [&'static str],
+    /// What else is told of the drive.
+    told: fn(&Simulation) -> String,
 }
 
 /// Runs on one time axis.
@@ -124,7 +133,25 @@ fn beginning(pages: [u64; 5]) -> Vec<(u64, u64)> {
 
 fn panel(title: &'static str, config: Config, asks: Vec<Ask>, counts: Vec<Count>) -> Panel {
     let beginning = beginning([0, 1, 4, 8, 12]);
-    Panel { title, config, beginning, origin: ORIGIN, asks, moves: &["x", "y"], counts, places: &[], states: false }
+    Panel {
+        title,
+        config,
+        beginning,
+        origin: ORIGIN,
+        asks,
+        moves: &["x", "y"],
+        counts,
+        places: &[],
+        states: false,
+        programs: &[],
+        host: &[],
+        told: |_| String::new(),
+    }
+}
+
+/// A run without collection.
+fn plain(title: &'static str, config: Config, asks: Vec<Ask>, told: fn(&Simulation) -> String) -> Panel {
+    Panel { beginning: Vec::new(), origin: 0, moves: &[], told, ..panel(title, config, asks, Vec::new()) }
 }
 
 fn merging(config: &mut Config) {
@@ -507,8 +534,82 @@ fn advances() -> Drawing {
     }
 }
 
+/// Two units a page. Of the victim's four pages three hold one valid unit each.
+fn units() -> Drawing {
+    let collecting = |title, moves_in_flight| {
+        let config = preemptible(|c| {
+            c.ftl.map_unit_bytes = Some(PAGE as u32 / 2);
+            c.ftl.frontier = Frontier::Shared;
+            c.gc.soft = 1.0;
+            c.gc.moves_in_flight = moves_in_flight;
+        });
+        let units = [0, 2, 4, 6, 7, 8, 10, 12, 14].into_iter().enumerate();
+        let beginning = units.map(|(i, unit)| (MS * i as u64, unit)).collect();
+        let panel = panel(title, config, vec![read(300, 20, "u")], counts![pages_moved]);
+        Panel { beginning, origin: 8 * MS + 302_400, moves: &["x", "y", "z"], programs: &["xy", "z"], ..panel }
+    };
+    let panels = vec![collecting("two units a page", 1), collecting("moves_in_flight = 2", 2)];
+    Drawing { name: "units", from_us: 0, to_us: 1600, panels }
+}
+
+/// Four writes of a quarter of a page each, and a read of the first.
+fn write_buffer() -> Drawing {
+    let quarters = |buffer: Buffer| {
+        let mut config = drive();
+        config.ftl.precondition.kind = PreconditionKind::None;
+        config.device.blocks_per_plane = 12;
+        config.ftl.map_unit_bytes = Some(PAGE as u32 / 4);
+        config.buffer = buffer;
+        config
+    };
+    let asks = || vec![write(0, 0, "x"), write(100, 1, "y"), write(200, 2, "z"), read(250, 0, "x"), write(300, 3, "u")];
+    let told = |simulation: &Simulation| {
+        let stats = simulation.storage().buffer_stats().expect("a write buffer");
+        format!("buffer.programs {}, buffer.part_programs {}, buffer.read_hits {}", stats.programs, stats.part_programs, stats.read_hits)
+    };
+    let full = Buffer { bytes: 4 * PAGE, ..Buffer::default() };
+    let none = plain("no write buffer", quarters(Buffer::default()), asks(), |_| String::new());
+    let filled = plain("buffer.drain = full", quarters(full.clone()), asks(), told);
+    let eager = plain("buffer.drain = eager", quarters(Buffer { drain: Drain::Eager, ..full }), asks(), told);
+    Drawing {
+        name: "write-buffer",
+        from_us: 0,
+        to_us: 1400,
+        panels: vec![none, Panel { host: &["xyzu"], ..filled }, Panel { host: &["x", "yzu"], ..eager }],
+    }
+}
+
+/// Two reads of two chips at once.
+fn host_interface() -> Drawing {
+    let reads = |title, host: Host| {
+        let mut config = drive();
+        config.device.chips_per_channel = 2;
+        config.host = host;
+        let told = |simulation: &Simulation| match simulation.storage().interface_stats(simulation.now()) {
+            Some(stats) => format!("interface.slot_waits {}, interface.core_waits {}", stats.slot_waits, stats.core_waits),
+            None => String::new(),
+        };
+        Panel { host: &["x", "y"], ..plain(title, config, vec![read(0, 0, "x"), read(0, 1, "y")], told) }
+    };
+    // A page takes 20.48 us on the link.
+    let costs = Host { link_bytes_per_us: 200, command_ns: 10_000, completion_ns: 10_000, ..Host::default() };
+    Drawing {
+        name: "host-interface",
+        from_us: 0,
+        to_us: 400,
+        panels: vec![
+            reads("no cost, no limits", Host::default()),
+            reads("10 us to fetch, 10 us to complete, a slow link", costs.clone()),
+            reads("the same, and slots = 1", Host { slots: 1, ..costs }),
+        ],
+    }
+}
+
 fn drawings() -> Vec<Drawing> {
     vec![
+        units(),
+        write_buffer(),
+        host_interface(),
         begins(),
         episodes(),
         advances(),
@@ -565,7 +666,8 @@ fn submitted(panel: &Panel, origin: u64) -> Simulation {
     let mut simulation = Simulation::new(&plan, &Control::default()).expect("a drive");
     simulation.take_completions();
     simulation.ssd_mut().keep_trace();
-    let request = |arrival_ns, kind, page, high_priority| Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority };
+    let unit = u64::from(panel.config.map_unit_bytes());
+    let request = |arrival_ns, kind, page, high_priority| Request { arrival_ns, kind, offset: page * unit, length: unit, high_priority };
     for &(at, page) in &panel.beginning {
         simulation.submit(request(at, RequestKind::Write, page, false)).expect("a request");
     }
@@ -581,6 +683,7 @@ fn play(panel: &Panel, until: u64) -> Seen {
     let mut simulation = submitted(panel, origin);
     simulation.run_until(origin + until).expect("it runs");
     let counters = simulation.ssd().counters();
+    let told = (panel.told)(&simulation);
     // What is under way at the end of the drawing is seen when it ends.
     simulation.run_until(end).expect("it runs");
     let mut completions = simulation.take_completions();
@@ -592,15 +695,16 @@ fn play(panel: &Panel, until: u64) -> Seen {
     let mut intervals: Vec<Interval> = all.iter().filter(|i| i.start >= origin && i.start < i.end).copied().collect();
     intervals.iter_mut().for_each(|i| (i.start, i.end) = (i.start - origin, i.end - origin));
     intervals.sort_by_key(|i| (i.start, i.end));
-    let first = intervals.iter().find(|i| !i.host).expect("a job");
     let waits = panel.config.gc.begin != Begin::Frontier || panel.config.gc.advance == Advance::WithRequests;
-    assert!(first.start == 0 || waits, "{}: the job begins at the origin", panel.title);
+    let begins = intervals.iter().find(|i| !i.host).map(|first| first.start == 0 || waits);
+    assert_eq!(begins, (panel.origin > 0).then_some(true), "{}: the job begins at the origin, and there is none without one", panel.title);
 
     let mut points = Vec::new();
     let mut boxes = job(panel, &intervals, &mut points);
     join(panel, &ends, &mut boxes);
     boxes.extend(host(panel, &intervals, &ends));
-    let counts = panel.counts.iter().map(|(name, of)| format!("{} {}", in_results(name), of(&counters))).collect::<Vec<_>>().join(", ");
+    let counts = panel.counts.iter().map(|(name, of)| format!("{} {}", in_results(name), of(&counters)));
+    let counts = counts.chain(Some(told).filter(|text| !text.is_empty())).collect::<Vec<_>>().join(", ");
     let place = |&(letter, page): &(&str, u32)| {
         let ftl = simulation.ssd().ftl();
         let (block, offset) = ftl.geometry().split_page(ftl.lookup(Lpn(page)).expect("it holds data"));
@@ -650,7 +754,7 @@ fn job(panel: &Panel, intervals: &[Interval], points: &mut Vec<(char, u64)>) -> 
             }
             (OpKind::Read, true) | (OpKind::RegisterRead, _) => "T",
             (OpKind::Program, _) => {
-                page = moved.get(programs).copied().unwrap_or("");
+                page = panel.programs.get(programs).or(moved.get(programs)).copied().unwrap_or("");
                 programs += usize::from(!on_bus);
                 if on_bus { "T" } else { "W" }
             }
@@ -690,7 +794,10 @@ fn job(panel: &Panel, intervals: &[Interval], points: &mut Vec<(char, u64)>) -> 
 /// The stages of host operations: that of a request ends when the request does, and the stage before it is the last of its kind.
 fn host(panel: &Panel, intervals: &[Interval], ends: &[u64]) -> Vec<Drawn> {
     let mut stages: Vec<(&Interval, &'static str)> = intervals.iter().filter(|i| i.host).map(|i| (i, "")).collect();
-    for (ask, &end) in panel.asks.iter().zip(ends) {
+    if !panel.host.is_empty() {
+        name_in_order(panel.host, &mut stages);
+    }
+    for (ask, &end) in panel.asks.iter().zip(ends).filter(|_| panel.host.is_empty()) {
         let mut until = end;
         for last in [true, false] {
             let before = |i: &Interval| if last { i.end == until } else { i.end <= until };
@@ -716,6 +823,18 @@ fn host(panel: &Panel, intervals: &[Interval], ends: &[u64]) -> Vec<Drawn> {
         joined: false,
     };
     stages.iter().map(to_box).collect()
+}
+
+/// Gives operations of two stages their subscripts: of a read the array and the bus, of a program the bus and the array.
+fn name_in_order(names: &[&'static str], stages: &mut [(&Interval, &'static str)]) {
+    let mut names = names.iter();
+    let mut begun = [VecDeque::new(), VecDeque::new()];
+    for (stage, letter) in stages {
+        let program = stage.kind == OpKind::Program;
+        let of_kind = &mut begun[usize::from(program)];
+        let second = matches!(stage.resource, Resource::Bus(_)) != program;
+        *letter = if second { of_kind.pop_front() } else { names.next().inspect(|&name| of_kind.push_back(name)) }.expect("a subscript");
+    }
 }
 
 /// Whether a host stage can be the last (or the one before) of a request.

@@ -81,6 +81,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_gc_scheduling(result),
         *_slack(result),
         *_cache(result),
+        *_buffer(result),
         *_interface(result),
         *_array(result),
         *remarks(result),
@@ -274,6 +275,25 @@ def _cache(result: RunData) -> list[RenderableType]:
     lines += [f"  {', '.join(counts)}"] if counts else []
     lines += [f"  mean response {' and '.join(split)} a page whose target was in GC"] if split else []
     return [Text(line) for line in lines]
+
+
+def _buffer(result: RunData) -> list[RenderableType]:
+    """What the write buffer did."""
+    buffer = result.get("buffer")
+    if buffer is None:
+        return []
+    programs = f"{buffer['programs']:,} programs ({buffer['part_programs']:,} not full)"
+    names = {
+        "rewrites": "replaced data that waited",
+        "trimmed": "trimmed while they waited",
+        "read_hits": "read from it",
+        "fills": "completed by a read of flash",
+        "timeouts": "waited for the timeout",
+    }
+    counts = [f"{buffer[key]:,} {name}" for key, name in names.items() if buffer[key]]
+    full = f", {buffer['full_waits']:,} requests waited for room" if buffer["full_waits"] else ""
+    size = f"{buffer['units']:,} units written, in {programs}{full}; {buffer['held']:,} of {buffer['capacity']:,} in it at the end"
+    return [Text(line) for line in (f"Write buffer: {size}", *([f"  units: {', '.join(counts)}"] if counts else []))]
 
 
 def _interface(result: RunData) -> list[RenderableType]:
