@@ -40,6 +40,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
+from reference_buffer import ReferenceBuffer
+
 NOWHERE = -1
 """The place of a page without data, and the owner of a place without valid data."""
 
@@ -90,7 +92,7 @@ class ReferenceFtl:
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
     map_unit_bytes partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
-    priority``).
+    priority``) and ``buffer``.
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -144,6 +146,8 @@ class ReferenceFtl:
         """Dies on which a job has begun that is over only after the request being written."""
         self.waits_for_turn = 0
         """Jobs that waited for one of another pool of their die."""
+        buffer = config.get("buffer", {})
+        self.buffer = ReferenceBuffer(self, buffer) if buffer.get("bytes", 0) > 0 else None
 
     def _count_from_zero(self) -> None:
         self.host_programs = 0
@@ -295,10 +299,33 @@ class ReferenceFtl:
         if pool.starved:
             self._collect(pool)
 
+    def write_units(self, lpns: list[int]) -> None:
+        """Writes units of one pool that share a program."""
+        self._write_page(lpns)
+
+    def holds_data(self, lpn: int) -> bool:
+        """A logical page has a place in flash."""
+        return self.place_of[lpn] != NOWHERE
+
+    def read_bytes(self, offset: int, length: int) -> None:
+        """Reads a range of bytes, which changes nothing but what is in a write buffer."""
+        self._check_range(offset, length)
+        if self.buffer:
+            self.buffer.read(offset, length)
+
+    def flush(self) -> None:
+        """Sees to it that all is in flash."""
+        self.collecting.clear()
+        if self.buffer:
+            self.buffer.flush()
+
     def write_bytes(self, offset: int, length: int) -> None:
         """Writes a range of bytes: every page it touches, in address order."""
         self._check_range(offset, length)
         self.collecting.clear()
+        if self.buffer:
+            self.buffer.write(offset, length)
+            return
         lpns = range(offset // self.page_bytes, self._page_after(offset + length))
         for lpn in lpns:
             if not self._wholly_inside(lpn, offset, length):
@@ -321,6 +348,8 @@ class ReferenceFtl:
     def trim_bytes(self, offset: int, length: int) -> None:
         """Trims the pages that lie wholly inside a range of bytes."""
         self._check_range(offset, length)
+        if self.buffer:
+            self.buffer.trim(offset, length)
         for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
             if self._wholly_inside(lpn, offset, length):
                 self.trim(lpn)

@@ -31,6 +31,8 @@ CASES = int(WANTED or 800)
 SETTLED_NS = 10_000_000_000
 """More than any of these drives needs for a request and all the collection that follows."""
 POOLS_MAX = 8
+BUFFERED = ("units", "rewrites", "trimmed", "read_hits", "fills", "programs", "part_programs")
+"""What is counted of a write buffer."""
 
 Reference = Callable[[dict[str, Any]], ReferenceFtl]
 
@@ -120,12 +122,18 @@ def cases(draw: st.DrawFn) -> Case:
         # Between two jobs of a pool that excludes the host, a write to another plane begins even where GC has priority.
         if gc["scope"] != "none" and gc["priority"] == "gc":
             gc["priority"] = "host"
+    config = {"device": device, "ftl": ftl, "gc": gc, "scheduler": scheduler}
+    mixes = [(20, 1, 1), (6, 4, 1), (20, 0, 1)]
+    if draw(st.sampled_from([False, False, True])):
+        config["buffer"] = draw(buffers(device["page_bytes"]))
+        # Some reads find what has just been written.
+        mixes = [(10, 1, 6), (6, 3, 3), (20, 0, 1)]
     return Case(
-        config={"device": device, "ftl": ftl, "gc": gc, "scheduler": scheduler},
+        config=config,
         precondition=draw(st.sampled_from(kept)),
         ranges=tuple(draw(st.lists(st.tuples(*[st.integers(0, 1_000_000)] * 2), min_size=1, max_size=4))),
         pages_max=1 if alone else pools,
-        mix=draw(st.sampled_from([(20, 1, 1), (6, 4, 1), (20, 0, 1)])),
+        mix=draw(st.sampled_from(mixes)),
         footprint=draw(st.sampled_from(footprints)),
         seed=draw(st.integers(0, 2**32)),
         requests=draw(st.integers(200 if crowded else 1, 300)),
@@ -185,6 +193,20 @@ def schedulers(draw: st.DrawFn, device: dict[str, Any]) -> dict[str, Any]:
 
 
 @st.composite
+def buffers(draw: st.DrawFn, page_bytes: int) -> dict[str, Any]:
+    drain, timeout_us = draw(st.sampled_from([("full", 0), ("full", 0), ("full", 500), ("eager", 0)]))
+    # Where time has a part in what goes together, there is room for all pages of a request.
+    pages = [1, 2, 3, 8, 40] if (drain, timeout_us) == ("full", 0) else [40]
+    return {
+        "bytes": page_bytes * draw(st.sampled_from(pages)),
+        "access_ns": draw(st.sampled_from([0, 1000])),
+        "protected": draw(st.booleans()),
+        "drain": drain,
+        "timeout_us": timeout_us,
+    }
+
+
+@st.composite
 def spares(draw: st.DrawFn, blocks: int, *, frontiers: int, until: int) -> tuple[float, float]:
     """A soft threshold for pools of `blocks`, and an over-provisioning that is just enough for it, or more."""
     most = blocks - frontiers - 2 - until  # a block is exported, and one is spare beyond threshold and frontiers
@@ -227,6 +249,8 @@ def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
             end -= dice.randrange(min(page, end - first))
         op = dice.choices(["write", "trim", "read"], case.mix)[0]
         made.append(ssdlab.Request(op=op, offset=first, length=end - first))  # type: ignore[arg-type]
+        if not case.config.get("buffer", {}).get("protected", True) and dice.random() < 0.05:
+            made.append(ssdlab.Request(op="flush", offset=0, length=0))
     return made
 
 
@@ -284,6 +308,10 @@ def apply(reference: ReferenceFtl, request: ssdlab.Request) -> None:
         reference.write_bytes(request.offset, request.length)
     elif request.op == "trim":
         reference.trim_bytes(request.offset, request.length)
+    elif request.op == "read":
+        reference.read_bytes(request.offset, request.length)
+    else:
+        reference.flush()
 
 
 def agree(drive: ssdlab.Simulator, reference: ReferenceFtl, when: str) -> None:
@@ -318,6 +346,10 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "stale moves": 0,
         "victims chosen by greedy instead": reference.victim_fallbacks,
     }
+    if reference.buffer:
+        buffered = {name: getattr(reference.buffer, name) for name in BUFFERED} | {"held": len(reference.buffer.waiting)}
+        expected |= {f"buffer {name}": count for name, count in buffered.items()}
+        measured |= {f"buffer {name}": getattr(result.buffer, name) for name in buffered}
     same("counts", measured, expected, "at the end")
     return expected
 
@@ -425,6 +457,8 @@ def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> Non
     assert tally.counts["victims chosen by greedy instead"] > 0
     assert tally.counts["jobs that waited for their turn"] > 100
     assert tally.counts["padded units"] > 3 * tally.cases
+    for name in BUFFERED:
+        assert tally.counts[f"buffer {name}"] > 100, name
 
 
 def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
@@ -555,6 +589,24 @@ class PadsNothing(ReferenceFtl):
             self._program(pool, lpn, block)
 
 
+class ForgetsRewrites(ReferenceFtl):
+    """Gives a unit of the write buffer that is written again a second place there."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        super().__init__(config, **keys)
+        if self.buffer:
+            self.buffer._units_of = lambda _: []  # type: ignore[method-assign]
+
+
+class ProgramsUnitsAlone(ReferenceFtl):
+    """Has units of different requests share no program."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        super().__init__(config, **keys)
+        if self.buffer:
+            self.buffer.keeps = False
+
+
 PLANTED = [
     BreaksTiesTheOtherWay,
     CleansAsALogDoes,
@@ -562,12 +614,14 @@ PLANTED = [
     CollectsForAUnit,
     CountsAgesFromOne,
     CountsThePoolsOtherwise,
+    ForgetsRewrites,
     HasOneJobADie,
     IgnoresTrims,
     LeavesColdBlocksInFront,
     LetsJobsOfADieTakeTurns,
     LetsTheLastFreeBlockBe,
     PadsNothing,
+    ProgramsUnitsAlone,
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,
     SparesTheAverageToo,

@@ -1,5 +1,7 @@
 //! What is in a write buffer: units, their age, and where they go.
 
+use std::collections::VecDeque;
+
 use super::table::Table;
 use crate::lists::{EMPTY, Links, List, NONE};
 use crate::sched::{Change, SCATTERED};
@@ -90,8 +92,8 @@ pub(super) struct Entries {
     age_links: Links,
     destinations: Vec<Destination>,
     destination_links: Links,
-    /// Destinations that something has changed for.
-    noted: Vec<u32>,
+    /// Destinations that something has changed for, in the order in which it did.
+    noted: VecDeque<u32>,
     unit_bytes: u32,
 }
 
@@ -107,7 +109,7 @@ impl Entries {
             age_links: Links::new(capacity as usize),
             destinations: vec![nowhere; destinations as usize],
             destination_links: Links::new(capacity as usize),
-            noted: Vec::new(),
+            noted: VecDeque::new(),
             unit_bytes,
         }
     }
@@ -239,13 +241,13 @@ impl Entries {
     pub(super) fn note(&mut self, destination: u32) {
         let to = &mut self.destinations[destination as usize];
         if !std::mem::replace(&mut to.noted, true) {
-            self.noted.push(destination);
+            self.noted.push_back(destination);
         }
     }
 
     /// A destination for which something has changed.
     pub(super) fn next_noted(&mut self) -> Option<u32> {
-        let number = self.noted.pop()?;
+        let number = self.noted.pop_front()?;
         self.destinations[number as usize].noted = false;
         Some(number)
     }

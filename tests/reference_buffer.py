@@ -1,0 +1,141 @@
+"""The slow, obvious write buffer, in front of the reference FTL.
+
+It knows no time: after each request all is over that goes on by itself. What the model's description leaves open is decided here:
+
+* ``write``: all units of a request come in before any is programmed, as far as there is room.
+* ``_make_room``: where a write waits for room and some program is full, full programs go first, of all pools; else all that waits for the
+  pool of the oldest unit. Where the buffer does not keep what fills no program, that depends on time: it must have room for each request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reference_ftl import ReferenceFtl
+
+SCATTERED = (1, 1)
+"""The bytes of a unit of which parts were written that do not touch."""
+
+
+@dataclass
+class Waiting:
+    """A unit in the buffer."""
+
+    lpn: int
+    written: tuple[int, int]
+    """The bytes that are there: first, and one past the last."""
+
+
+class ReferenceBuffer:
+    """A write buffer as ``buffer`` of a configuration describes it."""
+
+    def __init__(self, ftl: ReferenceFtl, config: dict[str, Any]) -> None:
+        self.ftl = ftl
+        self.room: int = min(config["bytes"] // ftl.page_bytes, ftl.exported_pages)
+        self.keeps = config.get("drain", "full") == "full" and config.get("timeout_us", 0) == 0
+        """What does not fill a program stays."""
+        self.waiting: list[Waiting] = []
+        """Oldest first."""
+        self.noted: list[int] = []
+        """Pools to which units have come, in order, since what is full was programmed."""
+        self.units = 0
+        self.rewrites = 0
+        self.trimmed = 0
+        self.read_hits = 0
+        self.fills = 0
+        self.programs = 0
+        self.part_programs = 0
+
+    def write(self, offset: int, length: int) -> None:
+        """Writes a range of bytes."""
+        for lpn, written in self._parts(offset, length):
+            self._put(lpn, written)
+        self._program_full()
+        if not self.keeps:
+            self.flush()
+
+    def read(self, offset: int, length: int) -> None:
+        """Reads a range of bytes: a unit of which others are asked for than are there is completed."""
+        for lpn, (first, end) in self._parts(offset, length):
+            for unit in self._units_of(lpn):
+                self.read_hits += 1
+                if not (unit.written[0] <= first and end <= unit.written[1]):
+                    self._complete(unit)
+
+    def trim(self, offset: int, length: int) -> None:
+        """Drops the units that lie wholly inside a range of bytes."""
+        for lpn, part in self._parts(offset, length):
+            if part == self._whole():
+                dropped = self._units_of(lpn)
+                self.trimmed += len(dropped)
+                self.waiting = [unit for unit in self.waiting if unit not in dropped]
+
+    def flush(self) -> None:
+        """Programs all."""
+        while self.waiting:
+            self._program(self._pool(self.waiting[0]))
+
+    def _whole(self) -> tuple[int, int]:
+        return (0, self.ftl.page_bytes)
+
+    def _parts(self, offset: int, length: int) -> list[tuple[int, tuple[int, int]]]:
+        """The units that a range of bytes touches, and which bytes of each."""
+        size = self.ftl.page_bytes
+        units = range(offset // size, -(-(offset + length) // size))
+        return [(lpn, (max(offset - lpn * size, 0), min(offset + length - lpn * size, size))) for lpn in units]
+
+    def _units_of(self, lpn: int) -> list[Waiting]:
+        return [unit for unit in self.waiting if unit.lpn == lpn]
+
+    def _pool(self, unit: Waiting) -> int:
+        return self.ftl.pool_of(unit.lpn)
+
+    def _put(self, lpn: int, written: tuple[int, int]) -> None:
+        self.units += 1
+        for unit in self._units_of(lpn):
+            self.rewrites += 1
+            unit.written = self._joined(unit.written, written)
+            return
+        while len(self.waiting) == self.room:
+            self._make_room()
+        self.waiting.append(Waiting(lpn, written))
+        self.noted.append(self.ftl.pool_of(lpn))
+
+    def _joined(self, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+        if self._whole() in (a, b):
+            return self._whole()
+        if SCATTERED in (a, b) or a[1] < b[0] or b[1] < a[0]:
+            return SCATTERED
+        return (min(a[0], b[0]), max(a[1], b[1]))
+
+    def _make_room(self) -> None:
+        if not self._program_full():
+            self._program(self._pool(self.waiting[0]))
+
+    def _program_full(self) -> bool:
+        """Programs what is full, pool by pool. Returns whether there was anything."""
+        before = self.programs
+        for pool in dict.fromkeys(self.noted):
+            while sum(self._pool(unit) == pool for unit in self.waiting) >= self.ftl.units:
+                self._program(pool)
+        self.noted.clear()
+        return self.programs > before
+
+    def _program(self, pool: int) -> None:
+        """Programs the oldest units that go to a pool, as many as fill a page."""
+        chosen = [unit for unit in self.waiting if self._pool(unit) == pool][: self.ftl.units]
+        for unit in chosen:
+            if self.ftl.reads_before_partial_write:
+                self._complete(unit)
+        self.waiting = [unit for unit in self.waiting if unit not in chosen]
+        self.programs += 1
+        self.part_programs += len(chosen) < self.ftl.units
+        self.ftl.write_units([unit.lpn for unit in chosen])
+
+    def _complete(self, unit: Waiting) -> None:
+        """Reads what is missing of a unit, if there is anything."""
+        if unit.written != self._whole() and self.ftl.holds_data(unit.lpn):
+            self.fills += 1
+            unit.written = self._whole()
