@@ -118,20 +118,20 @@ class ReferenceBuffer:
         """Programs what is full, pool by pool. Returns whether there was anything."""
         before = self.programs
         for pool in dict.fromkeys(self.noted):
-            while sum(self._pool(unit) == pool for unit in self.waiting) >= self.ftl.units:
+            while sum(self._pool(unit) == pool for unit in self.waiting) >= self.ftl.program_units:
                 self._program(pool)
         self.noted.clear()
         return self.programs > before
 
     def _program(self, pool: int) -> None:
         """Programs the oldest units that go to a pool, as many as fill a page."""
-        chosen = [unit for unit in self.waiting if self._pool(unit) == pool][: self.ftl.units]
+        chosen = [unit for unit in self.waiting if self._pool(unit) == pool][: self.ftl.program_units]
         for unit in chosen:
             if self.ftl.reads_before_partial_write:
                 self._complete(unit)
         self.waiting = [unit for unit in self.waiting if unit not in chosen]
         self.programs += 1
-        self.part_programs += len(chosen) < self.ftl.units
+        self.part_programs += len(chosen) < self.ftl.program_units
         self.ftl.write_units([unit.lpn for unit in chosen])
 
     def _complete(self, unit: Waiting) -> None:

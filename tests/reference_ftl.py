@@ -90,7 +90,7 @@ class ReferenceFtl:
 
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
-    pages_per_block page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
+    pages_per_block pages_per_program page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
     map_unit_bytes partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
     priority``) and ``buffer``.
     """
@@ -106,7 +106,9 @@ class ReferenceFtl:
         flash_page_bytes: int = device.get("page_bytes", 4096)
         self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
         self.units: int = flash_page_bytes // self.page_bytes
-        """Units that a flash page holds: programmed together."""
+        """Units that a flash page holds: read together."""
+        self.program_units: int = self.units * device.get("pages_per_program", 1)
+        """Units that are programmed together."""
         self.pages_per_block: int = device["pages_per_block"] * self.units
         self.allocation = _one_of(ftl, "allocation", "CWDP", _permutations("CWDP"))
         self.pool_scope = _one_of(ftl, "pool", "plane", ["plane", "die"])
@@ -146,8 +148,7 @@ class ReferenceFtl:
         """Dies on which a job has begun that is over only after the request being written."""
         self.waits_for_turn = 0
         """Jobs that waited for one of another pool of their die."""
-        buffer = config.get("buffer", {})
-        self.buffer = ReferenceBuffer(self, buffer) if buffer.get("bytes", 0) > 0 else None
+        self.buffer = ReferenceBuffer(self, config["buffer"]) if config.get("buffer", {}).get("bytes", 0) > 0 else None
 
     def _count_from_zero(self) -> None:
         self.host_programs = 0
@@ -189,7 +190,7 @@ class ReferenceFtl:
         """The exported share of the pages, an equal number of flash pages from each pool."""
         pages = sum(len(pool.blocks) for pool in self.pools) * self.pages_per_block
         exported = math.floor(pages * (1.0 - overprovisioning))
-        stripe = len(self.pools) * self.units
+        stripe = len(self.pools) * self.program_units
         return exported // stripe * stripe
 
     def _soft_blocks(self, soft: float) -> int:
@@ -265,7 +266,7 @@ class ReferenceFtl:
             write(way)
             way.clear()
         way.append(lpn)
-        if len(way) == self.units:
+        if len(way) == self.program_units:
             write(way)
             way.clear()
 
@@ -339,7 +340,7 @@ class ReferenceFtl:
         last_of: dict[int, list[int]] = {}
         for lpn in lpns:
             program = last_of.get(self.pool_of(lpn), [])
-            if len(program) % self.units == 0:
+            if len(program) % self.program_units == 0:
                 program = last_of[self.pool_of(lpn)] = []
                 programs.append(program)
             program.append(lpn)
@@ -429,7 +430,7 @@ class ReferenceFtl:
 
     def _pad(self, pool: Pool, block: int) -> None:
         """What is left of a flash page holds nothing."""
-        padding = -self.written[block] % self.units
+        padding = -self.written[block] % self.program_units
         self.padded_units += padding
         self.written[block] += padding
         if padding and self.written[block] == self.pages_per_block:
@@ -560,7 +561,7 @@ class ReferenceFtl:
     def _can_be_victim(self, block: int) -> bool:
         # Free blocks have no page written, frontiers not yet all.
         closed = self.written[block] == self.pages_per_block
-        return closed and self.valid_pages(block) <= self.pages_per_block - self.units
+        return closed and self.valid_pages(block) <= self.pages_per_block - self.program_units
 
     def valid_pages(self, block: int) -> int:
         """How many pages of ``block`` hold valid data."""

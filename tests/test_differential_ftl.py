@@ -31,6 +31,8 @@ CASES = int(WANTED or 800)
 SETTLED_NS = 10_000_000_000
 """More than any of these drives needs for a request and all the collection that follows."""
 POOLS_MAX = 8
+BUFFERED_MOST = 40
+"""Programs that the largest write buffer holds: there is room for every request."""
 BUFFERED = ("units", "rewrites", "trimmed", "read_hits", "fills", "programs", "part_programs")
 """What is counted of a write buffer."""
 
@@ -95,8 +97,12 @@ def cases(draw: st.DrawFn) -> Case:
     kept = ["fill"] if crowded else ["fill", "fill", "ranges", "none"]
     footprints = [1.0] if crowded else [1.0, 1.0, 1.0, 0.3]
     units = draw(st.sampled_from([1, 1, 2, 4, 8])) if device["page_bytes"] == 4096 else 1
+    device["pages_per_program"] = draw(st.sampled_from([1, 1, 1, 2, 3]))
+    device["pages_per_block"] *= device["pages_per_program"]
+    together = units * device["pages_per_program"]
     if units > 1:
         ftl["map_unit_bytes"] = 4096 // units
+    if together > 1:
         device["blocks_per_plane"] += 5
     blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
     gc = draw(collectors())
@@ -104,15 +110,15 @@ def cases(draw: st.DrawFn) -> Case:
         gc |= {"scope": draw(st.sampled_from(["none", "plane", "block"])), "trigger": "soft"}
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
-    # Each block may keep a unit less than a page invalid.
-    frontiers += -(-blocks * (units - 1) // (device["pages_per_block"] * units))
+    # Each block may keep a unit less than a program invalid.
+    frontiers += -(-blocks * (together - 1) // (device["pages_per_block"] * units))
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
     gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
     # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
     alone = gc["scope"] not in ("none", "plane", "block")
     scheduler = draw(schedulers(device))
-    if units > 1 and ftl["partial_write"] == "rmw":
+    if together > 1 and ftl["partial_write"] == "rmw":
         # All units are read before any is programmed: the last comes with the others.
         scheduler["order"] = "fr-fcfs"
     if gc["turns"] == "job" and not alone:
@@ -123,16 +129,25 @@ def cases(draw: st.DrawFn) -> Case:
         if gc["scope"] != "none" and gc["priority"] == "gc":
             gc["priority"] = "host"
     config = {"device": device, "ftl": ftl, "gc": gc, "scheduler": scheduler}
+    pages_max = 1 if alone else pools
     mixes = [(20, 1, 1), (6, 4, 1), (20, 0, 1)]
-    if draw(st.sampled_from([False, False, True])):
-        config["buffer"] = draw(buffers(device["page_bytes"]))
+    # Where planes take turns, the time at which a program is due decides whose job is first.
+    if (gc["turns"] == "step" or alone) and draw(st.sampled_from([False, True])):
+        program_bytes = device["page_bytes"] * device["pages_per_program"]
+        config["buffer"] = draw(buffers(program_bytes))
+        if alone:
+            # A flush, or a write that waits for room, has several pools programmed at once.
+            config["buffer"] |= {"bytes": BUFFERED_MOST * program_bytes, "protected": True}
+        if config["buffer"]["bytes"] < BUFFERED_MOST * program_bytes:
+            # Where a request waits for room it may take several programs of a pool, which does not wait until collection is over.
+            pages_max = 1
         # Some reads find what has just been written.
         mixes = [(10, 1, 6), (6, 3, 3), (20, 0, 1)]
     return Case(
         config=config,
         precondition=draw(st.sampled_from(kept)),
         ranges=tuple(draw(st.lists(st.tuples(*[st.integers(0, 1_000_000)] * 2), min_size=1, max_size=4))),
-        pages_max=1 if alone else pools,
+        pages_max=pages_max,
         mix=draw(st.sampled_from(mixes)),
         footprint=draw(st.sampled_from(footprints)),
         seed=draw(st.integers(0, 2**32)),
@@ -193,12 +208,12 @@ def schedulers(draw: st.DrawFn, device: dict[str, Any]) -> dict[str, Any]:
 
 
 @st.composite
-def buffers(draw: st.DrawFn, page_bytes: int) -> dict[str, Any]:
+def buffers(draw: st.DrawFn, program_bytes: int) -> dict[str, Any]:
     drain, timeout_us = draw(st.sampled_from([("full", 0), ("full", 0), ("full", 500), ("eager", 0)]))
     # Where time has a part in what goes together, there is room for all pages of a request.
-    pages = [1, 2, 3, 8, 40] if (drain, timeout_us) == ("full", 0) else [40]
+    programs = [1, 2, 3, 8, BUFFERED_MOST] if (drain, timeout_us) == ("full", 0) else [BUFFERED_MOST]
     return {
-        "bytes": page_bytes * draw(st.sampled_from(pages)),
+        "bytes": program_bytes * draw(st.sampled_from(programs)),
         "access_ns": draw(st.sampled_from([0, 1000])),
         "protected": draw(st.booleans()),
         "drain": drain,

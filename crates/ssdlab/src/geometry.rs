@@ -62,7 +62,9 @@ pub struct Geometry {
     pub pages: u32,
     /// Pages in one flash page: 1, or, with `ftl.map_unit_bytes`, the units that it holds.
     pub units_per_page: u32,
-    /// The same as a power of two.
+    /// Pages that a program of a plane writes: those of one flash page, or of `device.pages_per_program`.
+    pub units_per_program: u32,
+    /// `units_per_page` as a power of two.
     unit_shift: u32,
     /// Number of pages the host sees.
     pub exported_pages: u32,
@@ -125,9 +127,10 @@ impl Geometry {
             blocks,
             pages,
             units_per_page,
+            units_per_program: config.units_per_program(),
             unit_shift: units_per_page.trailing_zeros(),
-            // Whole stripes of flash pages only, so that every pool carries the same share.
-            exported_pages: exported - exported % (pools.count.get() * units_per_page),
+            // Whole stripes of programs only, so that every pool carries the same share.
+            exported_pages: exported - exported % (pools.count.get() * config.units_per_program()),
             page_bytes,
             page_shift: page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros()),
             dies_per_channel: Divisor::new(dies / device.channels),

@@ -95,7 +95,7 @@ impl<'a> Preparation<'a> {
         let ways = if config.ftl.allocation == Allocation::Dynamic { 1 } else { ftl.geometry().pools.count.get() };
         Preparation {
             config,
-            packs: Packs::new(ways as usize, ftl.geometry().units_per_page),
+            packs: Packs::new(ways as usize, ftl.geometry().units_per_program),
             ftl,
             seed,
             victims: Picker::new(&config.gc, seed, "precondition/victim"),

@@ -85,8 +85,8 @@ pub struct GcRules {
     pub scope: Scope,
     /// Page moves of a job that may be in flight: above 1 they pass through the controller's buffer.
     pub moves_in_flight: u32,
-    /// Mapping units in a flash page: above 1 a job gathers them in the controller's buffer until they fill a program.
-    pub units_per_page: u32,
+    /// Mapping units of a program: above 1 a job gathers them in the controller's buffer until they fill one.
+    pub units_per_program: u32,
     /// Page moves within a plane need no bus.
     pub copyback: bool,
     /// Host operations merge with page moves.
@@ -113,7 +113,7 @@ impl GcRules {
     /// Jobs gather mapping units until they fill a program.
     #[inline(always)]
     pub fn gathers(&self) -> bool {
-        self.units_per_page > 1
+        self.units_per_program > 1
     }
 
     /// A job excludes the host from whole dies.
@@ -241,9 +241,9 @@ impl GcRules {
             priority: gc.priority,
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,
-            units_per_page: config.units_per_page(),
+            units_per_program: config.units_per_program(),
             // Merging needs the page's data on the bus (lee2013 III-B); several moves in flight, and units, need the controller's buffer.
-            copyback: config.device.copyback && !gc.merge && gc.moves_in_flight == 1 && config.units_per_page() == 1,
+            copyback: config.device.copyback && !gc.merge && gc.moves_in_flight == 1 && config.units_per_program() == 1,
             // Where host operations wait until the job has ended there is nothing to merge.
             merge: gc.merge && (gc.scope == Scope::None || gc.scope == Scope::Block && gc.priority == Priority::Host),
             poll_ns: gc.poll_ns,

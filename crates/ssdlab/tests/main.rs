@@ -16,6 +16,7 @@ mod idle;
 mod long_times;
 mod memory;
 mod metamorphic;
+mod one_shot;
 mod overload;
 mod perfetto;
 mod preemption;

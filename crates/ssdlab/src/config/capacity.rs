@@ -16,6 +16,8 @@ pub struct Capacity {
     pub blocks_per_pool: u64,
     /// Mapping units in each flash page: 1, or more with `ftl.map_unit_bytes`. Then they are what is called a page here.
     pub units_per_page: u64,
+    /// Units that a program of a plane writes.
+    pub units_per_program: u64,
     /// Pages in each block.
     pub pages_per_block: u64,
     /// User bytes of a page.
@@ -51,9 +53,10 @@ impl Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
             units_per_page: units,
+            units_per_program: config.units_per_program().into(),
             pages_per_block: u64::from(device.pages_per_block) * units,
             page_bytes: config.map_unit_bytes().into(),
-            exported_pages: exported - exported % (pools * units),
+            exported_pages: exported - exported % (pools * u64::from(config.units_per_program())),
             frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
         };
         if capacity.exported_pages == 0 {
@@ -91,10 +94,10 @@ impl Capacity {
         self.blocks_per_pool - (self.exported_pages / self.pools).div_ceil(self.pages_per_block)
     }
 
-    /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole flash
-    /// page, so that each may keep one unit less than a page invalid.
+    /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole
+    /// program, so that each may keep one unit less than a program invalid.
     pub fn scattered_blocks(&self) -> u64 {
-        (self.blocks_per_pool * (self.units_per_page - 1)).div_ceil(self.pages_per_block)
+        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.pages_per_block)
     }
 
     /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, but never to 0.

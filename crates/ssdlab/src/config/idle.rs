@@ -46,7 +46,8 @@ const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static st
 }
 
 const A_BUFFER: &str = "a write buffer (buffer.bytes above 0)";
-const BUFFERED_UNITS: &str = "a write buffer (buffer.bytes above 0) and mapping units smaller than a page (ftl.map_unit_bytes)";
+const BUFFERED_UNITS: &str =
+    "a write buffer (buffer.bytes above 0) and programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program)";
 const A_CACHE: &str = "a cache (cache.policy other than \"none\")";
 const AN_ARRAY: &str = "an array (array.level other than \"none\")";
 const IDLE_TRIGGER: &str = "gc.trigger = \"idle\"";
@@ -68,7 +69,7 @@ const RULES: &[Rule] = &[
         "device.copyback",
         |c| c.device.copyback,
         "gc.merge = false, gc.moves_in_flight = 1 and no ftl.map_unit_bytes, since pages pass through the controller otherwise",
-        |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_page() == 1,
+        |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_program() == 1,
     ),
     switch(
         "device.cache_register",
@@ -130,8 +131,8 @@ const RULES: &[Rule] = &[
     }),
     parameter("buffer.access_ns", A_BUFFER, |c| c.buffer.is_on()),
     parameter("buffer.protected", A_BUFFER, |c| c.buffer.is_on()),
-    parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_page() > 1),
-    switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_page() > 1),
+    parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
+    switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
     parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
     parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
     parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),

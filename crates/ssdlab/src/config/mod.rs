@@ -34,7 +34,7 @@ pub use host::Host;
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
-pub use validate::{UNITS_MAX, validate};
+pub use validate::{PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,11 @@ impl Config {
     /// Mapping units in a flash page.
     pub fn units_per_page(&self) -> u32 {
         self.ftl.map_unit_bytes.map_or(1, |unit| self.device.page_bytes / unit)
+    }
+
+    /// Mapping units that a program of one plane writes.
+    pub fn units_per_program(&self) -> u32 {
+        self.units_per_page() * self.device.pages_per_program
     }
 
     /// Bytes of a mapping unit.
@@ -135,9 +140,12 @@ pub struct Device {
     /// Read times by page type (LSB, CSB, MSB ...), ns: page `i` of a block takes entry `i mod length`. Empty: `read_ns` for all.
     #[schemars(inner(range(min = 1, max = 1000000000000_u64)))]
     pub read_ns_by_page: Vec<u64>,
-    /// Program times by page type, ns, as `read_ns_by_page`. Empty: `program_ns` for all.
+    /// Program times by page type, ns, as `read_ns_by_page`; with `pages_per_program` above 1, by program. Empty: `program_ns` for all.
     #[schemars(inner(range(min = 1, max = 1000000000000_u64)))]
     pub program_ns_by_page: Vec<u64>,
+    /// Pages of a plane that one program writes: 3 where all bits of a TLC word line are programmed together. `program_ns` is then of them all.
+    #[schemars(range(min = 1, max = 4))]
+    pub pages_per_program: u32,
     /// Array time of a block erase, ns.
     #[schemars(range(min = 1, max = 1000000000000_u64))]
     pub erase_ns: u64,
@@ -186,7 +194,7 @@ impl Device {
 
     /// Array time of a page program, ns, likewise.
     pub fn mean_program_ns(&self) -> u64 {
-        mean_of_block(&self.program_ns_by_page, self.program_ns, self.pages_per_block)
+        mean_of_block(&self.program_ns_by_page, self.program_ns, self.pages_per_block / self.pages_per_program)
     }
 }
 
@@ -214,6 +222,7 @@ impl Default for Device {
             program_ns: 200_000,
             read_ns_by_page: Vec::new(),
             program_ns_by_page: Vec::new(),
+            pages_per_program: 1,
             erase_ns: 1_500_000,
             transfer_ps_per_byte: 25_000,
             command_ns: 0,

@@ -60,6 +60,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     }
     abilities(config, messages);
     page_types(config, messages);
+    programs(config, messages);
     precondition(&config.ftl.precondition, messages);
     buffer(config, messages);
     cache(config, messages);
@@ -76,6 +77,8 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
 
 /// Most mapping units that a flash page holds.
 pub const UNITS_MAX: u32 = 16;
+/// Most units that a program holds.
+pub const PROGRAM_UNITS_MAX: u32 = 4 * UNITS_MAX;
 /// Most units that a block holds: they are counted in 16 bits.
 const UNITS_OF_BLOCK_MAX: u32 = u16::MAX as u32;
 
@@ -112,11 +115,11 @@ fn nearest_unit(unit: u32, page: u32) -> u32 {
 
 /// What fills a program must find room in the write buffer.
 fn buffer(config: &Config, messages: &mut Vec<String>) {
-    let (bytes, page) = (config.buffer.bytes, config.device.page_bytes);
-    if bytes > 0 && bytes < page.into() {
+    let (bytes, program) = (config.buffer.bytes, u64::from(config.device.page_bytes) * u64::from(config.device.pages_per_program));
+    if bytes > 0 && bytes < program {
         messages.push(format!(
-            "buffer.bytes = {bytes}: must hold a flash page (device.page_bytes = {page}), or no program would ever be filled; set it to {page} or \
-             more, or to 0 for no write buffer"
+            "buffer.bytes = {bytes}: must hold the {program} bytes of a program (device.page_bytes x device.pages_per_program), or none would \
+             ever be filled; set it to {program} or more, or to 0 for no write buffer"
         ));
     }
 }
@@ -232,12 +235,33 @@ fn array(config: &Config, messages: &mut Vec<String>) {
 
 fn page_types(config: &Config, messages: &mut Vec<String>) {
     let device = &config.device;
-    let pages = device.pages_per_block;
-    for (key, entries) in [("read_ns_by_page", &device.read_ns_by_page), ("program_ns_by_page", &device.program_ns_by_page)] {
-        if entries.len() > pages as usize {
+    let (pages, each) = (device.pages_per_block, device.pages_per_program);
+    for (key, entries, each) in [("read_ns_by_page", &device.read_ns_by_page, 1), ("program_ns_by_page", &device.program_ns_by_page, each)] {
+        if entries.len() > (pages / each) as usize {
             let count = entries.len();
-            messages.push(format!("device.{key}: has {count} entries for device.pages_per_block = {pages}; leave out those beyond"));
+            let by = if each == 1 { String::new() } else { format!(" and device.pages_per_program = {each}") };
+            messages.push(format!("device.{key}: has {count} entries for device.pages_per_block = {pages}{by}; leave out those beyond"));
         }
+    }
+}
+
+/// A block is a whole number of programs.
+fn programs(config: &Config, messages: &mut Vec<String>) {
+    let (pages, each) = (config.device.pages_per_block, config.device.pages_per_program);
+    if !pages.is_multiple_of(each) {
+        let below = pages - pages % each;
+        messages.push(format!(
+            "device.pages_per_block = {pages}: must be a multiple of device.pages_per_program = {each}; set it to {}",
+            if below == 0 { each } else { below }
+        ));
+    }
+    let advance = config.gc.advance;
+    if each > 1 && advance != Advance::Alone {
+        let advance = serde_json::to_value(advance).unwrap_or_default();
+        messages.push(format!(
+            "gc.advance = {advance}: takes one step of one page move at a time, and with device.pages_per_program = {each} a program has \
+             several pages; set gc.advance = \"alone\", or device.pages_per_program = 1"
+        ));
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::Flash;
-use super::op::{Slot, Stage};
+use super::op::{OpKind, Slot, Stage};
 use crate::event::{Event, EventQueue};
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
@@ -149,11 +149,12 @@ impl Flash {
             _ => Stage::Out,
         };
         slot.since = now;
+        let ns = if slot.op.kind == OpKind::Program { self.timing.program_transfer_ns } else { self.timing.transfer_ns };
         let serial = slot.serial;
         let channel = self.channel_of_die[at.die().index()];
         let bus = &mut self.buses[channel.index()];
         bus.current = Some(at);
-        bus.end = now + self.timing.transfer_ns;
+        bus.end = now + ns;
         bus.stalls += bus.waiting.len() as u64;
         events.push(bus.end, serial, Event::Bus(channel.0));
         self.note(now, at);

@@ -56,7 +56,7 @@ impl Flash {
             OpKind::Read | OpKind::Move => slot.op.read_ns,
             OpKind::Program => 0,
         };
-        (now - slot.since).saturating_sub(from).min(slot.op.kind.transfers() * self.timing.transfer_ns)
+        (now - slot.since).saturating_sub(from).min(self.timing.on_bus(slot.op.kind))
     }
 
     pub(super) fn trace_stage(&mut self, now: Ns, at: SlotId) {
@@ -72,7 +72,7 @@ impl Flash {
     }
 
     pub(super) fn trace_whole(&mut self, now: Ns, die: DieId, op: Op) {
-        let transfer = self.timing.transfer_ns;
+        let (transfer, into) = (self.timing.transfer_ns, self.timing.program_transfer_ns);
         let Some(trace) = &mut self.trace else { return };
         let bus = Resource::Bus(self.channel_of_die[die.index()]);
         let array = Resource::Array(die);
@@ -90,7 +90,7 @@ impl Flash {
                 push(bus, transfer);
             }
             OpKind::Program => {
-                push(bus, transfer);
+                push(bus, into);
                 push(array, op.write_ns);
             }
             OpKind::Move => {

@@ -103,7 +103,10 @@ impl Flash {
             OpKind::Erase => timeline.whole(now, at.0, channel, &[("erase", op.write_ns, false)]),
             OpKind::CopybackMove => timeline.whole(now, at.0, channel, &[read, program]),
             OpKind::Read => timeline.whole(now, at.0, channel, &[read, out]),
-            OpKind::Program => timeline.whole(now, at.0, channel, &[into, program]),
+            OpKind::Program => {
+                let all_in = (names.into, self.timing.program_transfer_ns, true);
+                timeline.whole(now, at.0, channel, &[all_in, program]);
+            }
             OpKind::Move => timeline.whole(now, at.0, channel, &[read, out, into, program]),
         }
     }

@@ -19,17 +19,6 @@ pub enum OpKind {
     RegisterRead,
 }
 
-impl OpKind {
-    /// Transfers of an operation of one page.
-    pub(super) const fn transfers(self) -> Ns {
-        match self {
-            OpKind::Erase | OpKind::CopybackMove => 0,
-            OpKind::Read | OpKind::Program | OpKind::RegisterRead => 1,
-            OpKind::Move => 2,
-        }
-    }
-}
-
 /// Whom an operation serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {

@@ -49,10 +49,10 @@ impl Flash {
         let serial = self.serial;
         self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred_at: now, ..Slot::IDLE };
         self.note_start(at);
-        let transfers = op.kind.transfers();
-        let needs_no_bus = transfers == 0 && !self.needs_bus(op.kind);
+        let on_bus = self.timing.on_bus(op.kind);
+        let needs_no_bus = matches!(op.kind, OpKind::Erase | OpKind::CopybackMove) && !self.needs_bus(op.kind);
         if needs_no_bus && !self.rules.staged || self.rules.solo && op.pages == 1 {
-            events.push(now + op.read_ns + op.write_ns + transfers * self.timing.transfer_ns, serial, Event::Slot(at.0));
+            events.push(now + op.read_ns + op.write_ns + on_bus, serial, Event::Slot(at.0));
             self.trace_whole(now, die, op);
             self.note_whole(now, at);
             return at;
@@ -108,7 +108,7 @@ impl Flash {
         self.trace_stage(now, at);
         match stage {
             Stage::Whole => {
-                let ns = op.kind.transfers() * self.timing.transfer_ns;
+                let ns = self.timing.on_bus(op.kind);
                 self.bus_of_mut(at.die()).busy_ns += ns;
                 self.empty(now, at);
                 (Progress::Ended(None), None)
@@ -180,7 +180,7 @@ impl Flash {
             self.command_ended(now, at, channel, events);
             return (at, Progress::CommandEnded, None);
         }
-        bus.busy_ns += self.timing.transfer_ns;
+        bus.busy_ns += now - self.slots[at.index()].since;
         self.trace_stage(now, at);
         self.note_transfer_end(now, channel);
         let slot = &mut self.slots[at.index()];

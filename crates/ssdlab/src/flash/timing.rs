@@ -1,5 +1,6 @@
 //! How long each stage of an operation takes.
 
+use super::op::OpKind;
 use crate::config::Device;
 use crate::units::{Ns, transfer_ns};
 
@@ -8,10 +9,14 @@ use crate::units::{Ns, transfer_ns};
 pub struct Timing {
     read_ns: Vec<Ns>,
     program_ns: Vec<Ns>,
+    /// Pages that one program writes.
+    pages_per_program: u32,
     /// A block erase.
     pub erase_ns: Ns,
     /// One page with its spare bytes over the bus, command overhead included.
     pub transfer_ns: Ns,
+    /// The pages of a program of one plane, one after the other.
+    pub program_transfer_ns: Ns,
     /// The command of a page read on the bus; 0: it takes no time and needs no bus.
     pub read_command_ns: Ns,
 }
@@ -20,12 +25,15 @@ impl Timing {
     /// The times of a checked configuration.
     pub fn new(device: &Device) -> Self {
         let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
-        let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
+        let transfer_ns =
+            transfer_ns(u64::from(device.page_bytes) + u64::from(device.spare_bytes), device.transfer_ps_per_byte) + device.command_ns;
         Timing {
             read_ns: by_page(&device.read_ns_by_page, device.read_ns),
             program_ns: by_page(&device.program_ns_by_page, device.program_ns),
             erase_ns: device.erase_ns,
-            transfer_ns: transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns,
+            pages_per_program: device.pages_per_program,
+            transfer_ns,
+            program_transfer_ns: Ns::from(device.pages_per_program) * transfer_ns,
             read_command_ns: device.read_command_ns,
         }
     }
@@ -36,10 +44,25 @@ impl Timing {
         Self::of_page(&self.read_ns, offset)
     }
 
-    /// Array time of a program of the page at this offset of its block.
+    /// Array time of a program of the page at this offset of its block, and of those that it writes besides.
     #[inline(always)]
     pub fn program(&self, offset: u32) -> Ns {
-        Self::of_page(&self.program_ns, offset)
+        if self.pages_per_program == 1 {
+            Self::of_page(&self.program_ns, offset)
+        } else {
+            Self::of_page(&self.program_ns, offset / self.pages_per_program)
+        }
+    }
+
+    /// Time that an operation of one page, or of one program, is on the bus.
+    #[inline(always)]
+    pub(super) fn on_bus(&self, kind: OpKind) -> Ns {
+        match kind {
+            OpKind::Erase | OpKind::CopybackMove => 0,
+            OpKind::Read | OpKind::RegisterRead => self.transfer_ns,
+            OpKind::Program => self.program_transfer_ns,
+            OpKind::Move => 2 * self.transfer_ns,
+        }
     }
 
     #[inline(always)]

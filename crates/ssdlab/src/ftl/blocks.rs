@@ -99,7 +99,7 @@ impl Blocks {
             lists_per_pool: pages + 1,
             occupied_words: (pages + 1).div_ceil(64),
             pages_per_block: pages as u16,
-            valid_max: pages as u16 - geometry.units_per_page as u16,
+            valid_max: pages as u16 - geometry.units_per_program as u16,
         };
         for pool in (0..pools).map(PoolId) {
             for index in 0..geometry.pools.blocks_each {
@@ -218,7 +218,7 @@ impl Blocks {
         levels.take_while(|&valid| valid <= u32::from(self.valid_max))
     }
 
-    /// The block is closed and has an invalid page (of mapping units, as many as fill one): collecting it gains something and disturbs
+    /// The block is closed and has an invalid page (where programs have several, as many as fill one): collecting it gains something and disturbs
     /// nothing under way.
     #[inline]
     pub fn is_eligible(&self, block: BlockId) -> bool {

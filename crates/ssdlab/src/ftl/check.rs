@@ -28,7 +28,7 @@ impl Ftl {
                 continue;
             }
             let is_here = next_page < pages
-                && next_page.is_multiple_of(self.geometry.units_per_page)
+                && next_page.is_multiple_of(self.geometry.units_per_program)
                 && block.0 < self.geometry.blocks
                 && self.geometry.pool_of_block(block) == pool;
             if !is_here || self.blocks.state(block) != BlockState::Open || self.blocks.programmed(block) > next_page {

@@ -66,7 +66,7 @@ impl Ftl {
             frontiers,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
-            wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_page),
+            wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
             mapped: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
             pinned: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
             geometry,
@@ -262,12 +262,12 @@ impl Ftl {
     }
 
     /// The valid pages a pool may hold: all but the reserve, the frontiers and half a block, so that there is always a page to gain. Of units
-    /// also all but those that could be left over in each block, and in the program under way, for want of a whole page.
+    /// also all but those that could be left over in each block, and in the program under way, for want of a whole program.
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
         let Pools { blocks_each, .. } = self.geometry.pools;
         let pages = self.geometry.pages_per_block.get();
-        (blocks_each - RESERVE - self.frontiers.count()) * pages + pages / 2 - (self.geometry.units_per_page - 1) * (blocks_each + 1)
+        (blocks_each - RESERVE - self.frontiers.count()) * pages + pages / 2 - (self.geometry.units_per_program - 1) * (blocks_each + 1)
     }
 
     /// A host program in `pool` has ended: the logical page now lies there, and where it lay before (returned) is invalid.
@@ -282,11 +282,10 @@ impl Ftl {
         old
     }
 
-    /// The flash page to which `ppn` belongs was programmed with so many units from there on: what is left of it is padding, which holds no
-    /// data. Returns the units of padding.
+    /// A program from `first` on has so many units: what is left of it is padding, which holds no data. Returns the units of padding.
     #[inline(always)]
     pub fn pad(&mut self, pool: PoolId, first: Ppn, units: u32) -> u32 {
-        let padding = self.geometry.units_per_page - units;
+        let padding = self.geometry.units_per_program - units;
         if padding > 0 {
             let (block, page) = self.geometry.split_page(first);
             (units..units + padding).for_each(|unit| self.blocks.mark_stale(block, page + unit));

@@ -23,7 +23,7 @@ impl Ftl {
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
-        let placed = moves.next_multiple_of(self.geometry.units_per_page);
+        let placed = moves.next_multiple_of(self.geometry.units_per_program);
         self.pools[pool.index()].start_job(placed, self.geometry.pages_per_block.get(), self.frontiers);
         self.prefetch_moves(victim, 0);
         moves
@@ -38,18 +38,18 @@ impl Ftl {
         }
     }
 
-    /// Page moves that the pool's active job has not placed yet; of units, in whole flash pages.
+    /// Page moves that the pool's active job has not placed yet, in whole programs.
     #[inline(always)]
     pub fn owed(&self, pool: PoolId) -> u32 {
         self.pools[pool.index()].owed
     }
 
-    /// The page for a page move of the pool's active job, or the first of the units of the flash page for its next program.
+    /// The page for a page move of the pool's active job, or the first of those of its next program.
     #[inline(always)]
     pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
         let took_block = self.open_for_move(pool);
         let state = &mut self.pools[pool.index()];
-        state.owed -= self.geometry.units_per_page;
+        state.owed -= self.geometry.units_per_program;
         let ppn = state.gc_mut().next(&self.geometry);
         Allocated { ppn, took_block, redirected: false }
     }
@@ -92,7 +92,7 @@ impl Ftl {
     /// would, or as many as are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the
     /// batch: the page is copied even if it was overwritten or trimmed meanwhile.
     ///
-    /// Of units the batch moves all that are left: they share flash pages.
+    /// Where programs have several units the batch moves all that are left: they share programs.
     ///
     /// `took` is called for each free block taken, with the number of moves of the batch before that and the pool's free blocks after it.
     #[inline]
@@ -124,15 +124,16 @@ impl Ftl {
         batch
     }
 
-    /// The units that the pool's job has moved do not go on in the flash page of the last. Returns the units of padding.
+    /// The units that the pool's job has moved do not go on in the program of the last. Returns the units of padding.
     fn pad_moves(&mut self, pool: PoolId) -> u32 {
         let state = &mut self.pools[pool.index()];
         let Frontier { block, next_page } = *state.gc();
-        let units = next_page & (self.geometry.units_per_page - 1);
+        let each = self.geometry.units_per_program;
+        let units = if each == 1 { 0 } else { next_page % each };
         if units == 0 {
             return 0;
         }
-        let padding = self.geometry.units_per_page - units;
+        let padding = each - units;
         state.gc_mut().next_page += padding;
         state.owed -= padding;
         self.pad(pool, self.geometry.page(block, next_page - units), units)

@@ -15,16 +15,16 @@ use crate::units::{BlockId, Ppn};
 pub struct Frontier {
     /// The block.
     pub block: BlockId,
-    /// The next page to be programmed; a full (or no) block has the number of pages a block here. Of units, the first of a flash page.
+    /// The next page to be programmed; a full (or no) block has the number of pages a block here. Where programs have several, the first of one.
     pub next_page: u32,
 }
 
 impl Frontier {
-    /// The next page to be programmed, which is then given away, or the first of the units of the next flash page.
+    /// The next page to be programmed, which is then given away, or the first of those of the next program.
     #[inline(always)]
     pub fn next(&mut self, geometry: &Geometry) -> Ppn {
         let ppn = geometry.page(self.block, self.next_page);
-        self.next_page += geometry.units_per_page;
+        self.next_page += geometry.units_per_program;
         ppn
     }
 }
@@ -37,7 +37,7 @@ pub struct Pool {
     /// Whose turn it is in `frontiers`.
     host: u8,
     gc: u8,
-    /// Pages that the active job still has to place; of units, in whole flash pages.
+    /// Pages that the active job still has to place, in whole programs.
     pub owed: u32,
     /// The blocks that the active or last job fills or filled: the one that had room when it started, and one taken since. A job moves fewer
     /// pages than a block has, so there are no more.

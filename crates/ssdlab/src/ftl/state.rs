@@ -34,8 +34,11 @@ pub fn shape_hash(config: &Config) -> String {
         config.ftl.pool,
         config.ftl.frontier,
     );
-    if config.units_per_page() > 1 {
+    if config.units_per_program() > 1 {
         shape += &format!(" {}", config.units_per_page());
+    }
+    if config.device.pages_per_program > 1 {
+        shape += &format!(" x {}", config.device.pages_per_program);
     }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }

@@ -165,7 +165,7 @@ impl Jobs {
             jobs: vec![None; pools],
             flights: vec![Flight::default(); pools],
             moves_in_flight,
-            gathering: (geometry.units_per_page > 1).then(|| Gathering::new(geometry, moves_in_flight)),
+            gathering: (geometry.units_per_program > 1).then(|| Gathering::new(geometry, moves_in_flight)),
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
             bursts_begun: 0,

@@ -51,13 +51,13 @@ pub fn program(ftl: &mut Ftl, pool: PoolId, units: &[Lpn], first: Ppn) -> u32 {
 #[derive(Clone, Debug)]
 pub struct Packs {
     by_pool: Vec<Vec<Lpn>>,
-    units_per_page: usize,
+    units_per_program: usize,
 }
 
 impl Packs {
     /// Nothing on its way to any of so many pools.
-    pub fn new(pools: usize, units_per_page: u32) -> Self {
-        Packs { by_pool: vec![Vec::new(); pools], units_per_page: units_per_page as usize }
+    pub fn new(pools: usize, units_per_program: u32) -> Self {
+        Packs { by_pool: vec![Vec::new(); pools], units_per_program: units_per_program as usize }
     }
 
     /// A unit is on its way to a pool already: what is goes before the unit is added again.
@@ -71,7 +71,7 @@ impl Packs {
     pub fn add(&mut self, pool: usize, lpn: Lpn) -> bool {
         let pack = &mut self.by_pool[pool];
         pack.push(lpn);
-        pack.len() == self.units_per_page
+        pack.len() == self.units_per_program
     }
 
     /// What is on its way to a pool. Its memory is to be given back.

@@ -21,7 +21,7 @@ impl Latencies {
     fn new(device: &Device, timing: &Timing) -> Self {
         let transfer = timing.transfer_ns;
         Latencies {
-            host: [timing.read_command_ns + device.mean_read_ns() + transfer, transfer + device.mean_program_ns()],
+            host: [timing.read_command_ns + device.mean_read_ns() + transfer, timing.program_transfer_ns + device.mean_program_ns()],
             erase: timing.erase_ns,
             transfer,
         }

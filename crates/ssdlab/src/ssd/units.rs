@@ -1,14 +1,15 @@
-//! Mapping units smaller than a flash page (`ftl.map_unit_bytes`): which units share an operation.
+//! Mapping units smaller than a flash page (`ftl.map_unit_bytes`), and programs of several pages (`device.pages_per_program`): which units
+//! share an operation.
 //!
 //! Each unit that a request touches is an operation of its own until the die takes it. Then other units of the same request go along: with a
-//! read those that lie in its flash page, with a program those that wait directly behind it, as many as fill the page. What is left of the
-//! page is padding. They stand behind it in the operation's list, marked [`Transaction::same_page`].
+//! read those that lie in its flash page, with a program those that wait directly behind it, as many as fill it. What is left of it is
+//! padding. They stand behind it in the operation's list, marked [`Transaction::same_page`].
 
 use super::candidates::HostCandidate;
 use super::probes::Event;
 use super::{Planted, Ssd};
 use crate::blocked::Served;
-use crate::config::UNITS_MAX;
+use crate::config::{PROGRAM_UNITS_MAX, UNITS_MAX};
 use crate::flash::OpKind;
 use crate::gc::Move;
 use crate::sched::{QueueKind, Transaction, page_order};
@@ -16,13 +17,13 @@ use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 
 /// Units that go along with another.
 struct Along {
-    ids: [Option<TxnId>; UNITS_MAX as usize],
+    ids: [Option<TxnId>; PROGRAM_UNITS_MAX as usize],
     count: usize,
 }
 
 impl Along {
     fn none() -> Self {
-        Along { ids: [None; UNITS_MAX as usize], count: 0 }
+        Along { ids: [None; PROGRAM_UNITS_MAX as usize], count: 0 }
     }
 
     fn add(&mut self, id: TxnId) {
@@ -65,7 +66,7 @@ impl Ssd {
         let (mut along, request) = (Along::none(), self.transactions[id].request);
         let mut next = self.transactions[id].next;
         while let Some(id) = next.filter(|&id| self.transactions[id].request == request)
-            && along.count + 1 < self.geometry().units_per_page as usize
+            && along.count + 1 < self.geometry().units_per_program as usize
         {
             along.add(id);
             next = self.transactions[id].next;
@@ -118,10 +119,10 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::HostProgram(ppn, self.transactions[id].version));
     }
 
-    /// The last unit of a program is at `last`: what is left of the flash page is padding.
+    /// The last unit of a program is at `last`: what is left of it is padding.
     pub(super) fn note_padding(&mut self, now: Ns, last: Ppn) {
-        let units = self.geometry().units_per_page;
-        let padding = units - 1 - (last.0 & (units - 1));
+        let units = self.geometry().units_per_program;
+        let padding = units - 1 - self.geometry().split_page(last).1 % units;
         self.probes.note(now, &self.ftl, Event::Padded(Ppn(last.0 + 1), padding));
     }
 

@@ -133,12 +133,30 @@ pub fn mapping_units(rng: &Rng, config: &mut Config) {
         return;
     }
     config.ftl.map_unit_bytes = Some(config.device.page_bytes / units);
+    room_for_programs(rng, config);
+}
+
+/// A quarter of the small drives have programs of several pages.
+pub fn one_shot_programs(rng: &mut Rng, config: &mut Config) {
+    let device = &mut config.device;
+    let planes = device.channels * device.chips_per_channel * device.dies_per_chip * device.planes_per_die;
+    if planes > 6 || rng.chance(0.75) {
+        return;
+    }
+    device.pages_per_program = pick(rng, &[2, 3, 4]);
+    device.pages_per_block = device.pages_per_program * pick(rng, &[2, 3, 4]);
+    device.read_ns_by_page.truncate(device.pages_per_block as usize);
+    device.program_ns_by_page.truncate((device.pages_per_block / device.pages_per_program) as usize);
+    room_for_programs(rng, config);
+}
+
+/// Room for the units that are left over in each block, since they fill no program.
+fn room_for_programs(rng: &mut Rng, config: &mut Config) {
     config.gc.advance = Advance::Alone;
-    // Room for the units that are left over in each block.
     config.device.blocks_per_plane += 8;
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = config.device.blocks_per_plane * planes;
-    let scattered = (blocks * (units - 1)).div_ceil(config.device.pages_per_block * units);
+    let scattered = (blocks * (config.units_per_program() - 1)).div_ceil(config.device.pages_per_block * config.units_per_page());
     config.device.overprovisioning = (4.5 + 3.0 * rng.unit() + f64::from(scattered)) / f64::from(blocks);
     if validate(config).is_err() {
         config.gc.until = 0;
@@ -224,7 +242,7 @@ pub fn random_buffer(rng: &mut Rng, config: &mut Config) {
     if rng.chance(0.33) {
         let page = u64::from(config.device.page_bytes);
         config.buffer = Buffer {
-            bytes: pick(rng, &[page, 2 * page, 5 * page, 40 * page]),
+            bytes: u64::from(config.device.pages_per_program) * pick(rng, &[page, 2 * page, 5 * page, 40 * page]),
             access_ns: pick(rng, &[0, 300, 20_000]),
             protected: rng.chance(0.5),
             drain: pick(rng, &[Drain::Full, Drain::Eager]),

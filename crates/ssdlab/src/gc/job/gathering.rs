@@ -31,7 +31,7 @@ pub(in crate::gc) struct Gathering {
 
 impl Gathering {
     pub(super) fn new(geometry: &Geometry, programs_in_flight: u32) -> Self {
-        let per_program = geometry.units_per_page as usize;
+        let per_program = geometry.units_per_program as usize;
         let wanted = per_program * programs_in_flight as usize;
         // The last read may bring a page of them more.
         let room =

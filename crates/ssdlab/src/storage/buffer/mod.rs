@@ -267,7 +267,7 @@ impl State {
             reads_pass: config.buffer.reads_pass,
             skips_rest: config.ftl.partial_write == PartialWrite::Program,
             unit_bytes,
-            program_units: geometry.units_per_page,
+            program_units: geometry.units_per_program,
             dynamic,
             most_sent: if dynamic { PROGRAMS_OF_PLANE * geometry.planes } else { PROGRAMS_OF_PLANE * planes_each },
             idle_below: if dynamic { dies } else { 1 },
