@@ -552,6 +552,28 @@ fn units() -> Drawing {
     Drawing { name: "units", from_us: 0, to_us: 1600, panels }
 }
 
+/// Three pages that are written at once, then read.
+fn one_shot() -> Drawing {
+    let writing = |title, pages_per_program, host| {
+        let mut config = drive();
+        config.ftl.precondition.kind = PreconditionKind::None;
+        (config.device.pages_per_block, config.device.pages_per_program) = (6, pages_per_program);
+        config.buffer = Buffer { bytes: 3 * PAGE, ..Buffer::default() };
+        let asks = vec![write(0, 0, "x"), write(0, 1, "y"), write(0, 2, "z"), read(600, 1, "y")];
+        let told = |simulation: &Simulation| {
+            let stats = simulation.storage().buffer_stats().expect("a write buffer");
+            format!("buffer.programs {}, buffer.read_hits {}", stats.programs, stats.read_hits)
+        };
+        Panel { host, ..plain(title, config, asks, told) }
+    };
+    Drawing {
+        name: "one-shot",
+        from_us: 0,
+        to_us: 1000,
+        panels: vec![writing("pages_per_program = 1", 1, &["x", "y", "z", "y"]), writing("pages_per_program = 3", 3, &["xyz", "y"])],
+    }
+}
+
 /// Four writes of a quarter of a page each, and a read of the first.
 fn write_buffer() -> Drawing {
     let quarters = |buffer: Buffer| {
@@ -609,6 +631,7 @@ fn drawings() -> Vec<Drawing> {
     vec![
         units(),
         write_buffer(),
+        one_shot(),
         host_interface(),
         begins(),
         episodes(),

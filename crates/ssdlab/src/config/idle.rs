@@ -68,7 +68,7 @@ const RULES: &[Rule] = &[
     switch(
         "device.copyback",
         |c| c.device.copyback,
-        "gc.merge = false, gc.moves_in_flight = 1 and no ftl.map_unit_bytes, since pages pass through the controller otherwise",
+        "gc.merge = false, gc.moves_in_flight = 1 and programs of one unit (no ftl.map_unit_bytes, device.pages_per_program = 1), since pages pass through the controller otherwise",
         |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_program() == 1,
     ),
     switch(

@@ -157,7 +157,25 @@ fn config_relations_between_keys() {
         (
             &[("ftl.map_unit_bytes", "1024"), ("device.overprovisioning", "0.05")],
             "gc.soft = 0.05: 5 of the 100 blocks of a pool, but 5 are spare, of which 2 are being filled and 2 may be held by invalid units \
-             too few for a page (ftl.map_unit_bytes), and the threshold must lie below the rest; set device.overprovisioning to at least 0.1",
+             too few for a program (ftl.map_unit_bytes, device.pages_per_program), and the threshold must lie below the rest; set device.overprovisioning to at least 0.1",
+        ),
+        (
+            &[("device.pages_per_program", "3"), ("device.pages_per_block", "64")],
+            "device.pages_per_block = 64: must be a multiple of device.pages_per_program = 3; set it to 63",
+        ),
+        (
+            &[("device.pages_per_program", "2"), ("device.pages_per_block", "4"), ("device.program_ns_by_page", "[1, 2, 3]")],
+            "device.program_ns_by_page: has 3 entries for device.pages_per_block = 4 and device.pages_per_program = 2; leave out those beyond",
+        ),
+        (
+            &[("device.pages_per_program", "2"), ("device.overprovisioning", "0.3"), ("gc.scope", "none"), ("gc.advance", "with-requests")],
+            "gc.advance = \"with-requests\": takes one step of one page move at a time, and with device.pages_per_program = 2 a program has \
+             several pages; set gc.advance = \"alone\", or device.pages_per_program = 1",
+        ),
+        (
+            &[("buffer.bytes", "8192"), ("device.pages_per_program", "4"), ("device.overprovisioning", "0.3")],
+            "buffer.bytes = 8192: must hold the 16384 bytes of a program (device.page_bytes x device.pages_per_program), or none would ever be \
+             filled; set it to 16384 or more, or to 0 for no write buffer",
         ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (

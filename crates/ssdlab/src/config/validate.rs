@@ -236,7 +236,8 @@ fn array(config: &Config, messages: &mut Vec<String>) {
 fn page_types(config: &Config, messages: &mut Vec<String>) {
     let device = &config.device;
     let (pages, each) = (device.pages_per_block, device.pages_per_program);
-    for (key, entries, each) in [("read_ns_by_page", &device.read_ns_by_page, 1), ("program_ns_by_page", &device.program_ns_by_page, each)] {
+    for (key, entries, each) in [("read_ns_by_page", &device.read_ns_by_page, 1), ("program_ns_by_page", &device.program_ns_by_page, each)]
+    {
         if entries.len() > (pages / each) as usize {
             let count = entries.len();
             let by = if each == 1 { String::new() } else { format!(" and device.pages_per_program = {each}") };
@@ -364,7 +365,9 @@ fn needed_beyond(held: u64) -> u64 {
 fn scattered(capacity: &Capacity) -> String {
     match capacity.scattered_blocks() {
         0 => String::new(),
-        blocks => format!(" and {blocks} may be held by invalid units too few for a page (ftl.map_unit_bytes)"),
+        blocks => {
+            format!(" and {blocks} may be held by invalid units too few for a program (ftl.map_unit_bytes, device.pages_per_program)")
+        }
     }
 }
 

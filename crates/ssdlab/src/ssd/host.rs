@@ -181,7 +181,7 @@ impl Units {
 
     #[cold]
     fn widen(&mut self, size: usize) {
-        let places = if self.size == 0 { 0 } else { self.units.len() / self.size };
+        let places = self.units.len().checked_div(self.size).unwrap_or(0);
         let mut units = vec![0; places * size];
         for place in 0..places {
             units[place * size..place * size + self.size].copy_from_slice(&self.units[place * self.size..(place + 1) * self.size]);
