@@ -164,7 +164,12 @@ fn config_relations_between_keys() {
             "device.pages_per_block = 64: must be a multiple of device.pages_per_program = 3; set it to 63",
         ),
         (
-            &[("device.pages_per_program", "2"), ("device.pages_per_block", "4"), ("device.program_ns_by_page", "[1, 2, 3]")],
+            &[
+                ("device.pages_per_program", "2"),
+                ("device.pages_per_block", "4"),
+                ("device.overprovisioning", "0.3"),
+                ("device.program_ns_by_page", "[1, 2, 3]"),
+            ],
             "device.program_ns_by_page: has 3 entries for device.pages_per_block = 4 and device.pages_per_program = 2; leave out those beyond",
         ),
         (
