@@ -167,18 +167,18 @@ fn config_relations_between_keys() {
             &[
                 ("device.pages_per_program", "2"),
                 ("device.pages_per_block", "4"),
-                ("device.overprovisioning", "0.3"),
+                ("device.overprovisioning", "0.5"),
                 ("device.program_ns_by_page", "[1, 2, 3]"),
             ],
             "device.program_ns_by_page: has 3 entries for device.pages_per_block = 4 and device.pages_per_program = 2; leave out those beyond",
         ),
         (
-            &[("device.pages_per_program", "2"), ("device.overprovisioning", "0.3"), ("gc.scope", "none"), ("gc.advance", "with-requests")],
+            &[("device.pages_per_program", "2"), ("device.overprovisioning", "0.5"), ("gc.scope", "none"), ("gc.advance", "with-requests")],
             "gc.advance = \"with-requests\": takes one step of one page move at a time, and with device.pages_per_program = 2 a program has \
              several pages; set gc.advance = \"alone\", or device.pages_per_program = 1",
         ),
         (
-            &[("buffer.bytes", "8192"), ("device.pages_per_program", "4"), ("device.overprovisioning", "0.3")],
+            &[("buffer.bytes", "8192"), ("device.pages_per_program", "4"), ("device.overprovisioning", "0.5")],
             "buffer.bytes = 8192: must hold the 16384 bytes of a program (device.page_bytes x device.pages_per_program), or none would ever be \
              filled; set it to 16384 or more, or to 0 for no write buffer",
         ),

@@ -69,23 +69,6 @@ impl Ends {
 }
 
 impl Outstanding {
-    /// A request that counts as pending until all of its pages are admitted.
-    #[inline(always)]
-    fn new(request: Request, index: u64) -> Self {
-        Outstanding {
-            request,
-            index,
-            sequential: false,
-            scattered: false,
-            units: NONE,
-            noted: 0,
-            pending: 1,
-            times: DriveTimes::default(),
-            last: (0, Lpn(0)),
-            ends: Ends::default(),
-        }
-    }
-
     /// The logical pages it touches, first and one past the last. Of units that do not follow each other, their numbers in the request.
     #[inline]
     pub(super) fn pages(&self, geometry: &Geometry) -> (u32, u32) {
@@ -217,29 +200,41 @@ impl HostRequests {
         if data {
             self.last_end = Some(request.offset + request.length);
         }
-        self.insert(now, Outstanding { scattered, sequential, ..Outstanding::new(request, index) })
+        let outstanding = Outstanding { sequential, scattered, ..self.arriving(now, request, index) };
+        self.requests.insert(outstanding)
     }
 
     /// The same for a write of whole units that need not follow each other.
     pub(super) fn take_in_units(&mut self, now: Ns, index: u64, request: Request, units: &[u32]) -> ReqId {
-        let units = self.units.store(units);
-        self.insert(now, Outstanding { units, ..Outstanding::new(request, index) })
+        let outstanding = Outstanding { units: self.units.store(units), ..self.arriving(now, request, index) };
+        self.requests.insert(outstanding)
     }
 
+    /// A request that counts as pending until all of its pages are admitted.
     #[inline(always)]
-    fn insert(&mut self, now: Ns, outstanding: Outstanding) -> ReqId {
-        let ends = Ends { in_warm_up: self.warming_up, ..Ends::default() };
-        self.requests.insert(Outstanding { noted: self.held.for_room(now), ends, ..outstanding })
+    fn arriving(&self, now: Ns, request: Request, index: u64) -> Outstanding {
+        Outstanding {
+            request,
+            index,
+            sequential: false,
+            scattered: false,
+            units: NONE,
+            noted: self.held.for_room(now),
+            pending: 1,
+            times: DriveTimes::default(),
+            last: (0, Lpn(0)),
+            ends: Ends { in_warm_up: self.warming_up, ..Ends::default() },
+        }
     }
 
     /// A page of a request, by its number (see [`Outstanding::pages`]), and the bytes of it that the request touches.
     #[inline(always)]
     pub(super) fn page(&self, id: ReqId, number: u32, page_bytes: u32) -> (Lpn, (u32, u32)) {
         let outstanding = &self.requests[id];
-        if outstanding.units == NONE {
-            return (Lpn(number), outstanding.bytes_in_page(Lpn(number), page_bytes));
+        if outstanding.units != NONE {
+            return (self.units.get(outstanding.units, number), (0, page_bytes));
         }
-        (self.units.get(outstanding.units, number), (0, page_bytes))
+        (Lpn(number), outstanding.bytes_in_page(Lpn(number), page_bytes))
     }
 
     #[inline(always)]

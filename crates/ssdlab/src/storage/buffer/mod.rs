@@ -235,6 +235,15 @@ impl Buffer {
         }
     }
 
+    /// Ends accesses, and waits for whole programs, that are over.
+    fn end_what_is_due(&mut self, now: Ns) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.end_accesses(now);
+            state.end_waits(now);
+            self.settle(now);
+        }
+    }
+
     /// Does all that can be done at this instant. Returns whether the drive has got requests.
     fn settle(&mut self, now: Ns) -> bool {
         let Some(state) = self.state.as_deref_mut() else { return false };
@@ -340,12 +349,12 @@ impl Store for Buffer {
         Store::make_room(&mut self.drive, units)
     }
 
-    #[inline]
+    #[inline(always)]
     fn foresee(&self, request: &Request) {
         Store::foresee(&self.drive, request);
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
         if self.state.is_none() {
             return Store::accept(&mut self.drive, now, index, request);
@@ -357,7 +366,7 @@ impl Store for Buffer {
         self.take(now, index, request, true);
     }
 
-    #[inline]
+    #[inline(always)]
     fn set_next_origin(&mut self, origin: Origin) {
         match self.state.as_deref_mut() {
             None => self.drive.next_request_is(origin),
@@ -365,7 +374,7 @@ impl Store for Buffer {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_event(&self) -> Option<Ns> {
         let below = Store::next_event(&self.drive);
         match self.state.as_deref() {
@@ -374,17 +383,15 @@ impl Store for Buffer {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_events(&mut self, now: Ns) {
         Store::handle_events(&mut self.drive, now);
-        if let Some(state) = self.state.as_deref_mut() {
-            state.end_accesses(now);
-            state.end_waits(now);
-            self.settle(now);
+        if self.state.is_some() {
+            self.end_what_is_due(now);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, now: Ns) {
         Store::dispatch(&mut self.drive, now);
         if self.state.is_some() {
@@ -394,7 +401,7 @@ impl Store for Buffer {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
             None => Store::drain_completions(&mut self.drive, into),
