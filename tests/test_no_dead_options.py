@@ -224,7 +224,9 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.pool": Context(("plane", "die"), base=TALL),
     "ftl.frontier": Context(("shared", "separate")),
     "ftl.partial_write": Context(("rmw", "program"), trace=partial),
-    "device.pages_per_program": Context((1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large),
+    "device.pages_per_program": Context(
+        (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
+    ),
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
     "ftl.precondition.kind": Context(

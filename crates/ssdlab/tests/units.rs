@@ -103,6 +103,16 @@ fn cases() -> Vec<Case> {
             stages: [program(0), program(302_400), read(1_000_000), read(1_127_400)].concat(),
         },
         Case {
+            name: "dynamic allocation: the units of a page go to one chip, and those of the next to another",
+            config: changed(quarters(), |c| {
+                c.device.chips_per_channel = 2;
+                c.ftl.allocation = ssdlab::config::Allocation::Dynamic;
+            }),
+            requests: vec![quarters_of(Write, 0, 0, 8)],
+            responses: vec![(404_800, vec![(BusQueue, 102_400), (Transfer, 102_400), (Array, 200_000)])],
+            stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(0, 102_400, 204_800), array(1, 204_800, 404_800)],
+        },
+        Case {
             name: "a part of a unit is written after a read of its page, together with the unit behind it",
             config: filled(quarters()),
             requests: vec![bytes(Write, 0, QUARTER + 512, 512 + QUARTER)],

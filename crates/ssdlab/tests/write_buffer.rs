@@ -170,6 +170,19 @@ fn cases() -> Vec<Case> {
             &[at_once(), at_once(), at_once()],
             &[program(0), program(302_400)],
         ),
+        Case {
+            config: changed(drive(SIXTEEN), |c| {
+                c.device.chips_per_channel = 2;
+                c.ftl.allocation = Allocation::Dynamic;
+            }),
+            // The second program finds the first chip loaded; the last read's unit lies on the second.
+            stages: [
+                vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(0, 102_400, 204_800), array(1, 204_800, 404_800)],
+                vec![array(1, 5_000_000, 5_025_000), bus(0, 5_025_000, 5_127_400)],
+            ]
+            .concat(),
+            ..case("with dynamic allocation the units of a program go to one chip", SIXTEEN, &[eight_units], &[at_once()], &[])
+        },
         case("a protected buffer has nothing to flush", SIXTEEN, &[write(0, 0), flush(10_000)], &[at_once(), (0, vec![])], &[]),
         case(
             "without protection a flush waits until all that came before is in flash",

@@ -37,7 +37,18 @@ impl Placement {
 
     /// The chip with the fewest operations waiting or in service, among those with room for one more page; the first among equals.
     pub fn least_loaded_chip(&self) -> Option<ChipId> {
-        self.loads.first_with(|chip, load| self.held[chip as usize] + u64::from(load) < self.room).map(ChipId)
+        self.loads.first_with(|chip, load| self.has_room_beside(chip, load)).map(ChipId)
+    }
+
+    /// A chip has room for one more page.
+    pub fn has_room(&self, chip: ChipId) -> bool {
+        self.has_room_beside(chip.0, self.loads.get(chip.0))
+    }
+
+    /// A chip has room for one more page, beside so many operations that wait or are in service.
+    #[inline(always)]
+    fn has_room_beside(&self, chip: u32, load: u32) -> bool {
+        self.held[chip as usize] + u64::from(load) < self.room
     }
 
     /// A chip has so many operations waiting or in service.
@@ -115,6 +126,10 @@ impl MinTree {
         let mut tree = MinTree { nodes: vec![u32::MAX; 2 * leaves], leaves };
         (0..count).for_each(|thing| tree.set(thing, 0));
         tree
+    }
+
+    fn get(&self, thing: u32) -> u32 {
+        self.nodes[self.leaves + thing as usize]
     }
 
     fn set(&mut self, thing: u32, value: u32) {

@@ -96,8 +96,12 @@ impl Ssd {
             }
         };
         let page_bytes = self.geometry().page_bytes;
+        let together = self.geometry().units_per_program;
         (from..end).find_map(|page| {
             let (lpn, bytes) = self.host.page(id, page, page_bytes);
+            if together > 1 && self.rules.dynamic && kind == TransactionKind::Write {
+                self.choose_chip(id, page, together);
+            }
             self.admit_page(now, id, kind, lpn, bytes).err().map(|by| (page, by))
         })
     }
@@ -113,7 +117,7 @@ impl Ssd {
             let pool = self.pool_of(lpn, place);
             (self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)
         } else {
-            self.destination(lpn).ok_or(Blocked::NoRoom)?
+            self.destination(request, lpn).ok_or(Blocked::NoRoom)?
         };
         if !self.sched.has_place(chip, kind.queue()) {
             return Err(Blocked::QueueFull);
@@ -210,12 +214,22 @@ impl Ssd {
         }
     }
 
+    /// Dynamic allocation: the pages of a request that fill a program go to one chip, which the first of them chooses.
+    fn choose_chip(&mut self, id: ReqId, page: u32, together: u32) {
+        let first = self.host.request(id).pages(self.geometry()).0;
+        let placement = self.sched.placement().expect("writes go by load");
+        let goes_on = !(page - first).is_multiple_of(together);
+        let before = self.host.request(id).chip.filter(|&chip| goes_on && placement.has_room(chip));
+        self.host.set_chip(id, before.or_else(|| placement.least_loaded_chip()));
+    }
+
     /// The chip whose queue takes a write, and its pool; with dynamic allocation that is chosen later, and there is no chip if none has room
     /// for a page now.
     #[inline(always)]
-    fn destination(&self, lpn: Lpn) -> Option<(ChipId, PoolId)> {
+    fn destination(&self, request: ReqId, lpn: Lpn) -> Option<(ChipId, PoolId)> {
         let pool = self.geometry().static_pool(lpn);
         match self.sched.placement() {
+            Some(_) if self.geometry().units_per_program > 1 => self.host.request(request).chip.map(|chip| (chip, pool)),
             Some(placement) => placement.least_loaded_chip().map(|chip| (chip, pool)),
             None => Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)),
         }

@@ -12,7 +12,7 @@ use crate::request::{Request, RequestKind};
 use crate::sched::SCATTERED;
 use crate::slab::Slab;
 use crate::stats::Completion;
-use crate::units::{Lpn, Ns, ReqId};
+use crate::units::{ChipId, Lpn, Ns, ReqId};
 
 /// A request that is outstanding.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ pub(super) struct Outstanding {
     scattered: bool,
     /// Where [`Units`] has its units, or [`NONE`] if they follow each other.
     units: u32,
+    /// Dynamic allocation: the chip that takes its program under way, if it has more than one page.
+    pub chip: Option<ChipId>,
     /// What [`Held::for_room`] showed when it came.
     noted: Ns,
     /// Transactions to come or not ended.
@@ -219,6 +221,7 @@ impl HostRequests {
             sequential: false,
             scattered: false,
             units: NONE,
+            chip: None,
             noted: self.held.for_room(now),
             pending: 1,
             times: DriveTimes::default(),
@@ -240,6 +243,11 @@ impl HostRequests {
     #[inline(always)]
     pub(super) fn request(&self, id: ReqId) -> &Outstanding {
         &self.requests[id]
+    }
+
+    /// The chip that takes the next pages of a request.
+    pub(super) fn set_chip(&mut self, id: ReqId, chip: Option<ChipId>) {
+        self.requests[id].chip = chip;
     }
 
     /// When its pages ended, to add to.
