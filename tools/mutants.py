@@ -22,20 +22,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import tree_sitter_rust
-from rust_sources import CORE, ROOT, core_files, lines_without_tests, module
+from rust_sources import CORE, ROOT, core_files, lines_without_tests
 from tree_sitter import Language, Node, Parser
 
 PLACE = ROOT / "target" / "mutants"
 COPY = PLACE / "workspace"
 RESULTS = PLACE / "results.json"
 BASELINE = PLACE / "baseline.json"
-MODULES = ("arbiter", "gc", "ftl", "sched", "ssd")
+PARTS = ("arbiter", "gc", "ftl", "sched", "ssd", "storage/interface")
+"""What is changed unless something else is asked for: modules of the core, or folders or files of them."""
 TESTS = ("test", "--release", "--lib", "--test", "main", "--no-run")
 CORE_ALONE = ("test", "--release", "--test", "main", "--no-run")
 """What compiles the core once, and not a second time for its unit tests."""
@@ -117,10 +118,15 @@ class Mutant:
         """As people read it; no two are the same."""
         return f"{self.file}:{self.line}:{self.column}: {self.change}"
 
-    @property
-    def module(self) -> str:
-        """That of the core."""
-        return module(ROOT / self.file)
+    def part(self, parts: Iterable[str]) -> str:
+        """Which of these parts of the core it stands in."""
+        return next(part for part in parts if holds(part, ROOT / self.file))
+
+
+def holds(part: str, file: Path) -> bool:
+    """Whether a source stands in a part of the core, as in `gc`, `storage/interface` and `ssd/units.rs`."""
+    path = file.relative_to(CORE).as_posix()
+    return path == part or path == f"{part}.rs" or path.startswith(f"{part}/")
 
 
 def one_line(text: str) -> str:
@@ -291,11 +297,11 @@ class Rewriter:
         yield "returned", f"returned `{one_line(self.original(node))}` negated", f"!({self.original(node)})"
 
 
-def rewritten(modules: Iterable[str], dropped: set[str]) -> tuple[dict[Path, str], list[Mutant]]:
-    """The sources of these modules with all their mutants but those known not to compile."""
+def rewritten(parts: Iterable[str], dropped: set[str]) -> tuple[dict[Path, str], list[Mutant]]:
+    """The sources of these parts with all their mutants but those known not to compile."""
     texts, mutants = {}, []
     for file in core_files():
-        if module(file) in modules and file.name != "planted.rs":
+        if any(holds(part, file) for part in parts) and file.name != "planted.rs":
             rewriter = Rewriter(file, 1 + len(mutants), dropped)
             texts[file] = rewriter.text
             mutants += rewriter.mutants
@@ -363,12 +369,12 @@ def errors(messages: Iterable[dict[str, Any]]) -> Iterator[tuple[Path, int, int,
                 yield COPY / span["file_name"], span["byte_start"], span["byte_end"], said["rendered"]
 
 
-def prepare(modules: Iterable[str]) -> list[Mutant]:
+def prepare(parts: Iterable[str]) -> list[Mutant]:
     """Writes the copy, and takes out what does not compile until the rest does. Returns the mutants that are left."""
     notes = PLACE / "dropped.json"
     dropped: set[str] = set(json.loads(notes.read_text())) if notes.exists() else set()
     for turn in range(ROUNDS):
-        texts, mutants = rewritten(modules, dropped)
+        texts, mutants = rewritten(parts, dropped)
         copy(texts, len(mutants))
         compiles, messages = cargo(*CORE_ALONE)
         if compiles:
@@ -542,22 +548,22 @@ class Results:
 
     def put(self, mutant: Mutant, found: dict[str, str]) -> None:
         """Notes what became of one, at once."""
-        self.verdicts[mutant.name] = {"module": mutant.module, "kind": mutant.kind, **found}
+        self.verdicts[mutant.name] = {"kind": mutant.kind, **found}
         new = RESULTS.with_suffix(".new")
         new.write_text(json.dumps({**self.head, "verdicts": self.verdicts}, indent=1))
         new.replace(RESULTS)
 
 
-def report(mutants: list[Mutant], verdicts: dict[str, dict[str, str]]) -> None:
-    """Prints survivors, and a row for each module."""
+def report(mutants: list[Mutant], parts: Sequence[str], verdicts: dict[str, dict[str, str]]) -> None:
+    """Prints survivors, and a row for each part."""
     tried = [mutant for mutant in mutants if mutant.name in verdicts]
     for mutant in tried:
         if (found := verdicts[mutant.name]["outcome"]) != "caught":
             print(f"{found}: {mutant.name}")
-    print("| module | mutants | tried | caught | share |", "|---|--:|--:|--:|--:|", sep="\n")
-    for name in sorted({mutant.module for mutant in mutants}):
-        all_there = sum(mutant.module == name for mutant in mutants)
-        found = [verdicts[mutant.name]["outcome"] for mutant in tried if mutant.module == name]
+    print("| part | mutants | tried | caught | share |", "|---|--:|--:|--:|--:|", sep="\n")
+    for name in sorted({mutant.part(parts) for mutant in mutants}):
+        all_there = sum(mutant.part(parts) == name for mutant in mutants)
+        found = [verdicts[mutant.name]["outcome"] for mutant in tried if mutant.part(parts) == name]
         caught = found.count("caught")
         print(f"| `{name}` | {all_there} | {len(found)} | {caught} | {100 * caught / max(1, len(found)):.1f} % |")
 
@@ -567,7 +573,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="try only so many mutants, drawn at random, instead of all")
     parser.add_argument("--seed", type=int, default=1, help="for the draw")
-    parser.add_argument("--only", action="append", choices=MODULES, help="try only mutants of this module (more than once: of these)")
+    parser.add_argument("--only", action="append", help="change only this part, as gc or ssd/units.rs (more than once: these)")
     parser.add_argument("--match", help="try only mutants whose name this regular expression finds")
     parser.add_argument("--leave-out", action="append", default=[], help="leave out tests with this in their name")
     parser.add_argument("--swarm", type=int, default=150, help="cases of each random test; 0: as many as usual")
@@ -575,9 +581,12 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="only print what is known")
     asked = parser.parse_args()
     PLACE.mkdir(parents=True, exist_ok=True)
-    mutants = prepare(MODULES)
+    parts = asked.only or PARTS
+    if unknown := [part for part in parts if not any(holds(part, file) for file in core_files())]:
+        parser.error(f"no part of the core: {', '.join(unknown)}")
+    mutants = prepare(parts)
     print(f"{len(mutants)} mutants", flush=True)
-    chosen = [mutant for mutant in mutants if mutant.module in (asked.only or MODULES) and re.search(asked.match or "", mutant.name)]
+    chosen = [mutant for mutant in mutants if re.search(asked.match or "", mutant.name)]
     # At random also where all are to be tried: what an interrupted run has tried is a sample, too.
     chosen = random.Random(asked.seed).sample(chosen, len(chosen))[: asked.sample]
     tests = ROOT / "crates" / "ssdlab" / "tests"
@@ -590,7 +599,7 @@ def main() -> None:
             sys.exit("error: the tests do not compile with the mutants")
         programs = [message["executable"] for message in messages if message.get("executable")]
         try_all([mutant for mutant in chosen if mutant.name not in results.verdicts], programs, results, asked)
-    report(chosen, results.verdicts)
+    report(chosen, parts, results.verdicts)
 
 
 def try_all(todo: list[Mutant], programs: list[str], results: Results, asked: argparse.Namespace) -> None:
