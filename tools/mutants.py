@@ -81,7 +81,8 @@ fn rarely(point: u32) -> u32 {
             return active;
         }
     }
-    if !SEEN[point as usize].swap(true, Relaxed) {
+    let seen = &SEEN[point as usize];
+    if !seen.load(Relaxed) && !seen.swap(true, Relaxed) {
         let path = || std::env::var("MUTANTS_RECORD").expect("it is set");
         let open = || std::fs::OpenOptions::new().append(true).create(true).open(path()).expect("the record can be written");
         let mut file = RECORD.get_or_init(open);
@@ -445,7 +446,7 @@ def outcome(program: str, names: list[str], env: dict[str, str], limit_s: float)
 
 
 def measure(programs: list[str], asked: argparse.Namespace) -> Tests:
-    """Runs each test alone, without a mutant: how long it takes, and which points it reaches."""
+    """Runs each test alone, without a mutant: how long it takes, and, which takes longer, which points it reaches."""
     tests = []
     for program in programs:
         listed = subprocess.run(
@@ -459,9 +460,9 @@ def measure(programs: list[str], asked: argparse.Namespace) -> Tests:
         record = PLACE / f"record-{number}"
         record.unlink(missing_ok=True)
         started = time.monotonic()
-        failed = outcome(test.program, [test.name], environment(asked.swarm, MUTANTS_RECORD=str(record)), 3600)
+        failed = outcome(test.program, [test.name], environment(asked.swarm), asked.longest)
         known.seconds[test] = time.monotonic() - started
-        if failed:
+        if failed or outcome(test.program, [test.name], environment(asked.swarm, MUTANTS_RECORD=str(record)), 3600):
             known.failing.append(test)
         elif record.exists():
             for point in record.read_text().split():
@@ -477,7 +478,7 @@ def measure(programs: list[str], asked: argparse.Namespace) -> Tests:
 
 def measured(programs: list[str], asked: argparse.Namespace) -> Tests:
     """The same, once for each build."""
-    key = [[program, Path(program).stat().st_mtime_ns] for program in programs] + [str(asked.swarm), *asked.leave_out]
+    key = [[program, Path(program).stat().st_mtime_ns] for program in programs] + [str(asked.swarm), str(asked.longest), *asked.leave_out]
     if BASELINE.exists():
         kept = json.loads(BASELINE.read_text())
         if kept["key"] == key:
@@ -576,6 +577,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="change only this part, as gc or ssd/units.rs (more than once: these)")
     parser.add_argument("--match", help="try only mutants whose name this regular expression finds")
     parser.add_argument("--leave-out", action="append", default=[], help="leave out tests with this in their name")
+    parser.add_argument("--longest", type=float, default=3600.0, help="leave out tests that take more seconds without a mutant")
     parser.add_argument("--swarm", type=int, default=150, help="cases of each random test; 0: as many as usual")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
     parser.add_argument("--report", action="store_true", help="only print what is known")
@@ -608,7 +610,7 @@ def try_all(todo: list[Mutant], programs: list[str], results: Results, asked: ar
         return
     known = measured(programs, asked)
     for test in known.failing:
-        print(f"left out, fails without a mutant: {test.name}")
+        print(f"left out, fails without a mutant, or takes too long: {test.name}")
     reached = reached_by_mutant(known)
     started, lock = time.monotonic(), threading.Lock()
 

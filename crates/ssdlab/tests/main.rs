@@ -32,6 +32,7 @@ mod timelines;
 mod traces;
 mod units;
 mod victims;
+mod wait_reasons;
 mod warm_up;
 mod write_buffer;
 

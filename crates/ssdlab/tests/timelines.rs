@@ -5,7 +5,7 @@ use crate::common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, Layers, Order, PoolScope, PreconditionKind, Trigger};
 use ssdlab::flash::{OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
-use ssdlab::stats::Part;
+use ssdlab::stats::{Completion, Part};
 use ssdlab::units::{ChannelId, DieId};
 
 const PAGE: u64 = 4096;
@@ -314,7 +314,8 @@ fn timelines() {
     }
 }
 
-pub fn play(case: &Case, every_stage: bool) {
+/// Plays a case and compares. Returns the completions, by request.
+pub fn play(case: &Case, every_stage: bool) -> Vec<Completion> {
     let mut simulation = simulation(&case.config);
     simulation.ssd_mut().keep_trace();
     if every_stage {
@@ -344,6 +345,7 @@ pub fn play(case: &Case, every_stage: bool) {
     expected.sort_by_key(|&(resource, start, _)| (start, resource));
     assert_eq!(stages, expected, "{}: stages (every stage played: {every_stage})", case.name);
     simulation.finish().unwrap();
+    completions
 }
 
 /// ae2022 section 3: a block of 128 pages of which 30 % are valid costs about 9.8 ms of copies and 0.7 ms of erase.
