@@ -544,8 +544,11 @@ class Results:
         same = old.get("sources") == sources
         self.head = {"sources": sources, "tests": tested}
         self.verdicts: dict[str, dict[str, str]] = old.get("verdicts", {}) if same else {}
+        # These are tried again, after those that have not been tried.
+        self.again: set[str] = set()
         if same and old.get("tests") != tested:
-            self.verdicts = {name: found for name, found in self.verdicts.items() if found["outcome"] == "caught"}
+            self.again = {name for name, found in self.verdicts.items() if found["outcome"] != "caught"}
+            self.verdicts = {name: found for name, found in self.verdicts.items() if name not in self.again}
 
     def put(self, mutant: Mutant, found: dict[str, str]) -> None:
         """Notes what became of one, at once."""
@@ -600,7 +603,8 @@ def main() -> None:
             print(*(text for *_, text in errors(messages)), sep="\n", file=sys.stderr)
             sys.exit("error: the tests do not compile with the mutants")
         programs = [message["executable"] for message in messages if message.get("executable")]
-        try_all([mutant for mutant in chosen if mutant.name not in results.verdicts], programs, results, asked)
+        todo = [mutant for mutant in chosen if mutant.name not in results.verdicts]
+        try_all(sorted(todo, key=lambda mutant: mutant.name in results.again), programs, results, asked)
     report(chosen, parts, results.verdicts)
 
 

@@ -765,7 +765,7 @@ fn work(config: &Config, requests: &[Request]) -> Work {
 }
 
 /// The same with a cache in front of the array or of each drive.
-fn drawn_with_cache(case: u64) -> (Config, Vec<Request>) {
+pub fn drawn_with_cache(case: u64) -> (Config, Vec<Request>) {
     let (mut config, requests) = drawn(case);
     let mut rng = Rng::new(case, "arrays and caches");
     let policies = [CachePolicy::Lru, CachePolicy::Cflru, CachePolicy::Bplru, CachePolicy::Fab];

@@ -2,13 +2,16 @@
 //! 200 us program, 102.4 us a page on the bus; two chips of one die each on one channel, so that even pages are on chip 0 and odd ones on
 //! chip 1. A page of 4,096 bytes takes 4,096 ns on a link of 1,000 bytes per us.
 
-use crate::common::{one_die, plan, simulation};
+use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play, read, write};
-use ssdlab::config::{Config, Host};
+use ssdlab::blocked::{Blocked, Parts};
+use ssdlab::config::{Config, Host, Order};
 use ssdlab::request::{Request, RequestKind};
-use ssdlab::simulation::{Control, Simulation, run};
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
+use ssdlab::ssd::Counters;
 use ssdlab::stats::InterfaceStats;
-use ssdlab::stats::Part::{Array, BusQueue, Controller, HostQueue, Link, Transfer};
+use ssdlab::stats::Part::{Array, BusQueue, Controller, DieQueue, HostQueue, Link, Transfer};
 
 const NO_COST: Host = Host { link_bytes_per_us: 0, command_ns: 0, completion_ns: 0, cores: 1, slots: 0 };
 const ALL: Host = Host { link_bytes_per_us: 1_000, command_ns: 1_000, completion_ns: 500, ..NO_COST };
@@ -111,6 +114,57 @@ fn cases() -> Vec<Case> {
             stages: vec![bus(0, 4_096, 106_496), array(0, 106_496, 306_496), array(1, 1_000, 26_000), bus(0, 106_496, 208_896)],
         },
         Case {
+            // The core fetches the second until 129,000.
+            name: "a command whose completion takes no time needs no core for it",
+            config: drive(Host { command_ns: 1_000, ..NO_COST }),
+            requests: vec![read(0, 0), read(128_000, 1)],
+            responses: vec![
+                (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
+                (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
+            ],
+            stages: vec![array(0, 1_000, 26_000), bus(0, 26_000, 128_400), array(1, 129_000, 154_000), bus(0, 154_000, 256_400)],
+        },
+        Case {
+            // The core completes the first until 128,400.
+            name: "a command whose fetch takes no time needs no core for it",
+            config: drive(Host { completion_ns: 1_000, ..NO_COST }),
+            requests: vec![read(0, 0), read(128_000, 1)],
+            responses: vec![
+                (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
+                (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
+            ],
+            stages: vec![array(0, 0, 25_000), bus(0, 25_000, 127_400), array(1, 128_000, 153_000), bus(0, 153_000, 255_400)],
+        },
+        Case {
+            name: "a core serves one command after the other, if only for a nanosecond",
+            config: drive(Host { command_ns: 1, ..NO_COST }),
+            requests: vec![read(0, 0), read(0, 1)],
+            responses: vec![
+                (127_401, vec![(Controller, 1), (Array, 25_000), (Transfer, 102_400)]),
+                (229_801, vec![(Controller, 2), (Array, 25_000), (BusQueue, 102_399), (Transfer, 102_400)]),
+            ],
+            stages: vec![array(0, 1, 25_001), bus(0, 25_001, 127_401), array(1, 2, 25_002), bus(0, 127_401, 229_801)],
+        },
+        Case {
+            // Nothing keeps the second read on its way: it goes before the write, which has waited for the die.
+            name: "a command reaches the drive before the drive decides what begins at that instant",
+            config: changed(drive(LINK), |c| c.scheduler.order = Order::FrFcfs),
+            requests: vec![read(0, 0), write(10_000, 2), read(127_400, 4)],
+            responses: vec![
+                (131_496, vec![(Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+                (547_200, vec![(Link, 4_096), (DieQueue, 240_704), (Transfer, 102_400), (Array, 200_000)]),
+                (131_496, vec![(Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
+            ],
+            stages: vec![
+                array(0, 0, 25_000),
+                bus(0, 25_000, 127_400),
+                array(0, 127_400, 152_400),
+                bus(0, 152_400, 254_800),
+                bus(0, 254_800, 357_200),
+                array(0, 357_200, 557_200),
+            ],
+        },
+        Case {
             name: "with one slot a command waits outside until the one before is complete",
             config: drive(Host { slots: 1, ..NO_COST }),
             requests: vec![read(0, 0), read(0, 1)],
@@ -176,6 +230,57 @@ fn sequential_requests_are_those_of_the_host() {
     completions.sort_by_key(|completion| completion.index);
     let sequential: Vec<bool> = completions.iter().map(|completion| completion.sequential).collect();
     assert_eq!(sequential, [false, true, true, true, true, true, true, true]);
+}
+
+#[test]
+fn trims_and_flushes_neither_are_sequential_nor_come_between() {
+    let beside = |kind, page| Request { kind, ..read(0, page) };
+    let flush = Request { offset: 0, length: 0, ..beside(RequestKind::Flush, 0) };
+    let requests = [read(0, 0), beside(RequestKind::Trim, 1), read(0, 1), flush, read(0, 2)];
+    let mut simulation = simulation(&drive(LINK));
+    requests.into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    let sequential: Vec<bool> = completions.iter().map(|completion| completion.sequential).collect();
+    assert_eq!(sequential, [false, false, true, false, true]);
+}
+
+/// What a drive or an array does with requests: by request, when it was complete and where its time went, and what was counted.
+fn played(config: &Config, requests: &[Request]) -> (Vec<(u64, Parts, Option<Blocked>)>, Vec<Counters>) {
+    let plan = Plan { verify: Verify::End, ..Plan::new(config.clone(), 7) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.take_completions();
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.index);
+    let counters = simulation.storage().drives().into_iter().map(|drive| drive.counters()).collect();
+    simulation.finish().unwrap();
+    (completions.iter().map(|completion| (completion.completed_ns, completion.parts(), completion.blocked_by())).collect(), counters)
+}
+
+/// Drives and arrays of all kinds, also with caches, behind a host interface that costs nothing and has room for all commands.
+#[test]
+fn limits_that_are_never_reached_change_nothing() {
+    for case in 0..200 {
+        let (mut config, requests) = if case % 3 == 0 {
+            crate::arrays::drawn_with_cache(case)
+        } else {
+            let mut rng = Rng::new(case, "limits");
+            let mut config = random_config(&mut rng);
+            mapping_units(&rng, &mut config);
+            if case % 3 == 1 {
+                random_cache(&mut rng, &mut config);
+            }
+            let requests = random_requests(&mut rng, &config, 100);
+            (config, requests)
+        };
+        config.host = NO_COST;
+        let without = played(&config, &requests);
+        config.host.slots = 1_000_000;
+        assert!(without == played(&config, &requests), "case {case}: {config:#?}");
+    }
 }
 
 #[test]

@@ -128,6 +128,19 @@ fn where_nobody_is_excluded_it_pauses_at_its_next_point_and_goes_on_when_idle() 
 }
 
 #[test]
+fn a_job_may_pause_at_each_of_its_points_and_each_pause_counts() {
+    // The first read comes during the first move, the second during the next, one idle time later.
+    let first = WRITE + IDLE;
+    let second = first + MOVE + READ + IDLE;
+    let third = second + MOVE + READ + IDLE;
+    let mut simulation = submitted(&config(Scope::None), &[write(0, 0), read(first + 1_000, 9), read(second + 1_000, 9)]);
+    let expected = [vec![(first, first + MOVE), (second, second + MOVE)], job(third, 1)].concat();
+    assert_eq!(collection(&mut simulation, 100_000_000), expected);
+    assert_eq!(counted(&simulation), (1, 2));
+    simulation.finish().unwrap();
+}
+
+#[test]
 fn a_request_during_the_erase_finds_no_point_to_pause_at() {
     let whole = job(WRITE + IDLE, 3);
     let mut simulation = submitted(&config(Scope::None), &[write(0, 0), read(whole[3].0 + 1, 9)]);

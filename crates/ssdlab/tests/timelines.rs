@@ -171,6 +171,23 @@ fn cases() -> Vec<Case> {
             stages: vec![array(0, 0, 25_000), bus(0, 25_000, 127_400), bus(0, 127_400, 229_800)],
         },
         Case {
+            // The first write leaves the first plane at its second page, the second plane at its first.
+            name: "multi-plane programs need one page offset: until both planes are at the same one they follow each other",
+            config: changed(planes(true), |c| c.device.multiplane_aligned = true),
+            requests: vec![write(0, 0), pages(write(1_000_000, 0), 2), write(2_000_000, 1), pages(write(3_000_000, 0), 2)],
+            responses: vec![
+                write_parts(),
+                (604_800, vec![(DieQueue, 302_400), (Transfer, 102_400), (Array, 200_000)]),
+                write_parts(),
+                (404_800, vec![(BusQueue, 102_400), (Transfer, 102_400), (Array, 200_000)]),
+            ],
+            stages: [
+                write_stages(&[0, 1_000_000, 1_302_400, 2_000_000]),
+                vec![bus(0, 3_000_000, 3_102_400), bus(0, 3_102_400, 3_204_800), array(0, 3_204_800, 3_404_800)],
+            ]
+            .concat(),
+        },
+        Case {
             name: "cache program: the second transfer overlaps the first program",
             config: cache(one_die()),
             requests: vec![write(0, 0), write(0, 1)],

@@ -4,7 +4,7 @@
 
 use crate::common::{one_die, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play};
-use ssdlab::config::{Config, Frontier, Priority, Scope, Victim};
+use ssdlab::config::{Config, Frontier, Priority, Scope, UnmappedRead, Victim};
 use ssdlab::ftl::Ftl;
 use ssdlab::gc::untimed::{self, Packs, UntimedCounts};
 use ssdlab::gc::victim::Picker;
@@ -111,6 +111,13 @@ fn cases() -> Vec<Case> {
             requests: vec![quarters_of(Write, 0, 0, 8)],
             responses: vec![(404_800, vec![(BusQueue, 102_400), (Transfer, 102_400), (Array, 200_000)])],
             stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(0, 102_400, 204_800), array(1, 204_800, 404_800)],
+        },
+        Case {
+            name: "units without data lie as their addresses do: a read of four that belong to two pages is two reads",
+            config: changed(quarters(), |c| c.ftl.unmapped_read = UnmappedRead::Flash),
+            requests: vec![quarters_of(Read, 0, 2, 4), quarters_of(Read, 1_000_000, 4, 4)],
+            responses: vec![(254_800, vec![(DieQueue, 127_400), (Array, 25_000), (Transfer, 102_400)]), read_parts()],
+            stages: [read(0), read(127_400), read(1_000_000)].concat(),
         },
         Case {
             name: "a part of a unit is written after a read of its page, together with the unit behind it",

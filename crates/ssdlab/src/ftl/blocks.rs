@@ -439,3 +439,89 @@ impl Blocks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::ftl::Ftl;
+    use crate::units::Lpn;
+
+    /// The last of the pools.
+    const POOL: PoolId = PoolId(1);
+
+    /// Two pools of eight blocks of four pages. All exported pages are written, which closes four blocks of each.
+    fn drive() -> Ftl {
+        let mut config = Config::default();
+        config.device.channels = 2;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 4;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry().exported_pages);
+        ftl.check().unwrap();
+        ftl
+    }
+
+    /// The first block on the pool's free list.
+    fn free(ftl: &mut Ftl) -> &mut Block {
+        let block = ftl.blocks.free_blocks(POOL).next().expect("four are free");
+        &mut ftl.blocks.blocks[block.index()]
+    }
+
+    /// The pool's oldest closed block.
+    fn closed(ftl: &mut Ftl) -> &mut Block {
+        let block = ftl.blocks.blocks_by_age(POOL).next().expect("four are closed");
+        &mut ftl.blocks.blocks[block.index()]
+    }
+
+    fn found(what: &str, spoil: impl FnOnce(&mut Ftl)) {
+        let mut ftl = drive();
+        spoil(&mut ftl);
+        let reason = ftl.check().err().unwrap_or_else(|| panic!("not found: {what}"));
+        assert!(reason.contains(what), "{what}: {reason}");
+    }
+
+    #[test]
+    fn a_contradiction_between_two_counts_of_one_thing_is_found() {
+        found("on the free list of pool 1 but is Open", |ftl| free(ftl).state = BlockState::Open);
+        found("on the free list of pool 1 but is Free", |ftl| free(ftl).programmed = 1);
+        found("pool 1 counts 5 free blocks and lists 4", |ftl| ftl.blocks.free_count[1] += 1);
+        found("listed under 4 valid pages and has 3", |ftl| closed(ftl).valid = 3);
+        found("closed with 3 pages programmed", |ftl| closed(ftl).programmed = 3);
+        found("marks 3 pages valid and counts 4", |ftl| closed(ftl).invalid = 1);
+        found("pool 1 counts 15 valid pages and has 16", |ftl| ftl.blocks.valid_in_pool[1] -= 1);
+        found("pool 1 counts 1 erases and has 0", |ftl| ftl.blocks.erases_in_pool[1] += 1);
+        found("4 blocks by age and has 3 closed", |ftl| closed(ftl).state = BlockState::Open);
+        found("more than one victim", |ftl| {
+            for _ in 0..2 {
+                let block = ftl.blocks.blocks_by_age(POOL).next().expect("four are closed");
+                ftl.blocks.make_victim(POOL, block);
+            }
+        });
+        found("listed as older", |ftl| {
+            let by_age: Vec<BlockId> = ftl.blocks.blocks_by_age(POOL).collect();
+            ftl.blocks.closed_at[by_age[1].index()] = ftl.blocks.closed_at[by_age[0].index()];
+        });
+        found("mapped pages are wrong", |ftl| ftl.mapped[0] -= 1);
+    }
+
+    #[test]
+    fn a_frontier_that_cannot_go_on_is_found() {
+        let fill = |ftl: &mut Ftl, block, next_page| *ftl.pools[1].host_mut() = crate::ftl::Frontier { block, next_page };
+        found("from page 0 on, which cannot be", |ftl| {
+            let free = ftl.blocks.free_blocks(POOL).next().expect("four are free");
+            fill(ftl, free, 0);
+        });
+        found("from page 0 on, which cannot be", |ftl| {
+            let ppn = ftl.allocate_host(POOL).ppn;
+            ftl.commit_write(POOL, Lpn(1), ppn);
+            let block = ftl.geometry().split_page(ppn).0;
+            fill(ftl, block, 0);
+        });
+        found("from page 0 on, which cannot be", |ftl| {
+            let other = ftl.blocks.take_free(PoolId(0));
+            fill(ftl, other, 0);
+        });
+    }
+}

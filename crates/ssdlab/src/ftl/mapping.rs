@@ -345,6 +345,21 @@ mod tests {
     }
 
     #[test]
+    fn a_loaded_map_takes_large_pages_only_where_much_of_it_is_stored() {
+        let geometry = Geometry::new(&Config::default());
+        let dense_with = |stored: u32| {
+            let mut map = Mapping::new(&geometry);
+            map.fill(geometry.exported_pages);
+            (0..stored).for_each(|lpn| _ = map.set(&geometry, Lpn(lpn), Ppn(lpn)));
+            let (forward, backward, filled) = map.parts();
+            let map = Mapping::from_parts(&geometry, forward.to_vec(), backward.to_vec(), filled).unwrap();
+            [map.forward.dense, map.backward.dense]
+        };
+        assert_eq!(dense_with(1), [false, false]);
+        assert_eq!(dense_with(geometry.exported_pages / 2), [true, true]);
+    }
+
+    #[test]
     fn a_page_is_relocated_only_from_where_it_lies() {
         let geometry = Geometry::new(&Config::default());
         let mut map = Mapping::new(&geometry);

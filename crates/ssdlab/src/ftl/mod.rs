@@ -386,3 +386,76 @@ impl Ftl {
         self.pools[pool.index()].job_fills(block)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(blocks: u32, pages_per_block: u32) -> Config {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = blocks;
+        config.device.pages_per_block = pages_per_block;
+        config.device.overprovisioning = 0.5;
+        config
+    }
+
+    /// A search for pages with data or operations finds each, alone in its chunk or not, and skips whole chunks without.
+    #[test]
+    fn chunks_without_data_and_operations_are_skipped() {
+        let mut ftl = Ftl::new(&config(63, 4096));
+        let end = ftl.geometry().exported_pages;
+        assert!(end > 3 * MAPPED_PAGES && !end.is_multiple_of(MAPPED_PAGES), "{end}");
+        assert_eq!(ftl.skip_unmapped(5, end), end);
+        let (third, lpn) = (2 * MAPPED_PAGES, Lpn(2 * MAPPED_PAGES + 7));
+        let pool = ftl.geometry().static_pool(lpn);
+        let ppn = ftl.allocate_host(pool).ppn;
+        ftl.commit_write(pool, lpn, ppn);
+        assert_eq!([0, 5, third, third + 9].map(|from| ftl.skip_unmapped(from, end)), [third, third, third, third + 9], "one page has data");
+        ftl.trim(lpn);
+        assert_eq!(ftl.skip_unmapped(0, end), end, "none has");
+        ftl.set_chain(lpn, None, Some((1, 2)));
+        assert_eq!(ftl.skip_unmapped(0, end), third, "an operation on one is under way");
+        ftl.set_chain(lpn, Some((1, 2)), Some((1, 3)));
+        assert_eq!((ftl.skip_unmapped(0, end), ftl.chain(lpn)), (third, Some((1, 3))));
+        ftl.set_chain(lpn, Some((1, 3)), None);
+        assert_eq!((ftl.skip_unmapped(0, end), ftl.chain(lpn)), (end, None), "none is");
+        assert_eq!(ftl.skip_unmapped(5, 5), 5);
+    }
+
+    /// Eight blocks of four pages: all but the reserve, the open blocks and half a block. Of four units a page also three that are left over in
+    /// each block and in the program under way.
+    #[test]
+    fn a_pool_has_room_for_all_that_leaves_a_page_to_gain() {
+        let room = |change: fn(&mut Config)| {
+            let mut config = config(8, 4);
+            change(&mut config);
+            Ftl::new(&config).room_of_pool()
+        };
+        assert_eq!(room(|c| c.ftl.frontier = crate::config::Frontier::Shared), (8 - 1 - 1) * 4 + 2);
+        assert_eq!(room(|c| c.ftl.frontier = crate::config::Frontier::Separate), (8 - 1 - 2) * 4 + 2);
+        let units = |c: &mut Config| {
+            c.ftl.frontier = crate::config::Frontier::Shared;
+            c.ftl.map_unit_bytes = Some(c.device.page_bytes / 4);
+        };
+        assert_eq!(room(units), (8 - 1 - 1) * 16 + 8 - 3 * (8 + 1));
+    }
+
+    /// What wants collection once it has taken another block is known one block ahead.
+    #[test]
+    fn collection_is_foreseen_one_block_ahead() {
+        let mut config = config(8, 4);
+        config.gc.soft = 4.0;
+        let mut ftl = Ftl::new(&config);
+        let pool = PoolId(0);
+        let seen: Vec<_> = (0..5)
+            .map(|_| {
+                let seen = (ftl.blocks().free_count(pool), ftl.wants_collection_after_one_block(pool), ftl.wants_collection(pool));
+                ftl.blocks.take_free(pool);
+                seen
+            })
+            .collect();
+        assert_eq!(seen, [(8, false, false), (7, false, false), (6, false, false), (5, false, false), (4, true, false)]);
+        assert!(ftl.wants_collection_after_one_block(pool) && ftl.wants_collection(pool), "three are free");
+    }
+}

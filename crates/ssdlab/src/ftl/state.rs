@@ -281,6 +281,60 @@ mod tests {
         assert!(loaded(&config, &with_a_gap).unwrap_err().contains("contradicts itself"));
     }
 
+    /// The first line, the shape, and what is compressed behind them.
+    fn unpacked(config: &Config, ftl: &Ftl) -> (Vec<u8>, Vec<u8>) {
+        let mut saved = Vec::new();
+        ftl.save(config, &mut saved).unwrap();
+        let ends: Vec<usize> = (0..saved.len()).filter(|&at| saved[at] == b'\n').collect();
+        let packed = saved.split_off(ends[1] + 1);
+        (saved, zstd::decode_all(packed.as_slice()).unwrap())
+    }
+
+    #[test]
+    fn damage_is_found_whatever_the_compression_says() {
+        let (config, ftl) = drive();
+        let (head, whole) = unpacked(&config, &ftl);
+        let load = |content: &[u8]| {
+            let bytes = [head.clone(), zstd::encode_all(content, 3).unwrap()].concat();
+            Ftl::load(&config, bytes.as_slice()).map(|_| ())
+        };
+        load(&whole).unwrap();
+        let refused = |reason: &str, damage: fn(&mut Vec<u8>)| {
+            let mut content = whole.clone();
+            damage(&mut content);
+            let found = load(&content).expect_err(reason);
+            assert!(found.contains(reason), "{reason}: {found}");
+        };
+        refused("its hash differs", |content| *content.last_mut().unwrap() ^= 1);
+        refused("more in it than a state", |content| content.push(0));
+        refused("truncated", |content| _ = content.pop());
+        // The first eight bytes are the length of the first array.
+        refused("an array has the wrong length", |content| content[0] ^= 1);
+    }
+
+    #[test]
+    fn a_drive_on_which_host_and_jobs_fill_one_block_is_loaded() {
+        let (mut config, _) = drive();
+        config.ftl.frontier = crate::config::Frontier::Shared;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry.exported_pages - 1);
+        loaded(&config, &ftl).unwrap().check().unwrap();
+    }
+
+    /// States that were saved before there were units are those of drives whose unit is the page.
+    #[test]
+    fn the_shape_of_a_drive_without_units_is_known_by_the_hash_it_always_had() {
+        let (mut config, _) = drive();
+        let pages = shape_hash(&config);
+        assert_eq!(pages, "79a1c96b157002cd16b20c033fe6aebdd13900b1fc5899547d287b000c132aaa");
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes);
+        assert_eq!(shape_hash(&config), pages, "a unit is a page");
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes / 2);
+        let halves = shape_hash(&config);
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes / 4);
+        assert!(halves != pages && shape_hash(&config) != halves);
+    }
+
     /// Runs from the first two end with a panic. In the others a pool may come to hold so much that no write finds a place there.
     #[test]
     fn a_state_that_no_run_could_go_on_from_is_refused() {

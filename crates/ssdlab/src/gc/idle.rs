@@ -146,6 +146,7 @@ mod tests {
         config.gc.idle_us = 100;
         let mut idle = Idle::new(&config, 64).expect("idle time is the trigger");
         assert_eq!(idle.requests_ended(1_000), Some(101_000));
+        assert_eq!(idle.requests_ended(1_000), None, "that timer is there");
         assert_eq!((idle.timer(101_000, true), idle.is_due()), (None, false), "a request is outstanding");
         assert_eq!(idle.requests_ended(200_000), Some(300_000));
         assert_eq!(idle.requests_ended(250_000), None, "the timer that is there comes first");
@@ -154,5 +155,23 @@ mod tests {
         assert!(idle.begin(350_000, false).is_some());
         assert_eq!((idle.is_idle(), idle.is_due()), (true, false));
         assert_eq!((idle.timer(400_000, false), idle.is_due()), (None, false), "it is idle already");
+    }
+
+    #[test]
+    fn an_old_timer_does_not_take_the_place_of_a_new_one() {
+        let mut config = Config::default();
+        config.gc.trigger = Trigger::Idle;
+        config.gc.idle_timeout = IdleTimeout::Adaptive;
+        config.gc.idle_us = 100;
+        let mut idle = Idle::new(&config, 64).expect("idle time is the trigger");
+        assert_eq!(idle.requests_ended(0), Some(100_000));
+        idle.worked();
+        idle.adapt(false);
+        assert_eq!(idle.requests_ended(10_000), Some(60_000), "the timeout is 50 us now");
+        assert_eq!((idle.timer(60_000, true), idle.is_due()), (None, false), "a request is outstanding");
+        assert_eq!(idle.requests_ended(90_000), Some(140_000));
+        assert_eq!((idle.timer(100_000, false), idle.is_due()), (None, false), "too early, and the timer of 140 us is there");
+        assert_eq!(idle.requests_ended(120_000), None, "it is still");
+        assert_eq!((idle.timer(140_000, false), idle.is_due()), (Some(170_000), false));
     }
 }

@@ -438,3 +438,122 @@ impl Jobs {
         self.of_mut(pool).ready = ready;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const DIE: DieId = DieId(0);
+    const POOL: PoolId = PoolId(0);
+
+    /// Blocks of ten pages, filled. Pages 3 and 8 of the first two hold no data any more.
+    fn drive() -> Ftl {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 10;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry().exported_pages);
+        [3, 8, 13, 18].into_iter().for_each(|lpn| _ = ftl.trim(Lpn(lpn)));
+        ftl
+    }
+
+    fn begin(ftl: &mut Ftl, jobs: &mut Jobs, victim: u32, ready: Ready) {
+        let moves = ftl.start_job(POOL, BlockId(victim));
+        assert_eq!(moves, 8);
+        jobs.start(DIE, POOL, BlockId(victim), moves, ready);
+    }
+
+    fn program(ftl: &mut Ftl, moved: &Move) {
+        let to = ftl.allocate_move(POOL).ppn;
+        assert!(ftl.commit_move(POOL, moved.lpn, moved.from, to));
+    }
+
+    /// What a job does with several moves in flight, counted beside it: pages go out of the buffer in the order in which they came in, each
+    /// once, no more are on their way than may be, and of the steps that are ready the one goes first that became ready first.
+    fn play(ftl: &mut Ftl, jobs: &mut Jobs, most: usize, out_of_order: Option<Lpn>, clock: &mut u64) -> Vec<Lpn> {
+        let mut next_ready = || {
+            *clock += 10;
+            (*clock, *clock)
+        };
+        let mut free: VecDeque<Ready> = vec![jobs.of(POOL).unwrap().ready(); most.min(8)].into();
+        let (mut buffered, mut read, mut first) = (VecDeque::<(Lpn, Ready)>::new(), Vec::new(), out_of_order);
+        loop {
+            let may_read = read.len() < 8 && !free.is_empty();
+            assert_eq!(jobs.may_move(POOL), !free.is_empty());
+            let programs = buffered.front().is_some_and(|&(_, ready)| !may_read || ready < free[0]);
+            let erases = read.len() == 8 && buffered.is_empty();
+            assert_eq!((jobs.next_is_program(ftl, POOL), jobs.next_is_erase(ftl, POOL)), (programs, erases));
+            let step = match first.take() {
+                Some(lpn) => jobs.move_out_of_order(ftl, POOL, lpn, ftl.lookup(lpn).unwrap()),
+                None => jobs.next_step(ftl, POOL),
+            };
+            jobs.begin_step(POOL, step.moved());
+            assert!(jobs.of(POOL).unwrap().is_busy());
+            let ready = next_ready();
+            match step {
+                Step::Read(moved) => {
+                    free.pop_front().expect("no more are in flight than may be");
+                    read.push(moved.lpn);
+                    buffered.push_back((moved.lpn, ready));
+                    jobs.read_ended(ftl, POOL, ready);
+                    assert_eq!(jobs.buffered(POOL, moved.lpn).map(|moved| moved.from), Some(moved.from));
+                }
+                Step::Program(moved) => {
+                    assert_eq!(buffered.pop_front().map(|(lpn, _)| lpn), Some(moved.lpn));
+                    free.push_back(ready);
+                    program(ftl, &moved);
+                    jobs.move_ended(ftl, POOL, ready);
+                    assert_eq!(jobs.buffered(POOL, moved.lpn), None);
+                }
+                step => {
+                    assert_eq!((step, erases), (Step::Erase, true));
+                    return read;
+                }
+            }
+            assert!(!jobs.of(POOL).unwrap().is_busy());
+            let reads = free.front().filter(|_| read.len() < 8);
+            let expected = reads.into_iter().chain(buffered.front().map(|(_, ready)| ready)).min().copied().unwrap_or(ready);
+            assert_eq!(jobs.of(POOL).unwrap().ready(), expected);
+        }
+    }
+
+    #[test]
+    fn no_more_moves_are_in_flight_than_may_be_in_one_job_after_the_other() {
+        for most in [2, 3, 100] {
+            let (mut ftl, mut clock) = (drive(), 0);
+            let mut jobs = Jobs::new(ftl.geometry(), most);
+            let pages = |numbers: [u32; 8]| numbers.map(Lpn).to_vec();
+            for (victim, out_of_order, expected) in
+                [(0, None, pages([0, 1, 2, 4, 5, 6, 7, 9])), (1, Some(Lpn(12)), pages([12, 10, 11, 14, 15, 16, 17, 19]))]
+            {
+                begin(&mut ftl, &mut jobs, victim, (clock, clock));
+                assert_eq!(play(&mut ftl, &mut jobs, most as usize, out_of_order, &mut clock), expected, "{most} in flight");
+                jobs.end(DIE, POOL);
+                ftl.commit_erase(POOL, BlockId(victim));
+            }
+        }
+    }
+
+    #[test]
+    fn one_move_at_a_time_is_ready_when_the_one_before_has_ended() {
+        let mut ftl = drive();
+        let mut jobs = Jobs::new(ftl.geometry(), 1);
+        begin(&mut ftl, &mut jobs, 0, (5, 1));
+        assert_eq!((jobs.on_die(DIE), jobs.count(), jobs.of(POOL).unwrap().ready()), (1, 1, (5, 1)));
+        for time in 6..14 {
+            assert!(jobs.may_move(POOL) && !jobs.next_is_program(&ftl, POOL) && !jobs.next_is_erase(&ftl, POOL));
+            let Step::Move(moved) = jobs.next_step(&ftl, POOL) else { panic!("a page is moved in one step") };
+            jobs.begin_step(POOL, Some(moved));
+            assert_eq!(jobs.moving_page(POOL, moved.lpn), Some(&moved));
+            program(&mut ftl, &moved);
+            jobs.move_ended(&ftl, POOL, (time, 2));
+            assert_eq!((jobs.of(POOL).unwrap().ready(), jobs.of(POOL).unwrap().moving()), ((time, 2), None));
+        }
+        assert_eq!((jobs.next_is_erase(&ftl, POOL), jobs.next_step(&ftl, POOL)), (true, Step::Erase));
+        jobs.end(DIE, POOL);
+        assert_eq!((jobs.on_die(DIE), jobs.count(), jobs.of(POOL).is_none()), (0, 0, true));
+    }
+}

@@ -148,3 +148,37 @@ impl States {
         total
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SlabId;
+
+    const POOL: PoolId = PoolId(0);
+
+    /// lee2013 Fig. 7, from S0 to S3 and back, 10 ns in each state. T_hard is two blocks.
+    #[test]
+    fn a_pool_goes_through_the_states_of_figure_7() {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        (config.gc.soft, config.gc.hard) = (4.0, 0.5);
+        let mut states = States::new(&config, &Geometry::new(&config));
+        let mut time = 0;
+        let mut after_10_ns = |states: &mut States, wanted, free| {
+            time += 10;
+            let change = states.update(time, POOL, Facts { wanted, excluded: false, free });
+            let stops = [QueueKind::Read, QueueKind::Write].map(|kind| states.stops(POOL, kind));
+            ((change.crossed_hard, change.may_enter_s3), states.is_short(POOL), stops)
+        };
+        assert_eq!(after_10_ns(&mut states, true, 3), ((false, false), false, [false, false]), "S0 ends");
+        assert_eq!(after_10_ns(&mut states, true, 1), ((true, true), true, [false, true]), "S1 ends");
+        let write = TxnId::new(7);
+        states.enter_s3(POOL, write);
+        assert_eq!((states.any_urgent(), states.urgent(POOL)), (true, Some(write)));
+        assert_eq!(after_10_ns(&mut states, true, 1), ((false, false), true, [true, true]), "S2 ends");
+        states.leave_s3(POOL);
+        assert_eq!((states.any_urgent(), states.urgent(POOL)), (false, None));
+        assert_eq!(after_10_ns(&mut states, false, 1), ((true, false), false, [false, false]), "S3 ends");
+        assert_eq!(states.times(45), [10 + 5, 10, 10, 10]);
+    }
+}

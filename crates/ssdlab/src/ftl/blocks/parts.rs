@@ -115,3 +115,40 @@ impl Blocks {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::ftl::Ftl;
+
+    #[test]
+    fn arrays_that_no_drive_saves_are_refused() {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 4;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry().exported_pages);
+        let (geometry, blocks) = (ftl.geometry(), ftl.blocks());
+        let parts = || blocks.parts().to_vec();
+        assert_eq!(Blocks::from_parts(geometry, &parts()).unwrap().parts(), blocks.parts());
+        // Block 0 is closed, block 7 free.
+        let refused = |reason: &str, array: usize, place: usize, value: u32| {
+            let mut parts = parts();
+            parts[array][place] = value;
+            let found = Blocks::from_parts(geometry, &parts).err().unwrap_or_else(|| panic!("not refused: {reason}"));
+            assert!(found.contains(reason), "{reason}: {found}");
+        };
+        refused("block 7 has 5 of 4 pages programmed", 0, 7, 5);
+        refused("block 7 has more erases", 1, 7, 1 << 31);
+        refused("block 7 has more invalid than programmed pages", 2, 7, 1);
+        refused("block 8 does not exist", 4, 0, 8);
+        let first = parts()[4][0];
+        refused("stands in two lists", 4, 1, first);
+        let age = parts()[5][0];
+        refused("were closed at one moment", 5, 1, age);
+        refused("block 0 has more erases, or is older", 6, 0, 1 << 30);
+    }
+}
