@@ -5,7 +5,7 @@
 use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play, read, write};
 use ssdlab::blocked::{Blocked, Parts};
-use ssdlab::config::{Config, Host, Order};
+use ssdlab::config::{Config, Host, Order, PreconditionKind, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
@@ -281,6 +281,17 @@ fn limits_that_are_never_reached_change_nothing() {
         config.host.slots = 1_000_000;
         assert!(without == played(&config, &requests), "case {case}: {config:#?}");
     }
+}
+
+/// Idle time begins with the run: the jobs end before the first request comes.
+#[test]
+fn a_drive_behind_it_collects_before_the_first_request() {
+    let mut config = drive(LINK);
+    config.ftl.precondition.kind = PreconditionKind::Soft;
+    config.gc.soft = 2.0;
+    (config.gc.trigger, config.gc.idle_us, config.gc.idle_free) = (Trigger::Idle, 100, 2.0);
+    let jobs = |host: Host| played(&Config { host, ..config.clone() }, &[read(200_000_000, 0)]).1[0].idle_jobs;
+    assert!(jobs(LINK) > 0 && jobs(LINK) == jobs(NO_COST));
 }
 
 #[test]

@@ -1274,6 +1274,19 @@ fn statistics_of_figure_6c() {
         .result(result)]);
 }
 
+/// X has two pages on each of two chips, and its pages on the first end long before those behind three reads on the other: the last read
+/// passes both.
+#[test]
+fn each_chip_of_a_request_counts_once_and_each_request_that_passes_others() {
+    let mut simulation = Simulation::new(&Plan::new(cycles(2, read_bypass), 1), &Control::default()).unwrap();
+    for request in [read(0, 0)].into_iter().chain(read_each(0, 1, 2, 3)).chain([reads(0, 30, 4), read(500, 40)]) {
+        simulation.submit(request).unwrap();
+    }
+    let slack = simulation.finish().unwrap().slack;
+    assert_eq!(slack.chips.unwrap().read, Some((5.0 * 1.0 + 2.0) / 6.0));
+    assert_eq!(slack.passed.unwrap().read, Some(1.0 / 6.0));
+}
+
 /// Footnote 3: what an estimate was wrong by on average, over those of its kind that ended within a second, is added to the next.
 #[test]
 fn error_feedback() {

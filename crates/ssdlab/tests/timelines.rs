@@ -6,7 +6,7 @@ use ssdlab::config::{Config, Frontier, Layers, Order, PoolScope, PreconditionKin
 use ssdlab::flash::{OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::stats::{Completion, Part};
-use ssdlab::units::{ChannelId, DieId};
+use ssdlab::units::{ChannelId, DieId, Lpn};
 
 const PAGE: u64 = 4096;
 
@@ -394,6 +394,23 @@ fn a_job_of_30_percent_valid_pages_on_the_ae2022_drive() {
         assert_eq!((gc[0].start, gc.last().unwrap().end), (128_332_400, 128_332_400 + moves_ns + 700_000));
         assert_eq!(simulation.ssd().counters().jobs, 1);
     }
+}
+
+/// Writes without an address rule go to the first free die, and there to one plane after the other.
+#[test]
+fn the_planes_of_a_die_take_turns_where_writes_go_by_load() {
+    let config = changed(one_die(), |c| {
+        c.device.planes_per_die = 3;
+        c.ftl.pool = PoolScope::Plane;
+        c.ftl.allocation = ssdlab::config::Allocation::Dynamic;
+    });
+    let mut simulation = simulation(&config);
+    (0..5).for_each(|page| _ = simulation.submit(write(1_000_000 * page, page)).unwrap());
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    let planes = (0..5).map(|page| ftl.geometry().pool_of_page(ftl.lookup(Lpn(page)).unwrap()).0);
+    assert_eq!(planes.collect::<Vec<_>>(), [0, 1, 2, 0, 1]);
+    simulation.finish().unwrap();
 }
 
 /// A chip that does one thing at a time is busy while any of its dies is, not half as long.

@@ -174,6 +174,48 @@ fn cases() -> Vec<Case> {
             .concat(),
         },
         Case {
+            // The job reads it from 8,302,400 on, with the transfer from 8,327,400 to 8,429,800.
+            name: "with merging a read that comes during the transfer out of its unit is answered when that is in the buffer",
+            config: changed(halves(), |c| c.gc.merge = true),
+            requests: [nine_writes(), vec![half_of(Read, 8_350_000, 1), last_read()]].concat(),
+            responses: [nine_parts(), vec![(79_800, vec![(Gc, 79_800)]), read_parts()]].concat(),
+            stages: [
+                nine_programs(),
+                [read(8_302_400), read(8_429_800), program(8_557_200), read(8_859_600), program(8_987_000)].concat(),
+                erase(9_289_400),
+                read(12_000_000).to_vec(),
+            ]
+            .concat(),
+        },
+        Case {
+            // The first page read ends at 8,429,800. The read has waited since before, so that it goes before the next, which is ready then.
+            name: "the next step of a job that gathers is ready when the one before has ended",
+            config: changed(halves(), |c| c.gc.priority = Priority::Fifo),
+            requests: [nine_writes(), vec![half_of(Read, 8_350_000, 20), last_read()]].concat(),
+            responses: [nine_parts(), vec![(207_200, vec![(Gc, 79_800), (Array, 25_000), (Transfer, 102_400)]), read_parts()]].concat(),
+            stages: [
+                nine_programs(),
+                [read(8_302_400), read(8_429_800), read(8_557_200), program(8_684_600), read(8_987_000), program(9_114_400)].concat(),
+                erase(9_416_800),
+                read(12_000_000).to_vec(),
+            ]
+            .concat(),
+        },
+        Case {
+            // The page of unit 5 is read second, for the host too, then that of unit 3. Units 1 and 5 are programmed, then 3.
+            name: "with merging a page that the host reads is read next, and not again in its turn",
+            config: changed(halves(), |c| (c.gc.merge, c.gc.moves_in_flight) = (true, 2)),
+            requests: [nine_writes(), vec![half_of(Read, 8_350_000, 5), last_read()]].concat(),
+            responses: [nine_parts(), vec![(207_200, vec![(Gc, 104_800), (Transfer, 102_400)]), read_parts()]].concat(),
+            stages: [
+                nine_programs(),
+                [read(8_302_400), read(8_429_800), read(8_557_200), program(8_684_600), program(8_987_000)].concat(),
+                erase(9_289_400),
+                read(12_000_000).to_vec(),
+            ]
+            .concat(),
+        },
+        Case {
             name: "with merging the write of a gathered unit takes its place, and a read its page's way out",
             config: changed(halves(), |c| c.gc.merge = true),
             requests: [nine_writes(), vec![half_of(Write, 8_440_000, 1), half_of(Read, 8_870_000, 5), last_read()]].concat(),

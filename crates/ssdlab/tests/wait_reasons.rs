@@ -76,14 +76,8 @@ fn of_planes() -> Reasons {
             vec![read_after(vec![(Gc, 2_182_200)]), read_after(vec![(DieQueue, 202_400)]), read_after(vec![(Gc, 204_800)])],
         ]
         .concat(),
-        stages: [
-            five_stages(),
-            read_stages(0, 4_302_400),
-            job(4_429_800, 4_782_200),
-            read_stages(0, 4_654_800),
-            read_stages(0, 6_282_200),
-        ]
-        .concat(),
+        stages: [five_stages(), read_stages(0, 4_302_400), job(4_429_800, 4_782_200), read_stages(0, 4_654_800), read_stages(0, 6_282_200)]
+            .concat(),
     };
     (case, [vec![None; 5], vec![Some(Blocked::Scope), Some(Blocked::HostOperation), Some(Blocked::GcOperation)]].concat())
 }

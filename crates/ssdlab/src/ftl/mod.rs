@@ -411,7 +411,11 @@ mod tests {
         let pool = ftl.geometry().static_pool(lpn);
         let ppn = ftl.allocate_host(pool).ppn;
         ftl.commit_write(pool, lpn, ppn);
-        assert_eq!([0, 5, third, third + 9].map(|from| ftl.skip_unmapped(from, end)), [third, third, third, third + 9], "one page has data");
+        assert_eq!(
+            [0, 5, third, third + 9].map(|from| ftl.skip_unmapped(from, end)),
+            [third, third, third, third + 9],
+            "one page has data"
+        );
         ftl.trim(lpn);
         assert_eq!(ftl.skip_unmapped(0, end), end, "none has");
         ftl.set_chain(lpn, None, Some((1, 2)));

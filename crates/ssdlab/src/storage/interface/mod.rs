@@ -468,3 +468,54 @@ impl<B: Store> Targets for Interface<B> {
         self.lower.groups()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config as Whole;
+    use crate::ftl::Ftl;
+    use crate::ssd::Ssd;
+
+    fn page_read() -> Request {
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false }
+    }
+
+    /// An interface that is wrong while it takes a command, and right again: only a check at every event sees that.
+    #[test]
+    fn a_contradiction_is_found_while_it_lasts() {
+        let mut config = Whole::default();
+        (config.host.slots, config.host.command_ns) = (2, 1_000);
+        for every_event in [false, true] {
+            let mut interface = Interface::new(&config.host, Ssd::new(&config, Ftl::new(&config), 1));
+            interface.check_every_event(every_event);
+            interface.begin();
+            interface.accept(0, 0, page_read());
+            interface.check_commands().unwrap();
+            interface.state.as_mut().unwrap().inside += 1;
+            interface.accept(0, 1, page_read());
+            interface.state.as_mut().unwrap().inside -= 1;
+            interface.settle(0);
+            let found = interface.check_commands().map_err(|error| error.to_string());
+            assert_eq!(found.is_err_and(|found| found.contains("in 2 slots")), every_event);
+        }
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_found() {
+        let mut config = Whole::default();
+        (config.host.slots, config.host.link_bytes_per_us) = (2, 100);
+        let found = |spoil: fn(&mut State)| {
+            let mut interface = Interface::new(&config.host, Ssd::new(&config, Ftl::new(&config), 1));
+            interface.begin();
+            interface.accept(0, 0, Request { kind: RequestKind::Write, ..page_read() });
+            interface.accept(0, 1, Request { kind: RequestKind::Write, ..page_read() });
+            let state = interface.state.as_mut().unwrap();
+            spoil(state);
+            state.recount().err().unwrap_or_default()
+        };
+        assert_eq!(found(|_| ()), "");
+        assert!(found(|state| state.inside = 1).contains("2 commands, 1 of them in 2 slots and 0 outside"));
+        assert!(found(|state| state.slots = 1).contains("2 of them in 1 slots"));
+        assert!(found(|state| state.inbound.swap(0, 1)).contains("not in the order"));
+    }
+}
