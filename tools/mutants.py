@@ -127,7 +127,7 @@ class Mutant:
 def holds(part: str, file: Path) -> bool:
     """Whether a source stands in a part of the core, as in `gc`, `storage/interface` and `ssd/units.rs`."""
     path = file.relative_to(CORE).as_posix()
-    return path == part or path == f"{part}.rs" or path.startswith(f"{part}/")
+    return path in (part, f"{part}.rs") or path.startswith(f"{part}/")
 
 
 def one_line(text: str) -> str:
@@ -532,7 +532,7 @@ def digest(texts: Iterable[str]) -> str:
 
 def without_tests(file: Path) -> str:
     """A source up to the tests at its end: new ones there change no mutant."""
-    return "".join(file.read_text().splitlines(keepends=True)[: lines_without_tests(file)])
+    return "".join(file.read_text().splitlines(keepends=True)[: lines_without_tests(file)]).rstrip()
 
 
 class Results:

@@ -303,6 +303,8 @@ mod tests {
         // Without `begun` the page is left out; with it, its copy takes a page and holds nothing.
         let mut left_out = ftl.clone();
         assert_eq!(left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()), Batch { end: 7, moves: 3, stale: 0, padding: 0 });
+        let mut alone = ftl.clone();
+        assert_eq!(alone.move_batch(POOL, victim, page, true, 1, |_, _| ()), Batch { end: 3, moves: 1, stale: 1, padding: 0 });
         let mut taken = Vec::new();
         let batch = ftl.move_batch(POOL, victim, page, true, 3, |before, free| taken.push((before, free)));
         assert_eq!(batch, Batch { end: 5, moves: 3, stale: 1, padding: 0 });
