@@ -246,8 +246,11 @@ fn trims_and_flushes_neither_are_sequential_nor_come_between() {
     assert_eq!(sequential, [false, false, true, false, true]);
 }
 
+/// When a request was complete, where its time went, and why it waited longest.
+type Response = (u64, Parts, Option<Blocked>);
+
 /// What a drive or an array does with requests: by request, when it was complete and where its time went, and what was counted.
-fn played(config: &Config, requests: &[Request]) -> (Vec<(u64, Parts, Option<Blocked>)>, Vec<Counters>) {
+fn played(config: &Config, requests: &[Request]) -> (Vec<Response>, Vec<Counters>) {
     let plan = Plan { verify: Verify::End, ..Plan::new(config.clone(), 7) };
     let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
     simulation.take_completions();
