@@ -36,6 +36,8 @@ pub struct Watch {
     pools: Vec<Seen>,
     /// Pools with a job.
     active: usize,
+    /// Requests that were outstanding in the drive after the instant before.
+    outstanding: usize,
     erases: u64,
     /// Instants at which the host took a free block while collection was wanted and there is a T_hard.
     pub takes: u64,
@@ -61,6 +63,7 @@ impl Watch {
             invalid: programmed - ftl.mapped_pages(),
             pools: Vec::new(),
             active: 0,
+            outstanding: 0,
             erases: 0,
             takes: 0,
             episodes: 0,
@@ -147,11 +150,12 @@ impl Watch {
         Ok(())
     }
 
-    /// A job begins while a request is outstanding.
+    /// A job begins while a request is outstanding, or at the instant at which the last ends: merged with a move, it may wait no longer.
     fn begins_for_requests(&mut self, simulation: &Simulation) -> Result<(), String> {
         let active = self.pools.iter().filter(|pool| pool.collects).count();
         let began = std::mem::replace(&mut self.active, active) < active;
-        if began && self.set_off && simulation.ssd().outstanding() == 0 {
+        let before = std::mem::replace(&mut self.outstanding, simulation.ssd().outstanding());
+        if began && self.set_off && before == 0 && self.outstanding == 0 {
             return Err(format!("at {} ns a job begins though no request is outstanding", simulation.now()));
         }
         Ok(())
