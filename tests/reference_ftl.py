@@ -64,6 +64,10 @@ class OutOfSpace(Exception):
     """A host write needs a block, and no garbage collection can provide one."""
 
 
+class EndlessCollection(Exception):
+    """Jobs that gain nothing follow each other. Only what is wrong on purpose does so."""
+
+
 @dataclass
 class Pool:
     """Blocks that share a free list, frontiers and garbage collection."""
@@ -473,7 +477,11 @@ class ReferenceFtl:
         ``begun``: a job has ended just before.
         """
         pool.starved = False
+        # Each gains an invalid page at least.
+        most = self.jobs + len(pool.blocks) * self.pages_per_block
         while self._wants_collection(pool) or (begun and self._goes_on(pool)):
+            if self.jobs > most:
+                raise EndlessCollection
             victim = self._victim(pool)
             if victim is None:
                 pool.starved = self._wants_collection(pool)
