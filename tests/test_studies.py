@@ -187,6 +187,7 @@ def test_verdicts(values: list[float], bounds: dict[str, float], verdict: str) -
         ("min(mean[npgc])", "change(mean[npgc, 4])", ["rows[1]", "change(mean[npgc, 4]): wrong number of arguments"]),
         ("min(mean[npgc])", "max(growth(mean[npgc]) - mean[rwp])", ["rows[1]", "growth(mean[npgc])", "lists of 1 and 2 numbers"]),
         ("min(mean[npgc])", "[mean[npgc]]", ["rows[1]", "[mean[npgc]] is not arithmetic"]),
+        ('what = "what cannot be"', 'what = ""', ["rows[1]", "what is missing"]),
         ("nothing.like.that", "change(nothing.like.that)", ["metrics.none", "wrong number of arguments"]),
         ("values = [4, 16]", 'values = [4, 16]\nlabels = ["<16", "16"]', ["no request size", "4"]),
         ('schemes = ["npgc", "rwp"]', 'schemes = "npgc"', ["schemes", "list of text"]),

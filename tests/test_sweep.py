@@ -133,7 +133,8 @@ def test_files_are_found_beside_the_sweeps(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_saved_definition_says_the_same(tmp_path: Path) -> None:
     loads = [{"label": "light", "time_scale": 0.5}, {"label": 'x "y" 😀', "set": {"gc.soft": 0.15}}]
-    grid = {"load": loads, "scheme": ["npgc"], "gc.scope": ["none"], "seed": [1, 2**64 - 1], "fit": ["trace", 1000]}
+    named_alike = [{"label": "chip", "set": {"gc.merge": "chip"}}]
+    grid = {"load": loads, "scheme": ["npgc"], "gc.scope": ["none"], "near": named_alike, "seed": [1, 2**64 - 1], "fit": ["trace", 1000]}
     described = define("sweep", {"device": "lee2013", "verify": "end", "set": {"gc.hard": 0.01}, "grid": grid})
     text = described.to_toml()
     again = define("sweep", tomllib.loads(text))

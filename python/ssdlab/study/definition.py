@@ -344,7 +344,7 @@ def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
             what = "a row with a published number is graded against it" if published else "it needs the published number (paper)"
             raise ConfigError(f"{where}: {key} = true: {what}")
     for key in ("what", "value"):
-        if key not in table:
+        if not table.get(key):
             raise ConfigError(f"{where}: {key} is missing")
     fields = {key: value for key, value in table.items() if key != "value"}
     given: dict[str, Any] = {"ours": study.get("ours", False), "calibrated": published and study.get("calibrated", False)}

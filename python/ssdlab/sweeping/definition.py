@@ -113,7 +113,7 @@ class Sweep:
         lines = [f"# A sweep of {len(self):,} points by ssdlab {version()}", *(_line(key, value) for key, value in self.options.items())]
         if self.set:
             lines += ["", f"[{SET}]", *(_line(key, value) for key, value in self.set.items())]
-        lines += ["", f"[{GRID}]", *(_line(axis.name, list(map(_written, axis.values))) for axis in self.axes)]
+        lines += ["", f"[{GRID}]", *(_line(axis.name, [_written(axis.name, value) for value in axis.values]) for axis in self.axes)]
         return "\n".join(lines) + "\n"
 
 
@@ -266,11 +266,10 @@ def _folder_name(named: Sequence[tuple[str, AxisValue]]) -> str:
     return f"{plain[:LONGEST_NAME]}-{hashlib.sha256(said.encode()).hexdigest()[:8]}"
 
 
-def _written(value: AxisValue) -> Any:
-    """A value of an axis as the file has it."""
-    plain = {**value.options, **value.set}
-    if len(plain) == 1 and value.value in plain.values():
-        return next(iter(plain.values()))
+def _written(axis: str, value: AxisValue) -> Any:
+    """A value of an axis as the file has it: alone where it is that of the option or the key which the axis is called after."""
+    if {**value.options, **value.set} == {axis: value.value}:
+        return value.value
     return {LABEL: value.value, **value.options, **({SET: value.set} if value.set else {})}
 
 
