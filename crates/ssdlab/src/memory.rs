@@ -4,7 +4,7 @@
 //! The estimate of a drive is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
 //! and what a workload touches later cannot be known.
 
-use std::collections::{TryReserveError, VecDeque};
+use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::path::Path;
 
 use crate::config::{ArrayLevel, Capacity, Config, Padding, PreconditionKind};
@@ -189,6 +189,18 @@ impl<T> Grows for Vec<T> {
 }
 
 impl<T> Grows for VecDeque<T> {
+    const BYTES: usize = size_of::<T>();
+
+    fn extent(&self) -> (usize, usize) {
+        (self.len(), self.capacity())
+    }
+
+    fn reserve_exactly(&mut self, more: usize) -> std::result::Result<(), TryReserveError> {
+        self.try_reserve_exact(more)
+    }
+}
+
+impl<T: Ord> Grows for BinaryHeap<T> {
     const BYTES: usize = size_of::<T>();
 
     fn extent(&self) -> (usize, usize) {

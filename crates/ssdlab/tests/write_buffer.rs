@@ -125,8 +125,20 @@ fn cases() -> Vec<Case> {
             "a read of a unit that waits for room waits for it",
             FOUR,
             &[eight_units, read(10_000, 7)],
-            &[after_a_program, (293_400, vec![(HostQueue, 292_400), (Dram, US)])],
+            &[after_a_program.clone(), (293_400, vec![(HostQueue, 292_400), (Dram, US)])],
             &[program(0), program(302_400)],
+        ),
+        case(
+            "a read of a unit that has come in goes on, though later writes wait for room, and none that comes later is earlier",
+            FOUR,
+            &[eight_units, units_of(RequestKind::Write, 1_000, 8, 4), read(10_000, 7), read(310_000, 7)],
+            &[
+                after_a_program,
+                (604_800, vec![(HostQueue, 603_800), (Dram, US)]),
+                (293_400, vec![(HostQueue, 292_400), (Dram, US)]),
+                at_once(),
+            ],
+            &[program(0), program(302_400), program(604_800)],
         ),
         case(
             "after the timeout a unit is programmed alone",

@@ -282,13 +282,13 @@ def _buffer(result: RunData) -> list[RenderableType]:
     buffer = result.get("buffer")
     if buffer is None:
         return []
-    programs = f"{buffer['programs']:,} programs ({buffer['part_programs']:,} not full)"
+    early = f", {buffer['timeouts']:,} of them for the timeout" if buffer["timeouts"] else ""
+    programs = f"{buffer['programs']:,} programs ({buffer['part_programs']:,} not full{early})"
     names = {
         "rewrites": "replaced data that waited",
         "trimmed": "trimmed while they waited",
         "read_hits": "read from it",
         "fills": "completed by a read of flash",
-        "timeouts": "waited for the timeout",
     }
     counts = [f"{buffer[key]:,} {name}" for key, name in names.items() if buffer[key]]
     full = f", {buffer['full_waits']:,} requests waited for room" if buffer["full_waits"] else ""

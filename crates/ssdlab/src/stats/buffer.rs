@@ -26,7 +26,7 @@ pub struct BufferStats {
     pub programs: u64,
     /// Those that it did not fill.
     pub part_programs: u64,
-    /// Units that waited for the timeout.
+    /// Of these, those that a unit's age set off.
     pub timeouts: u64,
 }
 
@@ -107,7 +107,7 @@ pub struct BufferResult {
     /// Those that it did not fill.
     #[schemars(extend("unit" = "count"))]
     pub part_programs: u64,
-    /// Units that were not to wait any longer (`buffer.timeout_us`).
+    /// Of these, those that were sent because a unit was as old as `buffer.timeout_us`.
     #[schemars(extend("unit" = "count"))]
     pub timeouts: u64,
     /// Units in it at the end of the run.

@@ -29,9 +29,13 @@ impl State {
         if to.sent >= self.most_sent || to.waiting == 0 {
             return None;
         }
-        let idle = self.eager && to.sent < self.idle_below;
-        let part = idle || self.entries.has_late(destination);
+        let part = self.is_idle(destination) || self.entries.has_late(destination);
         if to.waiting >= self.program_units { Some(self.program_units) } else { part.then_some(to.waiting) }
+    }
+
+    /// Draining eagerly, and some die has none of the programs to a destination.
+    fn is_idle(&self, destination: u32) -> bool {
+        self.eager && self.entries.destination(destination).sent < self.idle_below
     }
 
     /// The first so many units are whole, or nothing is known of the rest. If not, the rest is read.
@@ -49,12 +53,14 @@ impl State {
     /// The first so many units go with one program.
     fn send(&mut self, now: Ns, destination: u32, count: u32, drive: &mut Ssd) {
         let mut units = std::mem::take(&mut self.chosen);
+        let (part, waited) = (count < self.program_units, !self.is_idle(destination));
         let first = self.entries.send(destination, count);
-        let (mut entry, mut high_priority) = (first, false);
+        let (mut entry, mut high_priority, mut timed_out) = (first, false, false);
         while entry != NONE {
             let of = *self.entries.get(entry);
             units.push(of.unit);
             high_priority |= of.high_priority;
+            timed_out |= of.timed_out;
             if let Some(shadow) = &mut self.shadow {
                 shadow.sends(of.unit, of.version);
             }
@@ -62,7 +68,8 @@ impl State {
         }
         self.sent += 1;
         self.stats.programs += 1;
-        self.stats.part_programs += u64::from(count < self.program_units);
+        self.stats.part_programs += u64::from(part);
+        self.stats.timeouts += u64::from(part && waited && timed_out);
         let below = self.below.insert(Below { purpose: Purpose::Programs(first, destination), since: now });
         drive.next_request_is(Origin::nobody(Cause::Drain));
         drive.accept_units(now, below.into(), &units, high_priority);
@@ -76,7 +83,7 @@ impl State {
         while let Some((entry, since)) = self.entries.oldest()
             && self.timeout.is_some_and(|timeout| since + timeout <= now)
         {
-            self.stats.timeouts += 1;
+            self.entries.get_mut(entry).timed_out = true;
             self.entries.hurry(entry);
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct Entry {
     pub(super) filling: bool,
     /// It does not wait until others fill its program.
     late: bool,
+    /// That is for its age.
+    pub(super) timed_out: bool,
     /// A host write of high priority is in it (lee2013 III-D).
     pub(super) high_priority: bool,
     /// When it came.
@@ -58,6 +60,7 @@ const NOTHING: Entry = Entry {
     progress: Progress::Free,
     filling: false,
     late: false,
+    timed_out: false,
     high_priority: false,
     since: 0,
     version: 0,

@@ -6,12 +6,14 @@
 //! | `drain` | when the content is programmed, and what happens then |
 //! | `entries` | the units in the buffer: their age, and where they go |
 //! | `table` | which entry has a unit |
+//! | `outside` | requests that wait for room |
 //! | `flushes` | flushes that wait until all is in flash |
 //! | `shadow` | verify mode: versions of data |
 
 mod drain;
 mod entries;
 mod flushes;
+mod outside;
 mod requests;
 mod shadow;
 mod table;
@@ -32,8 +34,8 @@ use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
 use entries::{Entries, Progress};
 use flushes::Flushes;
+use outside::Outside;
 use shadow::Shadow;
-use table::Table;
 
 /// Programs of the buffer that may wait or run, by plane: one in the array, and one that is ready when it ends.
 const PROGRAMS_OF_PLANE: u32 = 2;
@@ -129,11 +131,7 @@ struct State {
     requests: Slab<u32, HostRequest>,
     below: Slab<u32, Below>,
     waiters: Slab<u32, Waiter>,
-    /// Requests that wait for room, or behind one that does, and their next unit.
-    outside: VecDeque<(u32, u32)>,
-    /// How many writes of a unit are among them; and how many trims.
-    outside_units: Table,
-    outside_trims: u32,
+    outside: Outside,
     accesses: VecDeque<Access>,
     flushes: Flushes,
     /// Programs on their way, and reads of the rest of a unit.
@@ -284,9 +282,7 @@ impl State {
             requests: Slab::default(),
             below: Slab::default(),
             waiters: Slab::default(),
-            outside: VecDeque::new(),
-            outside_units: Table::new(0),
-            outside_trims: 0,
+            outside: Outside::new(),
             accesses: VecDeque::new(),
             flushes: Flushes::new(),
             sent: 0,
@@ -330,8 +326,7 @@ impl State {
         self.requests.make_room(units)?;
         self.below.make_room(2 * units)?;
         self.waiters.make_room(units)?;
-        memory::make_room(&mut self.outside, units)?;
-        self.outside_units.make_room(units)?;
+        self.outside.make_room(units)?;
         memory::make_room(&mut self.accesses, 2 * units)
     }
 }

@@ -38,11 +38,16 @@ impl State {
             last: (0, 0),
             times,
         });
-        let passes = request.kind == RequestKind::Read && self.may_pass(first, end);
-        if self.outside.is_empty() || passes {
-            self.enter(now, place, first, drive);
-        } else {
-            self.wait_outside(place, first);
+        match request.kind {
+            RequestKind::Read if self.reads_pass => match self.outside.last_conflict(first..end) {
+                None => self.read(now, place, true, drive),
+                Some(conflict) => {
+                    self.stats.full_waits += 1;
+                    self.outside.read_waits(conflict, place);
+                }
+            },
+            _ if self.outside.is_empty() => self.enter(now, place, first, drive),
+            _ => self.wait_outside(place, first),
         }
     }
 
@@ -73,59 +78,32 @@ impl State {
         (from as u32, to as u32)
     }
 
-    /// A read of these units may go ahead of what waits for room: no write or trim of them waits.
-    fn may_pass(&self, first: u32, end: u32) -> bool {
-        self.reads_pass && self.outside_trims == 0 && (first..end).all(|unit| self.outside_units.get(unit) == NONE)
-    }
-
     /// A request waits for room, or behind one that does. Its units from `next` on have not come in.
     fn wait_outside(&mut self, place: u32, next: u32) {
         self.stats.full_waits += 1;
-        self.outside.push_back((place, next));
-        let request = self.requests[place].request;
-        match request.kind {
-            RequestKind::Write => {
-                for unit in next..self.units_of(&request).1 {
-                    let waiting = self.outside_units.get(unit);
-                    self.outside_units.set(unit, if waiting == NONE { 1 } else { waiting + 1 });
-                }
-            }
-            RequestKind::Trim => self.outside_trims += 1,
-            RequestKind::Read | RequestKind::Flush => {}
-        }
+        let request = &self.requests[place].request;
+        let end = self.units_of(request).1;
+        self.outside.waits(place, request.kind, next..end);
     }
 
-    /// A unit of a write that waited has come in.
-    fn unit_entered(&mut self, unit: u32) {
-        match self.outside_units.get(unit) {
-            1 => self.outside_units.remove(unit),
-            waiting => self.outside_units.set(unit, waiting - 1),
-        }
-    }
-
-    /// Requests that wait outside come in, in order, as far as there is room. Returns true if anything has.
+    /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them. Returns true if anything has.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut any = false;
-        while let Some(&(place, next)) = self.outside.front() {
-            let kind = self.requests[place].request.kind;
-            if kind == RequestKind::Write {
-                let blocked = self.write(now, place, next, true, drive);
-                any |= blocked != Some(next);
-                if let Some(next) = blocked {
-                    self.outside[0].1 = next;
-                    return any;
+        while let Some((place, next)) = self.outside.front() {
+            let blocked = match self.requests[place].request.kind {
+                RequestKind::Write => self.write(now, place, next, drive),
+                RequestKind::Read | RequestKind::Trim | RequestKind::Flush => {
+                    self.enter(now, place, next, drive);
+                    None
                 }
+            };
+            any |= blocked != Some(next);
+            self.outside.entered(blocked);
+            while let Some(read) = self.outside.next_read() {
+                self.read(now, read, false, drive);
             }
-            self.outside.pop_front();
-            any = true;
-            match kind {
-                RequestKind::Write => {}
-                RequestKind::Read => self.read(now, place, false, drive),
-                RequestKind::Trim => {
-                    self.outside_trims -= 1;
-                    self.trim(now, place, drive);
-                }
-                RequestKind::Flush => self.flush(now, place),
+            if blocked.is_some() {
+                break;
             }
         }
         any
@@ -134,9 +112,9 @@ impl State {
     /// A request comes in that need not wait for others.
     fn enter(&mut self, now: Ns, place: u32, first: u32, drive: &mut Ssd) {
         match self.requests[place].request.kind {
-            RequestKind::Read => self.read(now, place, true, drive),
+            RequestKind::Read => self.read(now, place, false, drive),
             RequestKind::Write => {
-                if let Some(next) = self.write(now, place, first, false, drive) {
+                if let Some(next) = self.write(now, place, first, drive) {
                     self.wait_outside(place, next);
                 }
             }
@@ -146,14 +124,11 @@ impl State {
     }
 
     /// The units of a write, from `from` on, come into the buffer. Returns the first for which there is no room.
-    fn write(&mut self, now: Ns, place: u32, from: u32, waited: bool, drive: &Ssd) -> Option<u32> {
+    fn write(&mut self, now: Ns, place: u32, from: u32, drive: &Ssd) -> Option<u32> {
         let end = self.units_of(&self.requests[place].request).1;
         for unit in from..end {
             if !self.put(now, place, unit, drive) {
                 return Some(unit);
-            }
-            if waited {
-                self.unit_entered(unit);
             }
         }
         self.requests[place].entered = now;
