@@ -43,14 +43,7 @@ pub(super) struct Outside {
 
 impl Outside {
     pub(super) fn new() -> Self {
-        Outside {
-            requests: VecDeque::new(),
-            first: 0,
-            last_write: Table::new(0),
-            last_trim: None,
-            reads: BinaryHeap::new(),
-            reads_come: 0,
-        }
+        Outside { requests: VecDeque::new(), first: 0, last_write: Table::new(0), last_trim: None, reads: BinaryHeap::new(), reads_come: 0 }
     }
 
     pub(super) fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
