@@ -26,6 +26,7 @@ What the model's description leaves open is decided here, in the functions named
 * ``write_bytes``: the units of one request that go to one pool, in address order, share
   programs, as many as a page holds. Those that are read first come with them.
 * ``_run_job``: a job's last program is padded.
+* ``_has_parity``: where it lies; it is programmed with the program of data before it.
 * ``prefill``, ``overwrite``: units on their way to one pool share a program, from whatever
   requests they are. One that comes again has those before it programmed first.
 * ``_write_page``: where a die has one job at a time (``turns``) and the host goes first,
@@ -95,7 +96,7 @@ class ReferenceFtl:
     ``config`` is the simulator's configuration tree, of which it reads ``device``
     (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
     pages_per_block pages_per_program page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    map_unit_bytes partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
+    map_unit_bytes parity_stripe partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
     priority``) and ``buffer``.
     """
 
@@ -107,13 +108,7 @@ class ReferenceFtl:
         self.dies_per_chip: int = device["dies_per_chip"]
         self.planes_per_die: int = device["planes_per_die"]
         self.blocks_per_plane: int = device["blocks_per_plane"]
-        flash_page_bytes: int = device.get("page_bytes", 4096)
-        self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
-        self.units: int = flash_page_bytes // self.page_bytes
-        """Units that a flash page holds: read together."""
-        self.program_units: int = self.units * device.get("pages_per_program", 1)
-        """Units that are programmed together."""
-        self.pages_per_block: int = device["pages_per_block"] * self.units
+        self._read_pages(device, ftl)
         self.allocation = _one_of(ftl, "allocation", "CWDP", _permutations("CWDP"))
         self.pool_scope = _one_of(ftl, "pool", "plane", ["plane", "die"])
         self.frontier = _one_of(ftl, "frontier", "separate", ["separate", "shared"])
@@ -154,6 +149,17 @@ class ReferenceFtl:
         """Jobs that waited for one of another pool of their die."""
         self.buffer = ReferenceBuffer(self, config["buffer"]) if config.get("buffer", {}).get("bytes", 0) > 0 else None
 
+    def _read_pages(self, device: dict[str, Any], ftl: dict[str, Any]) -> None:
+        flash_page_bytes: int = device.get("page_bytes", 4096)
+        self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
+        self.units: int = flash_page_bytes // self.page_bytes
+        """Units that a flash page holds: read together."""
+        self.program_units: int = self.units * device.get("pages_per_program", 1)
+        """Units that are programmed together."""
+        self.pages_per_block: int = device["pages_per_block"] * self.units
+        self.parity_stripe: int = ftl.get("parity_stripe", 0)
+        """One program in so many holds parity; 0: none does."""
+
     def _count_from_zero(self) -> None:
         self.host_programs = 0
         self.gc_programs = 0
@@ -163,6 +169,7 @@ class ReferenceFtl:
         self.trimmed_pages = 0
         self.victim_fallbacks = 0
         self.padded_units = 0
+        self.parity_programs = 0
 
     # Geometry
 
@@ -189,6 +196,23 @@ class ReferenceFtl:
         planes = range(first_plane, first_plane + self.planes_per_die)
         by_plane = [self._blocks_of_plane(plane) for plane in planes]
         return [block for row in zip(*by_plane, strict=True) for block in row]
+
+    def _has_parity(self, block: int, page: int) -> bool:
+        """A page of a block holds parity.
+
+        A block is divided into stripes of programs; the last may not be whole, and has none.
+        In a stripe the place of the parity changes from die to die, but is never the first.
+        """
+        if self.parity_stripe == 0:
+            return False
+        stripe, place = divmod(page // self.program_units, self.parity_stripe)
+        whole = self.pages_per_block // self.program_units // self.parity_stripe
+        die = block // self.blocks_per_plane // self.planes_per_die
+        return stripe < whole and place == 1 + die % (self.parity_stripe - 1)
+
+    def _pages_of_data(self, block: int) -> list[int]:
+        """The pages of a block that can hold data, by offset."""
+        return [page for page in range(self.pages_per_block) if not self._has_parity(block, page)]
 
     def _exported_pages(self, overprovisioning: float) -> int:
         """The exported share of the pages, an equal number of flash pages from each pool."""
@@ -255,7 +279,7 @@ class ReferenceFtl:
         for way in self.on_their_way:
             self._fill_page(way)
             way.clear()
-        self.padded_units = 0  # nor is padding counted
+        self.padded_units = self.parity_programs = 0  # nor is what holds no data counted
 
     def overwrite(self, lpn: int) -> None:
         """Sends one logical page on its way, where nothing takes time."""
@@ -437,8 +461,8 @@ class ReferenceFtl:
         padding = -self.written[block] % self.program_units
         self.padded_units += padding
         self.written[block] += padding
-        if padding and self.written[block] == self.pages_per_block:
-            self._close(pool, block)
+        if padding:
+            self._program_ended(pool, block)
 
     def _program(self, pool: Pool, lpn: int, block: int) -> None:
         """Writes ``lpn`` to the next page of ``block``, which is closed if now full."""
@@ -449,6 +473,14 @@ class ReferenceFtl:
         self.place_of[lpn] = new
         if old != NOWHERE:
             self._invalidate(old)
+        if self.written[block] % self.program_units == 0:
+            self._program_ended(pool, block)
+
+    def _program_ended(self, pool: Pool, block: int) -> None:
+        """Parity follows where its place is. A block that is full is closed."""
+        if self.written[block] < self.pages_per_block and self._has_parity(block, self.written[block]):
+            self.written[block] += self.program_units
+            self.parity_programs += 1
         if self.written[block] == self.pages_per_block:
             self._close(pool, block)
 
@@ -504,7 +536,9 @@ class ReferenceFtl:
         return len(pool.free) < self.soft_blocks
 
     def _invalid_share(self, block: int) -> Fraction:
-        return Fraction(self.pages_per_block - self.valid_pages(block), self.pages_per_block)
+        """Of the pages of data: those of parity are no gain."""
+        pages = len(self._pages_of_data(block))
+        return Fraction(pages - self.valid_pages(block), pages)
 
     def _victim(self, pool: Pool) -> int | None:
         """The policy's choice among the closed blocks with an invalid page, if any."""
@@ -556,7 +590,7 @@ class ReferenceFtl:
         return self._greedy([block for block in candidates if worth[block] == best])
 
     def _worth(self, pool: Pool, block: int) -> Fraction:
-        u = Fraction(self.valid_pages(block), self.pages_per_block)
+        u = Fraction(self.valid_pages(block), len(self._pages_of_data(block)))
         return (1 - u) / (2 * u) * self._age(pool, block)
 
     def _age(self, pool: Pool, block: int) -> int:
@@ -569,7 +603,8 @@ class ReferenceFtl:
     def _can_be_victim(self, block: int) -> bool:
         # Free blocks have no page written, frontiers not yet all.
         closed = self.written[block] == self.pages_per_block
-        return closed and self.valid_pages(block) <= self.pages_per_block - self.program_units
+        data = len(self._pages_of_data(block))
+        return closed and self.valid_pages(block) <= data - self.program_units
 
     def valid_pages(self, block: int) -> int:
         """How many pages of ``block`` hold valid data."""
@@ -613,8 +648,15 @@ class ReferenceFtl:
     # What can be compared
 
     def mapping(self) -> list[int]:
-        """By logical page: its physical page, or -1."""
-        return list(self.place_of)
+        """By logical page: its physical page, or -1. Only pages of data are counted."""
+        return [self._number_of(place) for place in self.place_of]
+
+    def _number_of(self, place: int) -> int:
+        if place == NOWHERE or self.parity_stripe == 0:
+            return place
+        block, page = divmod(place, self.pages_per_block)
+        data = self._pages_of_data(block)
+        return block * len(data) + data.index(page)
 
     def erase_counts(self) -> list[int]:
         """By block: how often it was erased."""
@@ -647,6 +689,7 @@ class ReferenceFtl:
                 assert lpn == NOWHERE or self.pool_of(lpn) == number
                 programmed = ppn % self.pages_per_block < self.written[block]
                 assert lpn == NOWHERE or programmed
+                assert lpn == NOWHERE or not self._has_parity(block, ppn % self.pages_per_block)
 
 
 def _one_of(section: dict[str, Any], key: str, default: str, values: list[str]) -> str:

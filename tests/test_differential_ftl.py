@@ -9,6 +9,7 @@ The cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tes
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from collections import Counter
@@ -102,6 +103,13 @@ def cases(draw: st.DrawFn) -> Case:
     together = units * device["pages_per_program"]
     if units > 1:
         ftl["map_unit_bytes"] = 4096 // units
+    programs = device["pages_per_block"] // device["pages_per_program"]
+    stripe = draw(st.sampled_from([0, 0, 0, 2, 3, 4]))
+    # Of blocks with one program of data none that keeps a unit would ever be collected.
+    if 0 < stripe <= programs and (together == 1 or programs > 2):
+        ftl["parity_stripe"] = stripe
+    # The part of a block that holds data.
+    data = Fraction(programs - programs // ftl.get("parity_stripe", programs + 1), programs)
     if together > 1:
         device["blocks_per_plane"] += 5
     blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
@@ -111,9 +119,11 @@ def cases(draw: st.DrawFn) -> Case:
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
     # Each block may keep a unit less than a program invalid.
-    frontiers += -(-blocks * (together - 1) // (device["pages_per_block"] * units))
+    frontiers += math.ceil(blocks * (together - 1) / (device["pages_per_block"] * units * data))
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
-    gc["soft"], device["overprovisioning"] = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
+    gc["soft"], spare = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
+    # Less than a page of data is taken off, so that whole blocks stay whole.
+    device["overprovisioning"] = spare if data == 1 else 1 - (1 - spare) * float(data) - 1e-12
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
     # write that asked for it has landed, if a write to another pool of the scope asked before. So no two pools at once there.
     alone = gc["scope"] not in ("none", "plane", "block")
@@ -352,6 +362,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "reads before partial writes": result.counters.rmw_reads,
         "trimmed pages": result.counters.trimmed_pages,
         "padded units": result.counters.padded_units,
+        "programs of parity": result.counters.parity_programs,
         "stale moves": result.gc.stale_moves,
         "victims chosen by greedy instead": result.counters.victim_fallbacks,
     }
@@ -364,6 +375,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "reads before partial writes": reference.rmw_reads,
         "trimmed pages": reference.trimmed_pages,
         "padded units": reference.padded_units,
+        "programs of parity": reference.parity_programs,
         "stale moves": 0,
         "victims chosen by greedy instead": reference.victim_fallbacks,
     }
@@ -478,6 +490,7 @@ def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> Non
     assert tally.counts["victims chosen by greedy instead"] > 0
     assert tally.counts["jobs that waited for their turn"] > 100
     assert tally.counts["padded units"] > 3 * tally.cases
+    assert tally.counts["programs of parity"] > 3 * tally.cases
     for name in BUFFERED:
         assert tally.counts[f"buffer {name}"] > 100, name
 
@@ -569,7 +582,7 @@ class CleansAsALogDoes(ReferenceFtl):
     """Reads the whole block before it writes the valid pages, as a log-structured file system: (1 - u) / (1 + u) x age."""
 
     def _worth(self, pool: Pool, block: int) -> Fraction:
-        u = Fraction(self.valid_pages(block), self.pages_per_block)
+        u = Fraction(self.valid_pages(block), len(self._pages_of_data(block)))
         return (1 - u) / (1 + u) * self._age(pool, block)
 
 
@@ -610,6 +623,15 @@ class PadsNothing(ReferenceFtl):
             self._program(pool, lpn, block)
 
 
+class KeepsDataInParity(ReferenceFtl):
+    """Has the last stripe of each block hold data where its parity is to be."""
+
+    def _has_parity(self, block: int, page: int) -> bool:
+        stripe = page // self.program_units // max(self.parity_stripe, 1)
+        whole = self.pages_per_block // self.program_units // max(self.parity_stripe, 1)
+        return super()._has_parity(block, page) and stripe < whole - 1
+
+
 class ForgetsRewrites(ReferenceFtl):
     """Gives a unit of the write buffer that is written again a second place there."""
 
@@ -638,6 +660,7 @@ PLANTED = [
     ForgetsRewrites,
     HasOneJobADie,
     IgnoresTrims,
+    KeepsDataInParity,
     LeavesColdBlocksInFront,
     LetsJobsOfADieTakeTurns,
     LetsTheLastFreeBlockBe,

@@ -227,6 +227,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.pages_per_program": Context(
         (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
     ),
+    "ftl.parity_stripe": Context((0, 2, 3), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7}),
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
     "ftl.precondition.kind": Context(

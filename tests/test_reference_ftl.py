@@ -318,6 +318,24 @@ def test_units_by_hand() -> None:
     ftl.check()
 
 
+def test_parity_by_hand() -> None:
+    """Five pages a block in stripes of two: data, parity, data, parity, and one that is left."""
+    ftl = filled(pages=5, blocks=5, overprovisioning=0.75, parity_stripe=2)
+    # Six pages of data are two blocks; only they are counted.
+    assert (ftl.mapping(), ftl.free_lists()) == (list(range(6)), [[2, 3, 4]])
+    for lpn in (0, 1, 3):
+        ftl.write(lpn)
+    assert ftl.mapping() == [6, 7, 2, 8, 4, 5]
+    assert (ftl.parity_programs, ftl.written[2], ftl.jobs) == (2, 5, 0)
+    # Block 3 is taken, one is left: GC. Pages 2 and 5, the last of blocks 0 and 1, go to
+    # block 4. Each is the first or second page of data of a block, as page 4 is.
+    ftl.write(4)
+    assert ftl.mapping() == [6, 7, 12, 8, 9, 13]
+    assert (ftl.jobs, ftl.gc_programs, ftl.parity_programs) == (2, 2, 5)
+    assert ftl.free_lists() == [[0, 1]]
+    ftl.check()
+
+
 def test_units_that_nobody_waits_for_share_a_program() -> None:
     ftl = ReferenceFtl(config(map_unit_bytes=2048))
     ftl.prefill([(0, 1), (5 * 2048, 1), (0, 2 * 2048), (9 * 2048, 1)])

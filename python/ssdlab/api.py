@@ -323,7 +323,7 @@ class Simulator:
         Numbers are dense and drive-wide: physical page = block x pages a block + page; block = plane x blocks a plane + block; planes
         are counted die by die, dies chip by chip, chips channel by channel. The list has an entry for every exported page: do not ask
         for it often on a large drive. With `ftl.map_unit_bytes` all of this is in mapping units: with k units a page, the flash page is
-        that number divided by k.
+        that number divided by k. With `ftl.parity_stripe` only pages that can hold data are counted.
         """
         return self._core.mapping()
 

@@ -437,7 +437,7 @@ class Buffer(Section):
     part_programs: int
     """Those that it did not fill. Unit: count."""
     timeouts: int
-    """Units that were not to wait any longer (`buffer.timeout_us`). Unit: count."""
+    """Of these, those that were sent because a unit was as old as `buffer.timeout_us`. Unit: count."""
     held: int
     """Units in it at the end of the run. Unit: units."""
 
@@ -750,6 +750,11 @@ class Counters(Section):
     """
     page_order_waits: int
     """Operations that waited for an older one on their page. Absent where the run does not have it. Unit: count."""
+    parity_programs: int
+    """Programs of parity (`ftl.parity_stripe`): each in the time of the program before it.
+
+    Absent where the run does not have it. Unit: count.
+    """
     pause_reads: int
     """Page reads served while a program paused (write_pausing). Absent where the run does not have it. Unit: count."""
     read_commands: int

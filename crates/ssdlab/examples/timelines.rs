@@ -574,6 +574,20 @@ fn one_shot() -> Drawing {
     }
 }
 
+/// Three writes to one block.
+fn parity() -> Drawing {
+    let writing = |title, stripe| {
+        let mut config = drive();
+        config.ftl.precondition.kind = PreconditionKind::None;
+        (config.device.pages_per_block, config.device.overprovisioning) = (6, 0.7);
+        config.ftl.parity_stripe = stripe;
+        let asks = vec![write(0, 0, "x"), write(0, 1, "y"), write(0, 2, "z")];
+        let told = |simulation: &Simulation| format!("counters.parity_programs {}", simulation.ssd().counters().parity_programs);
+        Panel { host: &["x", "y", "z"], ..plain(title, config, asks, told) }
+    };
+    Drawing { name: "parity", from_us: 0, to_us: 1600, panels: vec![writing("parity_stripe = 0", 0), writing("parity_stripe = 3", 3)] }
+}
+
 /// Four writes of a quarter of a page each, and a read of the first.
 fn write_buffer() -> Drawing {
     let quarters = |buffer: Buffer| {
@@ -632,6 +646,7 @@ fn drawings() -> Vec<Drawing> {
         units(),
         write_buffer(),
         one_shot(),
+        parity(),
         host_interface(),
         begins(),
         episodes(),

@@ -80,10 +80,39 @@ pub struct Geometry {
     pub planes_per_die: Divisor,
     /// Blocks in one plane.
     pub blocks_per_plane: Divisor,
-    /// Pages in one block.
+    /// Pages in one block that hold data. Pages of parity have no numbers: they are programmed with the page before.
     pub pages_per_block: Divisor,
+    /// Where the pages of parity lie, if there are any.
+    parity: Option<Parity>,
     /// Pools: their number, planes in each, and the striping of addresses over them.
     pub pools: Pools,
+}
+
+/// Where the programs of parity lie in each block (`ftl.parity_stripe`): one in each stripe, never the first of a block, and from die to die at
+/// another place of the stripe, as where stripes go over dies.
+#[derive(Clone, Debug)]
+struct Parity {
+    /// Programs of data in a stripe.
+    data: Divisor,
+    /// Whole stripes of a block. What is left of it has no parity.
+    stripes: u32,
+    /// Pages in a program.
+    program: Divisor,
+}
+
+impl Parity {
+    fn new(config: &Config) -> Option<Self> {
+        let (stripes, stripe) = (config.parity_programs(), config.ftl.parity_stripe);
+        let program = Divisor::new(config.units_per_program());
+        (stripes > 0).then(|| Parity { data: Divisor::new(stripe - 1), stripes, program })
+    }
+
+    /// The programs of parity before a program of data, of a block on this die.
+    fn before(&self, die: DieId, program: u32) -> u32 {
+        let (stripe, place) = self.data.split(program);
+        let parity_at = 1 + self.data.split(die.0).1;
+        if stripe < self.stripes { stripe + u32::from(place >= parity_at) } else { self.stripes }
+    }
 }
 
 /// Pools and the static striping of logical pages over them.
@@ -114,11 +143,12 @@ impl Geometry {
         let planes = dies * device.planes_per_die;
         let blocks = planes * device.blocks_per_plane;
         let units_per_page = config.units_per_page();
-        let pages_per_block = device.pages_per_block * units_per_page;
+        let pages_per_block = config.data_units_per_block();
         let pages = blocks * pages_per_block;
+        let physical = blocks * device.pages_per_block * units_per_page;
         let page_bytes = device.page_bytes / units_per_page;
         let pools = Pools::new(config);
-        let exported = (f64::from(pages) * (1.0 - device.overprovisioning)).floor() as u32;
+        let exported = (f64::from(physical) * (1.0 - device.overprovisioning)).floor() as u32;
         Geometry {
             channels: device.channels,
             chips,
@@ -138,6 +168,7 @@ impl Geometry {
             planes_per_die: Divisor::new(device.planes_per_die),
             blocks_per_plane: Divisor::new(device.blocks_per_plane),
             pages_per_block: Divisor::new(pages_per_block),
+            parity: Parity::new(config),
             pools,
         }
     }
@@ -178,7 +209,34 @@ impl Geometry {
     /// The offset in its block of the flash page in which a page lies.
     #[inline(always)]
     pub fn flash_page(&self, ppn: Ppn) -> u32 {
-        self.split_page(ppn).1 >> self.unit_shift
+        let (block, offset) = self.split_page(ppn);
+        let page = offset >> self.unit_shift;
+        match &self.parity {
+            None => page,
+            Some(parity) => page + self.parity_before(parity, block, offset) * (self.units_per_program >> self.unit_shift),
+        }
+    }
+
+    /// The program of data that begins at a page completes its stripe: the offset of the flash page of parity which is programmed with it.
+    #[inline(always)]
+    pub fn parity_with(&self, first: Ppn) -> Option<u32> {
+        let parity = self.parity.as_ref()?;
+        let (block, offset) = self.split_page(first);
+        let behind = offset + self.units_per_program;
+        let completes = self.parity_before(parity, block, behind) > self.parity_before(parity, block, offset);
+        completes.then(|| self.flash_page(first) + (self.units_per_program >> self.unit_shift))
+    }
+
+    /// The programs of parity that programs of a block's pages from `from` to before `end` complete the stripes of; both begin programs.
+    #[inline(always)]
+    pub fn parity_between(&self, block: BlockId, from: u32, end: u32) -> u32 {
+        let Some(parity) = &self.parity else { return 0 };
+        self.parity_before(parity, block, end) - self.parity_before(parity, block, from)
+    }
+
+    /// The programs of parity before the program in which a page of data lies.
+    fn parity_before(&self, parity: &Parity, block: BlockId, offset: u32) -> u32 {
+        parity.before(self.die_of_pool(self.pool_of_block(block)), parity.program.quotient(offset))
     }
 
     /// The first of the pages that share a flash page with this one.
@@ -398,6 +456,46 @@ mod tests {
         assert_eq!(pools, [0, 0, 0, 0, 12, 12, 12, 12, 4, 4, 4, 4]);
         assert_eq!((geometry.page_bytes, geometry.pages_per_block.get()), (1024, 16));
         assert_eq!((geometry.flash_page(Ppn(16 + 7)), geometry.first_in_flash_page(Ppn(16 + 7))), (1, Ppn(16 + 4)));
+    }
+
+    /// Every flash page of a block has either data or parity; each whole stripe has one program of parity, not always at one place.
+    #[test]
+    fn data_and_parity_share_the_flash_pages_of_a_block() {
+        for (pages, together, units, stripe) in [(8, 1, 1, 2), (24, 1, 1, 5), (24, 3, 1, 4), (18, 3, 2, 5), (7, 1, 4, 7), (9, 1, 1, 4)] {
+            let mut config = Config::default();
+            (config.device.channels, config.device.pages_per_block, config.device.pages_per_program) = (4, pages, together);
+            config.ftl.map_unit_bytes = Some(config.device.page_bytes / units);
+            config.ftl.parity_stripe = stripe;
+            let geometry = Geometry::new(&config);
+            let data = geometry.pages_per_block.get();
+            let mut places = std::collections::BTreeSet::new();
+            for pool in 0..geometry.pools.count.get() {
+                let block = geometry.block_of_pool(PoolId(pool), 3);
+                let mut of_page = vec![None; pages as usize];
+                for offset in 0..data {
+                    of_page[geometry.flash_page(geometry.page(block, offset)) as usize].get_or_insert(false);
+                }
+                let programs: Vec<u32> = (0..data).step_by(geometry.units_per_program as usize).collect();
+                let mut counted = 0;
+                for &first in &programs {
+                    assert_eq!(geometry.parity_between(block, 0, first), counted);
+                    let Some(page) = geometry.parity_with(geometry.page(block, first)) else { continue };
+                    counted += 1;
+                    places.insert(page / together % stripe);
+                    for page in page..page + together {
+                        assert_eq!(of_page[page as usize].replace(true), None, "page {page} has data");
+                    }
+                }
+                let of_stripe = |at: &[Option<bool>]| at.iter().filter(|has| **has == Some(true)).count() as u32;
+                for whole in of_page.chunks((stripe * together) as usize) {
+                    let expected = if whole.len() as u32 == stripe * together { together } else { 0 };
+                    assert_eq!(of_stripe(whole), expected, "{of_page:?}");
+                }
+                assert!(of_page.iter().all(Option::is_some), "{of_page:?}");
+                assert_eq!(of_page[0], Some(false), "a block begins with data");
+            }
+            assert!(stripe == 2 || places.len() > 1, "{places:?}");
+        }
     }
 
     #[test]

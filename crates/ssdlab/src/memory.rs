@@ -44,7 +44,7 @@ impl Needs {
     pub fn of(config: &Config, verified: bool) -> Result<Self> {
         const ENTRY: u64 = size_of::<u32>() as u64;
         let capacity = Capacity::of(config)?;
-        let (pages, exported) = (capacity.physical_pages(), capacity.exported_pages);
+        let (pages, exported) = (capacity.data_pages(), capacity.exported_pages);
         let blocks = capacity.pools * capacity.blocks_per_pool;
         let map = [ENTRY * exported, ENTRY * pages];
         let invalid = 8 * blocks * (capacity.pages_per_block.div_ceil(64) - 1);

@@ -220,7 +220,7 @@ impl<'a> Preparation<'a> {
             return false;
         }
         let first = self.ftl.allocate_host(pool).ppn;
-        untimed::program(&mut self.ftl, pool, &pack, first);
+        untimed::program(&mut self.ftl, pool, &pack, first, &mut self.counts);
         self.overwritten += pack.len() as u64;
         self.packs.give_back(way, pack);
         true
@@ -242,12 +242,13 @@ impl<'a> Preparation<'a> {
             let host = self.counts.host_programs - before_window.host_programs;
             let moved = self.counts.pages_moved - before_window.pages_moved;
             let padded = self.counts.padded_units - before_window.padded_units;
+            let parity = self.counts.parity_units - before_window.parity_units;
             self.overwritten += host;
             if host == 0 {
                 // Fewer pages than a program takes, none of which came twice.
                 continue;
             }
-            let amplification = 1.0 + (moved + padded) as f64 / host as f64;
+            let amplification = 1.0 + (moved + padded + parity) as f64 / host as f64;
             self.write_amplification = Some(amplification);
             // Without any collection yet, nothing is steady.
             if self.counts.erases > 0 && before.is_some_and(|before| (amplification - before).abs() < STEADY * before) {

@@ -195,7 +195,8 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
     // Who waits decides when a job begins or goes on.
     let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
-    let plain = !gc.copyback && !gc.several_moves() && device.read_command_ns == 0 && ftl.allocation != Allocation::Dynamic;
+    let parity = ftl.parity_stripe > 0;
+    let plain = !gc.copyback && !gc.several_moves() && !parity && device.read_command_ns == 0 && ftl.allocation != Allocation::Dynamic;
     uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests
 }
 
@@ -242,8 +243,13 @@ impl GcRules {
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,
             units_per_program: config.units_per_program(),
-            // Merging needs the page's data on the bus (lee2013 III-B); several moves in flight, and units, need the controller's buffer.
-            copyback: config.device.copyback && !gc.merge && gc.moves_in_flight == 1 && config.units_per_program() == 1,
+            // Merging needs the page's data on the bus (lee2013 III-B); several moves in flight, and units, need the controller's buffer, and
+            // parity of what the controller has not seen cannot be computed.
+            copyback: config.device.copyback
+                && !gc.merge
+                && gc.moves_in_flight == 1
+                && config.units_per_program() == 1
+                && config.ftl.parity_stripe == 0,
             // Where host operations wait until the job has ended there is nothing to merge.
             merge: gc.merge && (gc.scope == Scope::None || gc.scope == Scope::Block && gc.priority == Priority::Host),
             poll_ns: gc.poll_ns,

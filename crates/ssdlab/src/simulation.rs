@@ -840,6 +840,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         host_programs: counters.host_programs,
         gc_programs: counters.pages_moved,
         padded_units: counters.padded_units,
+        parity_units: counters.parity_programs * u64::from(geometry.units_per_program),
         reads: counters.host_reads + counters.gc_reads,
         erases: counters.erases,
         jobs: counters.jobs,

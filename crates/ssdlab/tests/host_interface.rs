@@ -3,7 +3,7 @@
 //! chip 1. A page of 4,096 bytes takes 4,096 ns on a link of 1,000 bytes per us.
 
 use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
-use crate::timelines::{Case, array, bus, changed, filled, play, read, write};
+use crate::timelines::{Case, array, bus, changed, filled, play_all, read, write};
 use ssdlab::blocked::{Blocked, Parts};
 use ssdlab::config::{Config, Host, Order, PreconditionKind, Trigger};
 use ssdlab::request::{Request, RequestKind};
@@ -179,11 +179,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn timelines() {
-    for case in cases() {
-        for every_stage in [false, true] {
-            play(&case, every_stage);
-        }
-    }
+    play_all(&cases());
 }
 
 fn counted(host: Host, requests: &[Request]) -> InterfaceStats {

@@ -18,6 +18,7 @@ mod memory;
 mod metamorphic;
 mod one_shot;
 mod overload;
+mod parity;
 mod perfetto;
 mod preemption;
 mod queue_order;

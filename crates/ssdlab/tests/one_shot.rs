@@ -2,7 +2,7 @@
 //! programs a block. A read takes 25 us, a program 200 us, an erase 1.5 ms; a page takes 102.4 us on the bus, so three take 307.2 us.
 
 use crate::common::{one_die, plan};
-use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play, read, write};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{Buffer, Config, Frontier, PoolScope, Priority, Scope};
 use ssdlab::request::Request;
 use ssdlab::simulation::{Control, run};
@@ -110,11 +110,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn timelines() {
-    for case in cases() {
-        for every_stage in [false, true] {
-            play(&case, every_stage);
-        }
-    }
+    play_all(&cases());
 }
 
 /// A saturated die programs three pages in 507.2 us, where single pages would take 907.2 us; a write buffer lets small writes do so.

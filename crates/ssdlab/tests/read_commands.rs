@@ -3,7 +3,7 @@
 //! 102.4 us a page on the bus, 2 us a command.
 
 use crate::common::{one_die, simulation};
-use crate::timelines::{Case, array, bus, changed, filled, pages, play, read, write};
+use crate::timelines::{Case, array, bus, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{Config, Frontier, PoolScope};
 use ssdlab::simulation::Simulation;
 use ssdlab::stats::Part::{Array, BusQueue, DieQueue, Transfer};
@@ -107,11 +107,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn timelines() {
-    for case in cases() {
-        for every_stage in [false, true] {
-            play(&case, every_stage);
-        }
-    }
+    play_all(&cases());
 }
 
 fn ran(config: &Config, requests: impl IntoIterator<Item = ssdlab::request::Request>) -> Simulation {

@@ -324,9 +324,14 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn timelines() {
-    for case in cases() {
+    play_all(&cases());
+}
+
+/// Plays cases and compares, once with what nothing can interrupt as one event, and once with every stage as one.
+pub fn play_all(cases: &[Case]) {
+    for case in cases {
         for every_stage in [false, true] {
-            play(&case, every_stage);
+            play(case, every_stage);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! 102,400 ns.
 
 use crate::common::{one_die, simulation};
-use crate::timelines::{Case, array, bus, changed, filled, play};
+use crate::timelines::{Case, array, bus, changed, filled, play_all};
 use ssdlab::config::{Config, Frontier, Priority, Scope, UnmappedRead, Victim};
 use ssdlab::ftl::Ftl;
 use ssdlab::gc::untimed::{self, Packs, UntimedCounts};
@@ -241,11 +241,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn timelines_of_units() {
-    for case in cases() {
-        for every_stage in [false, true] {
-            play(&case, every_stage);
-        }
-    }
+    play_all(&cases());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! program 200 us and a transfer 102.4 us. The buffer's access takes 1 us.
 
 use crate::common::{one_die, plan, simulation};
-use crate::timelines::{Case, Stage, array, bus, changed, filled, play};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all};
 use ssdlab::config::{Allocation, Buffer, Config, Drain};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, run};
@@ -208,11 +208,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn timelines() {
-    for case in cases() {
-        for every_stage in [false, true] {
-            play(&case, every_stage);
-        }
-    }
+    play_all(&cases());
 }
 
 fn counted(config: &Config, requests: &[Request]) -> BufferStats {

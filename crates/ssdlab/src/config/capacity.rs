@@ -18,8 +18,10 @@ pub struct Capacity {
     pub units_per_page: u64,
     /// Units that a program of a plane writes.
     pub units_per_program: u64,
-    /// Pages in each block.
+    /// Pages in each block that hold data: all but those of parity (`ftl.parity_stripe`).
     pub pages_per_block: u64,
+    /// Pages in each block, those of parity among them.
+    pub physical_per_block: u64,
     /// User bytes of a page.
     pub page_bytes: u64,
     /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
@@ -54,7 +56,8 @@ impl Capacity {
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
             units_per_page: units,
             units_per_program: config.units_per_program().into(),
-            pages_per_block: u64::from(device.pages_per_block) * units,
+            pages_per_block: config.data_units_per_block().into(),
+            physical_per_block: u64::from(device.pages_per_block) * units,
             page_bytes: config.map_unit_bytes().into(),
             exported_pages: exported - exported % (pools * u64::from(config.units_per_program())),
             frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
@@ -79,8 +82,13 @@ impl Capacity {
         Some(fewest(least - 1, most, |blocks| super::validate(&with(blocks)).is_ok()).unwrap_or(least))
     }
 
-    /// Pages of flash.
+    /// Pages of flash, those of parity among them.
     pub fn physical_pages(&self) -> u64 {
+        self.pools * self.blocks_per_pool * self.physical_per_block
+    }
+
+    /// Pages of flash that hold data.
+    pub fn data_pages(&self) -> u64 {
         self.pools * self.blocks_per_pool * self.pages_per_block
     }
 
@@ -89,9 +97,9 @@ impl Capacity {
         self.exported_pages * self.page_bytes
     }
 
-    /// Blocks of each pool beyond those that its share of the exported pages fills.
+    /// Blocks of each pool beyond those that its share of the exported pages fills; 0 also if there are too few for that.
     pub fn spare_blocks(&self) -> u64 {
-        self.blocks_per_pool - (self.exported_pages / self.pools).div_ceil(self.pages_per_block)
+        self.blocks_per_pool.saturating_sub((self.exported_pages / self.pools).div_ceil(self.pages_per_block))
     }
 
     /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole
@@ -108,7 +116,9 @@ impl Capacity {
     /// The over-provisioning, to four decimals, that leaves at least `spare` blocks in each pool; `None` if none that is
     /// allowed does.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
-        let share = (spare * 10_000).div_ceil(self.blocks_per_pool);
+        let all = self.blocks_per_pool * self.physical_per_block;
+        let kept = self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block;
+        let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }
 }

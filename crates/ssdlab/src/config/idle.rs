@@ -68,8 +68,8 @@ const RULES: &[Rule] = &[
     switch(
         "device.copyback",
         |c| c.device.copyback,
-        "gc.merge = false, gc.moves_in_flight = 1 and programs of one unit (no ftl.map_unit_bytes, device.pages_per_program = 1), since pages pass through the controller otherwise",
-        |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_program() == 1,
+        "gc.merge = false, gc.moves_in_flight = 1, ftl.parity_stripe = 0 and programs of one unit (no ftl.map_unit_bytes, device.pages_per_program = 1), since pages pass through the controller otherwise",
+        |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_program() == 1 && c.ftl.parity_stripe == 0,
     ),
     switch(
         "device.cache_register",

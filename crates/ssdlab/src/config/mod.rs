@@ -84,6 +84,16 @@ impl Config {
         self.units_per_page() * self.device.pages_per_program
     }
 
+    /// Programs of a block of one plane that hold parity: one in each whole stripe.
+    pub fn parity_programs(&self) -> u32 {
+        (self.device.pages_per_block / self.device.pages_per_program).checked_div(self.ftl.parity_stripe).unwrap_or(0)
+    }
+
+    /// Mapping units of a block that hold data.
+    pub fn data_units_per_block(&self) -> u32 {
+        (self.device.pages_per_block - self.parity_programs() * self.device.pages_per_program) * self.units_per_page()
+    }
+
     /// Bytes of a mapping unit.
     pub fn map_unit_bytes(&self) -> u32 {
         self.ftl.map_unit_bytes.unwrap_or(self.device.page_bytes)
@@ -257,6 +267,10 @@ pub struct Ftl {
     /// two units a page, at most 16. Absent: the page.
     #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
     pub map_unit_bytes: Option<u32>,
+    /// One program in so many of a block holds parity instead of data, as protection against the loss of a die. It is programmed with the
+    /// page before it. 0: none does; else at least 2.
+    #[schemars(range(min = 0, max = 65535))]
+    pub parity_stripe: u32,
     /// A write of part of a page (or mapping unit): read-modify-write, or program without a read.
     pub partial_write: PartialWrite,
     /// A read of a page without data: completes at once, or costs a flash read.
@@ -272,6 +286,7 @@ impl Default for Ftl {
             pool: PoolScope::Plane,
             frontier: Frontier::Separate,
             map_unit_bytes: None,
+            parity_stripe: 0,
             partial_write: PartialWrite::Rmw,
             unmapped_read: UnmappedRead::Immediate,
             precondition: Precondition::default(),

@@ -159,6 +159,13 @@ fn config_relations_between_keys() {
             "gc.soft = 0.05: 5 of the 100 blocks of a pool, but 5 are spare, of which 2 are being filled and 2 may be held by invalid units \
              too few for a program (ftl.map_unit_bytes, device.pages_per_program), and the threshold must lie below the rest; set device.overprovisioning to at least 0.1",
         ),
+        (&[("ftl.parity_stripe", "1")], "ftl.parity_stripe = 1: leaves no page for data; set it to at least 2, or to 0 for no parity"),
+        (&[("ftl.parity_stripe", "65")], "ftl.parity_stripe = 65: a block has 64 programs; set it to at most that, or to 0 for no parity"),
+        (
+            &[("ftl.parity_stripe", "8"), ("device.overprovisioning", "0.1")],
+            "device.overprovisioning = 0.1: leaves 0 spare of the 100 blocks of a pool, since parity takes a part (ftl.parity_stripe); \
+             ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1513",
+        ),
         (
             &[("device.pages_per_program", "3"), ("device.pages_per_block", "64")],
             "device.pages_per_block = 64: must be a multiple of device.pages_per_program = 3; set it to 63",

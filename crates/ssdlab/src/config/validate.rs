@@ -54,8 +54,9 @@ fn not_finite(config: &Config) -> Vec<String> {
 
 fn relations(config: &Config, messages: &mut Vec<String>) {
     map_unit(config, messages);
+    parity(config, messages);
     if !messages.is_empty() {
-        // Sizes are counted in units.
+        // Sizes are counted in units that hold data.
         return;
     }
     abilities(config, messages);
@@ -266,6 +267,18 @@ fn programs(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
+/// A stripe has a program of data, and lies in one block.
+fn parity(config: &Config, messages: &mut Vec<String>) {
+    let (stripe, device) = (config.ftl.parity_stripe, &config.device);
+    let programs = device.pages_per_block.checked_div(device.pages_per_program).unwrap_or(0);
+    if stripe == 1 {
+        messages.push("ftl.parity_stripe = 1: leaves no page for data; set it to at least 2, or to 0 for no parity".into());
+    } else if stripe > programs {
+        messages
+            .push(format!("ftl.parity_stripe = {stripe}: a block has {programs} programs; set it to at most that, or to 0 for no parity"));
+    }
+}
+
 fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
     let kind = precondition.kind;
     if kind == PreconditionKind::Ranges && precondition.prefill.is_none() {
@@ -297,8 +310,9 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
         let with = if config.redirects_writes() { " with gc.scope = \"block\"" } else { "" };
         messages.push(format!(
-            "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool; ftl.frontier = {frontier}{with} needs \
-             at least {needed}{}{}",
+            "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool{}; ftl.frontier = {frontier}{with} \
+             needs at least {needed}{}{}",
+            if config.ftl.parity_stripe > 0 { ", since parity takes a part (ftl.parity_stripe)" } else { "" },
             scattered(capacity),
             raise(capacity, needed)
         ));

@@ -15,6 +15,8 @@ pub struct Batch {
     pub stale: u32,
     /// Units of padding, of the last program.
     pub padding: u32,
+    /// Programs of parity.
+    pub parity: u32,
 }
 
 impl Ftl {
@@ -105,20 +107,30 @@ impl Ftl {
         count: u32,
         mut took: impl FnMut(u32, u32),
     ) -> Batch {
-        let mut batch = Batch { end: from, moves: 0, stale: 0, padding: 0 };
+        let mut batch = Batch { end: from, moves: 0, stale: 0, padding: 0, parity: 0 };
         if begun && count > 0 {
             let (allocated, current) = self.move_begun(pool, victim, from);
             if allocated.took_block {
                 took(0, self.blocks.free_count(pool));
             }
-            batch = Batch { end: from + 1, moves: 1, stale: u32::from(!current), padding: 0 };
+            let parity = u32::from(self.geometry.parity_with(allocated.ppn).is_some());
+            batch = Batch { end: from + 1, moves: 1, stale: u32::from(!current), padding: 0, parity };
         }
         while batch.moves < count && self.blocks.next_valid(victim, batch.end).is_some() {
             if self.open_for_move(pool) {
                 took(batch.moves, self.blocks.free_count(pool));
             }
+            let Frontier { block, next_page } = *self.pools[pool.index()].gc();
             let (end, moves) = self.move_run(pool, victim, batch.end, count - batch.moves);
-            batch = Batch { end, moves: batch.moves + moves, ..batch };
+            // A program that was begun before, and goes on, is counted already.
+            let each = self.geometry.units_per_program;
+            let (first, behind) = (next_page.next_multiple_of(each), (next_page + moves).next_multiple_of(each));
+            batch = Batch {
+                end,
+                moves: batch.moves + moves,
+                parity: batch.parity + self.geometry.parity_between(block, first, behind),
+                ..batch
+            };
         }
         batch.padding = self.pad_moves(pool);
         batch
@@ -226,7 +238,7 @@ mod tests {
 
     /// The moves of a batch one by one, and what a batch tells of them.
     fn move_singly(ftl: &mut Ftl, victim: BlockId, from: u32, count: u32) -> (Batch, Vec<(u32, u32)>) {
-        let (mut batch, mut taken) = (Batch { end: from, moves: 0, stale: 0, padding: 0 }, Vec::new());
+        let (mut batch, mut taken) = (Batch { end: from, moves: 0, stale: 0, padding: 0, parity: 0 }, Vec::new());
         while batch.moves < count
             && let Some((page, source, lpn)) = ftl.next_move(victim, batch.end)
         {
@@ -278,7 +290,7 @@ mod tests {
                     }
                     assert_eq!(
                         batched.move_batch(POOL, victim, from, false, 9, |_, _| ()),
-                        Batch { end: from, moves: 0, stale: 0, padding: 0 }
+                        Batch { end: from, moves: 0, stale: 0, padding: 0, parity: 0 }
                     );
                     batched.commit_erase(POOL, victim);
                     single.commit_erase(POOL, victim);
@@ -302,12 +314,15 @@ mod tests {
         ftl.trim(lpn);
         // Without `begun` the page is left out; with it, its copy takes a page and holds nothing.
         let mut left_out = ftl.clone();
-        assert_eq!(left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()), Batch { end: 7, moves: 3, stale: 0, padding: 0 });
+        assert_eq!(
+            left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()),
+            Batch { end: 7, moves: 3, stale: 0, padding: 0, parity: 0 }
+        );
         let mut alone = ftl.clone();
-        assert_eq!(alone.move_batch(POOL, victim, page, true, 1, |_, _| ()), Batch { end: 3, moves: 1, stale: 1, padding: 0 });
+        assert_eq!(alone.move_batch(POOL, victim, page, true, 1, |_, _| ()), Batch { end: 3, moves: 1, stale: 1, padding: 0, parity: 0 });
         let mut taken = Vec::new();
         let batch = ftl.move_batch(POOL, victim, page, true, 3, |before, free| taken.push((before, free)));
-        assert_eq!(batch, Batch { end: 5, moves: 3, stale: 1, padding: 0 });
+        assert_eq!(batch, Batch { end: 5, moves: 3, stale: 1, padding: 0, parity: 0 });
         assert_eq!(taken, [(0, ftl.blocks().free_count(POOL))]);
         assert_eq!((ftl.owed(POOL), ftl.lookup(lpn)), (58, None));
         ftl.check().unwrap();

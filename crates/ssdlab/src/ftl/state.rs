@@ -40,6 +40,9 @@ pub fn shape_hash(config: &Config) -> String {
     if config.device.pages_per_program > 1 {
         shape += &format!(" x {}", config.device.pages_per_program);
     }
+    if config.ftl.parity_stripe > 0 {
+        shape += &format!(" parity {}", config.ftl.parity_stripe);
+    }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
 
@@ -122,7 +125,7 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier and ftl.map_unit_bytes must be the same"
+                        ftl.frontier, ftl.map_unit_bytes and ftl.parity_stripe must be the same"
                 .to_string());
         }
         let mut ftl = Ftl::new(config);
@@ -239,6 +242,25 @@ mod tests {
         let mut saved = Vec::new();
         ftl.save(config, &mut saved).unwrap();
         Ftl::load(config, saved.as_slice())
+    }
+
+    #[test]
+    fn a_state_is_of_one_shape() {
+        let (config, ftl) = drive();
+        let mut saved = Vec::new();
+        ftl.save(&config, &mut saved).unwrap();
+        let changes: [fn(&mut Config); 4] = [
+            |c| c.device.overprovisioning += 0.1,
+            |c| c.ftl.map_unit_bytes = Some(c.device.page_bytes / 2),
+            |c| c.device.pages_per_program = 2,
+            |c| c.ftl.parity_stripe = 4,
+        ];
+        for change in changes {
+            let mut other = config.clone();
+            change(&mut other);
+            let error = Ftl::load(&other, saved.as_slice()).expect_err("it is of another shape");
+            assert!(error.starts_with("the state was saved for a drive of another shape"), "{error}");
+        }
     }
 
     #[test]

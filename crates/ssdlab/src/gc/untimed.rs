@@ -14,6 +14,8 @@ pub struct UntimedCounts {
     pub pages_moved: u64,
     /// Units of padding in programs of host and collection.
     pub padded_units: u64,
+    /// Units of programs of parity.
+    pub parity_units: u64,
     /// Blocks erased.
     pub erases: u64,
 }
@@ -30,21 +32,24 @@ pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], c
             allocated
         }
     };
-    counts.padded_units += u64::from(program(ftl, pool, units, allocated.ppn));
-    counts.host_programs += units.len() as u64;
+    program(ftl, pool, units, allocated.ppn, counts);
     if allocated.took_block {
         collect(ftl, victims, pool, counts);
     }
     true
 }
 
-/// Programs pages of the host from `first` on. Returns the units of padding.
+/// Programs pages of the host from `first` on.
 #[inline]
-pub fn program(ftl: &mut Ftl, pool: PoolId, units: &[Lpn], first: Ppn) -> u32 {
+pub fn program(ftl: &mut Ftl, pool: PoolId, units: &[Lpn], first: Ppn, counts: &mut UntimedCounts) {
     for (&lpn, ppn) in units.iter().zip(first.0..) {
         ftl.commit_write(pool, lpn, Ppn(ppn));
     }
-    ftl.pad(pool, first, units.len() as u32)
+    counts.host_programs += units.len() as u64;
+    counts.padded_units += u64::from(ftl.pad(pool, first, units.len() as u32));
+    if ftl.geometry().parity_with(first).is_some() {
+        counts.parity_units += u64::from(ftl.geometry().units_per_program);
+    }
 }
 
 /// Units on their way to a pool, until they fill a program: as if a buffer had gathered them.
@@ -133,6 +138,7 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
         let batch = ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ());
         counts.pages_moved += u64::from(batch.moves);
         counts.padded_units += u64::from(batch.padding);
+        counts.parity_units += u64::from(batch.parity * ftl.geometry().units_per_program);
         ftl.commit_erase(pool, victim);
         counts.erases += 1;
     }

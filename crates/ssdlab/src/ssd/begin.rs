@@ -150,7 +150,17 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        self.flash.timing().program(self.geometry().flash_page(allocated.ppn))
+        self.program_ns(allocated.ppn)
+    }
+
+    /// Array time of a program that begins at this page. Where it completes a stripe, the page of parity is programmed with it: what that
+    /// takes, transfer included, counts as time of the array (docs/model.md, section Parity).
+    pub(super) fn program_ns(&mut self, first: Ppn) -> Ns {
+        let (geometry, timing) = (self.ftl.geometry(), self.flash.timing());
+        let data = timing.program(geometry.flash_page(first));
+        let Some(page) = geometry.parity_with(first) else { return data };
+        self.probes.count().parity_programs += 1;
+        data + timing.program_transfer_ns + timing.program(page)
     }
 
     /// Dynamic allocation: a write has a page of the pool.
@@ -222,6 +232,6 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        (Move { to: Some(to), ..moved }, self.flash.timing().program(self.geometry().flash_page(to)))
+        (Move { to: Some(to), ..moved }, self.program_ns(to))
     }
 }

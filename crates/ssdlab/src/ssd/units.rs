@@ -217,7 +217,7 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        (self.gc.units(pool)[0], self.flash.timing().program(self.geometry().flash_page(to)))
+        (self.gc.units(pool)[0], self.program_ns(allocated.ppn))
     }
 
     /// The units of a page are in the controller's buffer.

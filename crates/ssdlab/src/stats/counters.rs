@@ -74,6 +74,8 @@ counters! {
         padded_units,
         /// Operations that waited for an older one on their page.
         page_order_waits,
+        /// Programs of parity (`ftl.parity_stripe`): each in the time of the program before it.
+        parity_programs,
         /// Page reads served while a program paused (write_pausing).
         pause_reads,
         /// Pages read by commands that held the bus (read_command_ns).

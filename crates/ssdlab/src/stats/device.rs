@@ -54,6 +54,8 @@ pub struct DeviceStats {
     pub gc_programs: u64,
     /// Units of padding in programs of host and GC.
     pub padded_units: u64,
+    /// Units of programs of parity.
+    pub parity_units: u64,
     /// Flash page reads, of host and GC.
     pub reads: u64,
     /// Block erases.
@@ -116,6 +118,7 @@ impl DeviceStats {
             host_programs: self.host_programs + other.host_programs,
             gc_programs: self.gc_programs + other.gc_programs,
             padded_units: self.padded_units + other.padded_units,
+            parity_units: self.parity_units + other.parity_units,
             reads: self.reads + other.reads,
             erases: self.erases + other.erases,
             jobs: self.jobs + other.jobs,
@@ -156,6 +159,7 @@ impl DeviceStats {
             host_programs: self.host_programs - before.host_programs,
             gc_programs: self.gc_programs - before.gc_programs,
             padded_units: self.padded_units - before.padded_units,
+            parity_units: self.parity_units - before.parity_units,
             reads: self.reads - before.reads,
             erases: self.erases - before.erases,
             jobs: self.jobs - before.jobs,

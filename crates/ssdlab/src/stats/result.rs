@@ -606,7 +606,8 @@ impl RunResult {
 
 impl GcResult {
     fn of(device: &DeviceStats, measured_ns: Ns) -> Self {
-        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs) + u128::from(device.padded_units);
+        let without_data = u128::from(device.padded_units) + u128::from(device.parity_units);
+        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs) + without_data;
         let duration = |mean| Duration { mean, max: device.job_ns_max };
         GcResult {
             victim_source: None,

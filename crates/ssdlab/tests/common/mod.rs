@@ -150,14 +150,30 @@ pub fn one_shot_programs(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// A quarter of the small drives have parity.
+pub fn parity(rng: &mut Rng, config: &mut Config) {
+    let programs = config.device.pages_per_block / config.device.pages_per_program;
+    let stripe = pick(rng, &[2, 3, 4, 5]);
+    // Of blocks with one program of data none that keeps a unit would ever be collected.
+    if programs < stripe.max(3) || rng.chance(0.75) {
+        return;
+    }
+    config.ftl.parity_stripe = stripe;
+    room_for_programs(rng, config);
+}
+
 /// Room for the units that are left over in each block, since they fill no program.
 fn room_for_programs(rng: &mut Rng, config: &mut Config) {
-    config.gc.advance = Advance::Alone;
+    if config.units_per_program() > 1 {
+        config.gc.advance = Advance::Alone;
+    }
     config.device.blocks_per_plane += 8;
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = config.device.blocks_per_plane * planes;
-    let scattered = (blocks * (config.units_per_program() - 1)).div_ceil(config.device.pages_per_block * config.units_per_page());
-    config.device.overprovisioning = (4.5 + 3.0 * rng.unit() + f64::from(scattered)) / f64::from(blocks);
+    let (data, all) = (config.data_units_per_block(), config.device.pages_per_block * config.units_per_page());
+    let scattered = (blocks * (config.units_per_program() - 1)).div_ceil(data);
+    let spare = (4.5 + 3.0 * rng.unit() + f64::from(scattered)) / f64::from(blocks);
+    config.device.overprovisioning = 1.0 - (1.0 - spare) * f64::from(data) / f64::from(all);
     if validate(config).is_err() {
         config.gc.until = 0;
     }

@@ -18,6 +18,8 @@ struct Seen {
     collects: bool,
     /// Collection is wanted, as far as can be seen: it works, or it would gain something and free blocks are below T_soft.
     wants: bool,
+    /// Some block of it can be collected.
+    gains: bool,
 }
 
 /// Watches the free blocks of every pool.
@@ -81,12 +83,13 @@ impl Watch {
         let seen = |(pool, collects): (usize, bool)| {
             let pool = PoolId(pool as u32);
             let free = ftl.blocks().free_count(pool);
-            let gains = self.by_free_blocks && free < self.soft && ftl.blocks().eligible_blocks(pool).next().is_some();
+            let gains = ftl.blocks().eligible_blocks(pool).next().is_some();
             Seen {
                 free,
                 host: (ftl.next_write_block(pool), ftl.next_offset(pool), ftl.frontier_full(pool)),
                 collects,
-                wants: collects || gains,
+                wants: collects || self.by_free_blocks && free < self.soft && gains,
+                gains,
             }
         };
         collects.into_iter().enumerate().map(seen).collect()
@@ -168,8 +171,8 @@ impl Watch {
             return Ok(());
         }
         self.episodes += 1;
-        let ftl = simulation.ssd().ftl();
-        let gains = ftl.blocks().eligible_blocks(PoolId(pool as u32)).next().is_some();
+        // What is to be gained may have appeared after the episode ended, with a write elsewhere that ended at this instant.
+        let gains = before.gains && now.gains;
         // The host may have taken a block at the same instant.
         let took = u32::from(now.host.0 != before.host.0 || now.host.2 != before.host.2);
         if gains && now.free + took < self.until {
