@@ -165,6 +165,14 @@ SUSPENDING: Mapping[str, Value] = {**PREEMPTIBLE, "gc.suspend": ["read", "progra
 
 FR_FCFS: Mapping[str, Value] = {**CUBE, "scheduler.order": "fr-fcfs"}
 
+MAKING_WAY: Mapping[str, Value] = {
+    **FR_FCFS,
+    "device.page_registers": 2,
+    "scheduler.suspend": ["program", "erase"],
+    "gc.scope": "none",
+    "gc.priority": "host",
+}
+
 GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
 
 
@@ -219,6 +227,9 @@ CONTEXTS: Mapping[str, Context] = {
     "device.ispp_steps": Context((2, 3, 8), base={**FR_FCFS, "scheduler.write_pausing": True}, trace=spread),
     "device.page_registers": Context((1, 2), base=SUSPENDING),
     "device.suspend_ns": Context((0, 20_000, 150_000), base=SUSPENDING),
+    "device.resume_ns": Context((0, 1_000, 40_000), base={**MAKING_WAY, "device.min_run_ns": 50_000}, trace=spread),
+    "device.min_run_ns": Context((0, 50_000, 150_000), base=MAKING_WAY, trace=spread),
+    "device.max_suspends": Context((0, 1, 2), base={**MAKING_WAY, "device.program_ns": 3_000_000}, trace=scattered),
     "device.overprovisioning": Context((0.35, 0.4, 0.5)),
     "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
     "ftl.pool": Context(("plane", "die"), base=TALL),
@@ -281,6 +292,7 @@ CONTEXTS: Mapping[str, Context] = {
     "scheduler.read_bypass": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.write_bypass": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.write_pausing": Context((False, True), base=FR_FCFS, trace=spread),
+    "scheduler.suspend": Context(([], ["program"], ["erase"], ["program", "erase"]), base=MAKING_WAY, trace=spread),
     "scheduler.estimates": Context((False, True), base=FR_FCFS, trace=spread),
     "scheduler.error_feedback": Context((False, True), base={**FR_FCFS, "scheduler.write_bypass": True}, trace=spread),
     "cache.policy": Context(

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab::config::{
-    Advance, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, PreconditionKind, Priority, Scope, Suspendable, Trigger, Turns,
+    Advance, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, PreconditionKind, Priority, Scope, Suspendable,
+    SuspendedForReads, Trigger, Turns,
 };
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
@@ -574,6 +575,26 @@ fn one_shot() -> Drawing {
     }
 }
 
+/// A read comes while a page is programmed.
+fn suspending_for_reads() -> Drawing {
+    let suspending = |title, suspend: &[SuspendedForReads], min_run_ns| {
+        let mut config = drive();
+        config.scheduler.order = Order::FrFcfs;
+        config.scheduler.suspend = suspend.to_vec();
+        config.device.page_registers = 2;
+        (config.device.suspend_ns, config.device.resume_ns, config.device.min_run_ns) = (10_000, 20_000, min_run_ns);
+        let told = |simulation: &Simulation| format!("counters.suspended_programs {}", simulation.ssd().counters().suspended_programs);
+        Panel { host: &["x", "y"], ..plain(title, config, vec![write(0, 0, "x"), read(150, 5, "y")], told) }
+    };
+    let program = &[SuspendedForReads::Program];
+    let panels = vec![
+        suspending("scheduler.suspend = []", &[], 0),
+        suspending("scheduler.suspend = [program], min_run_ns = 30 us", program, 30_000),
+        suspending("min_run_ns = 100 us", program, 100_000),
+    ];
+    Drawing { name: "suspend-for-reads", from_us: 0, to_us: 700, panels }
+}
+
 /// Three writes to one block.
 fn parity() -> Drawing {
     let writing = |title, stripe| {
@@ -647,6 +668,7 @@ fn drawings() -> Vec<Drawing> {
         write_buffer(),
         one_shot(),
         parity(),
+        suspending_for_reads(),
         host_interface(),
         begins(),
         episodes(),
@@ -867,11 +889,15 @@ fn host(panel: &Panel, intervals: &[Interval], ends: &[u64]) -> Vec<Drawn> {
 fn name_in_order(names: &[&'static str], stages: &mut [(&Interval, &'static str)]) {
     let mut names = names.iter();
     let mut begun = [VecDeque::new(), VecDeque::new()];
+    // What was suspended goes on.
+    let mut programmed = None;
     for (stage, letter) in stages {
         let program = stage.kind == OpKind::Program;
         let of_kind = &mut begun[usize::from(program)];
         let second = matches!(stage.resource, Resource::Bus(_)) != program;
-        *letter = if second { of_kind.pop_front() } else { names.next().inspect(|&name| of_kind.push_back(name)) }.expect("a subscript");
+        let name = if second { of_kind.pop_front().or(programmed) } else { names.next().inspect(|&name| of_kind.push_back(name)) };
+        *letter = name.expect("a subscript");
+        programmed = if program && second { name } else { programmed };
     }
 }
 

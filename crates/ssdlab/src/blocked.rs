@@ -86,7 +86,7 @@ reasons! {
     StripeLock = "stripe_lock" in HostQueue,
     /// An earlier operation on the same logical page has not ended.
     PageOrder = "page_order" in DieQueue,
-    /// The operation, a program, is paused for reads (`scheduler.write_pausing`).
+    /// The operation, a program, is paused for reads (`scheduler.write_pausing`), or suspended for them (`scheduler.suspend`).
     Paused = "paused" in Suspended,
     /// The write buffer of the drive has no room (`buffer.bytes`), or an earlier request waits for that.
     BufferFull = "buffer_full" in HostQueue,

@@ -2,8 +2,8 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, Trigger, Turns,
-    UnmappedRead, Victim,
+    Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads,
+    Trigger, Turns, UnmappedRead, Victim,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -46,7 +46,11 @@ pub struct FlashRules {
     pub gc_pipeline: bool,
     /// A page in a register can be read from there while the array is at work (lee2013 Table III).
     pub register_reads: bool,
-    /// Programs of the host pause for reads.
+    /// Programs of the host pause for reads that leave them slack.
+    pub write_pausing: bool,
+    /// What is suspended for reads.
+    pub for_reads: ForReads,
+    /// Either of these.
     pub pauses: bool,
     /// Two operations may share a die, or one be suspended for another: a die at work may begin something.
     pub shares_dies: bool,
@@ -66,6 +70,51 @@ pub struct FlashRules {
     pub ispp_steps: u64,
     /// Dies of a chip.
     pub dies_per_chip: u32,
+}
+
+/// What is suspended for reads (`scheduler.suspend`), and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct ForReads {
+    /// Programs of the host.
+    pub host_programs: bool,
+    /// Programs of GC.
+    pub gc_programs: bool,
+    /// Erases.
+    pub erases: bool,
+    /// Array time that is lost each time, ns.
+    pub resume_ns: Ns,
+    /// The least array time before the first time, and between two times, ns.
+    pub min_run_ns: Ns,
+    /// How often an operation is suspended at most.
+    pub most: u32,
+}
+
+impl ForReads {
+    /// Those of a checked configuration.
+    pub fn new(config: &Config) -> Self {
+        let has = |kind| config.scheduler.suspend.contains(&kind);
+        let gc = &config.gc;
+        // Preemptible GC says itself when its operations make room (lee2013).
+        let gc_has_rules = !gc.suspend.is_empty() || gc.pipeline || gc.merge || gc.advances_with_requests();
+        ForReads {
+            host_programs: has(SuspendedForReads::Program) && !config.scheduler.write_pausing,
+            gc_programs: has(SuspendedForReads::Program) && !gc_has_rules,
+            erases: has(SuspendedForReads::Erase) && !gc_has_rules,
+            resume_ns: config.device.resume_ns,
+            min_run_ns: config.device.min_run_ns,
+            most: if config.device.max_suspends == 0 { u32::MAX } else { config.device.max_suspends },
+        }
+    }
+
+    /// Operations of GC are.
+    pub fn of_gc(&self) -> bool {
+        self.gc_programs || self.erases
+    }
+
+    /// Some operation is.
+    pub fn any(&self) -> bool {
+        self.host_programs || self.of_gc()
+    }
 }
 
 /// What GC may do, and what it keeps waiting.
@@ -165,7 +214,11 @@ impl Rules {
         let flash = FlashRules::new(config, geometry);
         let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
-            bursts: geometry.dies_per_channel.get() == 1 && flash.interleave && !flash.pipeline && may_burst(config, &gc, geometry),
+            bursts: geometry.dies_per_channel.get() == 1
+                && flash.interleave
+                && !flash.pipeline
+                && !flash.for_reads.of_gc()
+                && may_burst(config, &gc, geometry),
             flash,
             gc,
             order: config.scheduler.order,
@@ -207,16 +260,19 @@ impl FlashRules {
         let pipeline = config.scheduler.pipeline && cache_register;
         let gc_pipeline = config.gc.pipeline && cache_register;
         let suspends_programs = config.gc.suspend.contains(&Suspendable::Program);
-        let pauses = config.scheduler.write_pausing;
+        let (write_pausing, for_reads) = (config.scheduler.write_pausing, ForReads::new(config));
+        let pauses = write_pausing || for_reads.any();
         let read_commands = config.device.read_command_ns > 0;
         // The steps of a move are its stages before and after preemption point A.
         let with_requests = config.gc.advances_with_requests();
-        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests;
+        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests || for_reads.of_gc();
         FlashRules {
             interleave: config.device.die_interleave,
             pipeline,
             gc_pipeline,
             register_reads: config.gc.merge && cache_register,
+            write_pausing,
+            for_reads,
             pauses,
             shares_dies: config.scheduler.pipeline || pauses || staged,
             stop_before_program: gc_pipeline || suspends_programs || with_requests,

@@ -28,6 +28,7 @@ mod scopes;
 mod series;
 mod slack;
 mod statistics;
+mod suspension;
 mod swarm;
 mod timelines;
 mod traces;

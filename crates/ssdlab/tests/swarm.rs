@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
-use crate::common::{mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_requests};
+use crate::common::{
+    mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_requests, suspension,
+};
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -154,6 +156,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     mapping_units(&rng, &mut config);
     one_shot_programs(&mut Rng::new(case, "programs"), &mut config);
     parity(&mut Rng::new(case, "parity"), &mut config);
+    suspension(&mut Rng::new(case, "suspension"), &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
     let cached = rng.chance(0.4);

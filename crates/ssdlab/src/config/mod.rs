@@ -191,6 +191,15 @@ pub struct Device {
     /// Time from the suspend command until the die is free for other operations, ns. An operation that would end sooner is not suspended.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub suspend_ns: u64,
+    /// Array time that an operation which is suspended for reads (`scheduler.suspend`) has to do again, ns.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub resume_ns: u64,
+    /// Array time that such an operation has at least before it is suspended, and again after each suspension, ns.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub min_run_ns: u64,
+    /// Times that such an operation is suspended at most. 0: as often as reads come.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub max_suspends: u32,
     /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
@@ -246,6 +255,9 @@ impl Default for Device {
             ispp_steps: 8,
             page_registers: 2,
             suspend_ns: 20_000,
+            resume_ns: 0,
+            min_run_ns: 0,
+            max_suspends: 0,
             overprovisioning: 0.15,
         }
     }
@@ -743,6 +755,16 @@ pub enum Suspendable {
     Erase,
 }
 
+/// An operation that is suspended for reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuspendedForReads {
+    /// Programs, of the host and of GC.
+    Program,
+    /// Block erases.
+    Erase,
+}
+
 /// The scheduling of host operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -766,6 +788,9 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
+    /// Operations that are suspended in the array for reads of the host, whoever they serve. What `write_pausing`, `gc.suspend`, `gc.pipeline`,
+    /// `gc.merge` or `gc.advance` have rules for keeps to these.
+    pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,
     /// Add the mean error of the last second's estimates to each estimate (elyasi2017, footnote 3).
@@ -783,6 +808,7 @@ impl Default for Scheduler {
             read_bypass: false,
             write_bypass: false,
             write_pausing: false,
+            suspend: Vec::new(),
             estimates: false,
             error_feedback: false,
         }

@@ -91,7 +91,7 @@ mod tests {
             (
                 "scheduler.xyzzy",
                 "scheduler.xyzzy: unknown key; scheduler has order, pipeline, alpha, read_queue, write_queue, read_bypass, write_bypass, write_pausing, \
-                 estimates, error_feedback",
+                 suspend, estimates, error_feedback",
             ),
             ("xyzzy.plugh", "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, cache, buffer, host, array, workload"),
             ("cache.polcy", "cache.polcy: unknown key; did you mean cache.policy?"),

@@ -159,6 +159,16 @@ fn config_relations_between_keys() {
             "gc.soft = 0.05: 5 of the 100 blocks of a pool, but 5 are spare, of which 2 are being filled and 2 may be held by invalid units \
              too few for a program (ftl.map_unit_bytes, device.pages_per_program), and the threshold must lie below the rest; set device.overprovisioning to at least 0.1",
         ),
+        (
+            &[("scheduler.suspend", "[\"program\"]"), ("device.page_registers", "1")],
+            "scheduler.suspend = [\"program\"]: needs device.page_registers = 2, as a suspended program keeps its data in one; change one of \
+             them",
+        ),
+        (
+            &[("scheduler.suspend", "[\"erase\"]"), ("device.resume_ns", "9000"), ("device.min_run_ns", "9000")],
+            "device.resume_ns = 9000: an operation that is suspended after each device.min_run_ns = 9000 would never end; set \
+             device.min_run_ns above 9000, or device.max_suspends",
+        ),
         (&[("ftl.parity_stripe", "1")], "ftl.parity_stripe = 1: leaves no page for data; set it to at least 2, or to 0 for no parity"),
         (&[("ftl.parity_stripe", "65")], "ftl.parity_stripe = 65: a block has 64 programs; set it to at most that, or to 0 for no parity"),
         (

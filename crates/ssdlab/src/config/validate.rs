@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 
 use super::capacity::RESERVE;
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind, Trigger,
-    check, workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind,
+    SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -138,6 +138,7 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
     }
     steps(config, messages);
     slack(config, messages);
+    suspension(config, messages);
 }
 
 /// What collection that advances with requests is made for.
@@ -231,6 +232,24 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     } else if pages > u64::from(u32::MAX) {
         let most = u32::MAX;
         messages.push(format!("array.drives = {}: {pages} pages are too many; at most {most} can be simulated", array.drives));
+    }
+}
+
+/// Reads of the die need a register, and what is suspended again and again ends.
+fn suspension(config: &Config, messages: &mut Vec<String>) {
+    let (device, suspend) = (&config.device, &config.scheduler.suspend);
+    if suspend.contains(&SuspendedForReads::Program) && device.page_registers == 1 {
+        messages.push(
+            "scheduler.suspend = [\"program\"]: needs device.page_registers = 2, as a suspended program keeps its data in one; change one of them"
+                .into(),
+        );
+    }
+    let (lost, run) = (device.resume_ns, device.min_run_ns);
+    if !suspend.is_empty() && lost > 0 && lost >= run && device.max_suspends == 0 {
+        messages.push(format!(
+            "device.resume_ns = {lost}: an operation that is suspended after each device.min_run_ns = {run} would never end; set \
+             device.min_run_ns above {lost}, or device.max_suspends"
+        ));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the NAND is doing: operations in stages on dies and channel buses.
 //!
 //! A die has two operation slots. Without a cache register only one is ever used; with one, the second lets an operation of the same kind
-//! use the array while the first is on the bus. Beside its slots a die keeps a suspended GC operation and a paused program.
+//! use the array while the first is on the bus. Beside its slots a die keeps a suspended GC operation, and one that is paused for reads.
 //!
 //! | file | question |
 //! |---|---|
@@ -71,7 +71,7 @@ pub struct Flash {
     chip_ops: Vec<u32>,
     /// By die: the GC operation that is suspended.
     suspended_op: Vec<Option<Slot>>,
-    /// By die: the host program that is paused. Empty where none ever is.
+    /// By die: the operation that is paused or suspended for reads. Empty where none ever is.
     paused_op: Vec<Option<Slot>>,
     channel_of_die: Vec<ChannelId>,
     /// Every stage as an interval on its resource, when wanted.
@@ -159,14 +159,19 @@ impl Flash {
     #[inline(always)]
     pub fn holders(&self, die: DieId) -> (bool, bool) {
         let [a, b] = self.pair(die);
-        let host = a.host().is_some() || b.host().is_some() || self.paused(die).is_some();
-        let gc = a.gc().is_some() || b.gc().is_some();
+        let paused = self.paused(die).map(Owner::is_host);
+        let host = a.host().is_some() || b.host().is_some() || paused == Some(true);
+        let gc = a.gc().is_some() || b.gc().is_some() || paused == Some(false);
         (host, gc)
     }
 
     /// The first transactions of the host operations on the die, one that is paused included.
     pub fn host_operations(&self, die: DieId) -> impl Iterator<Item = TxnId> {
-        self.pair(die).map(Slot::host).into_iter().flatten().chain(self.paused(die))
+        let paused = match self.paused(die) {
+            Some(Owner::Host(first)) => Some(first),
+            Some(Owner::Gc(_)) | None => None,
+        };
+        self.pair(die).map(Slot::host).into_iter().flatten().chain(paused)
     }
 
     /// The die could begin an operation of this kind now, the bus aside.

@@ -77,7 +77,8 @@ pub(super) enum Stage {
     StoppedBeforeProgram,
     /// Its array stage is about to be suspended.
     Suspending,
-    /// A host program that stops at the end of its step, if that is still wanted then.
+    /// A program that stops at the end of its step, or what is suspended for reads once it has run for long enough, if that is still wanted
+    /// then.
     Pausing,
 }
 
@@ -107,6 +108,9 @@ pub(super) struct Slot {
     pub(super) serial_of_end: u64,
     /// A host operation has merged with it: it is suspended no more.
     pub(super) merged: bool,
+    /// Times that it was suspended for reads; and that is what it is being suspended for.
+    pub(super) suspensions: u32,
+    pub(super) for_reads: bool,
 }
 
 impl Slot {
@@ -124,6 +128,8 @@ impl Slot {
         left: 0,
         serial_of_end: 0,
         merged: false,
+        suspensions: 0,
+        for_reads: false,
     };
 
     #[inline(always)]

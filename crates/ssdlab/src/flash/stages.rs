@@ -118,7 +118,11 @@ impl Flash {
                 (Progress::Ended(None), None)
             }
             Stage::Suspending => {
-                self.lay_aside(now, at);
+                if self.slots[at.index()].for_reads {
+                    self.make_way(now, at);
+                } else {
+                    self.lay_aside(now, at);
+                }
                 (Progress::Suspended, None)
             }
             Stage::Pausing => {

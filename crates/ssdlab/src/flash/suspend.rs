@@ -1,7 +1,8 @@
 //! Operations stop and go on: page moves at preemption points, GC operations that are suspended (lee2013 section IV), host programs that
 //! pause for reads (elyasi2017).
 //!
-//! A die keeps one suspended GC operation (lee2013 IV-B: two commands are never suspended at once) and one paused program beside its slots.
+//! A die keeps one suspended GC operation (lee2013 IV-B: two commands are never suspended at once) beside its slots, and one operation that is
+//! paused or, whoever it serves, suspended for reads (`scheduler.suspend`).
 
 use super::Flash;
 use super::op::{Op, Owner, Phase, Slot, Stage};
@@ -105,10 +106,61 @@ impl Flash {
         self.note_return(now, at);
     }
 
-    /// The host program that is paused on the die: its first page.
+    /// Whom the operation serves that is paused or suspended for reads on the die.
     #[inline(always)]
-    pub fn paused(&self, die: DieId) -> Option<TxnId> {
-        self.paused_op.get(die.index())?.as_ref()?.host()
+    pub fn paused(&self, die: DieId) -> Option<Owner> {
+        Some(self.paused_op.get(die.index())?.as_ref()?.op.owner)
+    }
+
+    /// The operation in the array of a die that may be suspended for reads, on which nothing else is suspended: its slot, and from when on, ns.
+    /// `None` also if it ends before it would be.
+    pub fn suspendable(&self, now: Ns, die: DieId) -> Option<(SlotId, Ns)> {
+        let rules = &self.rules.for_reads;
+        let first = Flash::first_slot(die);
+        let at = [first, first.other()].into_iter().find(|at| {
+            let slot = &self.slots[at.index()];
+            match slot.stage {
+                Stage::Program if slot.op.owner.is_host() => rules.host_programs,
+                Stage::Program => rules.gc_programs,
+                Stage::Erase => rules.erases,
+                _ => false,
+            }
+        })?;
+        let slot = &self.slots[at.index()];
+        let from = now.max(slot.since + rules.min_run_ns);
+        let may = slot.suspensions < rules.most && self.is_alone(at) && self.suspended_op[die.index()].is_none();
+        (may && from + self.rules.suspend_ns < slot.due).then_some((at, from))
+    }
+
+    /// Begins to suspend for reads what is in the array of a slot: the die is free `suspend_ns` later.
+    pub fn suspend_for_reads(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        self.serial += 1;
+        let slot = &mut self.slots[at.index()];
+        slot.serial = self.serial;
+        slot.left = slot.due - now + self.rules.for_reads.resume_ns;
+        (slot.suspensions, slot.for_reads) = (slot.suspensions + 1, true);
+        if slot.stage != Stage::Pausing {
+            slot.suspended = slot.stage;
+        }
+        slot.stage = Stage::Suspending;
+        events.push(now + self.rules.suspend_ns, slot.serial, Event::Slot(at.0));
+        self.note_suspension(now, at);
+    }
+
+    /// What is suspended for reads leaves the die to them.
+    pub(super) fn make_way(&mut self, now: Ns, at: SlotId) {
+        let mut slot = self.slots[at.index()];
+        (slot.stage, slot.since, slot.for_reads) = (slot.suspended, now, false);
+        self.lay_beside(now, at, slot, false);
+    }
+
+    /// An operation moves from its slot to the die's place for a paused one.
+    fn lay_beside(&mut self, now: Ns, at: SlotId, slot: Slot, pauses: bool) {
+        let paused = &mut self.paused_op[at.die().index()];
+        assert!(paused.is_none(), "one operation of a die is paused at a time");
+        *paused = Some(slot);
+        self.note_aside(now, at, slot.stage, pauses);
+        self.empty(now, at);
     }
 
     /// The host program that is alone in the array of a die on which nothing is suspended: its slot, its first page, and when the next of its
@@ -129,39 +181,35 @@ impl Flash {
         (step < steps).then(|| (at, pages, now + (end_of_step(step) - done)))
     }
 
-    /// A program is to stop at the end of a step, if that is still wanted then.
+    /// What is in the array of a slot is to stop at the end of a step, or at another instant, if that is still wanted then.
     pub fn stop_at(&mut self, at: SlotId, end_of_step: Ns, events: &mut EventQueue) {
         self.serial += 1;
         let stopping = &mut self.slots[at.index()];
         // The event of its end is stale until it goes on.
         stopping.serial_of_end = std::mem::replace(&mut stopping.serial, self.serial);
-        stopping.stage = Stage::Pausing;
+        stopping.suspended = std::mem::replace(&mut stopping.stage, Stage::Pausing);
         events.push(end_of_step, stopping.serial, Event::Slot(at.0));
     }
 
-    /// A program that was to stop goes on, as if nothing had been wanted of it.
+    /// What was to stop goes on, as if nothing had been wanted of it.
     pub fn do_not_stop(&mut self, at: SlotId) {
-        let program = &mut self.slots[at.index()];
-        program.stage = Stage::Program;
-        program.serial = program.serial_of_end;
+        let slot = &mut self.slots[at.index()];
+        slot.stage = slot.suspended;
+        slot.serial = slot.serial_of_end;
     }
 
     /// A program that was to stop does.
     pub fn pause(&mut self, now: Ns, at: SlotId) {
         let mut slot = self.slots[at.index()];
-        slot.left = slot.due - now;
-        let paused = &mut self.paused_op[at.die().index()];
-        assert!(paused.is_none(), "one program of a die is paused at a time");
-        *paused = Some(slot);
-        self.note_aside(now, at, Stage::Program, true);
-        self.empty(now, at);
+        (slot.stage, slot.left) = (slot.suspended, slot.due - now);
+        self.lay_beside(now, at, slot, true);
     }
 
-    /// The program that is paused on an idle die goes on.
+    /// What is paused, or suspended for reads, on an idle die goes on.
     pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
-        let slot = self.paused_op[die.index()].take().expect("a program is paused");
+        let slot = self.paused_op[die.index()].take().expect("an operation is paused");
         self.take_slot(now, die, slot);
-        self.begin_array(now, Flash::first_slot(die), Stage::Program, slot.left, events);
+        self.begin_array(now, Flash::first_slot(die), slot.stage, slot.left, events);
     }
 
     /// The residual service time of the operation on the die, if it takes as long as `latency` says, ns (elyasi2017 (7)). Of two the longer.

@@ -32,7 +32,8 @@ impl Ssd {
                 }
             }
             (Progress::Suspended, _) => self.die_freed(die),
-            (Progress::StepEnded, Owner::Host(first)) => self.step_ended(now, die, at, first),
+            (Progress::StepEnded, Owner::Host(first)) if self.rules.flash.write_pausing => self.step_ended(now, die, at, first),
+            (Progress::StepEnded, _) => self.has_run(now, die, at),
             (Progress::Ended(_), Owner::Gc(pool)) => {
                 self.gc_operation_ended(now, die, pool, op.kind);
                 self.die_freed(die);
@@ -41,7 +42,6 @@ impl Ssd {
                 self.host_operation_ended(now, op, first, whole);
                 self.die_freed(die);
             }
-            (Progress::StepEnded, Owner::Gc(pool)) => unreachable!("an operation of the GC of pool {pool} has no steps"),
             (Progress::CommandEnded | Progress::TransferEnded(_), _) => unreachable!("commands and transfers end on the bus"),
         }
         // What could begin only now waited behind the operation that has ended.

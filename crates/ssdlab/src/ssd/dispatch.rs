@@ -42,7 +42,7 @@ impl Ssd {
 
     /// A pool of the same die is in S3 for a high-priority write, and its job is not over: nothing comes between that and what is suspended
     /// ahead of it, or the job for whose end it waits.
-    fn is_urgent_beside(&self, pool: PoolId) -> bool {
+    pub(super) fn is_urgent_beside(&self, pool: PoolId) -> bool {
         let urgent = |pool| self.gc.urgent(pool).is_some() && (self.gc.job(pool).is_some() || self.waits_for_turn(pool));
         self.gc.any_urgent() && self.geometry().pools_of_die(self.geometry().die_of_pool(pool)).map(PoolId).any(urgent)
     }

@@ -1,13 +1,13 @@
-//! Programs of the host pause for reads, between two of their steps, where every page that a read would delay has slack for it
-//! (elyasi2017; `scheduler.write_pausing`).
+//! What is in the array makes way for reads. Programs of the host pause between two of their steps, where every page that a read would delay
+//! has slack for it (elyasi2017; `scheduler.write_pausing`). Any program or erase is suspended, as drives sold today do (`scheduler.suspend`).
 
 use super::Ssd;
 use super::candidates::{GcCandidate, HostCandidate};
 use crate::arbiter::Decision;
 use crate::blocked::{Blocked, Served};
-use crate::flash::OpKind;
+use crate::flash::{OpKind, Owner};
 use crate::sched::{QueueKind, Slack, TransactionKind};
-use crate::units::{DieId, Ns, SlotId, TxnId};
+use crate::units::{DieId, Ns, PoolId, SlotId, TxnId};
 use crate::views::DiePhase;
 
 impl Ssd {
@@ -19,8 +19,57 @@ impl Ssd {
         self.slack().estimator().latencies().host[QueueKind::Read as usize]
     }
 
-    /// A host program is in the array of the die: if a read could go first, it is to stop at the end of its step. Returns true if so.
+    /// Something is in the array of the die: if a read could go first, it is to stop. Returns true if so.
     pub(super) fn stop_for_reads(&mut self, now: Ns, die: DieId) -> bool {
+        self.rules.flash.write_pausing && self.pause_for_reads(now, die) || self.rules.flash.for_reads.any() && self.make_way(now, die)
+    }
+
+    /// What may be suspended on the die is, or is to be once it has run for long enough, if a read waits. Returns true if so.
+    fn make_way(&mut self, now: Ns, die: DieId) -> bool {
+        let Some((at, from)) = self.flash.suspendable(now, die) else { return false };
+        if self.read_to_serve(die).is_none() {
+            return false;
+        }
+        if from > now {
+            self.flash.stop_at(at, from, &mut self.events);
+        } else {
+            self.suspend_for_reads(now, at);
+        }
+        true
+    }
+
+    /// What is in the array of a slot has run for as long as it must before it is suspended.
+    pub(super) fn has_run(&mut self, now: Ns, die: DieId, at: SlotId) {
+        if self.read_to_serve(die).is_some() {
+            self.suspend_for_reads(now, at);
+        } else {
+            self.flash.do_not_stop(at);
+        }
+        self.ready.wake(die);
+    }
+
+    fn suspend_for_reads(&mut self, now: Ns, at: SlotId) {
+        let op = *self.flash.op(at);
+        let count = self.probes.count();
+        *(if op.kind == OpKind::Erase { &mut count.suspended_erases } else { &mut count.suspended_programs }) += 1;
+        self.flash.suspend_for_reads(now, at, &mut self.events);
+        if let Owner::Host(first) = op.owner {
+            self.all_served(now, first, Served::Array);
+        }
+    }
+
+    /// The read that would be next on a die if nothing were on it. While GC runs to completion there is none.
+    fn read_to_serve(&mut self, die: DieId) -> Option<HostCandidate> {
+        if self.gc.any_urgent() && self.is_urgent_beside(PoolId(self.geometry().pools_of_die(die).start)) {
+            return None;
+        }
+        let (host, gc) = self.candidates(die);
+        let read = host.filter(|candidate| candidate.kind == QueueKind::Read && !candidate.by_move)?;
+        (self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool)) == Decision::Host).then_some(read)
+    }
+
+    /// A host program is in the array of the die: if a read could go first, it is to stop at the end of its step. Returns true if so.
+    fn pause_for_reads(&mut self, now: Ns, die: DieId) -> bool {
         let Some((at, first, end_of_step)) = self.flash.pausable(now, die) else { return false };
         if self.read_with_slack(die, first).is_none() {
             return false;
@@ -47,12 +96,10 @@ impl Ssd {
         if !self.pages_of(first).all(|id| self.slack().left(&self.transactions, id) >= latency) {
             return None;
         }
-        let (host, gc) = self.candidates(die);
-        let read = host.filter(|candidate| candidate.kind == QueueKind::Read && !candidate.by_move)?;
-        (self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool)) == Decision::Host).then_some(read)
+        self.read_to_serve(die)
     }
 
-    /// The die with a paused program, in whose way nothing may come but reads: this one, or one that it excludes.
+    /// The die with a paused operation, in whose way nothing may come but reads: this one, or one that it excludes.
     #[inline]
     pub(super) fn paused_die(&self, die: DieId) -> Option<DieId> {
         if self.rules.flash.interleave {
@@ -61,15 +108,19 @@ impl Ssd {
         self.dies_of_chip_of(die).find(|&die| self.flash.paused(die).is_some())
     }
 
-    /// A program is paused on the die: a read for which it has slack begins, or it goes on. Returns true if something has begun.
+    /// An operation is paused on the die: a read for which it makes way begins, or it goes on. Returns true if something has begun.
     pub(super) fn during_pause(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
-        let first = self.flash.paused(die).expect("the caller has looked");
-        if let Some(read) = self.read_with_slack(die, first) {
+        let owner = self.flash.paused(die).expect("the caller has looked");
+        let read = match owner {
+            Owner::Host(first) if self.rules.flash.write_pausing => self.read_with_slack(die, first),
+            Owner::Host(_) | Owner::Gc(_) => self.read_to_serve(die),
+        };
+        if let Some(read) = read {
             let on = self.geometry().die_of_pool(read.pool);
             let starts =
                 self.flash.can_start(on, OpKind::Read, true) && (!self.flash.needs_bus(OpKind::Read) || self.has_bus(now, on, granted));
             if starts {
-                self.read_in_pause(now, on, read, first);
+                self.read_in_pause(now, on, read, owner);
             }
             return starts;
         }
@@ -77,19 +128,32 @@ impl Ssd {
             return false;
         }
         self.flash.end_pause(now, die, &mut self.events);
-        self.each_page(first, |transaction| transaction.waited(Blocked::Paused, now));
+        if let Owner::Host(first) = owner {
+            self.each_page(first, |transaction| transaction.waited(Blocked::Paused, now));
+        }
         true
     }
 
-    fn read_in_pause(&mut self, now: Ns, die: DieId, read: HostCandidate, program: TxnId) {
+    fn read_in_pause(&mut self, now: Ns, die: DieId, read: HostCandidate, paused: Owner) {
         self.start_host(now, die, read, OpKind::Read);
+        match paused {
+            Owner::Host(program) if self.rules.flash.write_pausing => self.takes_slack(read.id, program),
+            Owner::Host(_) | Owner::Gc(_) => {
+                let pages = self.pages_of(read.id).count() as u64;
+                self.probes.count().reads_while_suspended += pages;
+            }
+        }
+    }
+
+    /// A read has begun while a program is paused: it takes of the slack of that, and is no more than that itself.
+    fn takes_slack(&mut self, read: TxnId, program: TxnId) {
         let latency = self.read_latency();
         let mut page = Some(program);
         while let Some(id) = page {
             self.take_slack(id, latency);
             page = self.transactions[id].next;
         }
-        let mut page = Some(read.id);
+        let mut page = Some(read);
         while let Some(id) = page {
             // The read of a partial write is none of a reading request.
             if self.transactions[id].kind == TransactionKind::Read {

@@ -118,6 +118,7 @@ impl Ssd {
                 _ if !self.rules.flash.shares_dies => false,
                 Doing::Stopped(at) => self.inside_move(now, die, at),
                 Doing::Gc(_) if self.read_register(now, die) => true,
+                Doing::Gc(_) if self.rules.flash.for_reads.of_gc() && self.stop_for_reads(now, die) => false,
                 Doing::Gc(at) => {
                     self.in_array(now, die, at);
                     false

@@ -84,6 +84,8 @@ counters! {
         read_passes,
         /// Reads of mapping units that came with the flash read of another unit of their request, of the same flash page.
         reads_along,
+        /// Pages read while a program or erase was suspended for them (`scheduler.suspend`).
+        reads_while_suspended,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
         redirected_writes,
         /// Page moves that began out of order because a host operation merges with them.
@@ -100,6 +102,10 @@ counters! {
         steps_with_requests,
         /// Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.
         steps_without_requests,
+        /// Erases suspended for reads (`scheduler.suspend`), each time.
+        suspended_erases,
+        /// Programs suspended for reads (`scheduler.suspend`), each time.
+        suspended_programs,
         /// Pages unmapped by trims.
         trimmed_pages,
         /// Page reads of pages that held no data.

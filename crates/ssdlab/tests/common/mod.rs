@@ -162,6 +162,19 @@ pub fn parity(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// A third of the drives suspend programs or erases for reads.
+pub fn suspension(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.65) {
+        return;
+    }
+    let (program, erase) = (SuspendedForReads::Program, SuspendedForReads::Erase);
+    config.scheduler.suspend = [vec![program], vec![erase], vec![program, erase]][rng.below(3) as usize].clone();
+    let device = &mut config.device;
+    device.page_registers = 2;
+    (device.resume_ns, device.min_run_ns, device.max_suspends) =
+        pick(rng, &[(0, 0, 0), (0, 50_000, 0), (5_000, 20_000, 0), (30_000, 0, 3), (100_000, 100_001, 1), (1_000, 300_000, 2)]);
+}
+
 /// Room for the units that are left over in each block, since they fill no program.
 fn room_for_programs(rng: &mut Rng, config: &mut Config) {
     if config.units_per_program() > 1 {
