@@ -92,14 +92,10 @@ pub struct ForReads {
 impl ForReads {
     /// Those of a checked configuration.
     pub fn new(config: &Config) -> Self {
-        let has = |kind| config.scheduler.suspend.contains(&kind);
-        let gc = &config.gc;
-        // Preemptible GC says itself when its operations make room (lee2013).
-        let gc_has_rules = !gc.suspend.is_empty() || gc.pipeline || gc.merge || gc.advances_with_requests();
         ForReads {
-            host_programs: has(SuspendedForReads::Program) && !config.scheduler.write_pausing,
-            gc_programs: has(SuspendedForReads::Program) && !gc_has_rules,
-            erases: has(SuspendedForReads::Erase) && !gc_has_rules,
+            host_programs: config.suspends_host_programs(),
+            gc_programs: config.suspends_gc(SuspendedForReads::Program),
+            erases: config.suspends_gc(SuspendedForReads::Erase),
             resume_ns: config.device.resume_ns,
             min_run_ns: config.device.min_run_ns,
             most: if config.device.max_suspends == 0 { u32::MAX } else { config.device.max_suspends },

@@ -13,7 +13,6 @@ use super::{
     Suspendable, SuspendedForReads, Trigger, Turns, Victim, Workload,
 };
 use crate::error::Result;
-use crate::rules::ForReads;
 
 /// A key without effect, and the setting that would give it one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,10 +61,6 @@ const BPLRU: &str = "cache.policy = \"bplru\"";
 
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
-fn suspends_for_reads(config: &Config) -> bool {
-    ForReads::new(config).any()
-}
-
 /// The rules. A key without one always has an effect, or one that depends on the requests.
 const RULES: &[Rule] = &[
     parameter("device.read_ns", "device.read_ns_by_page = []", |c| c.device.read_ns_by_page.is_empty()),
@@ -93,15 +88,15 @@ const RULES: &[Rule] = &[
             by_gc || c.scheduler.suspend.contains(&SuspendedForReads::Program) || c.scheduler.write_pausing
         },
     ),
-    parameter("device.suspend_ns", "an entry in gc.suspend or scheduler.suspend", |c| !c.gc.suspend.is_empty() || suspends_for_reads(c)),
-    parameter("device.resume_ns", FOR_READS, suspends_for_reads),
-    parameter("device.min_run_ns", FOR_READS, suspends_for_reads),
-    parameter("device.max_suspends", FOR_READS, suspends_for_reads),
+    parameter("device.suspend_ns", "an entry in gc.suspend or scheduler.suspend", |c| !c.gc.suspend.is_empty() || c.suspends_for_reads()),
+    parameter("device.resume_ns", FOR_READS, Config::suspends_for_reads),
+    parameter("device.min_run_ns", FOR_READS, Config::suspends_for_reads),
+    parameter("device.max_suspends", FOR_READS, Config::suspends_for_reads),
     switch(
         "scheduler.suspend",
         |c| !c.scheduler.suspend.is_empty(),
         "scheduler.write_pausing = false (for programs of the host), or gc.suspend = [], gc.pipeline = false, gc.merge = false and gc.advance = \"alone\" (for GC), which have rules of their own",
-        suspends_for_reads,
+        Config::suspends_for_reads,
     ),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)

@@ -104,6 +104,23 @@ impl Config {
         self.buffer.bytes / u64::from(self.map_unit_bytes())
     }
 
+    /// Programs of the host are suspended for reads: unless write pausing, which asks for slack, has them pause.
+    pub fn suspends_host_programs(&self) -> bool {
+        self.scheduler.suspend.contains(&SuspendedForReads::Program) && !self.scheduler.write_pausing
+    }
+
+    /// Such operations of GC are suspended for reads. Preemptible GC says itself when its operations make room (lee2013).
+    pub fn suspends_gc(&self, operation: SuspendedForReads) -> bool {
+        let gc = &self.gc;
+        let has_rules = !gc.suspend.is_empty() || gc.pipeline || gc.merge || gc.advances_with_requests();
+        self.scheduler.suspend.contains(&operation) && !has_rules
+    }
+
+    /// Some operation is suspended for reads.
+    pub fn suspends_for_reads(&self) -> bool {
+        self.suspends_host_programs() || self.suspends_gc(SuspendedForReads::Program) || self.suspends_gc(SuspendedForReads::Erase)
+    }
+
     /// Bytes that the host can address.
     ///
     /// # Errors
