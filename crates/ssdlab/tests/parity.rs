@@ -83,15 +83,15 @@ fn cases() -> Vec<Case> {
             .concat(),
         },
         Case {
-            name: "on two planes parity is programmed on both at a time",
+            name: "on two planes parity is programmed on both at a time, after two transfers",
             config: changed(drive(), |c| {
                 c.device.planes_per_die = 2;
                 c.device.multiplane = true;
                 c.ftl.pool = PoolScope::Plane;
             }),
             requests: vec![pages(write(0, 0), 2)],
-            responses: vec![(707_200, vec![(BusQueue, 102_400), (Transfer, 102_400), (Array, 502_400)])],
-            stages: vec![bus(0, 0, 102_400), bus(0, 102_400, 204_800), array(0, 204_800, 707_200)],
+            responses: vec![(809_600, vec![(BusQueue, 102_400), (Transfer, 102_400), (Array, 604_800)])],
+            stages: vec![bus(0, 0, 102_400), bus(0, 102_400, 204_800), array(0, 204_800, 809_600)],
         },
         Case {
             name: "a program of three pages has a program of parity",

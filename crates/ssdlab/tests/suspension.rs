@@ -4,6 +4,7 @@
 use crate::common::{one_die, plan};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all, read, write};
 use ssdlab::config::{Config, Order, Priority, Scope, SuspendedForReads};
+use ssdlab::request::Request;
 use ssdlab::simulation::{Control, run};
 use ssdlab::stats::Part;
 
@@ -35,6 +36,15 @@ fn around_a_read(until: &[Stage]) -> Vec<Stage> {
 
 fn waited(ns: u64) -> (u64, Vec<(Part, u64)>) {
     (127_400 + ns, vec![(Part::DieQueue, ns), (Part::Array, 25_000), (Part::Transfer, 102_400)])
+}
+
+fn waited_not() -> (u64, Vec<(Part, u64)>) {
+    (127_400, vec![(Part::Array, 25_000), (Part::Transfer, 102_400)])
+}
+
+/// The writes that bring about the erase of a block, a read while it is erased, and one later.
+fn five_writes_two_reads() -> Vec<Request> {
+    (0..5).map(|page| write(page * MS, page)).chain([read(5 * MS, 5), read(9 * MS, 6)]).collect()
 }
 
 fn written(array_ns: u64, suspended_ns: u64) -> (u64, Vec<(Part, u64)>) {
@@ -128,30 +138,28 @@ fn cases() -> Vec<Case> {
             // block 0, of which nothing is valid, and goes on with block 1.
             name: "an erase is suspended, too",
             config: collected(),
-            requests: vec![
-                write(0, 0),
-                write(MS, 1),
-                write(2 * MS, 2),
-                write(3 * MS, 3),
-                write(4 * MS, 4),
-                read(5 * MS, 5),
-                read(9 * MS, 6),
-            ],
-            responses: vec![
-                alone(),
-                alone(),
-                alone(),
-                alone(),
-                alone(),
-                (137_400, vec![(Gc, 10_000), (Array, 25_000), (Transfer, 102_400)]),
-                (127_400, vec![(Array, 25_000), (Transfer, 102_400)]),
-            ],
+            requests: five_writes_two_reads(),
+            responses: [vec![alone(); 5], vec![(137_400, vec![(Gc, 10_000), (Array, 25_000), (Transfer, 102_400)]), waited_not()]].concat(),
             stages: [
                 (0..5).flat_map(|ms| program(ms * MS)).collect(),
                 // 802.4 us are left at 5 ms, and 20 us more are to be done.
                 vec![array(0, 4_302_400, 5_010_000)],
                 flash_read(5_010_000).to_vec(),
                 vec![array(0, 5_137_400, 5_959_800)],
+                flash_read(9 * MS).to_vec(),
+            ]
+            .concat(),
+        },
+        Case {
+            name: "where GC has priority its erase is not",
+            config: changed(collected(), |c| c.gc.priority = Priority::Gc),
+            requests: five_writes_two_reads(),
+            responses: [vec![alone(); 5], vec![(929_800, vec![(Gc, 802_400), (Array, 25_000), (Transfer, 102_400)]), waited_not()]]
+                .concat(),
+            stages: [
+                (0..5).flat_map(|ms| program(ms * MS)).collect(),
+                vec![array(0, 4_302_400, 5_802_400)],
+                flash_read(5_802_400).to_vec(),
                 flash_read(9 * MS).to_vec(),
             ]
             .concat(),

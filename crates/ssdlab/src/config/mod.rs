@@ -297,7 +297,8 @@ pub struct Ftl {
     #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
     pub map_unit_bytes: Option<u32>,
     /// One program in so many of a block holds parity instead of data, as protection against the loss of a die. It is programmed with the
-    /// page before it. 0: none does; else at least 2.
+    /// program before it, which takes a transfer and a program longer. 0: none does; else at least 2. A drive with parity needs more
+    /// over-provisioning.
     #[schemars(range(min = 0, max = 65535))]
     pub parity_stripe: u32,
     /// A write of part of a page (or mapping unit): read-modify-write, or program without a read.

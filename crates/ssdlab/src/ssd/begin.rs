@@ -8,6 +8,32 @@ use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
 use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
 
+/// What a program of one plane takes after the transfer of its data, or of several at a time: the data, and the pages of parity, if there are any,
+/// which are transferred one after the other and programmed at a time. All of it counts as time of the array (docs/model.md, section Parity).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProgramTime {
+    data_ns: Ns,
+    transfers_ns: Ns,
+    parity_ns: Ns,
+}
+
+impl ProgramTime {
+    /// With a program of another plane at the same time.
+    #[inline(always)]
+    fn beside(self, other: ProgramTime) -> Self {
+        ProgramTime {
+            data_ns: self.data_ns.max(other.data_ns),
+            transfers_ns: self.transfers_ns + other.transfers_ns,
+            parity_ns: self.parity_ns.max(other.parity_ns),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn array_ns(self) -> Ns {
+        self.data_ns + self.transfers_ns + self.parity_ns
+    }
+}
+
 impl Ssd {
     /// Takes a host operation out of its queue, with those that can join it on other planes, and starts it.
     pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
@@ -18,13 +44,13 @@ impl Ssd {
         let (first, last) = self.take_page(now, die, candidate, kind);
         let joins = self.rules.multiplane && kind != OpKind::RegisterRead;
         let pages = 1 + if joins { self.join_planes(now, die, candidate, last) } else { 0 };
-        let (mut read_ns, mut write_ns) = (0, 0);
+        let (mut read_ns, mut program) = (0, ProgramTime::default());
         let (mut page, mut before, mut operations) = (Some(first), Ppn(0), 0);
         while let Some(id) = page {
             let along = self.transactions[id].same_page;
             match kind {
                 OpKind::Program if along => self.prepare_program_along(now, id, before),
-                OpKind::Program => write_ns = self.prepare_program(now, id).max(write_ns),
+                OpKind::Program => program = program.beside(self.prepare_program(now, id)),
                 OpKind::RegisterRead => self.prepare_register_read(now, id),
                 _ if along => self.prepare_read_along(now, id),
                 _ => read_ns = self.prepare_read(now, id).max(read_ns),
@@ -38,7 +64,7 @@ impl Ssd {
             slack.served(die, candidate.kind, operations);
         }
         self.note_host_operation(kind, first);
-        let op = Op { kind, owner: Owner::Host(first), pages, read_ns, write_ns };
+        let op = Op { kind, owner: Owner::Host(first), pages, read_ns, write_ns: program.array_ns() };
         let at = self.flash.start(now, die, op, &mut self.events);
         self.probes.count().multiplane_operations += u64::from(pages > 1);
         self.probes.count().overlapped_operations += u64::from(overlaps);
@@ -138,8 +164,8 @@ impl Ssd {
         self.flash.timing().read(self.geometry().flash_page(ppn))
     }
 
-    /// A write is given its page when it starts. Returns its array time.
-    fn prepare_program(&mut self, now: Ns, id: TxnId) -> Ns {
+    /// A write is given its page when it starts. Returns what its program takes.
+    fn prepare_program(&mut self, now: Ns, id: TxnId) -> ProgramTime {
         let pool = self.transactions[id].pool;
         self.check_hard_threshold(pool, id);
         let allocated = self.ftl.allocate_host(pool);
@@ -150,17 +176,16 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        self.program_ns(allocated.ppn)
+        self.program_time(allocated.ppn)
     }
 
-    /// Array time of a program that begins at this page. Where it completes a stripe, the page of parity is programmed with it: what that
-    /// takes, transfer included, counts as time of the array (docs/model.md, section Parity).
-    pub(super) fn program_ns(&mut self, first: Ppn) -> Ns {
+    /// What a program takes that begins at this page, with the page of parity where it completes a stripe.
+    pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
         let (geometry, timing) = (self.ftl.geometry(), self.flash.timing());
-        let data = timing.program(geometry.flash_page(first));
-        let Some(page) = geometry.parity_with(first) else { return data };
+        let data_ns = timing.program(geometry.flash_page(first));
+        let Some(page) = geometry.parity_with(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
         self.probes.count().parity_programs += 1;
-        data + timing.program_transfer_ns + timing.program(page)
+        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(page) }
     }
 
     /// Dynamic allocation: a write has a page of the pool.
@@ -232,6 +257,6 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        (Move { to: Some(to), ..moved }, self.program_ns(to))
+        (Move { to: Some(to), ..moved }, self.program_time(to).array_ns())
     }
 }

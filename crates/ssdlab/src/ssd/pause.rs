@@ -27,7 +27,7 @@ impl Ssd {
     /// What may be suspended on the die is, or is to be once it has run for long enough, if a read waits. Returns true if so.
     fn make_way(&mut self, now: Ns, die: DieId) -> bool {
         let Some((at, from)) = self.flash.suspendable(now, die) else { return false };
-        if self.read_to_serve(die).is_none() {
+        if self.read_to_serve(die, self.flash.op(at).owner).is_none() {
             return false;
         }
         if from > now {
@@ -40,7 +40,7 @@ impl Ssd {
 
     /// What is in the array of a slot has run for as long as it must before it is suspended.
     pub(super) fn has_run(&mut self, now: Ns, die: DieId, at: SlotId) {
-        if self.read_to_serve(die).is_some() {
+        if self.read_to_serve(die, self.flash.op(at).owner).is_some() {
             self.suspend_for_reads(now, at);
         } else {
             self.flash.do_not_stop(at);
@@ -58,13 +58,21 @@ impl Ssd {
         }
     }
 
-    /// The read that would be next on a die if nothing were on it. While GC runs to completion there is none.
-    fn read_to_serve(&mut self, die: DieId) -> Option<HostCandidate> {
-        if self.gc.any_urgent() && self.is_urgent_beside(PoolId(self.geometry().pools_of_die(die).start)) {
-            return None;
-        }
+    /// The read that an operation on the die is suspended for. GC has the priority that its next step would have, and while it runs to
+    /// completion nothing is suspended.
+    fn read_to_serve(&mut self, die: DieId, owner: Owner) -> Option<HostCandidate> {
+        let Owner::Gc(pool) = owner else {
+            let urgent = self.gc.any_urgent() && self.is_urgent_beside(PoolId(self.geometry().pools_of_die(die).start));
+            return if urgent { None } else { self.next_read(die) };
+        };
+        let read = self.candidates(die).0.filter(is_read)?;
+        (self.decide(DiePhase::InArray { may_suspend: true }, Some(read), Some(pool)) == Decision::Suspend).then_some(read)
+    }
+
+    /// The read that would be next on a die if nothing were on it.
+    fn next_read(&mut self, die: DieId) -> Option<HostCandidate> {
         let (host, gc) = self.candidates(die);
-        let read = host.filter(|candidate| candidate.kind == QueueKind::Read && !candidate.by_move)?;
+        let read = host.filter(is_read)?;
         (self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool)) == Decision::Host).then_some(read)
     }
 
@@ -96,7 +104,7 @@ impl Ssd {
         if !self.pages_of(first).all(|id| self.slack().left(&self.transactions, id) >= latency) {
             return None;
         }
-        self.read_to_serve(die)
+        self.next_read(die)
     }
 
     /// The die with a paused operation, in whose way nothing may come but reads: this one, or one that it excludes.
@@ -113,7 +121,7 @@ impl Ssd {
         let owner = self.flash.paused(die).expect("the caller has looked");
         let read = match owner {
             Owner::Host(first) if self.rules.flash.write_pausing => self.read_with_slack(die, first),
-            Owner::Host(_) | Owner::Gc(_) => self.read_to_serve(die),
+            Owner::Host(_) | Owner::Gc(_) => self.read_to_serve(die, owner),
         };
         if let Some(read) = read {
             let on = self.geometry().die_of_pool(read.pool);
@@ -170,4 +178,9 @@ impl Ssd {
         slack.note_pause(id);
         slack.take(id, ns);
     }
+}
+
+/// A read that needs the die.
+fn is_read(candidate: &HostCandidate) -> bool {
+    candidate.kind == QueueKind::Read && !candidate.by_move
 }

@@ -217,7 +217,7 @@ impl Ssd {
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
-        (self.gc.units(pool)[0], self.program_ns(allocated.ppn))
+        (self.gc.units(pool)[0], self.program_time(allocated.ppn).array_ns())
     }
 
     /// The units of a page are in the controller's buffer.
