@@ -335,7 +335,7 @@ fn config_unknown_presets_name_the_nearest() {
     assert_eq!(
         messages(&device("lee2014")),
         "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are ae2022, bux2011, demo-4g, elyasi2017, lee2013, \
-         wu2017; a file is given by a path ending in .toml"
+         nvme-qlc-2023, nvme-tlc-2023, wu2017; a file is given by a path ending in .toml"
     );
     assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are ae2022, "));
     assert!(matches!(device("no/such.toml").build(), Err(Error::Io { .. })));
@@ -363,6 +363,7 @@ fn config_presets_set_only_what_is_theirs() {
     );
 }
 
+/// One combination is refused: collection that advances step by step with requests, on drives whose programs have several pages.
 #[test]
 fn config_every_combination_of_presets_loads() {
     let names = |kind| presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect::<Vec<_>>();
@@ -375,6 +376,10 @@ fn config_every_combination_of_presets_loads() {
                     workload: workload.clone(),
                     ..Layers::default()
                 };
+                if device.as_ref().is_some_and(|name| name.starts_with("nvme-")) && scheme.as_deref() == Some("msr") {
+                    assert!(messages(&layers).starts_with("gc.advance = \"with-requests\": takes one step"));
+                    continue;
+                }
                 let config = layers.build().unwrap_or_else(|error| panic!("{layers:?}: {error}"));
                 assert_eq!(Config::from_json(&config.to_json()).expect("it was valid"), config);
             }
