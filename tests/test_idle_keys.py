@@ -95,8 +95,13 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device: str) -> None:
-    small = {"device.blocks_per_plane": 64}
+    of_today = device.startswith("nvme-")
+    small = {"device.pages_per_block": 192} if of_today else {"device.blocks_per_plane": 64}
     for scheme in SCHEMES:
+        if of_today and scheme == "msr":
+            with pytest.raises(ssdlab.ConfigError, match="takes one step of one page move at a time"):
+                ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
+            continue
         result = ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
         register = result.config.device.cache_register
         idle = {entry["key"]: entry["needs"] for entry in result.get("idle_keys", ())}

@@ -766,6 +766,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    reads_while_suspended: int
+    """Pages read while a program or erase was suspended for them (`scheduler.suspend`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     redirected_writes: int
     """Writes given a page of another block, since a GC job had the shared open block to itself.
 
@@ -794,6 +799,10 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    suspended_erases: int
+    """Erases suspended for reads (`scheduler.suspend`), each time. Absent where the run does not have it. Unit: count."""
+    suspended_programs: int
+    """Programs suspended for reads (`scheduler.suspend`), each time. Absent where the run does not have it. Unit: count."""
     trimmed_pages: int
     """Pages unmapped by trims. Absent where the run does not have it. Unit: count."""
     unmapped_reads: int
