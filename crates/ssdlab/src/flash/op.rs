@@ -99,7 +99,8 @@ pub(super) struct Slot {
     pub(super) since: Ns,
     /// When the last transfer ended.
     pub(super) transferred_at: Ns,
-    /// When the array stage in service ends.
+    /// When the array stage in service began, or resumed; and when it ends.
+    pub(super) runs_since: Ns,
     pub(super) due: Ns,
     /// Of an array stage that is or was suspended: the stage, and its time left, ns.
     pub(super) suspended: Stage,
@@ -123,6 +124,7 @@ impl Slot {
         began: 0,
         since: 0,
         transferred_at: 0,
+        runs_since: 0,
         due: 0,
         suspended: Stage::Empty,
         left: 0,

@@ -82,7 +82,7 @@ impl Flash {
     pub(super) fn begin_array(&mut self, now: Ns, at: SlotId, stage: Stage, ns: Ns, events: &mut EventQueue) {
         let slot = &mut self.slots[at.index()];
         slot.stage = stage;
-        slot.since = now;
+        (slot.since, slot.runs_since) = (now, now);
         slot.due = now + ns;
         events.push(slot.due, slot.serial, Event::Slot(at.0));
         self.note(now, at);

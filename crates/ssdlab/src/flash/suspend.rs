@@ -127,7 +127,7 @@ impl Flash {
             }
         })?;
         let slot = &self.slots[at.index()];
-        let from = now.max(slot.since + rules.min_run_ns);
+        let from = now.max(slot.runs_since + rules.min_run_ns);
         let may = slot.suspensions < rules.most && self.is_alone(at) && self.suspended_op[die.index()].is_none();
         (may && from + self.rules.suspend_ns < slot.due).then_some((at, from))
     }
