@@ -161,7 +161,7 @@ impl PySimulator {
     #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false))]
     fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool) -> PyResult<u64> {
         let kind = crate::caching::kind(op)?;
-        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority }))
+        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority, flow: 0 }))
     }
 
     /// Simulates up to and including the instant `until_ns`.

@@ -11,7 +11,7 @@ use crate::units::Ns;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Part {
-    /// Waiting in the host queue, for a place in a chip's queue or for a chip with room.
+    /// Waiting in a queue of the host, for a place in a chip's queue or for a chip with room.
     HostQueue,
     /// Waiting for the die behind host work.
     DieQueue,
@@ -92,6 +92,9 @@ reasons! {
     BufferFull = "buffer_full" in HostQueue,
     /// All slots for commands are taken (`host.slots`).
     Slot = "slot" in HostQueue,
+    /// Commands of other queues are fetched before it, its own queue has as many fetched as it may (`host.queue_depth`), or an older command
+    /// of the same bytes waits in another.
+    Queue = "queue" in HostQueue,
     /// The controller's processors serve other commands (`host.cores`).
     Core = "core" in Controller,
     /// Data of other requests are on the link to the host, or those of an older write of the same bytes.

@@ -28,4 +28,6 @@ pub struct Request {
     pub length: u64,
     /// A high-priority write (lee2013 III-D).
     pub high_priority: bool,
+    /// The flow that sends it ([`crate::config::Workload::separate_flows`]), from 0.
+    pub flow: u16,
 }

@@ -1,5 +1,7 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
+mod alone;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +9,7 @@ use std::time::Instant;
 
 use crate::cache::CustomEviction;
 use crate::caller::Caller;
-use crate::config::{CachePolicy, Config, PreconditionKind};
+use crate::config::{CachePolicy, Config, PreconditionKind, SeparateFlow, Workload};
 use crate::error::{Error, Result};
 use crate::files::{Cancellable, WholeFile};
 use crate::ftl::Ftl;
@@ -24,7 +26,7 @@ use crate::stats::{
 use crate::storage::{Storage, drive_seed};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
-use crate::workload::{self, Ahead, RequestSource};
+use crate::workload::{self, Ahead, Flows, RequestSource};
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -75,6 +77,8 @@ pub struct Plan {
     pub timeline: Option<timeline::Wanted>,
     /// Record the run over time, and how response times are distributed.
     pub series: bool,
+    /// Of several flows, run each alone as well, with the same requests, and report how much the others slow it down.
+    pub alone: bool,
     /// Begin with this saved state in place of preconditioning.
     pub state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
@@ -115,6 +119,7 @@ impl Plan {
             request_log: None,
             timeline: None,
             series: false,
+            alone: false,
             state: None,
             victim: None,
             eviction: None,
@@ -197,6 +202,10 @@ pub struct Simulation {
     /// Requests that have not arrived yet, in order of arrival.
     arrivals: VecDeque<Request>,
     submitted: u64,
+    /// Requests submitted and not complete, by flow.
+    outstanding_by_flow: Vec<u64>,
+    /// The most requests that may be outstanding.
+    most_outstanding: u64,
     /// Of those submitted, those taken in.
     arrived: u64,
     completed: u64,
@@ -245,12 +254,15 @@ impl Simulation {
         if let Some(eviction) = &plan.eviction {
             storage.use_eviction_policy(eviction);
         }
-        let timeline = plan.timeline.as_ref().map(Output::create).transpose()?;
+        let flows = plan.config.workload.separate_flows().map_err(Error::Config)?;
+        // A single one needs no name.
+        let names: Vec<_> = flows.iter().filter(|_| flows.len() > 1).map(|flow| flow.name.clone()).collect();
+        let timeline = plan.timeline.as_ref().map(|wanted| Output::create(wanted, names.clone())).transpose()?;
         if let Some(timeline) = &timeline {
             storage.keep_timeline(timeline.budget());
         }
         let warming_up = WarmingUp::of(plan.warm_up);
-        let mut recorder = Recorder::new(plan.request_log.as_deref())?;
+        let mut recorder = Recorder::new(plan.request_log.as_deref(), names)?;
         if !warming_up.is_over() {
             storage.warm_up();
             recorder.warm_up();
@@ -269,6 +281,8 @@ impl Simulation {
             now: 0,
             arrivals: VecDeque::new(),
             submitted: 0,
+            outstanding_by_flow: vec![0; flows.len()],
+            most_outstanding: most_outstanding(&plan.config.workload, &flows),
             arrived: 0,
             completed: 0,
             completions: Vec::new(),
@@ -341,6 +355,31 @@ impl Simulation {
                 request.arrival_ns
             )));
         }
+        self.check_request(&request)?;
+        self.add_arrival(self.arrivals.len(), request)?;
+        Ok(self.submitted - 1)
+    }
+
+    /// A request of a closed loop arrives now, before those of open loops that are known to come.
+    #[inline]
+    fn submit_now(&mut self, request: Request) -> Result<()> {
+        let request = Request { arrival_ns: self.now, ..request };
+        self.check_request(&request)?;
+        let place = self.arrivals.partition_point(|other| other.arrival_ns <= self.now);
+        self.add_arrival(place, request)
+    }
+
+    fn add_arrival(&mut self, place: usize, request: Request) -> Result<()> {
+        let waiting = self.submitted - self.completed;
+        memory::make_room(&mut self.arrivals, 1).map_err(|exhausted| self.overloaded(waiting, &exhausted.to_string()))?;
+        self.outstanding_by_flow[usize::from(request.flow)] += 1;
+        self.arrivals.insert(place, request);
+        self.submitted += 1;
+        Ok(())
+    }
+
+    /// What no request may be.
+    fn check_request(&self, request: &Request) -> Result<()> {
         let end = request.offset.checked_add(request.length);
         if end.is_none_or(|end| end > self.exported_bytes()) {
             return Err(Error::Usage(format!(
@@ -353,11 +392,11 @@ impl Simulation {
         if request.length == 0 && request.kind != RequestKind::Flush {
             return Err(Error::Usage(format!("a request at {} has no length; only a flush may", request.offset)));
         }
-        let waiting = self.submitted - self.completed;
-        memory::make_room(&mut self.arrivals, 1).map_err(|exhausted| self.overloaded(waiting, &exhausted.to_string()))?;
-        self.arrivals.push_back(request);
-        self.submitted += 1;
-        Ok(self.submitted - 1)
+        if usize::from(request.flow) >= self.outstanding_by_flow.len() {
+            let (flow, flows) = (request.flow, self.outstanding_by_flow.len());
+            return Err(Error::Usage(format!("a request of flow {flow}: the workload has {flows} flows, counted from 0 (workload.flows)")));
+        }
+        Ok(())
     }
 
     /// Simulates up to and including the time `until`.
@@ -575,7 +614,7 @@ impl Simulation {
         let outstanding = self.outstanding();
         if outstanding == 0 {
             self.busy_since = (self.now, self.completed);
-        } else if outstanding >= self.most_outstanding() {
+        } else if outstanding >= self.most_outstanding {
             return Err(self.overloaded(outstanding, "that is as many as workload.max_outstanding allows"));
         }
         // At least one, for requests of no page, and one more where the first page is not begun at its start.
@@ -586,12 +625,6 @@ impl Simulation {
         }
         self.room -= pages;
         Ok(())
-    }
-
-    /// The most requests that may be outstanding. A closed loop has as many as it says.
-    fn most_outstanding(&self) -> u64 {
-        let workload = &self.plan.config.workload;
-        if workload.queue_depth > 0 { u64::MAX } else { workload.max_outstanding.into() }
     }
 
     /// Requests come faster than the drive completes them, until so many are outstanding and `limit` is reached.
@@ -660,6 +693,7 @@ impl Simulation {
             if let Some(timeline) = &mut self.timeline {
                 timeline.requests().completes(completion.completed_ns, completion.index, completion.blocked_by());
             }
+            self.outstanding_by_flow[usize::from(completion.flow)] -= 1;
             self.completed += 1;
         }
         if let Some(kept) = &mut self.kept {
@@ -674,52 +708,116 @@ impl Simulation {
     /// # Errors
     /// What the source, the request log or verify mode meets; [`Error::Interrupted`].
     pub fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
-        let depth = u64::from(self.plan.config.workload.queue_depth);
-        let mut ahead = Ahead::new(source);
-        let mut exhausted = false;
-        let mut steps = 0_u64;
-        while !exhausted || self.completed < self.submitted {
-            while !exhausted && self.wants_request(depth) {
-                match ahead.next(|request| self.storage.foresee(request))? {
-                    Some(request) if depth > 0 => self.submit(Request { arrival_ns: self.now, ..request }).map(drop)?,
-                    Some(request) => self.submit(request).map(drop)?,
-                    None => exhausted = true,
-                }
-                // Of those that come at one instant all must be known; that may be too many.
-                let at_one_instant = self.arrivals.len() as u64 - u64::from(!self.arrivals.is_empty());
-                if at_one_instant > self.most_outstanding() {
-                    return Err(self.overloaded(at_one_instant, "that is more than workload.max_outstanding allows"));
-                }
-            }
-            if self.completed < self.submitted {
-                self.step_or_stuck()?;
-            }
-            steps += 1;
-            if steps.is_multiple_of(STEPS_PER_LOOK) {
-                self.look_out(ahead.source(), control)?;
-            }
-        }
-        self.look_out(ahead.source(), control)
+        let senders = Senders::of_one(self.plan.config.workload.queue_depth.into(), source);
+        self.drive_all(senders, control)
     }
 
-    /// Open loop: all arrivals of the next instant that has any must be known, hence one of a later instant. Closed loop: the queue is not
-    /// full.
-    fn wants_request(&self, depth: u64) -> bool {
-        if depth > 0 {
-            return self.submitted - self.completed < depth;
+    /// Runs flows of requests to their ends.
+    ///
+    /// # Errors
+    /// As [`Simulation::drive`].
+    pub fn drive_flows(&mut self, flows: &mut Flows, control: &Control) -> Result<()> {
+        self.drive_all(Senders::of(flows), control)
+    }
+
+    fn drive_all(&mut self, mut senders: Senders<'_>, control: &Control) -> Result<()> {
+        let mut steps = 0_u64;
+        loop {
+            self.draw(&mut senders)?;
+            if self.completed == self.submitted {
+                return self.look_out(&senders, control);
+            }
+            self.step_or_stuck()?;
+            steps += 1;
+            if steps.is_multiple_of(STEPS_PER_LOOK) {
+                self.look_out(&senders, control)?;
+            }
         }
+    }
+
+    /// Submits the requests that are wanted now.
+    #[inline]
+    fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        for sender in &mut senders.closed {
+            while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
+                match sender.ahead.next(|request| self.storage.foresee(request))? {
+                    Some(request) => self.submit_now(request)?,
+                    None => sender.over = true,
+                }
+            }
+        }
+        let Some(open) = &mut senders.open else { return Ok(()) };
+        while !senders.open_over && self.wants_arrival() {
+            match open.next(|request| self.storage.foresee(request))? {
+                Some(request) => self.submit(request).map(drop)?,
+                None => senders.open_over = true,
+            }
+            // Of those that come at one instant all must be known; that may be too many.
+            let at_one_instant = self.arrivals.len() as u64 - u64::from(!self.arrivals.is_empty());
+            if at_one_instant > self.most_outstanding {
+                return Err(self.overloaded(at_one_instant, "that is more than workload.max_outstanding allows"));
+            }
+        }
+        Ok(())
+    }
+
+    /// All arrivals of the next instant that has any must be known, hence one of a later instant.
+    fn wants_arrival(&self) -> bool {
         match (self.arrivals.front(), self.arrivals.back()) {
             (Some(first), Some(last)) => first.arrival_ns == last.arrival_ns,
             _ => true,
         }
     }
 
-    fn look_out(&self, source: &dyn RequestSource, control: &Control) -> Result<()> {
+    fn look_out(&self, senders: &Senders<'_>, control: &Control) -> Result<()> {
         control.completed.store(self.completed, Ordering::Relaxed);
-        if let Some(share) = source.progress() {
+        if let Some(share) = senders.progress() {
             control.caller.report_progress(share);
         }
         control.caller.check()
+    }
+}
+
+/// The flows of a run with the requests that were drawn ahead.
+struct Senders<'a> {
+    /// Those in open loop, merged.
+    open: Option<Ahead<'a>>,
+    open_over: bool,
+    closed: Vec<Sender<'a>>,
+}
+
+/// A flow in closed loop.
+struct Sender<'a> {
+    flow: u16,
+    depth: u64,
+    ahead: Ahead<'a>,
+    over: bool,
+}
+
+impl<'a> Sender<'a> {
+    fn new(flow: u16, depth: u64, source: &'a mut dyn RequestSource) -> Self {
+        Sender { flow, depth, ahead: Ahead::new(source), over: false }
+    }
+}
+
+impl<'a> Senders<'a> {
+    fn of(flows: &'a mut Flows) -> Self {
+        let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.source.as_mut()));
+        Senders { closed: closed.collect(), open: flows.open.as_deref_mut().map(|source| Ahead::new(source)), open_over: false }
+    }
+
+    /// A single flow; `depth` 0: in open loop.
+    fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
+        if depth > 0 {
+            return Senders { closed: vec![Sender::new(0, depth, source)], open: None, open_over: true };
+        }
+        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false }
+    }
+
+    /// The share of the input consumed, of the flow that is least far; `None` where none knows it.
+    fn progress(&self) -> Option<f64> {
+        let sources = self.open.iter().chain(self.closed.iter().map(|sender| &sender.ahead));
+        sources.filter_map(|ahead| ahead.source().progress()).min_by(f64::total_cmp)
     }
 }
 
@@ -734,18 +832,27 @@ fn wall_clock() -> Instant {
 /// # Errors
 /// Everything that can go wrong in a run; [`Error::Interrupted`] when the control says so.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
+    alone::check(plan)?;
+    let mut result = run_once(plan, control)?;
+    if plan.alone {
+        alone::add(plan, &mut result, control)?;
+    }
+    control.phase.store(2, Ordering::Relaxed);
+    Ok(result)
+}
+
+/// [`run`], without running flows alone.
+fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = plan.config.exported_bytes()?;
-    let mut source = workload::open_cancellable(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
+    let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::new(plan, control)?;
     control.completed.store(0, Ordering::Relaxed);
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
-    simulation.drive(source.as_mut(), control)?;
-    let report = serde_json::to_value(source.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    let result = simulation.finish_with(report, &control.caller)?;
-    control.phase.store(2, Ordering::Relaxed);
-    Ok(result)
+    simulation.drive_flows(&mut flows, control)?;
+    let report = serde_json::to_value(flows.report()).map_err(|error| Error::Simulation(error.to_string()))?;
+    simulation.finish_with(report, &control.caller)
 }
 
 /// Prepares a drive and saves its state to a file.
@@ -765,6 +872,12 @@ pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<Precon
     file.commit()?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(report)
+}
+
+/// The most requests that may be outstanding. Closed loops have as many as they say.
+fn most_outstanding(workload: &Workload, flows: &[SeparateFlow]) -> u64 {
+    let open = flows.iter().any(|flow| flow.workload.queue_depth == 0);
+    if open { workload.max_outstanding.into() } else { u64::MAX }
 }
 
 fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::common::cases::{Cases, Failure, Tally};
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
-use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_requests, simulation};
+use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_queues, random_requests, simulation};
 use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
@@ -51,7 +51,7 @@ fn trim(arrival_ns: u64, page: u64, count: u64) -> Request {
 }
 
 fn flush(arrival_ns: u64) -> Request {
-    Request { arrival_ns, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false }
+    Request { arrival_ns, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 }
 }
 
 /// The first bytes of a page.
@@ -93,7 +93,8 @@ impl Fake {
         self.log.push(Sent(now, name, at, size));
         let mut times = Times::default();
         times.serve(Served::Array, takes);
-        let completion = Completion { index, kind, sequential: false, offset, length, arrival_ns, completed_ns: now + takes, times };
+        let completion =
+            Completion { index, flow: 0, kind, sequential: false, offset, length, arrival_ns, completed_ns: now + takes, times };
         if takes == 0 {
             self.ended.push(completion);
         } else {
@@ -698,6 +699,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     }
     random_host(&mut Rng::new(case, "host"), &mut config);
     random_buffer(&mut Rng::new(case, "buffer"), &mut config);
+    random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
     (config, requests)
 }
 

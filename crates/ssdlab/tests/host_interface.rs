@@ -5,17 +5,32 @@
 use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play_all, read, write};
 use ssdlab::blocked::{Blocked, Parts};
-use ssdlab::config::{Config, Host, Order, PreconditionKind, Trigger};
+use ssdlab::config::{Arbitration, Config, Host, Order, PreconditionKind, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::ssd::Counters;
 use ssdlab::stats::InterfaceStats;
 use ssdlab::stats::Part::{Array, BusQueue, Controller, DieQueue, HostQueue, Link, Transfer};
+use ssdlab::units::Ns;
 
-const NO_COST: Host = Host { link_bytes_per_us: 0, command_ns: 0, completion_ns: 0, cores: 1, slots: 0 };
-const ALL: Host = Host { link_bytes_per_us: 1_000, command_ns: 1_000, completion_ns: 500, ..NO_COST };
-const LINK: Host = Host { link_bytes_per_us: 1_000, ..NO_COST };
+const NO_COST: Host = costs(0, 0, 0);
+const ALL: Host = costs(1_000, 1_000, 500);
+const LINK: Host = costs(1_000, 0, 0);
+
+const fn costs(link_bytes_per_us: u32, command_ns: Ns, completion_ns: Ns) -> Host {
+    Host {
+        link_bytes_per_us,
+        command_ns,
+        completion_ns,
+        cores: 1,
+        slots: 0,
+        queues: 1,
+        queue_depth: 0,
+        arbitration: Arbitration::Rr,
+        weights: Vec::new(),
+    }
+}
 
 fn drive(host: Host) -> Config {
     changed(filled(one_die()), |c| {
@@ -206,7 +221,7 @@ fn what_waited_is_counted_and_times_are_added_up() {
 /// bytes of a read that waits, the other those of nothing.
 #[test]
 fn only_commands_whose_order_matters_wait() {
-    let flush = Request { arrival_ns: 1_000, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false };
+    let flush = Request { arrival_ns: 1_000, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
     let two_pages = Request { length: 8_192, ..read(1_000, 0) };
     let host = Host { link_bytes_per_us: 1, ..NO_COST };
     let stats = counted(host.clone(), &[write(0, 0), flush, two_pages, read(2_000, 1), read(3_000, 2)]);

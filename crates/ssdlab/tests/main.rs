@@ -12,6 +12,7 @@ mod caching;
 mod data_sheets;
 mod defects;
 mod floors;
+mod flows;
 mod host_interface;
 mod idle;
 mod long_times;

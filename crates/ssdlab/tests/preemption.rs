@@ -1282,7 +1282,9 @@ fn longest_alone(scheme: &str, transfer_ps_per_byte: u64, requests: u32) -> [u64
         let kind = if rng.chance(0.5) { RequestKind::Read } else { RequestKind::Write };
         // A write that had to wait for a free block would not be one of S1.
         assert!(simulation.ssd().ftl().can_write(PoolId(0)), "{scheme}: no free block");
-        simulation.submit(Request { arrival_ns, kind, offset: rng.below(128) * PAGE, length: PAGE, high_priority: false }).unwrap();
+        simulation
+            .submit(Request { arrival_ns, kind, offset: rng.below(128) * PAGE, length: PAGE, high_priority: false, flow: 0 })
+            .unwrap();
         simulation.run_to_idle().unwrap();
         let completions = simulation.take_completions();
         let taken = completions[0].completed_ns - completions[0].arrival_ns;
@@ -1328,7 +1330,9 @@ fn fewest_free_blocks(hard: f64, scheme: &str) -> u32 {
     let mut rng = Rng::new(1, "figure 13");
     for _ in 0..4_000 {
         let offset = rng.below(128) * PAGE;
-        simulation.submit(Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: PAGE, high_priority: false }).unwrap();
+        simulation
+            .submit(Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: PAGE, high_priority: false, flow: 0 })
+            .unwrap();
     }
     let mut fewest = u32::MAX;
     while simulation.ssd().outstanding() > 0 || simulation.now() == 0 {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_requests, suspension,
+    mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_queues, random_requests,
+    suspension,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
@@ -173,8 +174,10 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
             offset: 0,
             length: 0,
             high_priority: false,
+            flow: 0,
         });
     }
+    random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
     (config, requests)
 }
 
@@ -227,6 +230,9 @@ fn fired(result: RunResult) -> Tally {
     let interface = result.interface.map(|interface| {
         [
             ("slot_waits", interface.slot_waits),
+            ("queue_full_waits", interface.queue_full_waits),
+            ("passing_commands", interface.passing_commands),
+            ("order_waits", interface.order_waits),
             ("core_waits", interface.core_waits),
             ("link_waits", interface.link_waits),
             ("held_commands", interface.held_commands),

@@ -35,13 +35,20 @@ pub fn check(tree: &Value) -> Vec<Problem> {
 /// 5.0 are one value to whoever compares or deserialises.
 pub(super) fn normalise(tree: &mut Value) {
     normalise_node(tree, root());
-    if let Some(Value::Array(flows)) = tree.pointer_mut("/workload/flows") {
-        for flow in flows.iter_mut().filter_map(Value::as_object_mut) {
-            for (key, value) in flow.iter_mut() {
-                if let Some(node) = flow_key(key) {
-                    normalise_node(value, node);
-                }
+    if let Some(flows) = tree.pointer_mut("/workload/flows") {
+        normalise_flows(flows);
+    }
+}
+
+fn normalise_flows(flows: &mut Value) {
+    for flow in flows.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        for (key, value) in flow.iter_mut() {
+            if let Some(node) = flow_key(key, true) {
+                normalise_node(value, node);
             }
+        }
+        if let Some(flows) = flow.get_mut("flows") {
+            normalise_flows(flows);
         }
     }
 }
@@ -75,8 +82,8 @@ fn node_value(node: &Node, path: &str, value: &Value, problems: &mut Vec<Problem
     }
     let before = problems.len();
     shape_value(node, &node.shape, path, value, problems);
-    if problems.len() == before && path == FLOWS {
-        flows(value, problems);
+    if problems.len() == before && node.path == FLOWS {
+        flows(path, value, problems);
     }
 }
 
@@ -226,20 +233,30 @@ fn normalise_shape(value: &mut Value, shape: &KeyShape) {
 }
 
 const FLOWS: &str = "workload.flows";
+/// What a flow with a name may begin with: a workload preset. Layers put its keys in its place.
+pub(super) const PRESET: &str = "preset";
+/// Keys of the whole workload, which no flow has.
+const OF_ALL: [&str; 2] = ["max_outstanding", "only"];
 
-/// The key that a flow may set: one of a generated workload, but not further flows.
-pub(super) fn flow_key(name: &str) -> Option<&'static Node> {
-    root().find("workload")?.child(name).filter(|node| node.path != FLOWS && node.description.starts_with("Generated"))
+/// The key that a flow may set: without a name one of a generated workload, with a name any that is not for all flows together.
+pub(super) fn flow_key(name: &str, is_separate: bool) -> Option<&'static Node> {
+    let allowed = |node: &&Node| {
+        if is_separate { !OF_ALL.contains(&node.name()) } else { node.path != FLOWS && node.description.starts_with("Generated") }
+    };
+    root().find("workload")?.child(name).filter(allowed)
 }
 
-fn flows(value: &Value, problems: &mut Vec<Problem>) {
+fn flows(path: &str, value: &Value, problems: &mut Vec<Problem>) {
     for (index, flow) in value.as_array().into_iter().flatten().enumerate() {
-        for (name, value) in flow.as_object().into_iter().flatten() {
-            let path = format!("{FLOWS}[{index}].{name}");
-            match flow_key(name) {
+        let Some(keys) = flow.as_object() else { continue };
+        let is_separate = keys.contains_key("name");
+        for (name, value) in keys {
+            let path = format!("{path}[{index}].{name}");
+            match flow_key(name, is_separate) {
                 Some(node) => node_value(node, &path, value, problems),
+                None if is_separate && name == PRESET && value.is_string() => {}
                 None => {
-                    let message = unknown_flow_key(&path, name);
+                    let message = unknown_flow_key(&path, name, is_separate);
                     problems.push(Problem { key: path, message });
                 }
             }
@@ -247,9 +264,15 @@ fn flows(value: &Value, problems: &mut Vec<Problem>) {
     }
 }
 
-fn unknown_flow_key(path: &str, name: &str) -> String {
+fn unknown_flow_key(path: &str, name: &str, is_separate: bool) -> String {
+    if !is_separate && (name == PRESET || flow_key(name, true).is_some()) {
+        return format!("{path}: only a flow with a name of its own may have this key; give it one (name = \"backup\")");
+    }
+    if name == PRESET {
+        return format!("{path}: must be a string, the name of a workload preset");
+    }
     let section = root().find("workload").map(Node::children).unwrap_or_default();
-    let allowed: Vec<_> = section.iter().map(Node::name).filter(|name| flow_key(name).is_some()).collect();
+    let allowed: Vec<_> = section.iter().map(Node::name).filter(|name| flow_key(name, is_separate).is_some()).collect();
     match names::nearest(name, allowed.iter().copied()) {
         Some(near) => format!("{path}: unknown key; did you mean {near}?"),
         None => format!("{path}: a flow has no such key; it has {}", allowed.join(", ")),

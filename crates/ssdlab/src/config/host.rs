@@ -24,18 +24,55 @@ pub struct Host {
     /// Commands that may be inside the drive, from their fetch to their completion; others wait outside. 0: unbounded.
     #[schemars(range(min = 0, max = 1000000))]
     pub slots: u32,
+    /// Submission queues. Flows of requests (`workload.flows`) are spread over them; a command waits in its queue until a core fetches it. With
+    /// one, commands are fetched in order of arrival.
+    #[schemars(range(min = 1, max = 65535))]
+    pub queues: u32,
+    /// Commands of one queue that may be fetched and not complete; its others wait. 0: unbounded.
+    #[schemars(range(min = 0, max = 65535))]
+    pub queue_depth: u32,
+    /// From which queue the next command is fetched.
+    pub arbitration: Arbitration,
+    /// For `arbitration = "wrr"`: the commands fetched from each queue in a turn, by queue.
+    #[schemars(inner(range(min = 1, max = 256)))]
+    pub weights: Vec<u32>,
+}
+
+/// From which queue the next command is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// Round robin: the queues take turns, a command each.
+    Rr,
+    /// Weighted round robin: in its turn a queue gives as many commands as its weight says.
+    Wrr,
 }
 
 impl Default for Host {
     fn default() -> Self {
-        Host { link_bytes_per_us: 0, command_ns: 0, completion_ns: 0, cores: 1, slots: 0 }
+        Host {
+            link_bytes_per_us: 0,
+            command_ns: 0,
+            completion_ns: 0,
+            cores: 1,
+            slots: 0,
+            queues: 1,
+            queue_depth: 0,
+            arbitration: Arbitration::Rr,
+            weights: Vec::new(),
+        }
     }
 }
 
 impl Host {
     /// It takes time, or it has limits.
     pub fn is_on(&self) -> bool {
-        self.works() || self.slots > 0 || self.link_bytes_per_us > 0
+        self.works() || self.slots > 0 || self.link_bytes_per_us > 0 || self.has_queues()
+    }
+
+    /// There is more than one queue in order of arrival.
+    pub fn has_queues(&self) -> bool {
+        self.queues > 1 || self.queue_depth > 0
     }
 
     /// Commands take time of cores.

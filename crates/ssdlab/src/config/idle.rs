@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
 use super::{
-    Address, Advance, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope, SizeDistribution,
-    Suspendable, SuspendedForReads, Trigger, Turns, Victim, Workload,
+    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope,
+    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Workload,
 };
 use crate::error::Result;
 
@@ -55,6 +55,7 @@ const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a j
 const SEVERAL_JOBS: &str =
     "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
+const QUEUES: &str = "host.queues above 1";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
@@ -150,6 +151,8 @@ const RULES: &[Rule] = &[
     parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
     switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
     parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
+    switch("host.arbitration", |c| c.host.arbitration != Arbitration::Rr, QUEUES, |c| c.host.queues > 1),
+    switch("host.weights", |c| !c.host.weights.is_empty(), "host.arbitration = \"wrr\"", |c| c.host.arbitration == Arbitration::Wrr),
     parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
     parameter("array.drives", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),

@@ -55,8 +55,9 @@ impl Layers {
         for (key, value) in layers.into_iter().flat_map(|layer| layer.values) {
             put(&mut tree, &key, value);
         }
+        presets_of_flows(&mut tree)?;
         let config = Config::from_value(tree)?;
-        match workload_rules::without_effect(by_hand.iter().map(String::as_str), config.workload.trace.as_deref()) {
+        match workload_rules::without_effect(by_hand.iter().map(String::as_str), &config.workload) {
             Some(message) => Err(Error::Usage(message)),
             None => Ok(config),
         }
@@ -132,6 +133,18 @@ fn preset(kind: Kind, name: &str) -> Result<Layer> {
     presets::take_head(&mut table);
     let values = values(&label, text, table, |key| (!kind.may_set(key)).then(|| not_allowed(kind, key)))?;
     Ok(Layer { name: format!("{} {name}", kind.name()), values })
+}
+
+/// Puts the keys of a workload preset under those of each flow that begins with one (`preset`).
+fn presets_of_flows(tree: &mut Value) -> Result<()> {
+    let flows = tree.pointer_mut("/workload/flows").and_then(Value::as_array_mut);
+    for keys in flows.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let Some(Value::String(name)) = keys.remove(check::PRESET) else { continue };
+        for (key, value) in preset(Kind::Workload, &name)?.values {
+            keys.entry(key.trim_start_matches("workload.")).or_insert(value);
+        }
+    }
+    Ok(())
 }
 
 fn not_allowed(kind: Kind, key: &str) -> String {

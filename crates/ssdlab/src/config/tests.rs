@@ -94,9 +94,16 @@ fn config_check_says_what_is_wrong_with_a_key() {
         let found: Vec<_> = check(&tree).into_iter().map(|problem| problem.message).collect();
         assert_eq!(found, [message], "{tree}");
     }
-    assert!(
-        check(&json!({"workload": {"flows": [{"trace": "x"}]}}))[0].message.starts_with("workload.flows[0].trace: a flow has no such key")
-    );
+    let flow = |flow: serde_json::Value| {
+        check(&json!({"workload": {"flows": [flow]}})).into_iter().map(|problem| problem.message).collect::<Vec<_>>()
+    };
+    let nameless = "workload.flows[0].trace: only a flow with a name of its own may have this key; give it one (name = \"backup\")";
+    assert_eq!(flow(json!({"trace": "x"})), [nameless]);
+    assert_eq!(flow(json!({"name": "a", "trace": "x", "queue": 1, "preset": "wdev_0-like"})), Vec::<String>::new());
+    assert_eq!(flow(json!({"name": "a", "only": "b"}))[0].split(';').next().unwrap(), "workload.flows[0].only: a flow has no such key");
+    assert_eq!(flow(json!({"name": "a", "preset": 5})), ["workload.flows[0].preset: must be a string, the name of a workload preset"]);
+    let inner = flow(json!({"name": "a", "flows": [{"read_share": 2.0}]}));
+    assert!(inner[0].starts_with("workload.flows[0].flows[0].read_share = 2: must be"), "{inner:?}");
 }
 
 #[test]

@@ -66,7 +66,8 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     buffer(config, messages);
     cache(config, messages);
     array(config, messages);
-    workload_rules::relations(&config.workload, messages);
+    workload_rules::queues(&config.host, messages);
+    workload_rules::relations(&config.workload, &config.host, messages);
     match Capacity::of(config) {
         Err(error) => messages.push(error.to_string()),
         Ok(capacity) => {

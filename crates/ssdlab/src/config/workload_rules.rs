@@ -3,16 +3,21 @@
 use serde_json::{Map, Value};
 
 use super::node::{Node, root};
-use super::{Address, SizeDistribution, Workload};
+use super::{Address, Arbitration, Host, SeparateFlow, SizeDistribution, Workload};
 
 /// One message for the keys of `keys` (whole names) that do nothing: those of a generated workload beside a trace, or those of a trace
 /// without one. A key's description says to which of the two it belongs.
 ///
 /// Only for keys set by hand, which are meant to do something; a preset or a file may describe a workload that a trace then replaces.
-pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, trace: Option<&str>) -> Option<String> {
+pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Option<String> {
+    let trace = workload.trace.as_deref();
+    let only_parts = trace.is_some() && !workload.has_separate_flows();
     let workload = root().find("workload").map(Node::children).unwrap_or_default();
     let kind = if trace.is_some() { "Generated" } else { "Trace" };
-    let idle = |key: &&str| *key != TRACE && workload.iter().any(|node| node.path == **key && node.description.starts_with(kind));
+    let generated_parts = |key: &str| key == FLOWS && only_parts;
+    let idle = |key: &&str| {
+        generated_parts(key) || *key != TRACE && workload.iter().any(|node| node.path == **key && node.description.starts_with(kind))
+    };
     let idle: Vec<_> = keys.filter(idle).collect();
     if idle.is_empty() {
         return None;
@@ -25,23 +30,77 @@ pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, trace: Opt
 }
 
 const TRACE: &str = "workload.trace";
+const FLOWS: &str = "workload.flows";
 
 /// Checks a workload and each of its flows. A trace may stand beside the keys of a generated workload, which are then not used.
-pub(super) fn relations(workload: &Workload, messages: &mut Vec<String>) {
-    flow("workload", workload, messages);
-    for (index, keys) in workload.flows.iter().enumerate() {
-        let path = format!("workload.flows[{index}]");
+pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<String>) {
+    let flows = match workload.separate_flows() {
+        Ok(flows) => flows,
+        Err(message) => return messages.push(message),
+    };
+    for separate in &flows {
+        let SeparateFlow { path, workload, .. } = separate;
+        flow(path, workload, messages);
+        parts(path, workload, messages);
+        separate_flow(separate, host, messages);
+    }
+    names(workload, &flows, messages);
+}
+
+/// The parts of a flow, each with its own keys over those of the flow.
+fn parts(path: &str, workload: &Workload, messages: &mut Vec<String>) {
+    if path != "workload" && workload.has_separate_flows() {
+        messages.push(format!("{path}.flows: a flow among these has a name; put it beside the others, into workload.flows"));
+    }
+    for (index, keys) in workload.parts() {
+        let path = format!("{path}.flows[{index}]");
         match overlaid(workload, keys) {
             Ok(workload) => flow(&path, &workload, messages),
             Err(error) => messages.push(format!("{path}: {error}")),
         }
     }
+}
+
+fn separate_flow(flow: &SeparateFlow, host: &Host, messages: &mut Vec<String>) {
+    let SeparateFlow { path, workload, .. } = flow;
     if workload.trace.as_deref() == Some("") {
-        messages.push("workload.trace = \"\": must name a file; leave it out to generate requests".into());
+        messages.push(format!("{path}.trace = \"\": must name a file; leave it out to generate requests"));
+    }
+    let (from, to) = workload.part;
+    if !(0.0 <= from && from < to && to <= 1.0) {
+        messages.push(format!(
+            "{path}.part = [{from}, {to}]: must be two shares of the exported range, the first below the second, as [0.0, 0.5]"
+        ));
+    }
+    if let Some(queue) = workload.queue.filter(|&queue| queue >= host.queues) {
+        let last = host.queues - 1;
+        messages
+            .push(format!("{path}.queue = {queue}: the host has queues 0 to {last}; change one of them (host.queues = {})", host.queues));
     }
 }
 
-/// The workload of a flow: its own keys over those of the first flow.
+/// Most flows that are reported apart.
+const MOST_FLOWS: usize = 256;
+
+fn names(workload: &Workload, flows: &[SeparateFlow], messages: &mut Vec<String>) {
+    let names: Vec<_> = flows.iter().map(|flow| flow.name.as_str()).collect();
+    if flows.len() > MOST_FLOWS {
+        messages.push(format!("workload.flows: {} flows are too many; at most {MOST_FLOWS} can be reported apart", flows.len()));
+    }
+    for (place, flow) in flows.iter().enumerate() {
+        let SeparateFlow { name, path, .. } = flow;
+        if name.is_empty() {
+            messages.push(format!("{path}.name = \"\": must name the flow"));
+        } else if names[..place].contains(&name.as_str()) {
+            messages.push(format!("{path}.name = \"{name}\": another flow has this name; choose a different one"));
+        }
+    }
+    if let Some(only) = workload.only.as_deref().filter(|only| !names.contains(only)) {
+        messages.push(format!("workload.only = \"{only}\": no flow has this name; the flows are {}", names.join(", ")));
+    }
+}
+
+/// The workload of a part: its own keys over those of its flow.
 fn overlaid(workload: &Workload, keys: &Map<String, Value>) -> serde_json::Result<Workload> {
     let mut tree = serde_json::to_value(workload)?;
     tree["flows"] = Value::Array(Vec::new());
@@ -49,6 +108,16 @@ fn overlaid(workload: &Workload, keys: &Map<String, Value>) -> serde_json::Resul
         tree[key] = value.clone();
     }
     serde_json::from_value(tree)
+}
+
+/// What must hold between the queues of the host.
+pub(super) fn queues(host: &Host, messages: &mut Vec<String>) {
+    let (queues, weights) = (host.queues as usize, host.weights.len());
+    if host.arbitration == Arbitration::Wrr && weights != queues {
+        messages.push(format!(
+            "host.weights: has {weights} entries for host.queues = {queues}; host.arbitration = \"wrr\" needs one for each queue"
+        ));
+    }
 }
 
 fn flow(path: &str, workload: &Workload, messages: &mut Vec<String>) {
@@ -90,7 +159,7 @@ fn size_table(path: &str, workload: &Workload, messages: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::without_effect;
+    use super::*;
 
     #[test]
     fn config_keys_that_do_nothing_in_this_workload_are_named_together() {
@@ -103,10 +172,11 @@ mod tests {
             "workload.flows",
             "workload.last",
         ];
-        let message = |trace| without_effect(keys.into_iter(), trace).unwrap();
+        let of = |trace: Option<&str>| Workload { trace: trace.map(String::from), ..Workload::default() };
+        let message = |trace| without_effect(keys.into_iter(), &of(trace)).unwrap();
         assert_eq!(message(None), "workload.skip, workload.last: for traces only, and no trace is given");
         let beside = "workload.read_share, workload.flows: for generated requests only, and a trace is given (workload.trace = \"a.csv\")";
         assert_eq!(message(Some("a.csv")), beside);
-        assert_eq!(without_effect(["workload.queue_depth", "gc.soft"].into_iter(), None), None);
+        assert_eq!(without_effect(["workload.queue_depth", "gc.soft"].into_iter(), &of(None)), None);
     }
 }

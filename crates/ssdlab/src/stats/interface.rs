@@ -17,6 +17,12 @@ pub struct InterfaceStats {
     pub commands: u64,
     /// Commands that waited for a slot.
     pub slot_waits: u64,
+    /// Commands that found their queue with as many fetched as it may have.
+    pub queue_full_waits: u64,
+    /// Commands that were fetched before an older one of another queue.
+    pub passing_commands: u64,
+    /// Commands that waited for the fetch of an older one of the same bytes from another queue.
+    pub order_waits: u64,
     /// Fetches and completions that waited for a core.
     pub core_waits: u64,
     /// Reads and writes whose data waited for the link.
@@ -50,6 +56,9 @@ impl InterfaceStats {
             cores: size(self.cores, other.cores),
             commands: count(self.commands, other.commands),
             slot_waits: count(self.slot_waits, other.slot_waits),
+            queue_full_waits: count(self.queue_full_waits, other.queue_full_waits),
+            passing_commands: count(self.passing_commands, other.passing_commands),
+            order_waits: count(self.order_waits, other.order_waits),
             core_waits: count(self.core_waits, other.core_waits),
             link_waits: count(self.link_waits, other.link_waits),
             held_commands: count(self.held_commands, other.held_commands),
@@ -65,6 +74,9 @@ impl InterfaceStats {
         InterfaceResult {
             commands: self.commands,
             slot_waits: self.slot_waits,
+            queue_full_waits: self.queue_full_waits,
+            passing_commands: self.passing_commands,
+            order_waits: self.order_waits,
             core_waits: self.core_waits,
             link_waits: self.link_waits,
             held_commands: self.held_commands,
@@ -84,6 +96,18 @@ pub struct InterfaceResult {
     /// Commands that waited for a slot (`host.slots`).
     #[schemars(extend("unit" = "count"))]
     pub slot_waits: u64,
+    /// Commands that found their queue with as many fetched as it may have (`host.queue_depth`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "count"))]
+    pub queue_full_waits: u64,
+    /// Commands that were fetched before an older one of another queue (`host.queues`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "count"))]
+    pub passing_commands: u64,
+    /// Commands that waited for the fetch of an older one of the same bytes from another queue.
+    #[serde(default)]
+    #[schemars(extend("unit" = "count"))]
+    pub order_waits: u64,
     /// Fetches and completions of commands that waited for a core (`host.cores`).
     #[schemars(extend("unit" = "count"))]
     pub core_waits: u64,

@@ -35,17 +35,19 @@ pub(super) struct RequestLog {
     order: InOrder<(Completion, bool)>,
     rows: Rows,
     schema: SchemaRef,
+    /// The names of the flows, where there are several.
+    flows: Vec<String>,
     writer: ArrowWriter<WholeFile>,
 }
 
 impl RequestLog {
-    /// Begins the log `path`.
-    pub(super) fn create(path: &Path) -> Result<Self> {
+    /// Begins the log `path`. `flows`: the names of the flows, where there are several.
+    pub(super) fn create(path: &Path, flows: &[String]) -> Result<Self> {
         let file = WholeFile::create(path)?;
-        let schema = schema();
+        let schema = schema(!flows.is_empty());
         let error = |error| io_error(path, error);
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties())).map_err(error)?;
-        Ok(RequestLog { order: InOrder::new(), rows: Rows::new(), schema, writer })
+        Ok(RequestLog { order: InOrder::new(), rows: Rows::new(), schema, flows: flows.to_vec(), writer })
     }
 
     /// Takes one completion, in any order, each index once, with whether it arrived in the warm-up.
@@ -70,15 +72,15 @@ impl RequestLog {
     }
 
     fn encode(&mut self) -> Result<()> {
-        let batch = std::mem::replace(&mut self.rows, Rows::new()).into_batch(&self.schema);
+        let batch = std::mem::replace(&mut self.rows, Rows::new()).into_batch(&self.schema, &self.flows);
         self.writer.write(&batch).map_err(|error| io_error(self.writer.inner().path(), error))
     }
 }
 
 /// The columns: name and, as metadata, nothing; units are in the names. Whole numbers are signed, so that the difference of two columns is what
 /// one expects. `warm_up`: the request arrived in the warm-up, so that no statistic counts it. `blocked_by`: the reason for which it waited
-/// longest ([`Completion::blocked_by`]); null if it never waited.
-fn schema() -> SchemaRef {
+/// longest ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, where there are several.
+fn schema(with_flows: bool) -> SchemaRef {
     let names = || DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
     let mut fields = vec![
         Field::new("index", DataType::Int64, false),
@@ -90,6 +92,7 @@ fn schema() -> SchemaRef {
     fields.extend(numbers.into_iter().chain(parts).map(|name| Field::new(name, DataType::Int64, false)));
     fields.push(Field::new("warm_up", DataType::Boolean, false));
     fields.push(Field::new("blocked_by", names(), true));
+    fields.extend(with_flows.then(|| Field::new("flow", names(), false)));
     Arc::new(Schema::new(fields))
 }
 
@@ -123,6 +126,7 @@ struct Rows {
     parts: [Vec<Ns>; Part::COUNT],
     warm_up: Vec<bool>,
     blocked_by: Vec<Option<u8>>,
+    flow: Vec<u8>,
 }
 
 impl Rows {
@@ -139,6 +143,7 @@ impl Rows {
             parts: std::array::from_fn(|_| numbers()),
             warm_up: Vec::with_capacity(ROWS_AT_ONCE),
             blocked_by: Vec::with_capacity(ROWS_AT_ONCE),
+            flow: Vec::with_capacity(ROWS_AT_ONCE),
         }
     }
 
@@ -158,9 +163,10 @@ impl Rows {
             column.push(ns);
         }
         self.blocked_by.push(completion.blocked_by().map(|reason| reason as u8));
+        self.flow.push(u8::try_from(completion.flow).expect("there are at most 256 flows"));
     }
 
-    fn into_batch(self, schema: &SchemaRef) -> RecordBatch {
+    fn into_batch(self, schema: &SchemaRef, flows: &[String]) -> RecordBatch {
         // Times, addresses and the number of requests are all below 2^63: the simulator refuses what is not.
         let signed = |value: u64| i64::try_from(value).expect("a figure of a request has 63 bits");
         let numbers = |values: Vec<u64>| Arc::new(values.into_iter().map(signed).collect::<Int64Array>()) as ArrayRef;
@@ -170,6 +176,9 @@ impl Rows {
         columns.extend([self.offset, self.size, self.arrival, self.response].into_iter().chain(self.parts).map(numbers));
         columns.push(Arc::new(BooleanArray::from(self.warm_up)));
         columns.push(named(self.blocked_by.into(), &Blocked::NAMES));
+        if !flows.is_empty() {
+            columns.push(named(self.flow.into(), &flows.iter().map(String::as_str).collect::<Vec<_>>()));
+        }
         RecordBatch::try_new(Arc::clone(schema), columns).expect("the columns are those of the schema, of one length")
     }
 }
@@ -206,6 +215,7 @@ mod tests {
         let completed_ns = arrival_ns + times.parts().total();
         Completion {
             index,
+            flow: 0,
             kind,
             sequential: index.is_multiple_of(5),
             offset: 512 * (index % 977),
@@ -234,6 +244,7 @@ mod tests {
         let reason = reason.map(|name| *Blocked::NAMES.iter().find(|known| **known == name).unwrap());
         let completion = Completion {
             index: number("index"),
+            flow: 0,
             kind: [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush]
                 [KINDS.iter().position(|&name| name == kind).unwrap()],
             sequential: batch.column_by_name("sequential").unwrap().as_boolean().value(row),
@@ -251,7 +262,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("requests.parquet");
         let count = (ROWS_OF_A_GROUP + ROWS_AT_ONCE + 1000) as u64;
-        let mut recorder = Recorder::new(Some(&path)).unwrap();
+        let mut recorder = Recorder::new(Some(&path), Vec::new()).unwrap();
         // Groups of eight in reverse: the log must put them in order. The count is a multiple of eight.
         (0..count).for_each(|index| recorder.record(&completion(index ^ 7)).unwrap());
         recorder.finish().unwrap();
@@ -272,7 +283,7 @@ mod tests {
     #[test]
     fn an_unfinished_log_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::new(Some(&folder.path().join("requests.parquet"))).unwrap();
+        let mut recorder = Recorder::new(Some(&folder.path().join("requests.parquet")), Vec::new()).unwrap();
         (0..2 * ROWS_OF_A_GROUP as u64).for_each(|index| recorder.record(&completion(index)).unwrap());
         drop(recorder);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -281,7 +292,7 @@ mod tests {
     #[test]
     fn a_log_with_a_missing_request_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::new(Some(&folder.path().join("requests.parquet"))).unwrap();
+        let mut recorder = Recorder::new(Some(&folder.path().join("requests.parquet")), Vec::new()).unwrap();
         recorder.record(&completion(1)).unwrap();
         recorder.finish().unwrap_err();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -291,7 +302,7 @@ mod tests {
     fn an_empty_log_is_a_readable_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("requests.parquet");
-        Recorder::new(Some(&path)).unwrap().finish().unwrap();
+        Recorder::new(Some(&path), Vec::new()).unwrap().finish().unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
         assert_eq!(reader.schema().fields().len(), 19);
@@ -300,12 +311,12 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_the_systems_error_with_the_path() {
-        let mut recorder = Recorder::new(Some(Path::new("/dev/full"))).unwrap();
+        let mut recorder = Recorder::new(Some(Path::new("/dev/full")), Vec::new()).unwrap();
         let result = (0..8 * ROWS_OF_A_GROUP as u64).try_for_each(|index| recorder.record(&completion(index)));
         let message = result.unwrap_err().to_string();
         assert!(message.starts_with("/dev/full: cannot write: No space left"), "{message}");
 
-        let mut recorder = Recorder::new(Some(Path::new("/dev/full"))).unwrap();
+        let mut recorder = Recorder::new(Some(Path::new("/dev/full")), Vec::new()).unwrap();
         recorder.record(&completion(0)).unwrap();
         let message = recorder.finish().unwrap_err().to_string();
         assert!(message.starts_with("/dev/full: cannot write: No space left"), "{message}");
@@ -313,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_is_an_error_before_the_run() {
-        let message = Recorder::new(Some(Path::new("/nonexistent/requests.parquet"))).unwrap_err().to_string();
+        let message = Recorder::new(Some(Path::new("/nonexistent/requests.parquet")), Vec::new()).unwrap_err().to_string();
         assert!(message.starts_with("/nonexistent/requests.parquet: cannot write: No such file"), "{message}");
     }
 }

@@ -9,6 +9,7 @@ mod cache;
 mod class;
 mod counters;
 mod device;
+mod flow;
 mod interface;
 mod log;
 mod order;
@@ -23,8 +24,9 @@ pub use buffer::{BufferResult, BufferStats};
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
+pub use flow::{Alone, Fairness, FlowResult};
 pub use interface::{InterfaceResult, InterfaceStats};
-pub use recorder::{Recorder, RequestStats};
+pub use recorder::{FlowStats, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,
@@ -46,6 +48,8 @@ use crate::units::Ns;
 pub struct Completion {
     /// The request's serial number, from 0 in order of arrival.
     pub index: u64,
+    /// The flow that sent it, from 0.
+    pub flow: u16,
     /// What it asked for.
     pub kind: RequestKind,
     /// It started where the request before it ended (lee2013, footnote 2).
@@ -66,8 +70,8 @@ impl Completion {
     /// That of a request that completes at `completed_ns`.
     #[inline]
     pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: &Times) -> Self {
-        let Request { arrival_ns, kind, offset, length, .. } = *request;
-        Completion { index, kind, sequential, offset, length, arrival_ns, completed_ns, times: *times }
+        let Request { arrival_ns, kind, offset, length, flow, .. } = *request;
+        Completion { index, flow, kind, sequential, offset, length, arrival_ns, completed_ns, times: *times }
     }
 
     /// The parts of its response time.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::Completion;
 use super::class::Class;
 use super::log::RequestLog;
 use super::order::InOrder;
 use super::result::{Breakdowns, Latencies, RequestCounts};
 use super::series::Histograms;
+use super::{Completion, Parts};
 use crate::distribution::Digest;
 use crate::error::{Error, Result};
 use crate::request::RequestKind;
@@ -16,18 +16,47 @@ use crate::units::Ns;
 /// Records completions. The cost of one is a few tens of nanoseconds and no allocation (without a log).
 #[derive(Debug)]
 pub struct Recorder {
-    sequential_reads: Class,
-    random_reads: Class,
-    writes: Class,
-    requests: RequestCounts,
-    bytes_read: u128,
-    bytes_written: u128,
+    all: Tally,
+    /// By flow, where there are several.
+    flows: Vec<(String, Tally)>,
     /// The index of the first request that is measured: those before belong to the warm-up.
     first: u64,
     /// Requests of the warm-up that have completed.
     left_out: u64,
     digest: OrderedDigest,
     log: Option<RequestLog>,
+}
+
+/// The measured requests: of all, or of a flow.
+#[derive(Debug)]
+struct Tally {
+    sequential_reads: Class,
+    random_reads: Class,
+    writes: Class,
+    requests: RequestCounts,
+    bytes_read: u128,
+    bytes_written: u128,
+    /// Requests of the warm-up.
+    left_out: u64,
+}
+
+/// What is known of the measured requests of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowStats {
+    /// The name of the flow.
+    pub name: String,
+    /// Requests by kind.
+    pub requests: RequestCounts,
+    /// Requests of the warm-up.
+    pub left_out: u64,
+    /// Bytes asked for by reads.
+    pub bytes_read: u128,
+    /// Bytes asked for by writes.
+    pub bytes_written: u128,
+    /// Response times by class.
+    pub latency_ns: Latencies,
+    /// Mean parts of the response times by class.
+    pub breakdown_ns: Breakdowns,
 }
 
 /// What is known of a run's requests when all have completed: of those that were measured, but for the digest.
@@ -45,28 +74,27 @@ pub struct RequestStats {
     pub latency_ns: Latencies,
     /// Mean parts of the response times by class.
     pub breakdown_ns: Breakdowns,
+    /// The same by flow, where there are several.
+    pub flows: Vec<FlowStats>,
     /// BLAKE3 over the response times of all requests (trims and flushes too) in order of their index, each as eight
     /// bytes, least significant first; 64 hexadecimal digits.
     pub digest: String,
 }
 
 impl Recorder {
-    /// A recorder that also writes the per-request log `log`, where one is named.
+    /// A recorder that also writes the per-request log `log`, where one is named. `flows`: the names of the flows, by
+    /// number, where there are several: each is recorded apart, too.
     ///
     /// # Errors
     /// [`Error::Io`] if the log cannot be begun.
-    pub fn new(log: Option<&Path>) -> Result<Self> {
+    pub fn new(log: Option<&Path>, flows: Vec<String>) -> Result<Self> {
         Ok(Recorder {
-            sequential_reads: Class::new(),
-            random_reads: Class::new(),
-            writes: Class::new(),
-            requests: RequestCounts::default(),
-            bytes_read: 0,
-            bytes_written: 0,
             first: 0,
             left_out: 0,
             digest: OrderedDigest::new(),
-            log: log.map(RequestLog::create).transpose()?,
+            log: log.map(|log| RequestLog::create(log, &flows)).transpose()?,
+            all: Tally::new(),
+            flows: flows.into_iter().map(|name| (name, Tally::new())).collect(),
         })
     }
 
@@ -99,8 +127,55 @@ impl Recorder {
         }
         if in_warm_up {
             self.left_out += 1;
+            if let Some((_, tally)) = self.flows.get_mut(usize::from(completion.flow)) {
+                tally.left_out += 1;
+            }
             return Ok(());
         }
+        let parts = completion.parts();
+        self.all.take(completion, response_ns, &parts);
+        if let Some((_, tally)) = self.flows.get_mut(usize::from(completion.flow)) {
+            tally.take(completion, response_ns, &parts);
+        }
+        Ok(())
+    }
+
+    /// How the response times recorded so far are distributed.
+    pub fn histograms(&self) -> Histograms {
+        Histograms { read: self.all.sequential_reads.merged(&self.all.random_reads).histogram(), write: self.all.writes.histogram() }
+    }
+
+    /// Ends the recording: the statistics, with the log in its place.
+    ///
+    /// # Errors
+    /// [`Error::Simulation`] if a request before the last completed one never completed; [`Error::Io`] if the log cannot be
+    /// written. In both cases no log is left.
+    pub fn finish(self) -> Result<RequestStats> {
+        let digest = self.digest.finish()?;
+        if let Some(log) = self.log {
+            log.finish()?;
+        }
+        let FlowStats { requests, bytes_read, bytes_written, latency_ns, breakdown_ns, .. } = self.all.stats(String::new());
+        let flows = self.flows.into_iter().map(|(name, tally)| tally.stats(name)).collect();
+        Ok(RequestStats { requests, left_out: self.left_out, bytes_read, bytes_written, latency_ns, breakdown_ns, flows, digest })
+    }
+}
+
+impl Tally {
+    fn new() -> Self {
+        Tally {
+            sequential_reads: Class::new(),
+            random_reads: Class::new(),
+            writes: Class::new(),
+            requests: RequestCounts::default(),
+            bytes_read: 0,
+            bytes_written: 0,
+            left_out: 0,
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, completion: &Completion, response_ns: Ns, parts: &Parts) {
         let class = match completion.kind {
             RequestKind::Read => {
                 self.requests.read += 1;
@@ -122,30 +197,16 @@ impl Recorder {
             }
         };
         if let Some(class) = class {
-            class.record(response_ns, &completion.parts());
+            class.record(response_ns, parts);
         }
-        Ok(())
     }
 
-    /// How the response times recorded so far are distributed.
-    pub fn histograms(&self) -> Histograms {
-        Histograms { read: self.sequential_reads.merged(&self.random_reads).histogram(), write: self.writes.histogram() }
-    }
-
-    /// Ends the recording: the statistics, with the log in its place.
-    ///
-    /// # Errors
-    /// [`Error::Simulation`] if a request before the last completed one never completed; [`Error::Io`] if the log cannot be
-    /// written. In both cases no log is left.
-    pub fn finish(self) -> Result<RequestStats> {
-        let digest = self.digest.finish()?;
-        if let Some(log) = self.log {
-            log.finish()?;
-        }
+    fn stats(self, name: String) -> FlowStats {
         let reads = self.sequential_reads.merged(&self.random_reads);
         let all = reads.merged(&self.writes);
         debug_assert_eq!(all.count(), self.requests.read + self.requests.write);
-        Ok(RequestStats {
+        FlowStats {
+            name,
             requests: self.requests,
             left_out: self.left_out,
             bytes_read: self.bytes_read,
@@ -158,8 +219,7 @@ impl Recorder {
                 rand_read: self.random_reads.latency(),
             },
             breakdown_ns: Breakdowns { all: all.breakdown(), read: reads.breakdown(), write: self.writes.breakdown() },
-            digest,
-        })
+        }
     }
 }
 
@@ -226,6 +286,7 @@ mod tests {
         times.wait(Blocked::GcOperation, response_ns / 3);
         Completion {
             index,
+            flow: 0,
             kind,
             sequential: index.is_multiple_of(3),
             offset: 4096 * index,
@@ -241,7 +302,7 @@ mod tests {
     }
 
     fn record_all(completions: &[Completion]) -> RequestStats {
-        let mut recorder = Recorder::new(None).unwrap();
+        let mut recorder = Recorder::new(None, Vec::new()).unwrap();
         completions.iter().for_each(|completion| recorder.record(completion).unwrap());
         recorder.finish().unwrap()
     }
@@ -300,7 +361,7 @@ mod tests {
     fn parts_that_do_not_add_up_are_a_defect() {
         let mut wrong = completion(7, RequestKind::Read, 100);
         wrong.completed_ns -= 1;
-        let _ = Recorder::new(None).unwrap().record(&wrong);
+        let _ = Recorder::new(None, Vec::new()).unwrap().record(&wrong);
     }
 
     #[test]
@@ -308,19 +369,19 @@ mod tests {
     fn parts_beyond_the_range_of_time_are_a_defect_too() {
         let mut wrong = completion(7, RequestKind::Read, 100);
         wrong.times.wait(Blocked::Bus, u64::MAX);
-        let _ = Recorder::new(None).unwrap().record(&wrong);
+        let _ = Recorder::new(None, Vec::new()).unwrap().record(&wrong);
     }
 
     #[test]
     #[should_panic(expected = "request 2 completed at 19 ns, before it arrived at 20 ns")]
     fn time_does_not_go_back() {
         let wrong = Completion { completed_ns: 19, ..completion(2, RequestKind::Read, 0) };
-        let _ = Recorder::new(None).unwrap().record(&wrong);
+        let _ = Recorder::new(None, Vec::new()).unwrap().record(&wrong);
     }
 
     #[test]
     fn a_request_that_never_completed_is_named() {
-        let mut recorder = Recorder::new(None).unwrap();
+        let mut recorder = Recorder::new(None, Vec::new()).unwrap();
         for index in [0, 1, 3] {
             recorder.record(&completion(index, RequestKind::Flush, 5)).unwrap();
         }
@@ -329,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_run_without_requests_has_no_response_times() {
-        let stats = Recorder::new(None).unwrap().finish().unwrap();
+        let stats = Recorder::new(None, Vec::new()).unwrap().finish().unwrap();
         assert_eq!((stats.latency_ns, stats.breakdown_ns), (Latencies::default(), Breakdowns::default()));
         assert_eq!(stats.digest, blake3::hash(b"").to_hex().to_string());
     }

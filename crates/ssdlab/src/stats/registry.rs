@@ -76,8 +76,12 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 33] = [
-            ("", &[""], "version config idle_keys seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload"),
+        let groups: [(&str, &[&str], &str); 35] = [
+            (
+                "",
+                &[""],
+                "version config flows idle_keys seed digest simulated_ns prepare_s wall_s requests_per_s iops percentile_error workload",
+            ),
             ("requests.", &[""], "read write trim flush"),
             (
                 "latency_ns.",
@@ -119,6 +123,8 @@ mod tests {
             ("cache.", &[""], "capacity_pages lookups read_hits write_hits hit_ratio delayed_hits evictions destages idle_destages"),
             ("cache.", &[""], "padded_pages dirty_pages gc_skips gc_fallbacks gc_bypasses spread_groups policy_source policy_fallbacks"),
             ("buffer.", &[""], "capacity units rewrites trimmed read_hits full_waits fills programs part_programs timeouts held"),
+            ("fairness.", &[""], "worst worst_slowdown ratio"),
+            ("interface.", &[""], "queue_full_waits passing_commands order_waits"),
             ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands cores link_in link_out"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
             ("series.", &[""], "bin_ns bins warm_up_ns bus dies"),

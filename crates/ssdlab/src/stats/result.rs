@@ -13,6 +13,7 @@ use super::array::ArrayResult;
 use super::buffer::{BufferResult, BufferStats};
 use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
+use super::flow::{Fairness, FlowResult};
 use super::interface::InterfaceResult;
 use super::recorder::RequestStats;
 use super::series::{Histograms, SeriesResult};
@@ -62,6 +63,13 @@ pub struct RunResult {
     /// Bytes requested per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_mb_s: Option<Bandwidth>,
+    /// The requests by flow. Absent for a single one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("unit" = "by flow"))]
+    pub flows: Vec<FlowResult>,
+    /// How evenly the flows slow each other down. Absent unless requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<Fairness>,
     /// Garbage collection during the run.
     pub gc: GcResult,
     /// Slack of page operations, and its estimates.
@@ -580,6 +588,8 @@ impl RunResult {
             breakdown_ns: requests.breakdown_ns,
             iops: per_second(served.into()),
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
+            flows: requests.flows.into_iter().map(|flow| FlowResult::of(flow, measured_ns)).collect(),
+            fairness: None,
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
@@ -671,14 +681,16 @@ mod tests {
     }
 
     fn requests() -> RequestStats {
-        let mut recorder = Recorder::new(None).unwrap();
+        let mut recorder = Recorder::new(None, Vec::new()).unwrap();
         for index in 0..10 {
             let mut times = Times::default();
             times.serve(Served::Array, 100 + index);
             let kind = if index < 8 { RequestKind::Write } else { RequestKind::Trim };
             let (arrival_ns, length) = (1000 * index, 4096);
             let completed_ns = arrival_ns + times.parts().total();
-            recorder.record(&Completion { index, kind, sequential: false, offset: 0, length, arrival_ns, completed_ns, times }).unwrap();
+            recorder
+                .record(&Completion { index, flow: 0, kind, sequential: false, offset: 0, length, arrival_ns, completed_ns, times })
+                .unwrap();
         }
         recorder.finish().unwrap()
     }
@@ -742,7 +754,7 @@ mod tests {
 
     #[test]
     fn what_is_undefined_is_absent() {
-        let empty = Recorder::new(None).unwrap().finish().unwrap();
+        let empty = Recorder::new(None, Vec::new()).unwrap().finish().unwrap();
         let result = RunResult::assemble(Run { wall_s: 0.0, ..run(0) }, empty, DeviceStats::default(), &[]);
         let json = serde_json::to_value(&result).unwrap();
         assert_no_null(&json);

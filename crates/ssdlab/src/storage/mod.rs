@@ -81,8 +81,9 @@ impl Storage {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Buffer::new(config, Ssd::new(config, ftl, drive_seed(seed, drive))));
         let cache = config.cache.is_on().then_some(config.cache.place);
-        let plain = |drive| Interface::new(&config.host, drive);
-        let cached = |drive| Interface::new(&config.host, Front::new(&config.cache, drive));
+        let queues = config.workload.queues_of_flows(config.host.queues);
+        let plain = |drive| Interface::new(&config.host, queues.clone(), drive);
+        let cached = |drive| Interface::new(&config.host, queues.clone(), Front::new(&config.cache, drive));
         if config.array.level == ArrayLevel::None {
             let drive = drives.next().expect("there is a drive");
             return match cache {

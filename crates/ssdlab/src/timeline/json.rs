@@ -178,9 +178,14 @@ impl Names {
 
     fn name(&mut self, what: &str, pid: u32, tid: u32, name: &str) {
         let of = format!("\"ph\":\"M\",\"pid\":{pid},\"tid\":{tid}");
-        self.lines.push(format!("{{\"name\":\"{what}_name\",{of},\"args\":{{\"name\":\"{name}\"}}}}"));
+        self.lines.push(format!("{{\"name\":\"{what}_name\",{of},\"args\":{{\"name\":{}}}}}", quoted(name)));
         self.lines.push(format!("{{\"name\":\"{what}_sort_index\",{of},\"args\":{{\"sort_index\":{tid}}}}}"));
     }
+}
+
+/// A text as JSON has it: flows have names of the user's own.
+fn quoted(text: &str) -> serde_json::Value {
+    text.into()
 }
 
 impl Tids {
@@ -218,11 +223,11 @@ impl Tids {
 
 /// Puts requests into lanes, each into the first free one, so that the requests of a lane do not overlap. Returns the lane of each, and
 /// the number of lanes.
-fn lanes(requests: &[RecordedRequest]) -> (Vec<u32>, u32) {
+fn lanes<'a>(requests: impl Iterator<Item = &'a RecordedRequest>) -> (Vec<u32>, u32) {
     let mut busy = BinaryHeap::new();
     let mut free = BinaryHeap::new();
     let mut lanes = 0;
-    let of = requests.iter().map(|request| {
+    let of = requests.map(|request| {
         while let Some(&Reverse((end, lane))) = busy.peek()
             && end <= request.start
         {
@@ -251,12 +256,19 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(requests: &'a Requests, names: &mut Names) -> Self {
         names.process(REQUESTS, "requests");
-        let (of, lanes) = lanes(&requests.recorded);
         let first = names.next;
-        // Viewers show levels only for a process with a thread.
-        (1..=lanes.max(1)).for_each(|lane| _ = names.thread(REQUESTS, &format!("requests {lane}")));
+        let mut of = vec![0; requests.recorded.len()];
+        for flow in 0..requests.flows.len().max(1) {
+            let places: Vec<_> = (0..of.len()).filter(|&place| usize::from(requests.recorded[place].request.flow) == flow).collect();
+            let (lane_of, lanes) = lanes(places.iter().map(|&place| &requests.recorded[place]));
+            let begin = names.next;
+            places.into_iter().zip(lane_of).for_each(|(place, lane)| of[place] = begin + lane);
+            let name = requests.flows.get(flow).map_or(String::new(), |name| format!("{name}: "));
+            // Viewers show levels only for a process with a thread.
+            (1..=lanes.max(1)).for_each(|lane| _ = names.thread(REQUESTS, &format!("{name}requests {lane}")));
+        }
         let places = (0..).zip(&requests.recorded).map(|(place, request)| (request.index, place)).collect();
-        Host { requests, first, lanes: of.into_iter().map(|lane| first + lane).collect(), places }
+        Host { requests, first, lanes: of, places }
     }
 
     /// The start of a request in the window, and its place; `None`: it is not in the window.
@@ -275,6 +287,9 @@ impl<'a> Host<'a> {
         };
         write_head(out, name, "host", (REQUESTS, self.lanes[number as usize]), (start, end))?;
         write!(out, "\"request\":{index},\"offset\":{},\"bytes\":{}", request.offset, request.length)?;
+        if let Some(flow) = self.requests.flows.get(usize::from(request.flow)) {
+            write!(out, ",\"flow\":{}", quoted(flow))?;
+        }
         write!(out, ",\"arrival_us\":{}", Us(arrived))?;
         if let Some((completed, blocked_by)) = completed {
             write!(out, ",\"response_us\":{}", Us(completed - arrived))?;
@@ -516,13 +531,13 @@ mod tests {
 
         #[test]
         fn requests_of_one_lane_do_not_overlap_and_no_lane_is_needless(times in prop::collection::vec((0u64..300, 1u64..60), 0..120)) {
-            let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false };
+            let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false, flow: 0 };
             let request = |(&(start, ns), index): (&(Ns, Ns), u64)| RecordedRequest {
                 index, request, start, end: start + ns, arrived: start, completed: None,
             };
             let mut slices: Vec<RecordedRequest> = times.iter().zip(0..).map(request).collect();
             slices.sort_by_key(|slice| slice.start);
-            let (lane_of, lanes) = lanes(&slices);
+            let (lane_of, lanes) = lanes(slices.iter());
             for lane in 0..lanes {
                 let of_lane: Vec<&RecordedRequest> = slices.iter().zip(&lane_of).filter(|&(_, &of)| of == lane).map(|(slice, _)| slice).collect();
                 prop_assert!(!of_lane.is_empty());

@@ -89,17 +89,17 @@ pub struct Output {
 }
 
 impl Output {
-    /// Begins the file.
+    /// Begins the file. `flows`: the names of the flows of requests, where there are several.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be begun.
-    pub fn create(wanted: &Wanted) -> Result<Self> {
+    pub fn create(wanted: &Wanted, flows: Vec<String>) -> Result<Self> {
         let compressed = wanted.path.extension().is_some_and(|ending| ending == "gz");
         let budget = Arc::new(Budget::new(wanted.from, wanted.to, wanted.limit));
         Ok(Output {
             file: WholeFile::create(&wanted.path)?,
             compressed,
-            requests: Requests::new(&budget),
+            requests: Requests::new(&budget, flows),
             levels: Levels::new(&budget, wanted.limit),
             budget,
         })

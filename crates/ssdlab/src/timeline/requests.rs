@@ -26,6 +26,8 @@ pub(super) struct RecordedRequest {
 #[derive(Debug)]
 pub struct Requests {
     window: RecordingWindow,
+    /// The names of the flows, where there are several.
+    pub(super) flows: Vec<String>,
     /// Outstanding requests, by number, with their arrival times.
     outstanding: BTreeMap<u64, (Ns, Request)>,
     /// Requests that have ended; at last sorted by start, then by number.
@@ -35,8 +37,8 @@ pub struct Requests {
 }
 
 impl Requests {
-    pub(super) fn new(budget: &Arc<Budget>) -> Self {
-        Requests { window: RecordingWindow::new(budget), outstanding: BTreeMap::new(), recorded: Vec::new(), warm_up_ended: None }
+    pub(super) fn new(budget: &Arc<Budget>, flows: Vec<String>) -> Self {
+        Requests { window: RecordingWindow::new(budget), flows, outstanding: BTreeMap::new(), recorded: Vec::new(), warm_up_ended: None }
     }
 
     /// The warm-up ends.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::RequestSource;
 use super::zipf::{Scatter, Zipf};
-use crate::config::{Address, Arrival, SizeDistribution, Workload};
+use crate::config::{Address, Arrival, SeparateFlow, SizeDistribution, Workload};
 use crate::error::{Error, Result};
 use crate::request::{Request, RequestKind};
 use crate::rng::Rng;
@@ -33,7 +33,8 @@ const FLOW_KEYS: [&str; 16] = [
     "align_large_kb",
 ];
 
-/// An endless synthetic workload of one or several flows, merged by arrival; at one instant the earlier flow comes first.
+/// An endless synthetic workload, of one flow or of several that are parts of it, merged by arrival; at one instant the earlier flow comes
+/// first.
 ///
 /// Every request lies inside its flow's footprint, which begins at byte 0:
 /// - a sequential one begins where its flow's last one ended, or at byte 0 where it would not fit there;
@@ -55,10 +56,23 @@ impl Generator {
     /// # Errors
     /// [`Error::Config`] for a value out of range, an unknown key of a flow, or a footprint without room for a request.
     pub fn new(config: &Workload, exported_bytes: u64, seed: u64) -> Result<Self> {
-        let mut flows = vec![Flow::new(config, exported_bytes, seed, 0)?];
-        for (index, keys) in config.flows.iter().enumerate() {
-            let config = flow_config(config, keys).map_err(|e| Error::Config(format!("workload.flows[{index}]: {e}")))?;
-            flows.push(Flow::new(&config, exported_bytes, seed, index + 1)?);
+        let path = "workload".to_string();
+        Self::of_flow(&SeparateFlow { name: String::new(), path, stream: 0, workload: config.clone() }, exported_bytes, seed)
+    }
+
+    /// A generator for one of several flows that are reported apart; `bytes`: those of its part of the exported range.
+    ///
+    /// # Errors
+    /// As [`Generator::new`].
+    pub fn of_flow(flow: &SeparateFlow, bytes: u64, seed: u64) -> Result<Self> {
+        let config = &flow.workload;
+        let own =
+            Place { path: flow.path.clone(), stream: format!("workload/flow{}", flow.stream), is_only: config.parts().next().is_none() };
+        let mut flows = vec![Flow::new(config, bytes, seed, &own)?];
+        for (index, keys) in config.parts() {
+            let place = own.part(index, flow.stream);
+            let config = flow_config(config, keys).map_err(|e| Error::Config(format!("{}: {e}", place.path)))?;
+            flows.push(Flow::new(&config, bytes, seed, &place)?);
         }
         Ok(Generator { flows })
     }
@@ -102,17 +116,16 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(config: &Workload, exported_bytes: u64, seed: u64, index: usize) -> Result<Self> {
-        let check = Check { index };
-        let rng = |purpose: &str| Rng::new(seed, &format!("workload/flow{index}/{purpose}"));
+    fn new(config: &Workload, exported_bytes: u64, seed: u64, check: &Place) -> Result<Self> {
+        let rng = |purpose: &str| Rng::new(seed, &format!("{}/{purpose}", check.stream));
         let footprint = check.footprint(config.footprint, exported_bytes)?;
-        let mut arrivals = Arrivals::new(config, &check, rng("arrival"))?;
+        let mut arrivals = Arrivals::new(config, check, rng("arrival"))?;
         arrivals.advance();
         Ok(Flow {
-            sizes: Sizes::new(config, &check, footprint, rng("size"))?,
+            sizes: Sizes::new(config, check, footprint, rng("size"))?,
             arrivals,
-            kinds: Kinds::new(config, &check, rng("kind"), rng("priority"))?,
-            addresses: Addresses::new(config, &check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
+            kinds: Kinds::new(config, check, rng("kind"), rng("priority"))?,
+            addresses: Addresses::new(config, check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
         })
     }
 
@@ -120,19 +133,30 @@ impl Flow {
         let length = self.sizes.draw();
         let (kind, high_priority) = self.kinds.draw();
         let offset = self.addresses.draw(length);
-        Ok(Request { arrival_ns: self.arrivals.now_ns()?, kind, offset, length, high_priority })
+        Ok(Request { arrival_ns: self.arrivals.now_ns()?, kind, offset, length, high_priority, flow: 0 })
     }
 }
 
-/// Range checks that name the key and the flow.
-struct Check {
-    index: usize,
+/// Where a flow is: for range checks that name the key, and for its random streams.
+struct Place {
+    /// `workload` or `workload.flows[1]`.
+    path: String,
+    /// What the names of its random streams begin with.
+    stream: String,
+    /// It has no parts, and is none.
+    is_only: bool,
 }
 
-impl Check {
+impl Place {
+    /// That of a part of the flow, at `index` in its list.
+    fn part(&self, index: usize, stream: usize) -> Place {
+        let number = index + 1;
+        let stream = if stream == 0 { format!("workload/flow{number}") } else { format!("{}.{number}", self.stream) };
+        Place { path: format!("{}.flows[{index}]", self.path), stream, is_only: false }
+    }
+
     fn error(&self, key: &str, message: &str) -> Error {
-        let flow = if self.index == 0 { String::new() } else { format!("flows[{}].", self.index - 1) };
-        Error::Config(format!("workload.{flow}{key}{message}"))
+        Error::Config(format!("{}.{key}{message}", self.path))
     }
 
     fn range(&self, key: &str, value: f64, low: f64, high: f64) -> Result<f64> {
@@ -183,7 +207,7 @@ enum SizeLaw {
 }
 
 impl Sizes {
-    fn new(config: &Workload, check: &Check, footprint: u64, rng: Rng) -> Result<Self> {
+    fn new(config: &Workload, check: &Place, footprint: u64, rng: Rng) -> Result<Self> {
         let law = match config.request_size {
             SizeDistribution::Fixed => SizeLaw::Fixed(sectors(Self::mean_kb(config, check, footprint)?)),
             SizeDistribution::Exponential => SizeLaw::Exponential(rounded_up_scale(Self::mean_kb(config, check, footprint)? * 2.0)),
@@ -192,20 +216,20 @@ impl Sizes {
         Ok(Sizes { law, max: footprint, rng })
     }
 
-    fn mean_kb(config: &Workload, check: &Check, footprint: u64) -> Result<f64> {
+    fn mean_kb(config: &Workload, check: &Place, footprint: u64) -> Result<f64> {
         let kb = check.range("request_kb", config.request_kb, 0.5, 1_048_576.0)?;
         Self::fits(check, "request_kb", kb, footprint)?;
         Ok(kb)
     }
 
-    fn fits(check: &Check, key: &str, kb: f64, footprint: u64) -> Result<()> {
+    fn fits(check: &Place, key: &str, kb: f64, footprint: u64) -> Result<()> {
         if sectors(kb) > footprint {
             return Err(check.error(key, &format!(": {kb} KB is more than the footprint of {footprint} bytes")));
         }
         Ok(())
     }
 
-    fn table(config: &Workload, check: &Check, footprint: u64) -> Result<SizeLaw> {
+    fn table(config: &Workload, check: &Place, footprint: u64) -> Result<SizeLaw> {
         let mut total = 0.0;
         let mut table = Vec::with_capacity(config.size_table.len());
         for &(kb, weight) in &config.size_table {
@@ -261,7 +285,7 @@ struct Arrivals {
 }
 
 impl Arrivals {
-    fn new(config: &Workload, check: &Check, rng: Rng) -> Result<Self> {
+    fn new(config: &Workload, check: &Place, rng: Rng) -> Result<Self> {
         let faster = check.range("time_scale", config.time_scale, 1e-6, 1e6)?;
         let gap_ps = check.range("interarrival_us", config.interarrival_us, 0.0, 1e9)? * 1e6 / faster;
         if config.burst_length == 0 {
@@ -269,7 +293,7 @@ impl Arrivals {
         }
         let burst_length = config.burst_length;
         // In a closed loop the times only say in which order flows take turns: of a single one nothing is drawn.
-        let is_read = config.queue_depth == 0 || check.index > 0 || !config.flows.is_empty();
+        let is_read = config.queue_depth == 0 || !check.is_only;
         let (law, gap_ps) = if is_read { (config.arrival, gap_ps) } else { (Arrival::Fixed, 0.0) };
         Ok(Arrivals { law, gap_ps, fixed_ps: gap_ps.round() as u128, burst_length, left_in_burst: 0, now_ps: 0, rng })
     }
@@ -325,7 +349,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn new(config: &Workload, check: &Check, kind: Rng, priority: Rng) -> Result<Self> {
+    fn new(config: &Workload, check: &Place, kind: Rng, priority: Rng) -> Result<Self> {
         let read_share = check.share("read_share", config.read_share)?;
         let high_priority_share = check.share("high_priority_share", config.high_priority_share)?;
         Ok(Kinds { read_share, high_priority_share, kind, priority })
@@ -369,7 +393,7 @@ enum AddressLaw {
 }
 
 impl Addresses {
-    fn new(config: &Workload, check: &Check, footprint: u64, [sequential, random, mut scatter]: [Rng; 3]) -> Result<Self> {
+    fn new(config: &Workload, check: &Place, footprint: u64, [sequential, random, mut scatter]: [Rng; 3]) -> Result<Self> {
         let align = check.alignment("align_kb", config.align_kb, 0.5)?;
         let align_large = check.alignment("align_large_kb", config.align_large_kb, 0.0)?;
         let slots = footprint.div_ceil(align);

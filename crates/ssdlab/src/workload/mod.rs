@@ -5,6 +5,7 @@
 
 mod ahead;
 pub mod convert;
+pub mod flows;
 mod formats;
 pub mod generate;
 pub mod info;
@@ -14,10 +15,13 @@ mod source;
 pub mod trace;
 mod zipf;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 pub(crate) use ahead::Ahead;
 pub use convert::{ConvertOptions, ConvertSummary, convert, read_prefill};
+pub use flows::Flows;
 pub use formats::trace_formats;
 pub use generate::Generator;
 pub use info::{TraceInfo, trace_info, trace_info_cancellable};
@@ -56,10 +60,22 @@ pub struct WorkloadReport {
     /// The changes to a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceCounters>,
+    /// The same for each flow that sends, by name, where there are several.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub flows: BTreeMap<String, WorkloadReport>,
+}
+
+impl WorkloadReport {
+    /// Those of several flows.
+    fn joined(mut self, other: WorkloadReport) -> WorkloadReport {
+        self.flows.extend(other.flows);
+        self
+    }
 }
 
 /// The requests that `config` describes, for a drive of `exported_bytes`: a trace where `config.trace` names one, else generated ones.
-/// `requests` ends the stream after that many; a generator is endless, so it needs the number.
+/// `requests` ends the stream after that many; a generator is endless, so it needs the number. Several flows are merged by arrival, even
+/// those in closed loop: [`Flows`] has them apart.
 ///
 /// # Errors
 /// [`Error::Config`] for keys that describe no workload; the errors of opening the trace.
@@ -79,18 +95,22 @@ pub fn open_cancellable(
     requests: Option<u64>,
     caller: &Caller,
 ) -> Result<Box<dyn RequestSource>> {
+    if !flows::is_plain(config) {
+        return flows::merge(config, exported_bytes, seed, requests, caller);
+    }
     let inner: Box<dyn RequestSource> = match (&config.trace, requests) {
         (Some(_), _) => Box::new(TraceReader::cancellable(config, exported_bytes, caller)?),
         (None, Some(_)) => Box::new(Generator::new(config, exported_bytes, seed)?),
-        (None, None) => {
-            let message = "a generated workload has no end: give the number of requests (--requests N), or a trace (workload.trace)";
-            return Err(Error::Config(message.into()));
-        }
+        (None, None) => return Err(endless()),
     };
     Ok(match requests {
         Some(limit) => Box::new(Limited { inner, limit, done: 0 }),
         None => inner,
     })
+}
+
+fn endless() -> Error {
+    Error::Config("a generated workload has no end: give the number of requests (--requests N), or a trace (workload.trace)".into())
 }
 
 /// Ends a stream after a number of requests.

@@ -154,7 +154,7 @@ impl TraceReader {
     #[inline]
     fn request(&self, entry: &Entry, offset: u64, length: u64) -> Request {
         let arrival_ns = if self.scale_millionths == SCALE_STEPS as u64 { entry.time_ns } else { self.scaled(entry.time_ns) };
-        Request { arrival_ns, kind: entry.kind, offset, length, high_priority: false }
+        Request { arrival_ns, kind: entry.kind, offset, length, high_priority: false, flow: 0 }
     }
 
     fn scaled(&self, time_ns: Ns) -> Ns {
@@ -290,7 +290,7 @@ impl RequestSource for TraceReader {
     }
 
     fn report(&self) -> WorkloadReport {
-        WorkloadReport { trace: Some(self.counters()) }
+        WorkloadReport { trace: Some(self.counters()), ..WorkloadReport::default() }
     }
 }
 

@@ -262,7 +262,25 @@ pub fn random_host(rng: &mut Rng, config: &mut Config) {
             completion_ns: pick(rng, &[0, 200, 30_000]),
             cores: pick(rng, &[1, 2, 3]),
             slots: pick(rng, &[0, 0, 1, 2, 9]),
+            ..Host::default()
         };
+    }
+}
+
+/// Several queues of the host, and flows that send to them, for one drive in four.
+pub fn random_queues(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
+    if !rng.chance(0.25) {
+        return;
+    }
+    let queues = pick(rng, &[1, 2, 3, 5]);
+    config.host.queues = queues;
+    config.host.queue_depth = pick(rng, &[0, 1, 2, 8]);
+    config.host.arbitration = pick(rng, &[Arbitration::Rr, Arbitration::Wrr]);
+    config.host.weights = (0..queues).map(|_| pick(rng, &[1, 2, 5])).collect();
+    let further = pick(rng, &[0_u64, 1, 2, 4]);
+    config.workload.flows = (0..further).map(|flow| [("name".to_string(), format!("flow {flow}").into())].into_iter().collect()).collect();
+    for request in requests {
+        request.flow = rng.below(further + 1) as u16;
     }
 }
 
@@ -305,7 +323,7 @@ pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Reques
             let length = (512 * sectors).min(exported - offset);
             let (offset, length) = if kind == RequestKind::Flush { (0, 0) } else { (offset, length) };
             let high_priority = kind == RequestKind::Write && rng.chance(0.1);
-            Request { arrival_ns, kind, offset, length, high_priority }
+            Request { arrival_ns, kind, offset, length, high_priority, flow: 0 }
         })
         .collect()
 }

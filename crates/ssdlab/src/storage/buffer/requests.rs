@@ -244,7 +244,7 @@ impl State {
         let below = self.below.insert(Below { purpose: Purpose::Fills(entry), since: now });
         drive.next_request_is(Origin::nobody(Cause::Fill));
         let high_priority = self.entries.get(entry).high_priority;
-        let request = Request { arrival_ns: now, kind: RequestKind::Read, offset, length: unit_bytes, high_priority };
+        let request = Request { arrival_ns: now, kind: RequestKind::Read, offset, length: unit_bytes, high_priority, flow: 0 };
         drive.accept(now, below.into(), request);
         self.passed = true;
     }

@@ -364,6 +364,7 @@ impl<B: Store> Front<B> {
             offset: u64::from(pages.0) * bytes,
             length: run.len() as u64 * bytes,
             high_priority,
+            flow: 0,
         };
         self.lower.set_next_origin(Origin::nobody(Cause::Destage));
         match run[0].extent {

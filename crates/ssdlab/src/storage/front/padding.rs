@@ -44,8 +44,14 @@ impl<B: Store> Front<B> {
             shadow.read_for_padding(page);
         }
         let bytes = u64::from(self.lower.page_bytes());
-        let read =
-            Request { arrival_ns: now, kind: RequestKind::Read, offset: u64::from(page) * bytes, length: bytes, high_priority: false };
+        let read = Request {
+            arrival_ns: now,
+            kind: RequestKind::Read,
+            offset: u64::from(page) * bytes,
+            length: bytes,
+            high_priority: false,
+            flow: 0,
+        };
         self.lower.set_next_origin(Origin::nobody(Cause::Padding));
         self.lower.accept(now, op.into(), read);
     }

@@ -56,6 +56,13 @@ impl Cores {
         self.waiting[task as usize].push_back(place);
     }
 
+    /// A fetch that is asked for now begins at once.
+    pub fn can_fetch(&self) -> bool {
+        let takes = |task: Task| self.takes_ns[task as usize] > 0;
+        let before = |task: Task| if takes(task) { self.waiting[task as usize].len() } else { 0 };
+        !takes(Task::Fetch) || self.free as usize > before(Task::Complete) + before(Task::Fetch)
+    }
+
     /// Begins the tasks for which cores are free; one that takes no time needs none. Returns whether there were any.
     pub fn begin(&mut self, now: Ns, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) -> bool {
         let mut any = false;

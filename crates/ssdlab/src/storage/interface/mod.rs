@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `cores` | the processors: they fetch commands and complete them |
 //! | `link` | one direction of the link |
+//! | `queues` | the queues of the host, and whose turn it is |
 //!
 //! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
 //! or a cache in front of it, serves it. The data of a read go over the link; then a core completes the command, and its slot is free.
 
 mod cores;
 mod link;
+mod queues;
 
 use std::collections::VecDeque;
 
@@ -27,6 +29,7 @@ use crate::timeline::Origin;
 use crate::units::Ns;
 use cores::{Cores, Task};
 use link::Link;
+use queues::Queues;
 
 /// A command of the host that is outstanding.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +70,12 @@ struct State {
     slots: u32,
     inside: u32,
     commands: Slab<u32, Command>,
-    /// Commands without a slot, in order of arrival.
-    outside: VecDeque<u32>,
+    /// Commands without a slot.
+    outside: Queues,
+    /// A command is fetched in its queue's turn, when a core is free; else it waits for a slot first, and then for a core.
+    takes_turns: bool,
+    /// When the last slot became free while all were taken.
+    full_until: Ns,
     cores: Cores,
     /// Commands that were fetched and wait for the data of a write, by the instant at which they go to the lower level.
     inbound: VecDeque<(Ns, u32)>,
@@ -91,14 +98,16 @@ struct State {
 }
 
 impl<B: Store> Interface<B> {
-    /// A host interface as configured in front of `lower`.
-    pub fn new(config: &Config, lower: B) -> Self {
+    /// A host interface as configured in front of `lower`. `queues`: the queue of each flow of requests.
+    pub fn new(config: &Config, queues: Vec<u16>, lower: B) -> Self {
         let state = config.is_on().then(|| {
             Box::new(State {
                 slots: if config.slots == 0 { u32::MAX } else { config.slots },
                 inside: 0,
                 commands: Slab::default(),
-                outside: VecDeque::new(),
+                outside: Queues::new(config, queues),
+                takes_turns: config.has_queues(),
+                full_until: 0,
                 cores: Cores::new(config),
                 inbound: VecDeque::new(),
                 link_in: Link::new(config.link_bytes_per_us),
@@ -180,10 +189,9 @@ impl<B: Store> Interface<B> {
         let sequential = state.is_sequential(&request);
         let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential };
         let place = state.commands.insert(command);
-        state.outside.push_back(place);
-        if state.inside == state.slots {
-            state.stats.slot_waits += 1;
-        }
+        state.outside.push(place, request);
+        state.stats.slot_waits += u64::from(state.inside == state.slots);
+        state.stats.queue_full_waits += u64::from(state.outside.is_full(request.flow));
         self.settle(now);
     }
 
@@ -212,6 +220,10 @@ impl State {
         let (all, outside, inside) = (self.commands.len(), self.outside.len(), self.inside as usize);
         if outside + inside != all || self.inside > self.slots {
             return Err(format!("the host interface has {all} commands, {inside} of them in {} slots and {outside} outside", self.slots));
+        }
+        self.outside.recount()?;
+        if self.outside.fetched() != self.inside {
+            return Err(format!("the queues of the host count {} commands inside, and there are {inside}", self.outside.fetched()));
         }
         let in_order = [&self.inbound, &self.outbound].iter().all(|queue| queue.iter().is_sorted_by_key(|&(ends, _)| ends));
         if in_order { Ok(()) } else { Err("commands on the link are not in the order in which their data arrive".into()) }
@@ -270,7 +282,11 @@ impl State {
     fn complete(&mut self, now: Ns, place: u32) {
         let Command { request, index, times, sequential, .. } = self.commands[place];
         self.commands.remove(place);
+        if self.inside == self.slots {
+            self.full_until = now;
+        }
         self.inside -= 1;
+        self.outside.complete(request.flow);
         self.completions.push(Completion::of(&request, index, sequential, now, &times));
     }
 
@@ -331,13 +347,17 @@ impl State {
     fn admit(&mut self, now: Ns) -> bool {
         let mut any = false;
         while self.inside < self.slots
-            && let Some(place) = self.outside.pop_front()
+            && (!self.takes_turns || self.cores.can_fetch())
+            && let Some(next) = self.outside.pop(&mut self.stats.order_waits)
         {
             self.inside += 1;
-            let command = &mut self.commands[place];
-            command.times.wait(Blocked::Slot, now - command.since);
+            self.stats.passing_commands += u64::from(next.passes);
+            let command = &mut self.commands[next.place];
+            let without_slot = if self.takes_turns { self.full_until.saturating_sub(command.since) } else { now - command.since };
+            command.times.wait(Blocked::Slot, without_slot);
+            command.times.wait(Blocked::Queue, now - command.since - without_slot);
             command.since = now;
-            self.cores.ask(Task::Fetch, place);
+            self.cores.ask(Task::Fetch, next.place);
             any = true;
         }
         any
@@ -363,7 +383,7 @@ impl<B: Store> Store for Interface<B> {
     fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
         if let Some(state) = self.state.as_deref_mut() {
             state.commands.make_room(pages)?;
-            memory::make_room(&mut state.outside, pages)?;
+            state.outside.make_room(pages)?;
             memory::make_room(&mut state.inbound, pages)?;
             memory::make_room(&mut state.outbound, pages)?;
             state.cores.make_room(pages)?;
@@ -477,7 +497,7 @@ mod tests {
     use crate::ssd::Ssd;
 
     fn page_read() -> Request {
-        Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false }
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false, flow: 0 }
     }
 
     /// An interface that is wrong while it takes a command, and right again: only a check at every event sees that.
@@ -486,7 +506,7 @@ mod tests {
         let mut config = Whole::default();
         (config.host.slots, config.host.command_ns) = (2, 1_000);
         for every_event in [false, true] {
-            let mut interface = Interface::new(&config.host, Ssd::new(&config, Ftl::new(&config), 1));
+            let mut interface = Interface::new(&config.host, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
             interface.check_every_event(every_event);
             interface.begin();
             interface.accept(0, 0, page_read());
@@ -505,7 +525,7 @@ mod tests {
         let mut config = Whole::default();
         (config.host.slots, config.host.link_bytes_per_us) = (2, 100);
         let found = |spoil: fn(&mut State)| {
-            let mut interface = Interface::new(&config.host, Ssd::new(&config, Ftl::new(&config), 1));
+            let mut interface = Interface::new(&config.host, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
             interface.begin();
             interface.accept(0, 0, Request { kind: RequestKind::Write, ..page_read() });
             interface.accept(0, 1, Request { kind: RequestKind::Write, ..page_read() });

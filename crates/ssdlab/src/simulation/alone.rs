@@ -1,0 +1,48 @@
+//! Each flow of a run alone on the drive: how much the others slow it down.
+
+use super::{Control, Plan, WarmUp, run_once};
+use crate::error::{Error, Result};
+use crate::stats::{Fairness, FlowResult, RunResult};
+
+/// Runs each flow of `plan` alone, with as many requests as it had in `result`, and adds to that by how much the others slowed it down.
+pub(super) fn add(plan: &Plan, result: &mut RunResult, control: &Control) -> Result<()> {
+    for flow in &mut result.flows {
+        let sent = flow.requests.total() + flow.warm_up_requests;
+        if flow.requests.total() == 0 {
+            continue;
+        }
+        let alone = run_once(&of_flow(plan, flow, sent), control)?;
+        if let Some(same) = alone.flows.iter().find(|other| other.name == flow.name) {
+            flow.compare_with(same);
+        }
+    }
+    result.fairness = Fairness::of(&result.flows);
+    Ok(())
+}
+
+/// The plan of a run in which only this flow sends, so many requests.
+fn of_flow(plan: &Plan, flow: &FlowResult, sent: u64) -> Plan {
+    let mut config = plan.config.clone();
+    config.workload.only = Some(flow.name.clone());
+    Plan {
+        config,
+        requests: Some(sent),
+        warm_up: plan.warm_up.map(|_| WarmUp::Requests(flow.warm_up_requests)),
+        request_log: None,
+        timeline: None,
+        series: false,
+        alone: false,
+        ..plan.clone()
+    }
+}
+
+/// Whether a plan has flows to compare.
+pub(super) fn check(plan: &Plan) -> Result<()> {
+    let workload = &plan.config.workload;
+    if !plan.alone || (workload.has_separate_flows() && workload.only.is_none()) {
+        return Ok(());
+    }
+    let message = "each flow is to run alone, too, but only one sends requests: give further flows a name (workload.flows), and leave out \
+                   workload.only";
+    Err(Error::Usage(message.into()))
+}

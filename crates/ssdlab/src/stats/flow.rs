@@ -1,0 +1,105 @@
+//! The requests of each of several flows, and how much the flows slow each other down.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::recorder::FlowStats;
+use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts, ratio};
+use crate::units::Ns;
+
+/// One of several flows of requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowResult {
+    /// Its name (`workload.flows`).
+    #[schemars(extend("unit" = "text"))]
+    pub name: String,
+    /// Its completed requests by kind.
+    pub requests: RequestCounts,
+    /// Its requests that arrived in the warm-up. Absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("unit" = "count"))]
+    pub warm_up_requests: u64,
+    /// Its response times by class.
+    pub latency_ns: Latencies,
+    /// Mean parts of its response times by class.
+    pub breakdown_ns: Breakdowns,
+    /// Its reads and writes completed per second of simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "1/s"))]
+    pub iops: Option<f64>,
+    /// Bytes that it requested per second of simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_mb_s: Option<Bandwidth>,
+    /// The same requests alone on the drive. Absent unless requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Alone>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A flow alone on the drive, and beside the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Alone {
+    /// Mean response time of its reads and writes without the other flows.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean_ns: f64,
+    /// Slowdown by the other flows: mean response time with them over that without. Absent where that is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub slowdown: Option<f64>,
+}
+
+/// How evenly several flows slow each other down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fairness {
+    /// The largest slowdown of a flow.
+    #[schemars(extend("unit" = "ratio"))]
+    pub worst_slowdown: f64,
+    /// The flow with the largest slowdown.
+    #[schemars(extend("unit" = "text"))]
+    pub worst: String,
+    /// Fairness: the smallest slowdown over the largest. 1 is even.
+    #[schemars(extend("unit" = "ratio"))]
+    pub ratio: f64,
+}
+
+impl FlowResult {
+    /// That of a flow in a run of `measured_ns`.
+    pub(super) fn of(flow: FlowStats, measured_ns: Ns) -> Self {
+        let per_second = |amount: u128| ratio(amount * 1_000_000_000, measured_ns.into());
+        let megabytes = |bytes: u128| per_second(bytes).map(|bytes| bytes / 1e6);
+        let bandwidth = megabytes(flow.bytes_read).zip(megabytes(flow.bytes_written));
+        FlowResult {
+            iops: per_second((flow.requests.read + flow.requests.write).into()),
+            bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
+            name: flow.name,
+            requests: flow.requests,
+            warm_up_requests: flow.left_out,
+            latency_ns: flow.latency_ns,
+            breakdown_ns: flow.breakdown_ns,
+            alone: None,
+        }
+    }
+
+    /// Adds what the same requests took without the other flows. Nothing where there are no reads and writes.
+    pub(crate) fn compare_with(&mut self, alone: &FlowResult) {
+        let mean = |flow: &FlowResult| flow.latency_ns.all.as_ref().map(|latency| latency.mean);
+        if let (Some(shared), Some(mean_ns)) = (mean(self), mean(alone)) {
+            self.alone = Some(Alone { mean_ns, slowdown: (mean_ns > 0.0).then(|| shared / mean_ns) });
+        }
+    }
+}
+
+impl Fairness {
+    /// That of flows whose slowdowns are known; `None` with fewer than two.
+    pub(crate) fn of(flows: &[FlowResult]) -> Option<Self> {
+        let slowdown = |flow: &FlowResult| Some((flow.alone.as_ref()?.slowdown?, flow.name.clone()));
+        let slowdowns: Vec<_> = flows.iter().filter_map(slowdown).collect();
+        let least = slowdowns.iter().map(|(slowdown, _)| *slowdown).min_by(f64::total_cmp)?;
+        let (worst_slowdown, worst) = slowdowns.iter().max_by(|a, b| a.0.total_cmp(&b.0))?.clone();
+        (slowdowns.len() > 1 && worst_slowdown > 0.0).then(|| Fairness { worst_slowdown, worst, ratio: least / worst_slowdown })
+    }
+}

@@ -1,0 +1,305 @@
+//! The submission queues of the host: where commands wait until they are fetched, and which queue's turn it is.
+//!
+//! Each queue is fetched in order. Commands of different queues pass each other, but for those whose order could change what is read: the
+//! younger one waits until the older one has been fetched.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::config::{Arbitration, Host as Config};
+use crate::memory::{self, Exhausted};
+use crate::request::{Request, RequestKind};
+
+/// Commands are found by the pieces of the address space that they touch; bytes of a piece.
+const PIECE_BYTES: u64 = 64 * 1024;
+
+/// A command that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// Its number in order of arrival.
+    serial: u64,
+    /// Its place among the commands of the interface.
+    place: u32,
+    request: Request,
+    /// It has been counted as one that waits for an older one of the same bytes.
+    held: bool,
+}
+
+/// The queues of a drive's host interface.
+#[derive(Debug)]
+pub struct Queues {
+    waiting: Vec<VecDeque<Waiting>>,
+    /// Commands that wait, in all queues.
+    count: usize,
+    /// By queue: commands that have been fetched and are not complete.
+    fetched: Vec<u32>,
+    /// The most of them.
+    depth: u32,
+    /// By flow: its queue.
+    of_flow: Vec<u16>,
+    /// By queue: commands that it gives in a turn.
+    weights: Vec<u32>,
+    /// The queue whose turn it is, and commands that it may still give.
+    turn: (usize, u32),
+    /// With several queues: the commands that wait, by the pieces that they touch, with their queues.
+    touching: BTreeMap<u64, Vec<(u64, Request)>>,
+    serial: u64,
+}
+
+/// A command that is fetched next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Its place among the commands of the interface.
+    pub place: u32,
+    /// It passes an older one of another queue.
+    pub passes: bool,
+}
+
+impl Queues {
+    /// The queues of `config`; `of_flow`: the queue of each flow.
+    pub fn new(config: &Config, of_flow: Vec<u16>) -> Self {
+        let queues = config.queues as usize;
+        let weights = match config.arbitration {
+            Arbitration::Rr => vec![1; queues],
+            Arbitration::Wrr => config.weights.clone(),
+        };
+        Queues {
+            waiting: vec![VecDeque::new(); queues],
+            count: 0,
+            fetched: vec![0; queues],
+            depth: if config.queue_depth == 0 { u32::MAX } else { config.queue_depth },
+            of_flow,
+            turn: (0, weights[0]),
+            weights,
+            touching: BTreeMap::new(),
+            serial: 0,
+        }
+    }
+
+    pub fn make_room(&mut self, commands: usize) -> Result<(), Exhausted> {
+        self.waiting.iter_mut().try_for_each(|queue| memory::make_room(queue, commands))
+    }
+
+    /// Commands that wait.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Commands that have been fetched and are not complete.
+    pub fn fetched(&self) -> u32 {
+        self.fetched.iter().sum()
+    }
+
+    /// Whether the queue of a flow has as many commands fetched as it may.
+    pub fn is_full(&self, flow: u16) -> bool {
+        self.fetched[self.queue(flow)] >= self.depth
+    }
+
+    fn queue(&self, flow: u16) -> usize {
+        usize::from(self.of_flow[usize::from(flow)])
+    }
+
+    /// A command arrives.
+    pub fn push(&mut self, place: u32, request: Request) {
+        let waiting = Waiting { serial: self.serial, place, request, held: false };
+        self.serial += 1;
+        if self.waiting.len() > 1 {
+            pieces(&request).for_each(|piece| self.touching.entry(piece).or_default().push((waiting.serial, request)));
+        }
+        let queue = self.queue(request.flow);
+        self.waiting[queue].push_back(waiting);
+        self.count += 1;
+    }
+
+    /// Takes out the command that is fetched next, if there is one that may be. `held` counts those that wait for an older one.
+    pub fn pop(&mut self, held: &mut u64) -> Option<Next> {
+        let (queues, before) = (self.waiting.len(), self.turn);
+        for _ in 0..=queues {
+            let (queue, left) = self.turn;
+            if left > 0 && self.may_give(queue, held) {
+                self.turn.1 -= 1;
+                return Some(self.take(queue));
+            }
+            let next = (queue + 1) % queues;
+            self.turn = (next, self.weights[next]);
+        }
+        // Nobody's turn has been used.
+        self.turn = before;
+        None
+    }
+
+    /// The first command of a queue may be fetched.
+    fn may_give(&mut self, queue: usize, held: &mut u64) -> bool {
+        if self.fetched[queue] >= self.depth {
+            return false;
+        }
+        let Some(first) = self.waiting[queue].front() else { return false };
+        let waits = self.must_wait(first);
+        if waits && !first.held {
+            *held += 1;
+            self.waiting[queue][0].held = true;
+        }
+        !waits
+    }
+
+    /// An older command waits that this one must not pass. A flush is about all writes.
+    fn must_wait(&self, command: &Waiting) -> bool {
+        let follows = |serial: u64, other: &Request| serial < command.serial && keep_order(other, &command.request);
+        if command.request.kind == RequestKind::Flush {
+            return self.waiting.iter().flatten().any(|other| follows(other.serial, &other.request));
+        }
+        let listed = |piece| self.touching.get(&piece).is_some_and(|list| list.iter().any(|(serial, other)| follows(*serial, other)));
+        pieces(&command.request).any(listed)
+    }
+
+    fn take(&mut self, queue: usize) -> Next {
+        let Waiting { serial, place, request, .. } = self.waiting[queue].pop_front().expect("the queue may give it");
+        self.count -= 1;
+        self.fetched[queue] += 1;
+        for piece in pieces(&request).filter(|_| self.waiting.len() > 1) {
+            let list = self.touching.get_mut(&piece).expect("it waits");
+            list.retain(|&(other, _)| other != serial);
+            if list.is_empty() {
+                self.touching.remove(&piece);
+            }
+        }
+        let passes = self.waiting.iter().any(|queue| queue.front().is_some_and(|first| first.serial < serial));
+        Next { place, passes }
+    }
+
+    /// A command that was fetched is complete.
+    pub fn complete(&mut self, flow: u16) {
+        let queue = self.queue(flow);
+        self.fetched[queue] -= 1;
+    }
+
+    /// Recounts.
+    pub fn recount(&self) -> Result<(), String> {
+        let waiting: usize = self.waiting.iter().map(VecDeque::len).sum();
+        let in_order = self.waiting.iter().all(|queue| queue.iter().is_sorted_by_key(|waiting| waiting.serial));
+        let within = self.fetched.iter().all(|&fetched| fetched <= self.depth);
+        let found = |waiting: &Waiting| {
+            let listed = |piece| self.touching.get(&piece).is_some_and(|list| list.iter().any(|&(serial, _)| serial == waiting.serial));
+            self.waiting.len() == 1 || pieces(&waiting.request).all(listed)
+        };
+        let listed = self.waiting.iter().flatten().all(found);
+        if waiting == self.count && in_order && within && listed {
+            return Ok(());
+        }
+        Err(format!(
+            "the queues of the host have {waiting} commands, counted {}, and {:?} fetched of at most {}",
+            self.count, self.fetched, self.depth
+        ))
+    }
+}
+
+/// Whether the order of two commands matters to what is read: one of them changes bytes of both, or the younger is a flush.
+fn keep_order(older: &Request, newer: &Request) -> bool {
+    let same_bytes = newer.offset < older.offset + older.length && older.offset < newer.offset + newer.length;
+    match (older.kind, newer.kind) {
+        (RequestKind::Read, RequestKind::Read) => false,
+        (older, RequestKind::Flush) => older == RequestKind::Write,
+        _ => same_bytes,
+    }
+}
+
+/// The pieces of the address space that a command touches: none for a flush.
+fn pieces(request: &Request) -> std::ops::Range<u64> {
+    if request.kind == RequestKind::Flush {
+        return 0..0;
+    }
+    request.offset / PIECE_BYTES..(request.offset + request.length).div_ceil(PIECE_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queues(config: Config) -> Queues {
+        let flows = config.queues as u16;
+        Queues::new(&config, (0..flows).collect())
+    }
+
+    fn read(flow: u16, offset: u64) -> Request {
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset, length: 4096, high_priority: false, flow }
+    }
+
+    fn write(flow: u16, offset: u64) -> Request {
+        Request { kind: RequestKind::Write, ..read(flow, offset) }
+    }
+
+    fn order(queues: &mut Queues) -> Vec<u32> {
+        std::iter::from_fn(|| queues.pop(&mut 0)).map(|next| next.place).collect()
+    }
+
+    /// Places 0 to 3 are of queue 0, 4 and 5 of queue 1, 6 of queue 2.
+    fn filled(config: Config) -> Queues {
+        let mut queues = queues(config);
+        [0, 0, 0, 0, 1, 1, 2].into_iter().zip(0..).for_each(|(flow, place)| queues.push(place, read(flow, 0)));
+        queues
+    }
+
+    #[test]
+    fn queues_take_turns_and_an_empty_one_loses_its_own() {
+        assert_eq!(order(&mut filled(Config { queues: 3, ..Config::default() })), [0, 4, 6, 1, 5, 2, 3]);
+    }
+
+    #[test]
+    fn in_a_turn_a_queue_gives_as_many_as_its_weight() {
+        let config = Config { queues: 3, arbitration: Arbitration::Wrr, weights: vec![3, 1, 1], ..Config::default() };
+        assert_eq!(order(&mut filled(config)), [0, 1, 2, 4, 6, 3, 5]);
+    }
+
+    #[test]
+    fn a_full_queue_is_passed_over_until_one_of_its_commands_completes() {
+        let mut queues = filled(Config { queues: 3, queue_depth: 1, ..Config::default() });
+        assert_eq!(order(&mut queues), [0, 4, 6]);
+        assert!(queues.is_full(1));
+        queues.complete(1);
+        assert_eq!(queues.pop(&mut 0), Some(Next { place: 5, passes: true }));
+        assert_eq!((queues.len(), queues.fetched()), (3, 3));
+        queues.recount().unwrap();
+    }
+
+    #[test]
+    fn a_read_of_what_an_older_write_of_another_queue_writes_waits_for_its_fetch() {
+        let mut queues = queues(Config { queues: 2, queue_depth: 1, ..Config::default() });
+        queues.push(0, write(0, 0));
+        queues.push(1, write(0, 8192));
+        queues.push(2, read(1, 8192));
+        queues.push(3, read(1, 0));
+        let mut held = 0;
+        assert_eq!(queues.pop(&mut held).map(|next| next.place), Some(0));
+        // Queue 0 is full, and the first of queue 1 waits for the write at place 1.
+        assert_eq!((queues.pop(&mut held), held), (None, 1));
+        queues.complete(0);
+        assert_eq!(queues.pop(&mut held).map(|next| next.place), Some(1));
+        assert_eq!(queues.pop(&mut held).map(|next| next.place), Some(2));
+        assert_eq!(held, 1);
+        queues.recount().unwrap();
+    }
+
+    #[test]
+    fn only_reads_of_the_same_bytes_may_change_places() {
+        let kinds = [RequestKind::Read, RequestKind::Write, RequestKind::Trim];
+        for (older, newer) in kinds.into_iter().flat_map(|older| kinds.map(|newer| (older, newer))) {
+            let kept = |offset| keep_order(&Request { kind: older, ..read(0, 0) }, &Request { kind: newer, ..read(1, offset) });
+            assert_eq!(
+                (kept(0), kept(4095), kept(4096)),
+                (older != newer || older != RequestKind::Read, kept(0), false),
+                "{older:?} {newer:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_flush_waits_for_the_fetch_of_all_older_writes() {
+        let mut queues = queues(Config { queues: 2, queue_depth: 1, ..Config::default() });
+        queues.push(0, read(0, 0));
+        queues.push(1, write(0, 8192));
+        queues.push(2, Request { kind: RequestKind::Flush, offset: 0, length: 0, ..read(1, 0) });
+        queues.push(3, write(0, 4096));
+        assert_eq!(order(&mut queues), [0]);
+        queues.complete(0);
+        assert_eq!(order(&mut queues), [1, 2], "the write behind it is younger");
+    }
+}

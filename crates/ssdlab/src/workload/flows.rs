@@ -1,0 +1,222 @@
+//! The flows of a workload, each with its own source of requests, and what they share: the number of requests of the run.
+//!
+//! Flows in open loop are merged by arrival; each flow in closed loop is asked by itself, when one of its requests completes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Generator, RequestSource, TraceReader, WorkloadReport};
+use crate::caller::Caller;
+use crate::config::{SeparateFlow, Workload};
+use crate::error::{Error, Result};
+use crate::request::{Request, RequestKind};
+
+/// The flows of a workload.
+pub struct Flows {
+    /// Those in open loop, merged by arrival.
+    pub open: Option<Box<dyn RequestSource>>,
+    /// Those in closed loop.
+    pub closed: Vec<ClosedLoop>,
+}
+
+/// A flow in closed loop.
+pub struct ClosedLoop {
+    /// Its number.
+    pub flow: u16,
+    /// Requests that it has outstanding.
+    pub depth: u64,
+    /// Its requests.
+    pub source: Box<dyn RequestSource>,
+}
+
+impl Flows {
+    /// Opens the flows of `config` for storage that exports `exported_bytes`. `requests` ends the run after that many of all flows together;
+    /// without it, generated flows end when every trace has been read.
+    ///
+    /// # Errors
+    /// As [`super::open_cancellable`], for each of the flows.
+    pub fn open(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Self> {
+        if is_plain(config) {
+            let source = super::open_cancellable(config, exported_bytes, seed, requests, caller)?;
+            return Ok(match u64::from(config.queue_depth) {
+                0 => Flows { open: Some(source), closed: Vec::new() },
+                depth => Flows { open: None, closed: vec![ClosedLoop { flow: 0, depth, source }] },
+            });
+        }
+        let (closed, open): (Vec<_>, Vec<_>) =
+            sending(config, exported_bytes, seed, requests, caller)?.into_iter().partition(|(depth, _)| *depth > 0);
+        let closed = closed.into_iter().map(|(depth, source)| ClosedLoop { flow: source.number, depth, source });
+        Ok(Flows { closed: closed.collect(), open: (!open.is_empty()).then(|| merged(open)) })
+    }
+
+    /// The counters of the sources: those of the only flow, else by the names of the flows that send.
+    pub fn report(&self) -> WorkloadReport {
+        let sources = self.open.iter().chain(self.closed.iter().map(|flow| &flow.source));
+        sources.map(|source| source.report()).reduce(WorkloadReport::joined).unwrap_or_default()
+    }
+}
+
+/// One flow, on all of the exported range.
+pub(super) fn is_plain(config: &Workload) -> bool {
+    !config.has_separate_flows() && config.part == (0.0, 1.0)
+}
+
+/// All flows merged by arrival, those in closed loop, too.
+///
+/// # Errors
+/// As [`Flows::open`].
+pub(super) fn merge(
+    config: &Workload,
+    exported_bytes: u64,
+    seed: u64,
+    requests: Option<u64>,
+    caller: &Caller,
+) -> Result<Box<dyn RequestSource>> {
+    Ok(merged(sending(config, exported_bytes, seed, requests, caller)?))
+}
+
+fn merged(flows: Vec<(u64, Box<OfFlow>)>) -> Box<dyn RequestSource> {
+    Box::new(Merged { flows: flows.into_iter().map(|(_, flow)| (flow, None)).collect(), begun: false })
+}
+
+/// The flows that send, with their queue depths.
+fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Vec<(u64, Box<OfFlow>)>> {
+    let flows = config.separate_flows().map_err(Error::Config)?;
+    let sends = |(_, flow): &(u16, &SeparateFlow)| config.only.as_ref().is_none_or(|only| *only == flow.name);
+    let sending: Vec<_> = (0..).zip(&flows).filter(sends).collect();
+    let traces = sending.iter().filter(|(_, flow)| flow.workload.trace.is_some()).count() as u64;
+    if traces == 0 && requests.is_none() {
+        return Err(super::endless());
+    }
+    let shared = Shared {
+        left: Arc::new(AtomicU64::new(requests.unwrap_or(u64::MAX))),
+        limit: requests,
+        traces: Arc::new(AtomicU64::new(traces)),
+        is_only: flows.len() == 1,
+    };
+    let open = |&(number, flow): &(u16, &SeparateFlow)| {
+        let source = OfFlow::open(number, flow, exported_bytes, seed, &shared, caller)?;
+        Ok((flow.workload.queue_depth.into(), Box::new(source)))
+    };
+    sending.iter().map(open).collect()
+}
+
+/// What the flows of a run share.
+#[derive(Clone)]
+struct Shared {
+    /// Requests that the run may still have.
+    left: Arc<AtomicU64>,
+    limit: Option<u64>,
+    /// Traces that have not been read to their ends.
+    traces: Arc<AtomicU64>,
+    /// There is one flow.
+    is_only: bool,
+}
+
+/// The requests of one of several flows, in its part of the addresses.
+struct OfFlow {
+    number: u16,
+    name: String,
+    is_trace: bool,
+    source: Box<dyn RequestSource>,
+    /// The first byte of its part.
+    begin: u64,
+    shared: Shared,
+    ended: bool,
+}
+
+impl OfFlow {
+    fn open(number: u16, flow: &SeparateFlow, exported_bytes: u64, seed: u64, shared: &Shared, caller: &Caller) -> Result<Self> {
+        let (begin, bytes) = flow.range(exported_bytes);
+        if bytes == 0 {
+            let (path, (from, to)) = (&flow.path, flow.workload.part);
+            return Err(Error::Config(format!(
+                "{path}.part = [{from}, {to}]: is less than 64 KB of the {exported_bytes} bytes that the drive exports; widen it"
+            )));
+        }
+        let is_trace = flow.workload.trace.is_some();
+        let source: Box<dyn RequestSource> = if is_trace {
+            Box::new(TraceReader::cancellable(&flow.workload, bytes, caller)?)
+        } else {
+            Box::new(Generator::of_flow(flow, bytes, seed)?)
+        };
+        Ok(OfFlow { number, name: flow.name.clone(), is_trace, source, begin, shared: shared.clone(), ended: false })
+    }
+
+    /// A generator of a run whose length its traces decide, and these are at their ends.
+    fn outlives_traces(&self) -> bool {
+        !self.is_trace && self.shared.limit.is_none() && self.shared.traces.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl RequestSource for OfFlow {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        let left = self.shared.left.load(Ordering::Relaxed);
+        if self.ended || left == 0 || self.outlives_traces() {
+            return Ok(None);
+        }
+        let Some(request) = self.source.next_request()? else {
+            self.ended = true;
+            self.shared.traces.fetch_sub(u64::from(self.is_trace), Ordering::Relaxed);
+            return Ok(None);
+        };
+        self.shared.left.store(left - 1, Ordering::Relaxed);
+        // A flush is about no bytes.
+        let begin = if request.kind == RequestKind::Flush { 0 } else { self.begin };
+        Ok(Some(Request { offset: request.offset + begin, flow: self.number, ..request }))
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.source.is_at_hand()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        match self.shared.limit {
+            Some(limit) => Some(1.0 - self.shared.left.load(Ordering::Relaxed) as f64 / limit.max(1) as f64),
+            None => self.source.progress(),
+        }
+    }
+
+    fn report(&self) -> WorkloadReport {
+        if self.shared.is_only {
+            return self.source.report();
+        }
+        WorkloadReport { trace: None, flows: BTreeMap::from([(self.name.clone(), self.source.report())]) }
+    }
+}
+
+/// Flows merged by arrival; at one instant the earlier flow comes first.
+struct Merged {
+    flows: Vec<(Box<OfFlow>, Option<Request>)>,
+    begun: bool,
+}
+
+impl RequestSource for Merged {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        if !self.begun {
+            for (flow, head) in &mut self.flows {
+                *head = flow.next_request()?;
+            }
+            self.begun = true;
+        }
+        let heads = self.flows.iter_mut().filter(|(_, head)| head.is_some());
+        // The first of equals: the earlier flow.
+        let Some((flow, head)) = heads.min_by_key(|(_, head)| head.map(|request| request.arrival_ns)) else { return Ok(None) };
+        let next = flow.next_request()?;
+        Ok(std::mem::replace(head, next))
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.flows.iter().all(|(flow, _)| flow.is_at_hand())
+    }
+
+    /// The run ends when the last flow does.
+    fn progress(&self) -> Option<f64> {
+        self.flows.iter().filter_map(|(flow, _)| flow.progress()).min_by(f64::total_cmp)
+    }
+
+    fn report(&self) -> WorkloadReport {
+        self.flows.iter().map(|(flow, _)| flow.report()).reduce(WorkloadReport::joined).unwrap_or_default()
+    }
+}
