@@ -191,9 +191,15 @@ class Context:
     """Of a generated workload."""
 
 
-def generated(*values: Value, drive: Mapping[str, Value] = GENERATED, **more: Value) -> Context:
+def generated(*values: Value, drive: Mapping[str, Value] = GENERATED, error: str | None = None, **more: Value) -> Context:
     """A context with a generated workload; keys of the workload are given by their last part."""
-    return Context(values, base={**drive, **{f"workload.{key}": value for key, value in more.items()}}, trace=None)
+    return Context(values, base={**drive, **{f"workload.{key}": value for key, value in more.items()}}, trace=None, error=error)
+
+
+def shared(*values: Value, **more: Value) -> Context:
+    """A context with flows in closed loop that share a slot."""
+    flows = [{"name": name, "queue_depth": 6, "read_share": 1.0} for name in ("b", "c")]
+    return generated(*values, drive={**GENERATED, "host.slots": 1, **more}, flows=flows, queue_depth=6, read_share=0.7)
 
 
 STATIC = [choice["name"] for choice in KEYS["ftl.allocation"]["choices"]]
@@ -324,6 +330,10 @@ CONTEXTS: Mapping[str, Context] = {
     "host.completion_ns": Context((0, 500, 5000), base=DRIVE),
     "host.cores": Context((1, 2, 3), base={**DRIVE, "host.command_ns": 50_000}, trace=overload),
     "host.slots": Context((0, 1, 4), base=DRIVE, trace=overload),
+    "host.queues": shared(1, 2, 3),
+    "host.queue_depth": shared(0, 1, 2, **{"host.queues": 2, "host.slots": 4}),
+    "host.arbitration": shared("rr", "wrr", **{"host.queues": 2, "host.weights": [1, 3]}),
+    "host.weights": shared([1, 1], [1, 3], [5, 1], **{"host.queues": 2, "host.arbitration": "wrr"}),
     "array.level": Context(("none", "rais0", "rais5"), base={**DRIVE, "array.stripe_kb": 8}),
     "array.drives": Context((3, 4, 5), base=STRIPED),
     "array.stripe_kb": Context((4, 8, 64), base=STRIPED),
@@ -346,6 +356,10 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.align_large_kb": generated(0.0, 4.0, 8.0, request_kb=8, align_kb=0.5),
     "workload.flows": generated([], [{"read_share": 1.0}], [{"read_share": 1.0}, {"request_kb": 8}]),
     "workload.queue_depth": generated(0, 1, 4),
+    "workload.name": generated("a", "c", flows=[{"name": "b"}], only="a", error="no flow has this name"),
+    "workload.queue": shared(0, 1, **{"host.queues": 2}),
+    "workload.part": generated([0.0, 1.0], [0.0, 0.5], [0.5, 1.0]),
+    "workload.only": generated("main", "b", flows=[{"name": "b"}]),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),
     "workload.format": Context(

@@ -25,7 +25,7 @@ ROOT = "RunStatistics"
 NOT_ATTRIBUTES = ("requests",)
 """Entries of a result whose attribute is something else: `Result.requests` is the log, `Result.request_counts` the entry."""
 TYPES = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
-UNITLESS = ("text", "object", "number", "yes or no", "key and needs")
+UNITLESS = ("text", "object", "list", "number", "yes or no", "key and needs")
 """Units that say no more than the type."""
 WIDTH = 140
 HEAD = f'''"""The statistics of a result as classes, so that editors and type checkers know them.
@@ -55,7 +55,7 @@ class Classes:
 
     def add(self, name: str, place: str, schema: Mapping[str, Any]) -> str:
         """Writes the class of an object, after those of its parts, if no other has the same entries; returns its name."""
-        content = json.dumps([schema["properties"], schema.get("required", [])])
+        content = json.dumps([schema["properties"], schema.get("required", [])], sort_keys=True)
         if content not in self._names:
             taken = name in self._names.values()
             assert not taken, f"two classes would be called {name}"
@@ -66,6 +66,7 @@ class Classes:
     def _text(self, name: str, place: str, schema: Mapping[str, Any]) -> str:
         fields = {key: field for key, field in schema["properties"].items() if place or key not in NOT_ATTRIBUTES}
         parts = {key: self._part(name, place, key, schema["properties"]) for key, field in schema["properties"].items() if _is_part(field)}
+        parts |= {key: self._item(key, field["items"]) for key, field in schema["properties"].items() if _holds_parts(field)}
         needed = schema.get("required", [])
         lines = [f"class {name}(Section):", *_docstring(_class_sentence(place, schema))]
         if parts:
@@ -73,7 +74,8 @@ class Classes:
             lines += ["", f"    _parts: ClassVar[Mapping[str, type[Section]]] = {{\n{entries}    }}"]
         lines.append("")
         for key, field in fields.items():
-            lines += _entry(key, parts.get(key) or _type_of(field), field, required=key in needed, others=fields)
+            kind = f"list[{parts[key]}]" if _holds_parts(field) else parts.get(key) or _type_of(field)
+            lines += _entry(key, kind, field, required=key in needed, others=fields)
         return "\n".join(lines)
 
     def _part(self, parent: str, place: str, key: str, siblings: Mapping[str, Any]) -> str:
@@ -83,6 +85,17 @@ class Classes:
         name = _camel(key) if len(same) == 1 else "Class" if len(same) == len(siblings) else "".join(map(_camel, same))
         here = f"{place}.{{{', '.join(same)}}}" if len(same) > 1 else f"{place}.{key}"
         return self.add(f"{stem}{name}", here.lstrip("."), siblings[key])
+
+
+    def _item(self, key: str, schema: Mapping[str, Any]) -> str:
+        """The class of the entries of a list."""
+        return self.add(_camel(key.removesuffix("s")), f"{key}[]", schema)
+
+
+def _holds_parts(field: Mapping[str, Any]) -> bool:
+    """A list of objects that have parts of their own."""
+    entries = field.get("items", {}).get("properties", {})
+    return any(_is_part(entry) for entry in entries.values())
 
 
 def _is_part(field: Mapping[str, Any]) -> bool:

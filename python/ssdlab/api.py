@@ -253,13 +253,14 @@ def config_keys() -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A host request for `Simulator.submit`. Offset and length are in bytes."""
+    """A host request for `Simulator.submit`. Offset and length are in bytes; `flow` is the number of its flow (`workload.flows`)."""
 
     op: Literal["read", "write", "trim", "flush"]
     offset: int = 0
     length: int = 0
     arrival_ns: int | None = None
     high_priority: bool = False
+    flow: int = 0
 
 
 class Simulator:
@@ -298,7 +299,8 @@ class Simulator:
             raise UsageError(f"{shown(request)}: expected a Request")
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
         try:
-            return self._core.submit(request.op, request.offset, request.length, arrival_ns=arrival_ns, high_priority=request.high_priority)
+            place = (request.op, request.offset, request.length)
+            return self._core.submit(*place, arrival_ns=arrival_ns, high_priority=request.high_priority, flow=request.flow)
         except Error:
             raise
         except Exception as error:  # also what a type of the caller's raises

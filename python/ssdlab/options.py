@@ -200,6 +200,15 @@ Verify = Annotated[
         default="off",
     ),
 ]
+AloneToo = Annotated[
+    bool,
+    Option(
+        "of several flows (`workload.flows`), run each alone as well, with the same requests: `result.flows[i].alone` and "
+        "`result.fairness` say how much the others slow it down.",
+        Shell("--alone", "Of several flows, run each alone too: how much the others slow it down.", WHAT, "flag"),
+        default=False,
+    ),
+]
 ExpectGc = Annotated[bool, Option(None, Shell("--expect-gc", "Fail if garbage collection never ran.", "Checks", "flag"), default=False)]
 VictimChoice = Annotated[
     Victim | None,
@@ -346,6 +355,8 @@ class PolicyOptions(TypedDict, total=False):
 
 class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
     """What several schemes are compared on."""
+
+    alone: AloneToo
 
 
 class RecordOptions(TypedDict, total=False):

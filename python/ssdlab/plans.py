@@ -217,12 +217,23 @@ def _tree(config: _core.Config) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(config.json()))
 
 
+def _words(flag: str, value: object) -> list[str]:
+    """An option as it stands on the command line; none for one that is not asked for."""
+    if value is None or value is False:
+        return []
+    return [flag] if value is True else [flag, str(value)]
+
+
+def _traces(workload: Mapping[str, Any]) -> list[str]:
+    """The traces of a workload: its own, and those of its flows."""
+    return [trace for part in (workload, *workload["flows"]) if (trace := part.get("trace")) is not None]
+
+
 def requests_of(config: _core.Config, asked: int | None) -> int | None:
     """How many requests a run of `config` has; `None`: the whole trace."""
     if asked is not None:
         return whole("requests", asked, least=1)
-    replays = _tree(config)["workload"].get("trace") is not None
-    return None if replays else DEFAULT_REQUESTS
+    return None if _traces(_tree(config)["workload"]) else DEFAULT_REQUESTS
 
 
 def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -380,7 +391,7 @@ class Setup:
             said["warm_up"] = None
         if self.options["verify"] == "off":
             said["verify"] = None
-        words = [word for name, shell in REPEATED.items() if (value := said[name]) is not None for word in (shell.flags[0], str(value))]
+        words = [word for name, shell in REPEATED.items() for word in _words(shell.flags[0], said[name])]
         pairs = self.set if self.fitted_blocks is None else (*self.set, (BLOCKS_KEY, str(self.fitted_blocks)))
         settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])
@@ -397,6 +408,7 @@ class Setup:
             request_log=request_log,
             timeline=timeline,
             series=truth("series", self.series),
+            alone=truth("alone", asked["alone"]),
             state=asked["state"],
             victim=described_victim(asked["victim"]),
             eviction=described_eviction(asked["eviction"]),
@@ -405,7 +417,7 @@ class Setup:
     def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:
         """The files that a run under `config` reads."""
         tree, asked = _tree(config), self.options
-        files = (tree["workload"].get("trace"), tree["ftl"]["precondition"].get("prefill"), asked["state"], asked["config"])
+        files = (*_traces(tree["workload"]), tree["ftl"]["precondition"].get("prefill"), asked["state"], asked["config"])
         return [file for file in files if file is not None]
 
     def _shorthands(self) -> list[tuple[str, str]]:

@@ -23,7 +23,10 @@ __all__ = [
     "CacheResponse",
     "CacheResponseClass",
     "Counters",
+    "Fairness",
     "Flash",
+    "Flow",
+    "FlowAlone",
     "Gc",
     "GcDuration",
     "GcMergedPipelined",
@@ -184,6 +187,17 @@ class Bandwidth(Section):
     """Megabytes (10^6 bytes) read per second. Unit: MB/s."""
     write: float
     """Megabytes (10^6 bytes) written per second. Unit: MB/s."""
+
+
+class Fairness(Section):
+    """`fairness` of a result. How evenly the flows slow each other down. Absent unless requested."""
+
+    worst_slowdown: float
+    """The largest slowdown of a flow. Unit: ratio."""
+    worst: str
+    """The flow with the largest slowdown."""
+    ratio: float
+    """Fairness: the smallest slowdown over the largest. 1 is even. Unit: ratio."""
 
 
 class GcMergedPipelined(Section):
@@ -452,6 +466,12 @@ class Interface(Section):
     """Commands that the controller fetched. Unit: count."""
     slot_waits: int
     """Commands that waited for a slot (`host.slots`). Unit: count."""
+    queue_full_waits: int
+    """Commands that found their queue with as many fetched as it may have (`host.queue_depth`). Unit: count."""
+    passing_commands: int
+    """Commands that were fetched before an older one of another queue (`host.queues`). Unit: count."""
+    order_waits: int
+    """Commands that waited for the fetch of an older one of the same bytes from another queue. Unit: count."""
     core_waits: int
     """Fetches and completions of commands that waited for a core (`host.cores`). Unit: count."""
     link_waits: int
@@ -861,6 +881,50 @@ class Timeline(Section):
     """It ends there because the limit of slices was reached."""
 
 
+class FlowAlone(Section):
+    """`flows[].alone` of a result. The same requests alone on the drive. Absent unless requested."""
+
+    mean: float
+    """Mean response time of its reads and writes without the other flows. Unit: ns."""
+    mean_ns: float
+    """The same as `mean`."""
+    slowdown: float
+    """Slowdown by the other flows: mean response time with them over that without. Absent where that is 0. Unit: ratio."""
+
+
+class Flow(Section):
+    """`flows[]` of a result. One of several flows of requests."""
+
+    _parts: ClassVar[Mapping[str, type[Section]]] = {
+        "requests": Requests,
+        "latency_ns": Latency,
+        "breakdown_ns": Breakdown,
+        "bandwidth_mb_s": Bandwidth,
+        "alone": FlowAlone,
+    }
+
+    name: str
+    """Its name (`workload.flows`)."""
+    requests: Requests
+    """Its completed requests by kind."""
+    warm_up_requests: int
+    """Its requests that arrived in the warm-up. Absent if there are none. Unit: count."""
+    latency: Latency
+    """Its response times by class. Unit: ns."""
+    latency_ns: Latency
+    """The same as `latency`."""
+    breakdown: Breakdown
+    """Mean parts of its response times by class. Unit: ns."""
+    breakdown_ns: Breakdown
+    """The same as `breakdown`."""
+    iops: float
+    """Its reads and writes completed per second of simulated time. Absent where the run does not have it. Unit: 1/s."""
+    bandwidth_mb_s: Bandwidth
+    """Bytes that it requested per second of simulated time. Absent where the run does not have it."""
+    alone: FlowAlone
+    """The same requests alone on the drive. Absent unless requested."""
+
+
 class RunStatistics(Section):
     """Everything a run reports."""
 
@@ -870,6 +934,7 @@ class RunStatistics(Section):
         "latency_ns": Latency,
         "breakdown_ns": Breakdown,
         "bandwidth_mb_s": Bandwidth,
+        "fairness": Fairness,
         "gc": Gc,
         "slack": Slack,
         "cache": Cache,
@@ -884,6 +949,7 @@ class RunStatistics(Section):
         "counters": Counters,
         "precondition": Precondition,
         "timeline": Timeline,
+        "flows": Flow,
     }
 
     version: str
@@ -930,6 +996,10 @@ class RunStatistics(Section):
 
     Absent where the run does not have it.
     """
+    flows: list[Flow]
+    """The requests by flow. Absent for a single one."""
+    fairness: Fairness
+    """How evenly the flows slow each other down. Absent unless requested."""
     gc: Gc
     """Garbage collection during the run."""
     slack: Slack

@@ -22,17 +22,19 @@ class Section(Mapping[str, Any]):
     """
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {}
-    """By entry: the class of the part that it holds."""
+    """By entry: the class of the part that it holds, or of those in the list that it holds."""
 
     def __init__(self, data: Mapping[str, Any], path: str = "") -> None:
         self._data = data
         self._path = path
 
     def __getitem__(self, key: str) -> Any:
-        value = self._data[key]
+        value, path = self._data[key], f"{self._path}.{key}".lstrip(".")
+        if isinstance(value, list) and key in self._parts:
+            return [self._parts[key](entry, f"{path}[{number}]") for number, entry in enumerate(value)]
         if not isinstance(value, dict):
             return value
-        return self._parts.get(key, UntypedSection)(value, f"{self._path}.{key}".lstrip("."))
+        return self._parts.get(key, UntypedSection)(value, path)
 
     def _entry(self, name: str) -> Any:
         """The entry that an attribute stands for."""

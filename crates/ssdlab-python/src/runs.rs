@@ -87,7 +87,7 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (
-        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, state=None, victim=None,
+        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None, victim=None,
         eviction=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
@@ -100,6 +100,7 @@ impl PyPlan {
         request_log: Option<PathBuf>,
         timeline: Option<(PathBuf, u64, Option<u64>, Option<u64>)>,
         series: bool,
+        alone: bool,
         state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
@@ -119,8 +120,19 @@ impl PyPlan {
         let timeline = timeline.map(wanted).transpose().map_err(Failure::Core)?;
         let warm_up = warm_up.map(|(length, unit)| if unit == "ns" { WarmUp::Time(length) } else { WarmUp::Requests(length) });
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
-        let plan =
-            Plan { requests, warm_up, verify, request_log, timeline, series, state, victim, eviction, ..Plan::new(config.0.clone(), seed) };
+        let plan = Plan {
+            requests,
+            warm_up,
+            verify,
+            request_log,
+            timeline,
+            series,
+            alone,
+            state,
+            victim,
+            eviction,
+            ..Plan::new(config.0.clone(), seed)
+        };
         guarded(|| plan.check())?;
         Ok(PyPlan(plan))
     }

@@ -31,6 +31,12 @@ impl PyCompletion {
         self.0.index
     }
 
+    /// The flow that sent it, from 0.
+    #[getter]
+    fn flow(&self) -> u16 {
+        self.0.flow
+    }
+
     /// `read`, `write`, `trim` or `flush`.
     #[getter]
     fn op(&self) -> &'static str {
@@ -158,10 +164,10 @@ impl PySimulator {
     }
 
     /// Hands in a request; returns its serial number. Arrivals must not go back in time.
-    #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false))]
-    fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool) -> PyResult<u64> {
+    #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false, flow=0))]
+    fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool, flow: u16) -> PyResult<u64> {
         let kind = crate::caching::kind(op)?;
-        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority, flow: 0 }))
+        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority, flow }))
     }
 
     /// Simulates up to and including the instant `until_ns`.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab::config::{
-    Advance, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, PreconditionKind, Priority, Scope, Suspendable,
+    Advance, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, PreconditionKind, Priority, Scope, Suspendable,
     SuspendedForReads, Trigger, Turns,
 };
 use ssdlab::flash::{Interval, OpKind, Resource};
@@ -32,10 +32,11 @@ struct Ask {
     /// What its line says besides.
     note: &'static str,
     urgent: bool,
+    flow: u16,
 }
 
 fn read(at_us: u64, page: u64, letter: &'static str) -> Ask {
-    Ask { at: at_us * 1000, kind: RequestKind::Read, page, letter, note: "", urgent: false }
+    Ask { at: at_us * 1000, kind: RequestKind::Read, page, letter, note: "", urgent: false, flow: 0 }
 }
 
 fn write(at_us: u64, page: u64, letter: &'static str) -> Ask {
@@ -662,6 +663,34 @@ fn host_interface() -> Drawing {
     }
 }
 
+/// Three reads of one flow and one of another, and one slot.
+fn queues() -> Drawing {
+    let reads = |title, host: Host, order: &'static [&'static str]| {
+        let mut config = drive();
+        config.host = Host { slots: 1, ..host };
+        config.workload.flows = vec![[("name".to_string(), "other".into())].into_iter().collect()];
+        let told = |simulation: &Simulation| {
+            let stats = simulation.storage().interface_stats(simulation.now()).expect("a host interface with slots");
+            format!("interface.passing_commands {}", stats.passing_commands)
+        };
+        let other = Ask { flow: 1, note: " of the other flow", ..read(0, 4, "u") };
+        let asks = vec![read(0, 0, "x"), read(0, 1, "y"), read(0, 2, "z"), other];
+        Panel { host: order, ..plain(title, config, asks, told) }
+    };
+    let two = || Host { queues: 2, ..Host::default() };
+    let weighted = Host { arbitration: Arbitration::Wrr, weights: vec![2, 1], ..two() };
+    Drawing {
+        name: "queues",
+        from_us: 0,
+        to_us: 520,
+        panels: vec![
+            reads("queues = 1", Host::default(), &["x", "y", "z", "u"]),
+            reads("queues = 2, arbitration = rr", two(), &["x", "u", "y", "z"]),
+            reads("arbitration = wrr, weights = [2, 1]", weighted, &["x", "y", "u", "z"]),
+        ],
+    }
+}
+
 fn drawings() -> Vec<Drawing> {
     vec![
         units(),
@@ -670,6 +699,7 @@ fn drawings() -> Vec<Drawing> {
         parity(),
         suspending_for_reads(),
         host_interface(),
+        queues(),
         begins(),
         episodes(),
         advances(),
@@ -728,12 +758,12 @@ fn submitted(panel: &Panel, origin: u64) -> Simulation {
     simulation.ssd_mut().keep_trace();
     let unit = u64::from(panel.config.map_unit_bytes());
     let request =
-        |arrival_ns, kind, page, high_priority| Request { arrival_ns, kind, offset: page * unit, length: unit, high_priority, flow: 0 };
+        |arrival_ns, kind, page, high_priority, flow| Request { arrival_ns, kind, offset: page * unit, length: unit, high_priority, flow };
     for &(at, page) in &panel.beginning {
-        simulation.submit(request(at, RequestKind::Write, page, false)).expect("a request");
+        simulation.submit(request(at, RequestKind::Write, page, false, 0)).expect("a request");
     }
     for ask in &panel.asks {
-        simulation.submit(request(origin + ask.at, ask.kind, ask.page, ask.urgent)).expect("a request");
+        simulation.submit(request(origin + ask.at, ask.kind, ask.page, ask.urgent, ask.flow)).expect("a request");
     }
     simulation
 }

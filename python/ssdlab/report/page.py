@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.report.about import facts
@@ -14,7 +15,7 @@ from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES, GLANCE
 from ssdlab.report.frame import bar, framed, scroll, swatch
-from ssdlab.report.runs import Runs, command_of
+from ssdlab.report.runs import Run, Runs, command_of
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES, idle_lines, trace_remarks
@@ -46,8 +47,9 @@ def page(runs: Runs) -> str:
         f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
         *_lead(runs),
         _overview(runs, glance),
-        _contents(drawn),
+        _contents(drawn, several_flows=any("flows" in run.data for run in runs)),
         _summary(runs),
+        _flows(runs),
         _paired(runs),
         _notes(runs, drawn),
         *(_figure(figure) for figure in drawn),
@@ -97,8 +99,9 @@ def _overview(runs: Runs, glance: Sequence[Figure]) -> str:
     )
 
 
-def _contents(drawn: Sequence[Figure]) -> str:
-    links = [("summary", "Summary"), *((figure.key, figure.title) for figure in drawn), ("setup", "How it was run")]
+def _contents(drawn: Sequence[Figure], *, several_flows: bool) -> str:
+    flows = [("flows", "Flows")] if several_flows else []
+    links = [("summary", "Summary"), *flows, *((figure.key, figure.title) for figure in drawn), ("setup", "How it was run")]
     items = "".join(f'<a href="#{key}">{html.escape(title)}</a>' for key, title in links)
     return f'<nav aria-label="Contents">{items}</nav>\n'
 
@@ -155,6 +158,51 @@ def _broken(text: str) -> str:
     """A value; its interval may stand below it, where the table is too wide otherwise."""
     value, within, half = html.escape(text).partition(" ± ")
     return f'<span class="mean">{value}</span> <span class="within">± {half}</span>' if within else value
+
+
+FLOWS = {
+    "requests": ("requests", "count"),
+    "latency_ns.all.mean": ("mean", "ns"),
+    "latency_ns.all.p99": ("p99", "ns"),
+    "latency_ns.all.max": ("max", "ns"),
+    "latency_ns.read.p99": ("reads p99", "ns"),
+    "latency_ns.write.p99": ("writes p99", "ns"),
+    "iops": ("IOPS", "1/s"),
+    "bandwidth_mb_s.read": ("read", "MB/s"),
+    "bandwidth_mb_s.write": ("written", "MB/s"),
+    "alone.mean_ns": ("mean alone", "ns"),
+    "alone.slowdown": ("slowdown", "ratio"),
+}
+"""What the table of flows shows: by place in `flows[]`, head and unit."""
+
+
+def _flows(runs: Runs) -> str:
+    """The flows, where there are several: a row for each, and of several schemes for each of these."""
+    flows = [(run, Run(flow["name"], run.index, flow)) for run in runs for flow in run.data.get("flows", ())]
+    flows.sort(key=lambda pair: [flow["name"] for flow in pair[0].data["flows"]].index(pair[1].label))
+    having = {place: head for place, head in FLOWS.items() if any(_of_flow(flow, place) is not None for _, flow in flows)}
+    if not flows:
+        return ""
+    heads = "".join(f'<th scope="col">{head}</th>' for head, _ in having.values())
+    rows = (
+        f'<tr><th scope="row">{swatch(run.index)}{html.escape(f"{flow.label}, {run.label}" if len(runs) > 1 else flow.label)}</th>'
+        + "".join(f"<td>{shown(_of_flow(flow, place), unit)}</td>" for place, (_, unit) in having.items())
+        + "</tr>"
+        for run, flow in flows
+    )
+    fair = ((run, run.data["fairness"]) for run in runs if "fairness" in run.data)
+    told = "".join(
+        f"<p>{html.escape(f'{run.label}: ' if len(runs) > 1 else '')}Fairness {fairness['ratio']:.3f}, the smallest slowdown over the "
+        f"largest, which is that of {html.escape(fairness['worst'])}.</p>"
+        for run, fairness in fair
+    )
+    table = scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>", "Flows")
+    return f'<section id="flows"><h2>Flows</h2>{table}{told}</section>\n'
+
+
+def _of_flow(flow: Run, place: str) -> Any:
+    value = flow.at(place)
+    return sum(value.values()) if isinstance(value, Mapping) else value
 
 
 def _paired(runs: Runs) -> str:

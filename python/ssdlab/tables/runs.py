@@ -76,6 +76,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
     return [
         *_header(result),
         latency_table(result),
+        *_flows(result),
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
         *_gc_scheduling(result),
@@ -193,6 +194,24 @@ def latency_table(result: RunData) -> RenderableType:
     return titled("Response times", table)
 
 
+def _flows(result: RunData) -> list[RenderableType]:
+    """The flows, where there are several: what each got, and how much the others slowed it down."""
+    flows = [flow for flow in result.get("flows", ()) if any(flow["requests"].values())]
+    if not flows:
+        return []
+    compared = any("alone" in flow for flow in flows)
+    table = new_table(["flow", "requests", "mean", "p50", "p99", "max", "IOPS", "MB/s", *(["alone", "slowdown"] if compared else [])])
+    for flow in flows:
+        latency, bandwidth, alone = flow["latency_ns"].get("all"), flow.get("bandwidth_mb_s"), flow.get("alone")
+        times = [time_of(latency, column) if latency else "" for column in ("mean", "p50", "p99", "max")]
+        rates = [number(round(flow["iops"])) if "iops" in flow else "", f"{sum(bandwidth.values()):,.1f}" if bandwidth else ""]
+        slowed = [duration(alone["mean_ns"]), f"{alone['slowdown']:.2f}" if "slowdown" in alone else ""] if alone else ["", ""]
+        table.add_row(flow["name"], number(sum(flow["requests"].values())), *times, *rates, *(slowed if compared else []))
+    fairness = result.get("fairness")
+    said = f"Fairness: {fairness['ratio']:.3f} (smallest slowdown over the largest, that of {fairness['worst']})\n" if fairness else ""
+    return [titled("Flows", table), *([Text(said)] if said else [])]
+
+
 def breakdown_table(result: RunData) -> RenderableType:
     """What the mean response time is made of; parts that are zero throughout are left out."""
     breakdown = result.get("breakdown_ns", {})
@@ -304,11 +323,14 @@ def _interface(result: RunData) -> list[RenderableType]:
     busy = f"cores busy {interface['cores']:.1%}, link {interface['link_in']:.1%} in and {interface['link_out']:.1%} out"
     names = {
         "slot_waits": "waited for a slot",
+        "queue_full_waits": "found their queue full",
+        "passing_commands": "passed an older one of another queue",
+        "order_waits": "waited for an older one of another queue",
         "core_waits": "times for a core",
         "link_waits": "times for the link",
         "held_commands": "for data of an older write",
     }
-    counts = [f"{interface[key]:,} {name}" for key, name in names.items() if interface[key]]
+    counts = [f"{interface[key]:,} {name}" for key, name in names.items() if interface.get(key)]
     lines = [f"Host interface: {interface['commands']:,} commands, {busy}", *([f"  {', '.join(counts)}"] if counts else [])]
     return [Text(line) for line in lines]
 

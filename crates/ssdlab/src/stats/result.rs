@@ -65,7 +65,7 @@ pub struct RunResult {
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// The requests by flow. Absent for a single one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("unit" = "by flow"))]
+    #[schemars(extend("unit" = "list"))]
     pub flows: Vec<FlowResult>,
     /// How evenly the flows slow each other down. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,150 @@
+"""Several flows of requests, as a user meets them: file, command line, report, log, timeline, and what is said of mistakes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import ssdlab
+from conftest import SMALL, Ssdlab
+
+TWO = """
+[workload]
+name = "database"
+queue_depth = 2
+part = [0.0, 0.5]
+
+[[workload.flows]]
+name = 'back"up'
+read_share = 0.0
+queue_depth = 4
+part = [0.5, 1.0]
+
+[host]
+queues = 2
+slots = 2
+"""
+NAMES = ["database", 'back"up']
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    file = tmp_path / "two.toml"
+    file.write_text(TWO)
+    return file
+
+
+def ran(file: Path, **more: Any) -> ssdlab.Result:
+    return ssdlab.run(config=file, set={"device.blocks_per_plane": 64}, requests=2_000, **more)
+
+
+def test_the_log_has_the_flow_of_each_request(two: Path, tmp_path: Path) -> None:
+    result = ran(two, log_requests=True, out=tmp_path / "out")
+    log = pq.read_table(tmp_path / "out" / "requests.parquet")
+    for flow in result.flows:
+        rows = log.filter(pc.equal(log["flow"].cast("string"), flow.name))
+        assert rows.num_rows == flow.latency.all.count > 100
+        assert pc.mean(rows["response_ns"]).as_py() == pytest.approx(flow.latency.all.mean, rel=1e-12)
+    halves = {name: log.filter(pc.equal(log["flow"].cast("string"), name))["offset_bytes"] for name in NAMES}
+    assert pc.max(halves[NAMES[0]]).as_py() < pc.min(halves[NAMES[1]]).as_py()
+
+
+def test_a_single_flow_has_no_such_column(tmp_path: Path) -> None:
+    ssdlab.run(set=SMALL, requests=50, log_requests=True, out=tmp_path / "out")
+    assert "flow" not in pq.read_schema(tmp_path / "out" / "requests.parquet").names
+
+
+def test_the_timeline_has_tracks_for_each_flow(two: Path, tmp_path: Path) -> None:
+    ran(two, timeline=tmp_path / "t.json")
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    requests = [event for event in events if event["name"].endswith(" request")]
+    assert len(requests) == 2_000
+    assert all(tracks[event["tid"]].startswith(f"{event['args']['flow']}: requests ") for event in requests)
+    # As many tracks as a flow has requests outstanding.
+    assert [sum(name.startswith(f"{flow}: ") for name in tracks.values()) for flow in NAMES] == [2, 4]
+
+
+def test_terminal_and_report_have_a_row_for_each_flow(two: Path, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    done = ssdlab_command("run", "--config", two, "--requests", 2000, "--alone", "--out", "out")
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert done.code == 0
+    for flow in result["flows"]:
+        assert re.search(rf"{re.escape(flow['name'])} .*{flow['alone']['slowdown']:.2f}", done.out)
+    assert f"Fairness: {result['fairness']['ratio']:.3f}" in done.out
+    page = (tmp_path / "out" / "report.html").read_text()
+    section = page[page.index('<section id="flows">') :].partition("</section>")[0]
+    assert all(name.replace('"', "&quot;") in section for name in NAMES)
+    assert section.count("<tr>") == 3
+    assert "--alone" in page[page.index('id="command"') :].partition("</code>")[0]
+
+
+def test_the_report_of_a_single_flow_has_no_such_table(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    ssdlab_command("run", "--requests", 200, "--out", "out")
+    assert 'id="flows"' not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_flow_begins_with_a_preset(tmp_path: Path) -> None:
+    file = tmp_path / "mail.toml"
+    file.write_text('[[workload.flows]]\nname = "mail"\npreset = "cello-like"\nread_share = 0.25\n')
+    result = ran(file)
+    (mail,) = result["config"]["workload"]["flows"]
+    preset = ssdlab.run(set={"device.blocks_per_plane": 64}, workload="cello-like", requests=10)["config"]["workload"]
+    own = {"name", "read_share"}
+    assert {key: value for key, value in mail.items() if key not in own} == {key: preset[key] for key in mail if key not in own}
+    assert mail["read_share"] == 0.25
+    again = ssdlab.run(set={"device.blocks_per_plane": 64, "workload.flows": [mail]}, requests=2_000)
+    assert again.digest == result.digest
+
+
+def test_a_run_with_a_trace_in_a_flow_needs_no_number(tmp_path: Path) -> None:
+    trace = tmp_path / "three.csv"
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n50000,R,0,4096\n90000,R,4096,4096\n")
+    file = tmp_path / "with.toml"
+    file.write_text(f'[[workload.flows]]\nname = "replay"\ntrace = "{trace}"\n')
+    result = ssdlab.run(config=file)
+    main, replay = result.flows
+    assert (replay.requests.read, replay.requests.write) == (2, 1)
+    assert 50 < sum(main.requests.values()) < 150
+
+
+def test_a_simulator_takes_requests_of_flows() -> None:
+    drive = ssdlab.Simulator(set={**SMALL, "workload.flows": [{"name": "other"}]})
+    drive.submit(ssdlab.Request(op="write", offset=0, length=4096))
+    drive.submit(ssdlab.Request(op="read", offset=0, length=4096, flow=1))
+    drive.run_to_idle()
+    assert sorted((done.flow, done.op) for done in drive.completions()) == [(0, "write"), (1, "read")]
+    with pytest.raises(ssdlab.UsageError, match="a request of flow 2: the workload has 2 flows"):
+        drive.submit(ssdlab.Request(op="read", offset=0, length=4096, flow=2))
+    assert [sum(flow.requests.values()) for flow in drive.finish().flows] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[workload.flows]]\nname = "a"\nquee = 1\n', "two.toml:1: workload.flows[0].quee: unknown key; did you mean queue?"),
+        ('[[workload.flows]]\nname = "a"\npreset = "celo-like"\n', 'workload "celo-like": no such preset; did you mean "cello-like"?'),
+        ('[[workload.flows]]\ntrace = "x"\n', "only a flow with a name of its own may have this key"),
+        ('[[workload.flows]]\nname = "a"\ntrace = "nowhere.csv"\n', "nowhere.csv: cannot read"),
+        ("[workload]\npart = [0.5, 0.2]\n", "workload.part = [0.5, 0.2]: must be two shares of the exported range"),
+        ("[workload]\npart = [0.5, 0.500001]\n", "workload.part = [0.5, 0.500001]: is less than 64 KB"),
+    ],
+)
+def test_mistakes_are_named(text: str, message: str, two: Path, ssdlab_command: Ssdlab) -> None:
+    two.write_text(text)
+    done = ssdlab_command("run", "--config", two, "--requests", 100)
+    assert done.code != 0
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_only_several_flows_can_be_compared_with_themselves_alone(ssdlab_command: Ssdlab) -> None:
+    done = ssdlab_command("run", "--requests", 100, "--alone")
+    assert done.code != 0
+    assert "give further flows a name (workload.flows)" in done.err
