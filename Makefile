@@ -49,8 +49,8 @@ $(BUILT): $(LOCKED) $(SOURCES)
 build: $(BUILT) ## build the core and install the package into .venv
 
 demo: $(BUILT) ## replay a captured database trace under three GC schemes and write a report
-	$(BIN)/ssdlab compare --device demo-4g --scheme npgc --scheme pgc --scheme fpgc \
-		--trace $(DEMO_TRACE).csv.zst --prefill $(DEMO_TRACE).prefill.csv --out results/demo
+	$(BIN)/ssdlab compare --device nvme-4g --scheme pgc --scheme fpgc --scheme nvme \
+		--trace $(DEMO_TRACE).csv.zst --out results/demo
 
 test: test-rust test-python instructions fuzz-short ## run all tests (gets a browser for those of pages, and valgrind to count instructions)
 

@@ -8,6 +8,7 @@ import random
 import re
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -364,3 +365,54 @@ def test_results_of_before_have_a_report(tmp_path: Path) -> None:
     (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text(compared))
     assert write_again(tmp_path, tmp_path / "report.html").about == "npgc, pgc"
     assert load(tmp_path).seeds == {}
+
+
+# ---- why -------------------------------------------------------------------------------------------------------------
+
+
+def with_parts(mean: float, **parts: float) -> dict[str, Any]:
+    """A result whose mean is made of these parts."""
+    data = made([mean] * (BINS * EACH))
+    return {**data, "breakdown_ns": {"all": {"gc": 0.0, "array": 0.0, "die_queue": 0.0, **parts}}}
+
+
+def reasons(*results: dict[str, Any]) -> list[str]:
+    return [line for line in remarks(told(*results)) if line.startswith("Why")]
+
+
+def test_the_parts_that_make_most_of_the_difference_are_named() -> None:
+    first, second = (
+        with_parts(100_000, gc=70_000, array=20_000, die_queue=10_000),
+        with_parts(45_000, gc=10_000, array=30_000, die_queue=5_000),
+    )
+    (line,) = reasons(first, second)
+    assert line == "Why s1 takes less time than s0, in the mean of a request: waiting for garbage collection 10.0 µs instead of 70.0 µs."
+    (line,) = reasons(second, first)
+    assert line.startswith("Why s1 takes more time than s0")
+
+
+def test_of_several_the_one_that_differs_most_is_explained() -> None:
+    near, far = with_parts(90_000, gc=60_000, array=30_000), with_parts(40_000, gc=10_000, array=30_000)
+    (line,) = reasons(with_parts(100_000, gc=70_000, array=30_000), near, far)
+    assert line.startswith("Why s2 takes less")
+
+
+def test_a_tie_has_no_reason() -> None:
+    same = with_parts(100_000, gc=70_000, array=30_000)
+    assert reasons(same, copy.deepcopy(same)) == []
+
+
+def test_the_demonstration_shows_a_drive_in_use_whose_schemes_differ(tmp_path: Path) -> None:
+    """What `make demo` runs: collection from the start, differences of more than a tenth, and the report says why."""
+    trace = Path(__file__).parents[1] / "traces" / "mariadb_oltp_write_only_paced.csv.zst"
+    runs = ssdlab.compare(device="nvme-4g", schemes=["pgc", "fpgc", "nvme"], trace=trace, out=tmp_path)
+    means = [runs[scheme].latency.all.mean for scheme in ("pgc", "fpgc", "nvme")]
+    assert all(after < 0.9 * before for before, after in pairwise(means))
+    for result in runs.values():
+        assert result.precondition.valid_share > 0.7
+        assert result.gc.write_amplification > 2
+        moved = result.series.gc.pages_moved
+        assert sum(sum(row) if isinstance(row, list) else row for row in moved[: len(moved) // 10]) > 0
+    runs.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "Why nvme takes less time than pgc, in the mean of a request: waiting for garbage collection" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,17 @@ def _drive(run: Run) -> str:
     for _, count in counts:
         pages *= count
     flash = f"{binary(pages * device['page_bytes'])} of flash in pages of {binary(device['page_bytes'])}"
-    times = ", ".join(f"{what} {shown(device[f'{what}_ns'], 'ns')}" for what in ("read", "program", "erase"))
+    times = ", ".join(f"{what} {_time(device, what)}" for what in ("read", "program", "erase"))
     spare = f"over-provisioning {device['overprovisioning'] * 100:g} %"
     each = "each drive: " if run.drives > 1 else ""
     return f"{f'{name}, ' if name else ''}{each}{shape}, {flash}, {spare}; {times}"
+
+
+def _time(device: Mapping[str, Any], what: str) -> str:
+    """How long an operation of flash takes; from the shortest to the longest, where that differs by page."""
+    by_page = device.get(f"{what}_ns_by_page") or [device[f"{what}_ns"]]
+    ends = sorted({min(by_page), max(by_page)})
+    return " to ".join(shown(ns, "ns") for ns in ends)
 
 
 def _array(run: Run) -> str:

@@ -18,6 +18,21 @@ TAILS = ((P99, "p99"), ("latency_ns.all.p99_9", "p99.9"))
 TOO_FEW = f"fewer than {FEWEST} requests took longer"
 PLAIN = 0.05
 """Differences that nothing was judged by are told of from here on."""
+REASONS = {
+    "host_queue": "waiting in front of the drive",
+    "die_queue": "waiting for dies busy with host work",
+    "gc": "waiting for garbage collection",
+    "bus_queue": "waiting for the bus",
+    "transfer": "transfers",
+    "array": "operations of flash",
+    "suspended": "being suspended",
+    "dram": "accesses to DRAM",
+    "controller": "the controller",
+    "link": "the link to the host",
+}
+"""The parts of a response time, where they are the reason for a difference."""
+TELLING = 0.2
+"""A part is named as a reason from this share of the whole difference on."""
 MOST = 3
 """Remarks of a kind: more nobody reads."""
 
@@ -54,8 +69,26 @@ def verdict(runs: Runs) -> str:
 
 def remarks(runs: Runs) -> list[str]:
     """What else is to be known: how sure it is, what a gain costs, and what was left out."""
-    found = [*_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
+    found = [*_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
     return [*found, *_no_collection(runs), *_warm_up(runs)]
+
+
+def _why(runs: Runs) -> Iterator[str]:
+    """Which parts of the mean make up most of its largest difference from the first, where that is no tie."""
+    differences = [(run, change(runs, runs[0], run, MEAN)) for run in runs.runs[1:]]
+    real = [(abs(found.relative), run) for run, found in differences if found and not found.tie]
+    if not real:
+        return
+    _, other = max(real, key=lambda pair: pair[0])
+    parts = [(part, runs[0].at(f"breakdown_ns.all.{part}"), other.at(f"breakdown_ns.all.{part}")) for part in REASONS]
+    known = [(part, before, after) for part, before, after in parts if before is not None and after is not None]
+    whole = sum(after - before for _, before, after in known)
+    telling = [entry for entry in known if whole and (entry[2] - entry[1]) / whole >= TELLING]
+    telling.sort(key=lambda entry: abs(entry[2] - entry[1]), reverse=True)
+    if telling:
+        names = ", ".join(f"{REASONS[part]} {shown(after, 'ns')} instead of {shown(before, 'ns')}" for part, before, after in telling)
+        faster = "less" if whole < 0 else "more"
+        yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {names}."
 
 
 def _no_collection(runs: Runs) -> Iterator[str]:
