@@ -341,7 +341,7 @@ fn config_unknown_presets_name_the_nearest() {
     let device = |name: &str| Layers { device: Some(name.into()), ..Layers::default() };
     assert_eq!(
         messages(&device("lee2014")),
-        "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are ae2022, bux2011, demo-4g, elyasi2017, lee2013, \
+        "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are ae2022, bux2011, demo-4g, elyasi2017, lee2013, nvme-4g, \
          nvme-qlc-2023, nvme-tlc-2023, wu2017; a file is given by a path ending in .toml"
     );
     assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are ae2022, "));
