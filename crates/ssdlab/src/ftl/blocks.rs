@@ -373,6 +373,7 @@ impl Blocks {
     }
 
     /// True if the page was programmed since the last erase and still holds its logical page's data.
+    #[inline(always)]
     pub fn is_valid(&self, block: BlockId, page: u32) -> bool {
         page < self.programmed(block) && self.invalid_word(block, page / 64) >> (page % 64) & 1 == 0
     }

@@ -118,6 +118,13 @@ impl Ftl {
         self.map.lookup(&self.geometry, lpn)
     }
 
+    /// A page holds the newest data of its logical page.
+    #[inline(always)]
+    pub fn is_valid(&self, ppn: Ppn) -> bool {
+        let (block, page) = self.geometry.split_page(ppn);
+        self.blocks.is_valid(block, page)
+    }
+
     /// The pages that hold data and share a flash page with this one, itself among them if it holds data: places and logical pages.
     pub fn units_with(&self, ppn: Ppn) -> impl Iterator<Item = (Ppn, Lpn)> + '_ {
         let (block, page) = self.geometry.split_page(self.geometry.first_in_flash_page(ppn));

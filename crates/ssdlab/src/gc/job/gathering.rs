@@ -41,7 +41,8 @@ impl Gathering {
 
     /// A unit in the buffer is needed: its data are the newest, or a host write has taken its place.
     fn is_needed(ftl: &Ftl, moved: &Move) -> bool {
-        moved.writer.is_some() || ftl.lookup(moved.lpn) == Some(moved.from)
+        // That the victim has it marked as valid says the same as the mapping, and is in the cache of whoever simulates.
+        moved.writer.is_some() || ftl.is_valid(moved.from)
     }
 
     fn needed(&self, ftl: &Ftl, pool: PoolId) -> usize {

@@ -112,6 +112,9 @@ impl Queues {
 
     /// Takes out the command that is fetched next, if there is one that may be. `held` counts those that wait for an older one.
     pub fn pop(&mut self, held: &mut u64) -> Option<Next> {
+        if self.count == 0 {
+            return None;
+        }
         let (queues, before) = (self.waiting.len(), self.turn);
         for _ in 0..=queues {
             let (queue, left) = self.turn;
@@ -133,7 +136,7 @@ impl Queues {
             return false;
         }
         let Some(first) = self.waiting[queue].front() else { return false };
-        let waits = self.must_wait(first);
+        let waits = self.waiting.len() > 1 && self.must_wait(first);
         if waits && !first.held {
             *held += 1;
             self.waiting[queue][0].held = true;
