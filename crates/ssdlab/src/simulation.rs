@@ -803,7 +803,8 @@ impl<'a> Sender<'a> {
 impl<'a> Senders<'a> {
     fn of(flows: &'a mut Flows) -> Self {
         let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.source.as_mut()));
-        Senders { closed: closed.collect(), open: flows.open.as_deref_mut().map(|source| Ahead::new(source)), open_over: false }
+        let ahead = |source: &'a mut Box<dyn RequestSource>| Ahead::new(source.as_mut());
+        Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false }
     }
 
     /// A single flow; `depth` 0: in open loop.
