@@ -147,6 +147,9 @@ CACHED: Mapping[str, Value] = {**DRIVE, "cache.policy": "lru", "cache.bytes": 32
 BUFFERED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024, "buffer.bytes": 4 * PAGE}
 """A write buffer for sixteen units."""
 
+MAPPED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_cache_bytes": 8 * PAGE, "ftl.map_entry_bytes": 256}
+"""Eight of 20 translation pages in memory."""
+
 BY_GROUP: Mapping[str, Value] = {**CACHED, "cache.policy": "bplru"}
 
 CUBE: Mapping[str, Value] = {**TALL, "device.channels": 2}
@@ -246,6 +249,10 @@ CONTEXTS: Mapping[str, Context] = {
     ),
     "ftl.parity_stripe": Context((0, 2, 3), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7}),
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
+    "ftl.map_cache_bytes": Context((0, 4 * PAGE, 8 * PAGE), base=MAPPED),
+    "ftl.map_cache_policy": Context(("lru", "fifo", "clock"), base=MAPPED),
+    "ftl.map_page_bytes": Context((PAGE, 2 * PAGE), base=MAPPED),
+    "ftl.map_entry_bytes": Context((4, 128, 256), base=MAPPED),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
     "ftl.precondition.kind": Context(
         ("none", "fill", "ranges", "soft", "steady"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"

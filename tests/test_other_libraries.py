@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import simpy
-from cachetools import LRUCache
+from cachetools import Cache, FIFOCache, LRUCache
 
 import ssdlab
 
@@ -55,6 +55,51 @@ def test_an_lru_cache_hits_and_evicts_as_that_of_cachetools(pages: int) -> None:
     assert [page for _, what, page in ours.events if what.startswith("evict")] == evicted
     assert hits["read"] > 1_000
     assert len(evicted) > 1_000
+
+
+@pytest.mark.parametrize(("policy", "library"), [("lru", LRUCache), ("fifo", FIFOCache)])
+@pytest.mark.parametrize("room", [1, 5, 40])
+def test_a_mapping_cache_hits_and_writes_back_as_a_cache_of_cachetools(
+    policy: str, library: type[Cache[int, None]], room: int, tmp_path: Path
+) -> None:
+    """As many at a time as arrive, so that translation pages are used while others are still being read."""
+    rng, now, requests = random.Random(room), 0, []
+    for _ in range(8_000):
+        now += rng.choice([0, 0, 20_000, 1_500_000])
+        # Some pages are hot, and some requests go over the end of a translation page.
+        requests.append((now, rng.choice("RRRWT"), int(rng.paretovariate(0.4)) % 5_000, rng.choice([1, 1, 1, 3, 100])))
+    trace = tmp_path / "trace.csv"
+    lines = [f"{time // 1000}.{time % 1000:03},{kind},{page * PAGE},{size * PAGE}" for time, kind, page, size in requests]
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n" + "\n".join(lines) + "\n")
+    entries = PAGE // 64
+    keys = {
+        "device.blocks_per_plane": 4_096,
+        "ftl.map_cache_bytes": room * PAGE,
+        "ftl.map_cache_policy": policy,
+        "ftl.map_entry_bytes": 64,
+    }
+    result = ssdlab.run(scheme="npgc", trace=trace, set=DRIVE | keys, out=tmp_path / "out")
+    assert result.gc.jobs == 0
+
+    theirs, dirty, hits, misses, write_backs = library(room), set[int](), 0, 0, 0
+    for _, kind, page, size in requests:
+        for used in range(page // entries, (page + size - 1) // entries + 1):
+            if used in theirs:
+                hits += 1
+                _ = theirs[used]
+            else:
+                misses += 1
+                if len(theirs) == room:
+                    replaced, _ = theirs.popitem()
+                    write_backs += replaced in dirty
+                    dirty.discard(replaced)
+                theirs[used] = None
+            if kind != "R":
+                dirty.add(used)
+    mapping = result.mapping
+    assert mapping is not None
+    assert (mapping.hits, mapping.misses, mapping.write_backs) == (hits, misses, write_backs)
+    assert min(hits, misses, write_backs) > 500
 
 
 def arrivals(count: int, mean_ns: float, seed: int) -> list[tuple[int, str, int]]:

@@ -637,6 +637,31 @@ fn write_buffer() -> Drawing {
     }
 }
 
+/// A write and a read, whose entries are in two translation pages.
+fn mapping_cache() -> Drawing {
+    let with_room = |title, pages: u64, host| {
+        let mut config = drive();
+        config.device.blocks_per_plane = 32;
+        config.ftl.map_cache_bytes = pages * PAGE;
+        config.ftl.map_entry_bytes = 512;
+        let told = |simulation: &Simulation| match simulation.storage().mapping_stats() {
+            Some(stats) => format!("mapping.misses {}, mapping.write_backs {}", stats.misses, stats.write_backs),
+            None => String::new(),
+        };
+        Panel { host, ..plain(title, config, vec![write(0, 0, "x"), read(500, 8, "y"), read(1100, 9, "z")], told) }
+    };
+    Drawing {
+        name: "mapping-cache",
+        from_us: 0,
+        to_us: 1300,
+        panels: vec![
+            with_room("map_cache_bytes = 0", 0, &["x", "y", "z"]),
+            with_room("room for two pages", 2, &["t", "x", "u", "y", "z"]),
+            with_room("room for one", 1, &["t", "x", "t", "u", "y", "z"]),
+        ],
+    }
+}
+
 /// Two reads of two chips at once.
 fn host_interface() -> Drawing {
     let reads = |title, host: Host| {
@@ -695,6 +720,7 @@ fn drawings() -> Vec<Drawing> {
     vec![
         units(),
         write_buffer(),
+        mapping_cache(),
         one_shot(),
         parity(),
         suspending_for_reads(),

@@ -3,7 +3,7 @@
 //!
 //! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
 //! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
-//! its write buffer, `storage/buffer`).
+//! its write buffer, `storage/buffer`; for the mapping table, `storage/mapping`).
 
 use crate::units::Ns;
 
@@ -31,14 +31,16 @@ pub enum Part {
     Controller,
     /// Waiting for the link to the host, and on it.
     Link,
+    /// Waiting for entries of the mapping table.
+    Mapping,
 }
 
 impl Part {
     /// How many there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// Their names in results, in order.
     pub const NAMES: [&'static str; Part::COUNT] =
-        ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link"];
+        ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping"];
 }
 
 macro_rules! reasons {
@@ -99,6 +101,9 @@ reasons! {
     Core = "core" in Controller,
     /// Data of other requests are on the link to the host, or those of an older write of the same bytes.
     Link = "link" in Link,
+    /// A translation page with entries that are needed is not in memory (`ftl.map_cache_bytes`), or an earlier request of the same units waits for
+    /// that.
+    TranslationPage = "translation_page" in Mapping,
 }
 
 impl Blocked {

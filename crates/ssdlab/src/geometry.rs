@@ -68,6 +68,9 @@ pub struct Geometry {
     unit_shift: u32,
     /// Number of pages the host sees.
     pub exported_pages: u32,
+    /// Number of pages with an address: those of the host, and behind them those of the mapping table, where part of it is in flash only
+    /// (`ftl.map_cache_bytes`).
+    pub logical_pages: u32,
     /// User bytes of a page.
     pub page_bytes: u32,
     /// The same as a power of two, if it is one.
@@ -115,6 +118,51 @@ impl Parity {
     }
 }
 
+/// The translation pages, by which the mapping table is stored in flash (`ftl.map_cache_bytes`).
+#[derive(Clone, Copy, Debug)]
+pub struct MapPages {
+    /// Entries of a translation page.
+    entries: Divisor,
+    /// Mapping units that a translation page takes.
+    units_each: u32,
+    /// Where the first begins: behind the pages of the host.
+    exported: u32,
+}
+
+impl MapPages {
+    /// Those of a checked configuration, as many as map the pages of the host.
+    pub fn new(config: &Config, geometry: &Geometry) -> Self {
+        MapPages {
+            entries: Divisor::new(config.entries_per_map_page()),
+            units_each: config.map_page_bytes() / config.map_unit_bytes(),
+            exported: geometry.exported_pages,
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.page_of(self.exported - 1) + 1
+    }
+
+    /// The translation page with the entry of a page of the host.
+    #[inline(always)]
+    pub fn page_of(&self, lpn: u32) -> u32 {
+        self.entries.quotient(lpn)
+    }
+
+    /// The pages of the host whose entries a translation page has.
+    pub fn mapped_by(&self, page: u32) -> std::ops::Range<u32> {
+        let first = page * self.entries.get();
+        first..(first + self.entries.get()).min(self.exported)
+    }
+
+    /// The logical pages that a translation page takes.
+    pub fn units_of(&self, page: u32) -> std::ops::Range<u32> {
+        let first = self.exported + page * self.units_each;
+        first..first + self.units_each
+    }
+}
+
 /// Pools and the static striping of logical pages over them.
 #[derive(Clone, Debug)]
 pub struct Pools {
@@ -149,6 +197,8 @@ impl Geometry {
         let page_bytes = device.page_bytes / units_per_page;
         let pools = Pools::new(config);
         let exported = (f64::from(physical) * (1.0 - device.overprovisioning)).floor() as u32;
+        // Whole stripes of programs only, so that every pool carries the same share.
+        let exported = exported - exported % (pools.count.get() * config.units_per_program());
         Geometry {
             channels: device.channels,
             chips,
@@ -159,8 +209,8 @@ impl Geometry {
             units_per_page,
             units_per_program: config.units_per_program(),
             unit_shift: units_per_page.trailing_zeros(),
-            // Whole stripes of programs only, so that every pool carries the same share.
-            exported_pages: exported - exported % (pools.count.get() * config.units_per_program()),
+            exported_pages: exported,
+            logical_pages: exported + config.map_units(exported.into(), pools.count.get().into()) as u32,
             page_bytes,
             page_shift: page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros()),
             dies_per_channel: Divisor::new(dies / device.channels),
@@ -176,6 +226,17 @@ impl Geometry {
     /// Bytes the host sees.
     pub fn exported_bytes(&self) -> u64 {
         u64::from(self.exported_pages) * u64::from(self.page_bytes)
+    }
+
+    /// Bytes with an address, those of the mapping table among them.
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.logical_pages) * u64::from(self.page_bytes)
+    }
+
+    /// A logical page is one of the mapping table.
+    #[inline(always)]
+    pub fn is_of_map(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.exported_pages
     }
 
     /// Whole pages in so many bytes.

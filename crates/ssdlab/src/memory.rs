@@ -44,7 +44,7 @@ impl Needs {
     pub fn of(config: &Config, verified: bool) -> Result<Self> {
         const ENTRY: u64 = size_of::<u32>() as u64;
         let capacity = Capacity::of(config)?;
-        let (pages, exported) = (capacity.data_pages(), capacity.exported_pages);
+        let (pages, exported) = (capacity.data_pages(), capacity.logical_pages());
         let blocks = capacity.pools * capacity.blocks_per_pool;
         let map = [ENTRY * exported, ENTRY * pages];
         let invalid = 8 * blocks * (capacity.pages_per_block.div_ceil(64) - 1);
@@ -81,6 +81,10 @@ impl Needs {
                 // Versions of units: of the host, in the buffer and below.
                 needs.arrays.push(3 * ENTRY * exported * drives);
             }
+        }
+        if config.caches_map() {
+            // Where translation pages are, and what is to become of them.
+            needs.arrays.push(4 * ENTRY * capacity.map_pages * drives);
         }
         if config.cache.is_on() {
             needs.add_caches(config, &capacity, verified);

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::untimed::{self, Packs, PagesAhead, UntimedCounts};
 use crate::gc::victim::{CustomVictim, Picker};
+use crate::geometry::MapPages;
 use crate::rng::Rng;
 use crate::stats::PreconditionReport;
 use crate::units::{Lpn, PoolId};
@@ -38,7 +39,7 @@ pub fn prepare(
     let kind = config.ftl.precondition.kind;
     match (kind, ranges) {
         (PreconditionKind::None, _) => {}
-        (PreconditionKind::Fill, _) | (_, None) => preparation.ftl.fill(preparation.ftl.geometry().exported_pages),
+        (PreconditionKind::Fill, _) | (_, None) => preparation.fill(),
         (_, Some(ranges)) => preparation.write_ranges(ranges)?,
     }
     match kind {
@@ -57,8 +58,8 @@ pub fn report(ftl: &Ftl, kind: String) -> PreconditionReport {
     let free = pools.map(|pool| ftl.blocks().free_count(pool));
     PreconditionReport {
         kind,
-        pages_mapped: ftl.mapped_pages(),
-        valid_share: ftl.mapped_pages() as f64 / f64::from(ftl.geometry().exported_pages),
+        pages_mapped: ftl.host_pages(),
+        valid_share: ftl.host_pages() as f64 / f64::from(ftl.geometry().exported_pages),
         free_blocks_min: free.clone().min().unwrap_or(0),
         free_blocks_max: free.max().unwrap_or(0),
         soft_blocks: ftl.soft_blocks(),
@@ -155,6 +156,31 @@ impl<'a> Preparation<'a> {
         )))
     }
 
+    /// Writes every page of the host once, and behind them the mapping table, where part of it is in flash only.
+    fn fill(&mut self) {
+        let (logical, table) = (self.ftl.geometry().logical_pages, self.translation_units());
+        self.ftl.fill(logical);
+        // What only fills the programs that all pools have at one offset has no data.
+        (table.end..logical).for_each(|unit| _ = self.ftl.trim(Lpn(unit)));
+    }
+
+    /// The units that hold the mapping table.
+    fn translation_units(&self) -> std::ops::Range<u32> {
+        let table = MapPages::new(self.config, self.ftl.geometry());
+        table.units_of(0).start..table.units_of(table.count() - 1).end
+    }
+
+    /// Writes the translation pages with entries of pages that hold data.
+    fn write_translation_pages(&mut self) -> Result<()> {
+        let table = MapPages::new(self.config, self.ftl.geometry());
+        for page in 0..table.count() {
+            if table.mapped_by(page).any(|unit| self.ftl.lookup(Lpn(unit)).is_some()) {
+                table.units_of(page).try_for_each(|unit| self.write(Lpn(unit)))?;
+            }
+        }
+        Ok(())
+    }
+
     fn write_ranges(&mut self, ranges: &[(u64, u64)]) -> Result<()> {
         let page = u64::from(self.ftl.geometry().page_bytes);
         let pages = |&(offset, length): &(u64, u64)| offset / page..(offset + length).div_ceil(page);
@@ -166,6 +192,10 @@ impl<'a> Preparation<'a> {
                 self.write(lpn)?;
             }
             self.look_out()?;
+        }
+        (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))?;
+        if self.config.caches_map() {
+            self.write_translation_pages()?;
         }
         (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))
     }

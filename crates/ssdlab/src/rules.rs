@@ -29,6 +29,8 @@ pub struct Rules {
     pub skip_partial_read: bool,
     /// What becomes of a read of a page without data.
     pub unmapped_read: UnmappedRead,
+    /// Units that GC has moved are noted, for whoever updates the mapping table in flash.
+    pub notes_moves: bool,
     /// Host operations wait by plane, not by die.
     pub waits_by_plane: bool,
     /// The page moves of a job between which nothing can come may be one event. Results do not differ.
@@ -224,6 +226,7 @@ impl Rules {
             multiplane_aligned_reads: config.device.multiplane_aligned_reads,
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
+            notes_moves: config.caches_map(),
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
         }
     }
@@ -245,7 +248,13 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     // Who waits decides when a job begins or goes on.
     let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
     let parity = ftl.parity_stripe > 0;
-    let plain = !gc.copyback && !gc.several_moves() && !parity && device.read_command_ns == 0 && ftl.allocation != Allocation::Dynamic;
+    // Whoever updates the mapping table in flash is told of each move when it ends.
+    let plain = !config.caches_map()
+        && !gc.copyback
+        && !gc.several_moves()
+        && !parity
+        && device.read_command_ns == 0
+        && ftl.allocation != Allocation::Dynamic;
     uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests
 }
 

@@ -940,6 +940,7 @@ fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
     DeviceStats {
         cache: storage.cache_stats(),
         buffer: storage.buffer_stats(),
+        mapping: storage.mapping_stats(),
         interface: storage.interface_stats(end),
         array: storage.array_result().cloned(),
         ..joined
@@ -955,7 +956,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         gc_programs: counters.pages_moved,
         padded_units: counters.padded_units,
         parity_units: counters.parity_programs * u64::from(geometry.units_per_program),
-        reads: counters.host_reads + counters.gc_reads,
+        reads: counters.host_reads + counters.map_reads + counters.gc_reads,
         erases: counters.erases,
         jobs: counters.jobs,
         pages_moved: counters.pages_moved,
@@ -970,6 +971,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         state_ns: ssd.state_ns(end),
         cache: None,
         buffer: None,
+        mapping: None,
         interface: None,
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),

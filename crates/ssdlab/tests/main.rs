@@ -16,6 +16,7 @@ mod flows;
 mod host_interface;
 mod idle;
 mod long_times;
+mod mapping_cache;
 mod memory;
 mod metamorphic;
 mod one_shot;

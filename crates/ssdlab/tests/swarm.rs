@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_queues, random_requests,
-    suspension,
+    mapping_cache, mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_queues,
+    random_requests, suspension,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
@@ -16,7 +16,7 @@ use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Planted;
 use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
-use ssdlab::storage::PlantedInBuffer;
+use ssdlab::storage::{PlantedInBuffer, PlantedInMap};
 use ssdlab::units::{ChannelId, Lpn};
 
 /// Cases in the continuous integration; `make swarm` runs more.
@@ -31,10 +31,12 @@ struct How {
     /// The host interface forgets the order of commands.
     forgets_order: bool,
     planted_in_buffer: Option<PlantedInBuffer>,
+    planted_in_map: Option<PlantedInMap>,
 }
 
 /// Every invariant is checked at every event.
-const CHECKED: How = How { verify: Verify::Every, every_stage: false, planted: None, forgets_order: false, planted_in_buffer: None };
+const CHECKED: How =
+    How { verify: Verify::Every, every_stage: false, planted: None, forgets_order: false, planted_in_buffer: None, planted_in_map: None };
 
 /// Runs the requests and returns the result, and how often the watch had something to look at.
 fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Tally), String> {
@@ -51,6 +53,9 @@ fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Ta
     }
     if let Some(defect) = how.planted_in_buffer.filter(|_| config.buffer.is_on()) {
         simulation.storage_mut().plant_in_buffer(defect);
+    }
+    if let Some(defect) = how.planted_in_map.filter(|_| config.caches_map()) {
+        simulation.storage_mut().plant_in_map(defect);
     }
     for request in requests {
         simulation.submit(*request).map_err(|e| e.to_string())?;
@@ -120,7 +125,8 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         return Err(format!("{erased} erases on blocks: {counters:?}"));
     }
     // A step for each operation; that for which the last of a job was taken may have been served otherwise.
-    let served = counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
+    let for_map = counters.map_reads + counters.map_programs;
+    let served = for_map + counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
     if counters.steps_with_requests + counters.steps_forgone > served + counters.jobs + u64::from(ssd.ftl().geometry().pools.count.get()) {
         return Err(format!("more steps were taken or forgone with requests than there were: {counters:?}"));
     }
@@ -158,6 +164,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     one_shot_programs(&mut Rng::new(case, "programs"), &mut config);
     parity(&mut Rng::new(case, "parity"), &mut config);
     suspension(&mut Rng::new(case, "suspension"), &mut config);
+    mapping_cache(&mut Rng::new(case, "mapping"), &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
     let cached = rng.chance(0.4);
@@ -250,8 +257,27 @@ fn fired(result: RunResult) -> Tally {
             ("buffer_held", buffer.held),
         ]
     });
+    let mapping = result.mapping.map(|mapping| {
+        [
+            ("mapping_hits", mapping.hits),
+            ("mapping_delayed_hits", mapping.delayed_hits),
+            ("mapping_misses", mapping.misses),
+            ("mapping_unread", mapping.unread),
+            ("mapping_full_waits", mapping.full_waits),
+            ("mapping_order_waits", mapping.order_waits),
+            ("mapping_write_backs", mapping.write_backs),
+            ("mapping_moves_cached", mapping.moves_cached),
+            ("mapping_moves_gathered", mapping.moves_gathered),
+            ("mapping_updates", mapping.updates),
+            ("mapping_flash_reads", mapping.flash_reads),
+            ("mapping_flash_programs", mapping.flash_programs),
+            ("mapping_pages_moved", mapping.pages_moved),
+            ("mapping_dirty", mapping.dirty),
+            ("mapping_pending", mapping.pending),
+        ]
+    });
     let named = more.into_iter().chain(cache.into_iter().flatten()).chain(interface.into_iter().flatten());
-    let named = named.chain(buffer.into_iter().flatten());
+    let named = named.chain(buffer.into_iter().flatten()).chain(mapping.into_iter().flatten());
     result.counters.into_iter().chain(named.map(|(name, count)| (name.to_string(), count))).collect()
 }
 
@@ -328,6 +354,18 @@ fn a_host_interface_without_order_is_found() {
 fn a_write_buffer_that_forgets_is_found() {
     for (defect, says) in [(PlantedInBuffer::ForgetsRewrites, "but version"), (PlantedInBuffer::FlushesEarly, "a flush that came at")] {
         let failure = found_so(How { planted_in_buffer: Some(defect), ..CHECKED });
+        assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
+    }
+}
+
+#[test]
+fn a_mapping_table_that_forgets_is_found() {
+    for (defect, says) in [
+        (PlantedInMap::DropsDirtyPages, "ranslation page"),
+        (PlantedInMap::ForgetsMoves, "of translation page"),
+        (PlantedInMap::ForgetsOrder, "goes on before it"),
+    ] {
+        let failure = found_so(How { planted_in_map: Some(defect), ..CHECKED });
         assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");
     }
 }

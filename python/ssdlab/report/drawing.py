@@ -46,6 +46,7 @@ PART_COLOURS: Mapping[str, str] = {
     "dram": "#DDCC77",
     "controller": "#332288",
     "link": "#882255",
+    "mapping": "#999933",
 }
 OTHER_PART = "#117733"
 """The colour of a part that is not among these."""

@@ -40,6 +40,7 @@ PARTS = {
     "dram": "DRAM",
     "controller": "controller",
     "link": "link to the host",
+    "mapping": "mapping table",
 }
 STATES = {
     "s1": "S1 (collection, host goes on)",

@@ -83,6 +83,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_slack(result),
         *_cache(result),
         *_buffer(result),
+        *_mapping(result),
         *_interface(result),
         *_array(result),
         *remarks(result),
@@ -294,6 +295,26 @@ def _cache(result: RunData) -> list[RenderableType]:
     lines += [f"  {', '.join(counts)}"] if counts else []
     lines += [f"  mean response {' and '.join(split)} a page whose target was in GC"] if split else []
     return [Text(line) for line in lines]
+
+
+def _mapping(result: RunData) -> list[RenderableType]:
+    """What the mapping cache did."""
+    mapping = result.get("mapping")
+    if mapping is None:
+        return []
+    uses = mapping["hits"] + mapping["misses"]
+    share = f" ({100 * mapping['hit_ratio']:.1f} %)" if uses else ""
+    kept = f"{mapping['capacity']:,} of {mapping['pages']:,} translation pages in memory"
+    names = {
+        "flash_reads": "read",
+        "flash_programs": "programmed",
+        "write_backs": "pages written back",
+        "updates": "pages changed for collection",
+        "pages_moved": "moved",
+    }
+    counts = [f"{mapping[key]:,} {name}" for key, name in names.items() if mapping[key]]
+    lines = [f"Mapping cache: {kept}; {mapping['hits']:,} of {uses:,} uses hit{share}"]
+    return [Text(line) for line in (*lines, *([f"  flash: {', '.join(counts)}"] if counts else []))]
 
 
 def _buffer(result: RunData) -> list[RenderableType]:

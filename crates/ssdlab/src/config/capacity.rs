@@ -27,6 +27,8 @@ pub struct Capacity {
     /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
     /// pools have at one offset.
     pub exported_pages: u64,
+    /// Pages behind them that hold the mapping table, where part of it is in flash only (`ftl.map_cache_bytes`).
+    pub map_pages: u64,
     /// Blocks of a pool that are being filled at any time: 1 with a shared frontier from which no write is redirected, else 2.
     pub frontiers: u64,
 }
@@ -51,6 +53,7 @@ impl Capacity {
         };
         // Both are below 2^53: the product is rounded once, and floor never yields more than the exact product.
         let exported = (physical as f64 * (1.0 - device.overprovisioning)).floor() as u64;
+        let exported = exported - exported % (pools * u64::from(config.units_per_program()));
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
@@ -59,7 +62,8 @@ impl Capacity {
             pages_per_block: config.data_units_per_block().into(),
             physical_per_block: u64::from(device.pages_per_block) * units,
             page_bytes: config.map_unit_bytes().into(),
-            exported_pages: exported - exported % (pools * u64::from(config.units_per_program())),
+            exported_pages: exported,
+            map_pages: config.map_units(exported, pools),
             frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
         };
         if capacity.exported_pages == 0 {
@@ -97,9 +101,14 @@ impl Capacity {
         self.exported_pages * self.page_bytes
     }
 
-    /// Blocks of each pool beyond those that its share of the exported pages fills; 0 also if there are too few for that.
+    /// Pages with an address: those of the host, and those of the mapping table in flash.
+    pub fn logical_pages(&self) -> u64 {
+        self.exported_pages + self.map_pages
+    }
+
+    /// Blocks of each pool beyond those that its share of the logical pages fills; 0 also if there are too few for that.
     pub fn spare_blocks(&self) -> u64 {
-        self.blocks_per_pool.saturating_sub((self.exported_pages / self.pools).div_ceil(self.pages_per_block))
+        self.blocks_per_pool.saturating_sub((self.logical_pages() / self.pools).div_ceil(self.pages_per_block))
     }
 
     /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole
@@ -117,7 +126,8 @@ impl Capacity {
     /// allowed does.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
         let all = self.blocks_per_pool * self.physical_per_block;
-        let kept = self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block;
+        // The table shrinks with what it maps, but is taken as it is.
+        let kept = (self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block).saturating_sub(self.map_pages / self.pools);
         let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }

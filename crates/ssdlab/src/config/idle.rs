@@ -45,6 +45,7 @@ const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static st
     Rule { key, asks, works, needs }
 }
 
+const A_MAP_CACHE: &str = "part of the mapping table in flash (ftl.map_cache_bytes above 0)";
 const A_BUFFER: &str = "a write buffer (buffer.bytes above 0)";
 const BUFFERED_UNITS: &str =
     "a write buffer (buffer.bytes above 0) and programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program)";
@@ -99,6 +100,9 @@ const RULES: &[Rule] = &[
         "scheduler.write_pausing = false (for programs of the host), or gc.suspend = [], gc.pipeline = false, gc.merge = false and gc.advance = \"alone\" (for GC), which have rules of their own",
         Config::suspends_for_reads,
     ),
+    parameter("ftl.map_cache_policy", A_MAP_CACHE, Config::caches_map),
+    parameter("ftl.map_entry_bytes", A_MAP_CACHE, Config::caches_map),
+    parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),

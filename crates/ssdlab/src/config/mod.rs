@@ -101,6 +101,32 @@ impl Config {
         self.ftl.map_unit_bytes.unwrap_or(self.device.page_bytes)
     }
 
+    /// Part of the mapping table is in flash only.
+    pub fn caches_map(&self) -> bool {
+        self.ftl.map_cache_bytes > 0
+    }
+
+    /// Bytes of a translation page.
+    pub fn map_page_bytes(&self) -> u32 {
+        self.ftl.map_page_bytes.unwrap_or(self.map_unit_bytes())
+    }
+
+    /// Entries of a translation page.
+    pub fn entries_per_map_page(&self) -> u32 {
+        self.map_page_bytes() / self.ftl.map_entry_bytes
+    }
+
+    /// Mapping units that the table of so many units takes in flash: none where it is in memory. As many as fill the programs that all pools
+    /// have at one offset.
+    pub fn map_units(&self, exported: u64, pools: u64) -> u64 {
+        if !self.caches_map() {
+            return 0;
+        }
+        let pages = exported.div_ceil(self.entries_per_map_page().into());
+        let units = pages * u64::from(self.map_page_bytes() / self.map_unit_bytes());
+        units.next_multiple_of(pools * u64::from(self.units_per_program()))
+    }
+
     /// Mapping units that the write buffer holds.
     pub fn buffer_units(&self) -> u64 {
         self.buffer.bytes / u64::from(self.map_unit_bytes())
@@ -303,6 +329,18 @@ pub struct Ftl {
     /// over-provisioning.
     #[schemars(range(min = 0, max = 65535))]
     pub parity_stripe: u32,
+    /// Memory for the mapping table, bytes. What of the table does not fit is in flash, in translation pages that are read when they are needed,
+    /// and written back. At least one translation page. 0: there is memory for the whole table.
+    #[schemars(range(min = 0, max = 1099511627776_u64))]
+    pub map_cache_bytes: u64,
+    /// Which translation page in memory is replaced by one that is missing.
+    pub map_cache_policy: MapCachePolicy,
+    /// Bytes of a translation page: whole mapping units. Absent: one unit.
+    #[schemars(range(min = 512, max = 16777216), extend("multipleOf" = 512))]
+    pub map_page_bytes: Option<u32>,
+    /// Bytes of the table for each mapping unit: a translation page has map_page_bytes / map_entry_bytes entries.
+    #[schemars(range(min = 4, max = 512))]
+    pub map_entry_bytes: u32,
     /// A write of part of a page (or mapping unit): read-modify-write, or program without a read.
     pub partial_write: PartialWrite,
     /// A read of a page without data: completes at once, or costs a flash read.
@@ -319,6 +357,10 @@ impl Default for Ftl {
             frontier: Frontier::Separate,
             map_unit_bytes: None,
             parity_stripe: 0,
+            map_cache_bytes: 0,
+            map_cache_policy: MapCachePolicy::Lru,
+            map_page_bytes: None,
+            map_entry_bytes: 4,
             partial_write: PartialWrite::Rmw,
             unmapped_read: UnmappedRead::Immediate,
             precondition: Precondition::default(),
@@ -449,6 +491,18 @@ pub enum Frontier {
     Shared,
     /// One block each.
     Separate,
+}
+
+/// Which translation page in memory is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapCachePolicy {
+    /// The least recently used one.
+    Lru,
+    /// The one that has been in memory for longest.
+    Fifo,
+    /// As `fifo`, but one that was used since it came, or since it was passed over last, is passed over once (second chance).
+    Clock,
 }
 
 /// The operations of a write of part of a page.

@@ -55,6 +55,7 @@ fn not_finite(config: &Config) -> Vec<String> {
 fn relations(config: &Config, messages: &mut Vec<String>) {
     map_unit(config, messages);
     parity(config, messages);
+    map_cache(config, messages);
     if !messages.is_empty() {
         // Sizes are counted in units that hold data.
         return;
@@ -105,6 +106,23 @@ fn map_unit(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!(
             "gc.advance = {advance}: takes one step of one page move at a time, and with ftl.map_unit_bytes = {unit} a program has units of \
              several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out"
+        ));
+    }
+}
+
+/// A translation page is whole units, and the memory for the mapping table holds one.
+fn map_cache(config: &Config, messages: &mut Vec<String>) {
+    let (bytes, page, unit) = (config.ftl.map_cache_bytes, config.map_page_bytes(), config.map_unit_bytes());
+    if !page.is_multiple_of(unit) {
+        messages.push(format!(
+            "ftl.map_page_bytes = {page}: a translation page must be whole mapping units (of {unit} bytes: ftl.map_unit_bytes, or else \
+             device.page_bytes); set it to {}, or leave it out for one unit",
+            page.next_multiple_of(unit)
+        ));
+    } else if config.caches_map() && bytes < page.into() {
+        messages.push(format!(
+            "ftl.map_cache_bytes = {bytes}: must hold a translation page of {page} bytes (ftl.map_page_bytes, or else a mapping unit), or no \
+             entry could be looked up; raise it, or set it to 0 for the whole table in memory"
         ));
     }
 }

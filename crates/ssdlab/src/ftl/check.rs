@@ -102,7 +102,7 @@ impl Ftl {
     fn check_map(&self) -> Result<(), String> {
         let mut valid = vec![0u32; self.geometry.blocks as usize];
         let mut mapped = vec![0u16; self.mapped.len()];
-        for lpn in (0..self.geometry.exported_pages).map(Lpn) {
+        for lpn in (0..self.geometry.logical_pages).map(Lpn) {
             let Some(ppn) = self.lookup(lpn) else { continue };
             let (block, page) = self.geometry.split_page(ppn);
             if !self.blocks.is_valid(block, page) {

@@ -101,7 +101,7 @@ impl Mapping {
     /// A map without data.
     pub fn new(geometry: &Geometry) -> Self {
         Mapping {
-            forward: Entries::new(vec![0; geometry.exported_pages as usize]),
+            forward: Entries::new(vec![0; geometry.logical_pages as usize]),
             backward: Entries::new(vec![0; geometry.pages as usize]),
             filled: 0,
             pins: Vec::new(),
@@ -288,10 +288,10 @@ impl Mapping {
     /// An entry that names no page.
     pub fn from_parts(geometry: &Geometry, forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Result<Self, String> {
         let names = |pages: u32| move |&entry: &u32| entry < FIRST || entry - FIRST < pages;
-        if filled > geometry.exported_pages
+        if filled > geometry.logical_pages
             || !forward.iter().all(names(geometry.pages))
             || backward.contains(&NO_DATA)
-            || !backward.iter().all(names(geometry.exported_pages))
+            || !backward.iter().all(names(geometry.logical_pages))
         {
             return Err("it maps pages that the drive does not have".to_string());
         }

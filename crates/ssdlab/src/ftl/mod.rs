@@ -67,8 +67,8 @@ impl Ftl {
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
             wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
-            mapped: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
-            pinned: vec![0; geometry.exported_pages.div_ceil(MAPPED_PAGES) as usize],
+            mapped: vec![0; geometry.logical_pages.div_ceil(MAPPED_PAGES) as usize],
+            pinned: vec![0; geometry.logical_pages.div_ceil(MAPPED_PAGES) as usize],
             geometry,
         };
         if config.gc.trigger != Trigger::InvalidShare {
@@ -369,14 +369,20 @@ impl Ftl {
         from.max((first + many + rest) as u32 * MAPPED_PAGES).min(end)
     }
 
-    /// Logical pages that hold data.
+    /// Logical pages that hold data, those of the mapping table among them.
     pub fn mapped_pages(&self) -> u64 {
         self.mapped.iter().map(|&count| u64::from(count)).sum()
     }
 
+    /// Logical pages of the host that hold data.
+    pub fn host_pages(&self) -> u64 {
+        let of_map = (self.geometry.exported_pages..self.geometry.logical_pages).filter(|&lpn| self.lookup(Lpn(lpn)).is_some());
+        self.mapped_pages() - of_map.count() as u64
+    }
+
     fn recount_mapped(&mut self) {
         for chunk in 0..self.mapped.len() as u32 {
-            let pages = chunk * MAPPED_PAGES..((chunk + 1) * MAPPED_PAGES).min(self.geometry.exported_pages);
+            let pages = chunk * MAPPED_PAGES..((chunk + 1) * MAPPED_PAGES).min(self.geometry.logical_pages);
             self.mapped[chunk as usize] = pages.filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u16;
         }
     }

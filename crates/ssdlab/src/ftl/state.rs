@@ -43,6 +43,9 @@ pub fn shape_hash(config: &Config) -> String {
     if config.ftl.parity_stripe > 0 {
         shape += &format!(" parity {}", config.ftl.parity_stripe);
     }
+    if config.caches_map() {
+        shape += &format!(" map {} {}", config.map_page_bytes(), config.ftl.map_entry_bytes);
+    }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
 
@@ -93,7 +96,7 @@ impl Ftl {
     /// Static allocation never leaves a page in another pool than its own: such a pool could fill up with data that no block can be freed of.
     fn every_page_is_in_its_pool(&self, allocation: Allocation) -> Result<(), String> {
         let elsewhere = |&lpn: &Lpn| self.lookup(lpn).is_some_and(|ppn| self.geometry.pool_of_page(ppn) != self.geometry.static_pool(lpn));
-        let mut all = (0..self.geometry.exported_pages).map(Lpn);
+        let mut all = (0..self.geometry.logical_pages).map(Lpn);
         match all.find(elsewhere).filter(|_| allocation != Allocation::Dynamic) {
             Some(lpn) => Err(format!("page {lpn} lies in another pool than ftl.allocation sends it to")),
             None => Ok(()),
@@ -125,13 +128,14 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.map_unit_bytes and ftl.parity_stripe must be the same"
+                        ftl.frontier, ftl.map_unit_bytes, ftl.parity_stripe, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        table is in flash (ftl.map_cache_bytes) must be the same"
                 .to_string());
         }
         let mut ftl = Ftl::new(config);
         let inner = zstd::Decoder::with_buffer(reader).map_err(|e| e.to_string())?;
         let mut decoder = Decoder { inner, hash: blake3::Hasher::new() };
-        let forward = decoder.array(ftl.geometry.exported_pages as usize)?;
+        let forward = decoder.array(ftl.geometry.logical_pages as usize)?;
         let backward = decoder.array(ftl.geometry.pages as usize)?;
         let pools = decoder.array(4 * ftl.pools.len())?;
         let filled = decoder.array(1)?[0];
@@ -249,11 +253,12 @@ mod tests {
         let (config, ftl) = drive();
         let mut saved = Vec::new();
         ftl.save(&config, &mut saved).unwrap();
-        let changes: [fn(&mut Config); 4] = [
+        let changes: [fn(&mut Config); 5] = [
             |c| c.device.overprovisioning += 0.1,
             |c| c.ftl.map_unit_bytes = Some(c.device.page_bytes / 2),
             |c| c.device.pages_per_program = 2,
             |c| c.ftl.parity_stripe = 4,
+            |c| c.ftl.map_cache_bytes = 4_096,
         ];
         for change in changes {
             let mut other = config.clone();

@@ -23,7 +23,7 @@ impl Ssd {
 
     #[inline]
     pub(super) fn take_in(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        assert!(request.offset + request.length <= self.geometry().exported_bytes());
+        assert!(request.offset + request.length <= self.geometry().logical_bytes());
         let id = self.host.take_in(now, index, request, scattered);
         self.admit_request(now, id, index);
     }
@@ -31,7 +31,8 @@ impl Ssd {
     /// Admits a request that has just been taken in, as far as there is room.
     #[inline]
     pub(super) fn admit_request(&mut self, now: Ns, id: ReqId, index: u64) {
-        if self.gc.idle().is_some() {
+        // What is done for the mapping table, perhaps since pages are moved in idle time, does not end that.
+        if self.gc.idle().is_some() && self.host.request(id).request.offset < self.geometry().exported_bytes() {
             self.end_idle_time();
         }
         self.note_request(id, index);
@@ -188,7 +189,8 @@ impl Ssd {
             Some(written) => {
                 let covered = written.0 <= bytes.0 && bytes.1 <= written.1;
                 if covered {
-                    self.probes.count().buffer_reads += 1;
+                    let of_host = self.host.request(request).request.offset < self.geometry().exported_bytes();
+                    self.probes.count().buffer_reads += u64::from(of_host);
                     self.page_answered(now, request);
                 }
                 return covered;

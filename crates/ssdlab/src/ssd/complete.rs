@@ -7,7 +7,7 @@ use crate::blocked::{Blocked, Served};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
 use crate::gc::Move;
 use crate::sched::{Transaction, TransactionKind, page_order};
-use crate::units::{ChannelId, DieId, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
+use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
     /// An array phase, or an operation that is one event, has ended.
@@ -399,6 +399,7 @@ impl Ssd {
         if self.rules.gc.merge && current && kind == OpKind::Move {
             self.merging.moved(now, die, moved.lpn);
         }
+        self.note_move(moved.lpn, current);
         self.probes.note(now, &self.ftl, Event::PageMoved { current });
         if let Some(slack) = self.sched.slack_mut() {
             slack.moved(die);
@@ -406,10 +407,26 @@ impl Ssd {
         self.gc.move_ended(&self.ftl, pool, (now, serial));
     }
 
+    /// A page move has ended: where the mapping table is in flash, its entry changes there.
+    #[inline(always)]
+    pub(super) fn note_move(&mut self, lpn: Lpn, current: bool) {
+        if self.rules.notes_moves {
+            let of_map = self.geometry().is_of_map(lpn);
+            self.probes.count().map_pages_moved += u64::from(of_map);
+            self.gained -= 1;
+            if current {
+                self.moved.push(lpn);
+            }
+        }
+    }
+
     fn victim_erased(&mut self, now: Ns, die: DieId, pool: PoolId) {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
         self.ftl.commit_erase(pool, victim);
         self.probes.note(now, &self.ftl, Event::Erased(victim));
+        if self.rules.notes_moves {
+            self.gained += i64::from(self.geometry().pages_per_block.get());
+        }
         if let Some(slack) = self.sched.slack_mut() {
             slack.erased(die);
         }

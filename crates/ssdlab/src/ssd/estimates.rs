@@ -43,7 +43,7 @@ impl Ssd {
 
     /// The reads and writes of pages that have been admitted and have not ended.
     fn admitted_pages(&self) -> impl Iterator<Item = TxnId> {
-        let pages = (0..self.geometry().exported_pages).map(Lpn);
+        let pages = (0..self.geometry().logical_pages).map(Lpn);
         let all = pages.flat_map(|lpn| page_order::chain(&self.ftl, &self.transactions, lpn));
         all.filter(|&id| self.transactions[id].kind != TransactionKind::Trim)
     }

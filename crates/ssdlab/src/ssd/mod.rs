@@ -61,7 +61,7 @@ use crate::gc::Collector;
 use crate::geometry::Geometry;
 use crate::rules::Rules;
 use crate::sched::{Scheduler, Transactions};
-use crate::units::{Ns, PoolId};
+use crate::units::{Lpn, Ns, PoolId};
 
 pub use crate::stats::Counters;
 pub use burst::RoundPhase;
@@ -101,6 +101,12 @@ pub struct Ssd {
     merging: Merging,
     /// What watches all this.
     probes: Probes,
+    /// Units that GC has moved since this was asked last, where that is noted.
+    moved: Vec<Lpn>,
+    /// Units that GC has gained in all, less those that it has moved in the victim that it has not erased yet, where that is noted.
+    gained: i64,
+    /// Units of padding in programs of translation pages, by the index of their request, since this was asked last.
+    padded: Vec<(u64, u32)>,
     /// Serial number of the last moment at which something became ready.
     serial: u64,
     /// The instant at which all dies that were woken had last been dispatched, ns.
@@ -126,6 +132,9 @@ impl Ssd {
             clocks: WaitClocks::new(geometry, rules.waits_by_plane),
             merging: Merging::new(geometry.dies),
             probes: Probes::new(&ftl),
+            moved: Vec::new(),
+            gained: 0,
+            padded: Vec::new(),
             serial: 0,
             dispatched_at: None,
             rules,

@@ -65,11 +65,15 @@ impl Probes {
     pub(super) fn note(&mut self, now: Ns, ftl: &Ftl, event: Event) {
         let counters = &mut self.counters;
         match event {
+            Event::HostRead(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_reads += 1,
             Event::HostRead(..) => counters.host_reads += 1,
+            // What happens for the mapping table is not the host's.
+            Event::ReadAlong(lpn, _) | Event::MergedRead(lpn, _) if ftl.geometry().is_of_map(lpn) => {}
             Event::ReadAlong(..) => counters.reads_along += 1,
             Event::Padded(_, units) => counters.padded_units += u64::from(units),
             Event::MergedRead(..) => counters.merged_reads += 1,
             Event::HostProgram(..) | Event::MovePlaced(..) => {}
+            Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_programs += 1,
             Event::Written(..) => counters.host_programs += 1,
             Event::MergedWrite(..) => counters.merged_writes += 1,
             Event::PageMoved { current } => {

@@ -101,6 +101,22 @@ impl Ssd {
         self.ftl.begin_run();
     }
 
+    /// Moves the units that GC has moved since the last call to `into`, where that is noted (`ftl.map_cache_bytes`).
+    pub fn take_moved(&mut self, into: &mut Vec<Lpn>) {
+        into.append(&mut self.moved);
+    }
+
+    /// Moves the units of padding that programs of translation pages have had since the last call to `into`, by the index of their requests.
+    pub fn take_padded(&mut self, into: &mut Vec<(u64, u32)>) {
+        into.append(&mut self.padded);
+    }
+
+    /// Units that GC has gained in all: of each victim that it has erased, those that it has not moved. What it moves counts before its victim
+    /// does. Only where that is noted (`ftl.map_cache_bytes`).
+    pub fn gained(&self) -> i64 {
+        self.gained
+    }
+
     /// Requests that are outstanding.
     pub fn outstanding(&self) -> usize {
         self.host.outstanding()

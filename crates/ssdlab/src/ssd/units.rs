@@ -167,7 +167,10 @@ impl Ssd {
     pub(super) fn units_programmed(&mut self, now: Ns, first: TxnId) -> Option<TxnId> {
         let (ppn, pool) = (self.transactions[first].ppn, self.transactions[first].pool);
         let (mut unit, mut count) = (Some(first), 0);
-        self.ftl.pad(pool, ppn, self.units_of(first).count() as u32);
+        let padding = self.ftl.pad(pool, ppn, self.units_of(first).count() as u32);
+        if self.rules.notes_moves && self.geometry().is_of_map(self.transactions[first].lpn) {
+            self.padded.push((self.host.request(self.transactions[first].request).index, padding));
+        }
         while let Some(id) = unit {
             self.unit_written(now, id);
             count += 1;
@@ -241,7 +244,10 @@ impl Ssd {
     pub(super) fn units_moved(&mut self, now: Ns, die: DieId, pool: PoolId) {
         let units = std::mem::take(self.gc.units_mut(pool));
         let first = units[0].to.expect("it was programmed somewhere");
-        self.ftl.pad(pool, first, units.len() as u32);
+        let padding = self.ftl.pad(pool, first, units.len() as u32);
+        if self.rules.notes_moves {
+            self.gained -= i64::from(padding);
+        }
         for moved in &units {
             self.unit_moved(now, pool, moved);
         }
@@ -263,6 +269,7 @@ impl Ssd {
         let to = moved.to.expect("it was programmed somewhere");
         let Some(writer) = moved.writer else {
             let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
+            self.note_move(moved.lpn, current);
             return self.probes.note(now, &self.ftl, Event::PageMoved { current });
         };
         let transaction = &mut self.transactions[writer];

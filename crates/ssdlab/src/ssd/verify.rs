@@ -38,7 +38,7 @@ impl Verifier {
         }
         // A page without data is as good as trimmed.
         let latest = |lpn| if ftl.lookup(lpn).is_some() { INITIAL } else { ERASED };
-        let latest = (0..geometry.exported_pages).map(|lpn| latest(Lpn(lpn))).collect();
+        let latest = (0..geometry.logical_pages).map(|lpn| latest(Lpn(lpn))).collect();
         Verifier { latest, content, version: INITIAL, every_event, wrong: None }
     }
 
@@ -122,7 +122,7 @@ pub(super) fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
     ssd.check_slack()?;
     ssd.check_gauges()?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
-    for lpn in (0..ssd.geometry().exported_pages).map(Lpn) {
+    for lpn in (0..ssd.geometry().logical_pages).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);
         let expected = verifier.latest[lpn.index()];
         if found != expected {

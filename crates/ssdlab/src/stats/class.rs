@@ -68,6 +68,7 @@ impl Class {
             dram: mean(Part::Dram),
             controller: mean(Part::Controller),
             link: mean(Part::Link),
+            mapping: mean(Part::Mapping),
         })
     }
 }

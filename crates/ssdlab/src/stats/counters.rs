@@ -122,10 +122,16 @@ counters! {
         host_reads,
         /// Pages programmed for the host.
         host_programs,
+        /// Flash reads of translation pages (`ftl.map_cache_bytes`), in mapping units.
+        map_reads,
+        /// Units of translation pages programmed, but for those that GC moves.
+        map_programs,
         /// Flash reads of page moves.
         gc_reads,
         /// Pages moved by GC: programs, stale copies included.
         pages_moved,
+        /// Those of translation pages.
+        map_pages_moved,
         /// Moved pages that were overwritten or trimmed before their program ended.
         stale_moves,
         /// Blocks erased.

@@ -9,6 +9,7 @@ use super::array::ArrayResult;
 use super::buffer::BufferStats;
 use super::cache::CacheStats;
 use super::interface::InterfaceStats;
+use super::mapping::MappingStats;
 use super::result::{FlashResult, PreconditionReport, WarmUpResult};
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
@@ -56,7 +57,7 @@ pub struct DeviceStats {
     pub padded_units: u64,
     /// Units of programs of parity.
     pub parity_units: u64,
-    /// Flash page reads, of host and GC.
+    /// Flash page reads, of host, mapping table and GC.
     pub reads: u64,
     /// Block erases.
     pub erases: u64,
@@ -94,6 +95,8 @@ pub struct DeviceStats {
     pub cache: Option<CacheStats>,
     /// What the write buffer did, where there is one.
     pub buffer: Option<BufferStats>,
+    /// What the mapping cache did, where there is one.
+    pub mapping: Option<MappingStats>,
     /// What the host interface did, where it takes time or has limits.
     pub interface: Option<InterfaceStats>,
     /// The slack of completed requests.
@@ -138,6 +141,7 @@ impl DeviceStats {
             channel_busy_ns: [self.channel_busy_ns, other.channel_busy_ns].concat(),
             cache: self.cache.into_iter().chain(other.cache).reduce(CacheStats::joined),
             buffer: self.buffer.into_iter().chain(other.buffer).reduce(BufferStats::joined),
+            mapping: self.mapping.into_iter().chain(other.mapping).reduce(MappingStats::joined),
             interface: self.interface.into_iter().chain(other.interface).reduce(InterfaceStats::joined),
             slack: self.slack.joined(other.slack),
             counters,
@@ -177,6 +181,7 @@ impl DeviceStats {
             channel_busy_ns: times(self.channel_busy_ns, &before.channel_busy_ns),
             cache: self.cache.zip(before.cache).map(|(now, then)| now.since(&then)),
             buffer: self.buffer.zip(before.buffer).map(|(now, then)| now.since(&then)),
+            mapping: self.mapping.zip(before.mapping).map(|(now, then)| now.since(&then)),
             interface: self.interface.zip(before.interface).map(|(now, then)| now.since(&then)),
             counters: self.counters.into_iter().map(grown).collect(),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
@@ -184,11 +189,16 @@ impl DeviceStats {
         }
     }
 
+    /// Pages programmed for the mapping table, but for page moves.
+    pub(super) fn map_programs(&self) -> u64 {
+        self.mapping.map_or(0, |mapping| mapping.flash_programs)
+    }
+
     /// The flash operations.
     pub(super) fn flash(&self) -> FlashResult {
         FlashResult {
             reads: self.reads,
-            programs: self.host_programs + self.gc_programs,
+            programs: self.host_programs + self.gc_programs + self.map_programs(),
             host_programs: self.host_programs,
             gc_programs: self.gc_programs,
             erases: self.erases,

@@ -12,6 +12,7 @@ mod device;
 mod flow;
 mod interface;
 mod log;
+mod mapping;
 mod order;
 mod recorder;
 mod registry;
@@ -26,6 +27,7 @@ pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
 pub use flow::{Alone, Fairness, FlowResult};
 pub use interface::{InterfaceResult, InterfaceStats};
+pub use mapping::{MappingResult, MappingStats};
 pub use recorder::{FlowStats, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use result::{

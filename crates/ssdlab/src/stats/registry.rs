@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 35] = [
+        let groups: [(&str, &[&str], &str); 37] = [
             (
                 "",
                 &[""],
@@ -105,7 +105,7 @@ mod tests {
             (
                 "breakdown_ns.",
                 &["all.", "read.", "write."],
-                "host_queue die_queue gc bus_queue transfer array suspended dram controller link",
+                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping",
             ),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
@@ -125,6 +125,12 @@ mod tests {
             ("buffer.", &[""], "capacity units rewrites trimmed read_hits full_waits fills programs part_programs timeouts held"),
             ("fairness.", &[""], "worst worst_slowdown ratio"),
             ("interface.", &[""], "queue_full_waits passing_commands order_waits"),
+            (
+                "mapping.",
+                &[""],
+                "pages capacity hits delayed_hits misses hit_ratio unread full_waits order_waits write_backs moves_cached moves_gathered",
+            ),
+            ("mapping.", &[""], "updates flash_reads flash_programs pages_moved cached dirty pending"),
             ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands cores link_in link_out"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
             ("series.", &[""], "bin_ns bins warm_up_ns bus dies"),

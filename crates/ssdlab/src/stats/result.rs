@@ -15,6 +15,7 @@ use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
 use super::flow::{Fairness, FlowResult};
 use super::interface::InterfaceResult;
+use super::mapping::{MappingResult, MappingStats};
 use super::recorder::RequestStats;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
@@ -81,6 +82,9 @@ pub struct RunResult {
     /// The write buffer of the drive, or those of the drives of an array together. Absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferResult>,
+    /// The mapping table, where part of it is in flash only (`ftl.map_cache_bytes`). Absent where all of it is in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<MappingResult>,
     /// The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceResult>,
@@ -284,6 +288,9 @@ pub struct Breakdown {
     /// Wait for the link to the host, and transfer over it.
     #[schemars(extend("unit" = "ns"))]
     pub link: f64,
+    /// Wait for entries of the mapping table that were not in memory.
+    #[schemars(extend("unit" = "ns"))]
+    pub mapping: f64,
 }
 
 /// Bytes requested by the host per second of simulated time.
@@ -316,8 +323,8 @@ pub struct GcResult {
     /// Blocks erased.
     #[schemars(extend("unit" = "count"))]
     pub erases: u64,
-    /// Write amplification: page programs of host and GC over page programs of the host; of mapping units, padding counts as programmed.
-    /// Absent if the host programmed no page.
+    /// Write amplification: page programs of host, GC and mapping table over page programs of the host; of mapping units, padding counts as
+    /// programmed. Absent if the host programmed no page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
@@ -455,10 +462,10 @@ impl Wear {
 /// Flash operations of host and GC during the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashResult {
-    /// Page reads, of host and GC.
+    /// Page reads, of host, GC and mapping table.
     #[schemars(extend("unit" = "count"))]
     pub reads: u64,
-    /// Page programs, of host and GC; with mapping units the units that they wrote, without padding, here and below.
+    /// Page programs, of host, GC and mapping table; with mapping units the units that they wrote, without padding, here and below.
     #[schemars(extend("unit" = "count"))]
     pub programs: u64,
     /// Page programs of host writes.
@@ -594,6 +601,7 @@ impl RunResult {
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
             buffer: device.buffer.map(BufferStats::result),
+            mapping: device.mapping.map(MappingStats::result),
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
@@ -617,7 +625,7 @@ impl RunResult {
 impl GcResult {
     fn of(device: &DeviceStats, measured_ns: Ns) -> Self {
         let without_data = u128::from(device.padded_units) + u128::from(device.parity_units);
-        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs) + without_data;
+        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs) + u128::from(device.map_programs()) + without_data;
         let duration = |mean| Duration { mean, max: device.job_ns_max };
         GcResult {
             victim_source: None,

@@ -7,6 +7,7 @@
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
 //! | `buffer` | the write buffer of a drive |
+//! | `mapping` | the mapping table of a drive, where part of it is in flash only |
 //! | `interface` | the host interface of a drive: slots, processors and link |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
 //! | `watched` | statistics, checks and user-defined policies of all of them |
@@ -17,6 +18,7 @@ mod drive;
 mod front;
 mod gauged;
 mod interface;
+mod mapping;
 mod store;
 mod watched;
 
@@ -27,6 +29,8 @@ pub use array::PlantedInArray;
 pub use buffer::PlantedInBuffer;
 #[doc(hidden)]
 pub use front::PlantedInCache;
+#[doc(hidden)]
+pub use mapping::PlantedInMap;
 pub use store::Store;
 
 use std::sync::Arc;
@@ -40,12 +44,13 @@ use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::rng::Rng;
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{ArrayResult, BufferStats, CacheStats, Completion, InterfaceStats};
+use crate::stats::{ArrayResult, BufferStats, CacheStats, Completion, InterfaceStats, MappingStats};
 use crate::timeline::{Budget, Level, Recorder};
 use crate::units::Ns;
 use buffer::Buffer;
 use front::Front;
 use interface::Interface;
+use mapping::MappingCache;
 use watched::Watched;
 
 /// The storage that serves the host.
@@ -79,7 +84,8 @@ impl Storage {
     /// Storage as configured; `ftls` has the state of each drive.
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
-        let mut drives = ftls.into_iter().zip(0..).map(|(ftl, drive)| Buffer::new(config, Ssd::new(config, ftl, drive_seed(seed, drive))));
+        let ssds = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
+        let mut drives = ssds.map(|ssd| Buffer::new(config, MappingCache::new(config, ssd)));
         let cache = config.cache.is_on().then_some(config.cache.place);
         let queues = config.workload.queues_of_flows(config.host.queues);
         let plain = |drive| Interface::new(&config.host, queues.clone(), drive);
@@ -119,6 +125,11 @@ impl Storage {
     /// Statistics of the write buffers, summed over the drives; `None` without one.
     pub fn buffer_stats(&self) -> Option<BufferStats> {
         each!(self, store => store.buffer_stats())
+    }
+
+    /// Statistics of the mapping caches, summed over the drives; `None` where the table is in memory.
+    pub fn mapping_stats(&self) -> Option<MappingStats> {
+        each!(self, store => store.mapping_stats())
     }
 
     /// The write buffer of the drive holds data of a unit.
@@ -246,6 +257,19 @@ impl Storage {
         match self {
             Storage::Drive(interface) => interface.lower_mut().plant(defect),
             Storage::Cached(interface) => interface.lower_mut().lower_mut().plant(defect),
+            _ => panic!("there is an array"),
+        }
+    }
+
+    /// Plants a defect in the mapping cache of the drive.
+    ///
+    /// # Panics
+    /// If there is none, or an array.
+    #[doc(hidden)]
+    pub fn plant_in_map(&mut self, defect: PlantedInMap) {
+        match self {
+            Storage::Drive(interface) => interface.lower_mut().drive_mut().plant(defect),
+            Storage::Cached(interface) => interface.lower_mut().lower_mut().drive_mut().plant(defect),
             _ => panic!("there is an array"),
         }
     }

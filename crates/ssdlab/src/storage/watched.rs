@@ -4,11 +4,12 @@ use super::array::Array;
 use super::buffer::Buffer;
 use super::front::Front;
 use super::interface::Interface;
+use super::mapping::MappingCache;
 use super::store::Store;
 use crate::cache::CustomEviction;
 use crate::error::{Error, Result};
 use crate::ssd::Ssd;
-use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats};
+use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats, MappingStats};
 use crate::units::Ns;
 
 /// A store that can be observed.
@@ -32,6 +33,10 @@ pub trait Watched {
     }
     /// Statistics of its write buffers together; `None` without one.
     fn buffer_stats(&self) -> Option<BufferStats> {
+        None
+    }
+    /// Statistics of its mapping caches together; `None` where tables are in memory.
+    fn mapping_stats(&self) -> Option<MappingStats> {
         None
     }
     /// Statistics of its host interfaces together until `now`; `None` where they take no time and have no limits.
@@ -82,6 +87,11 @@ macro_rules! as_below {
     (@ $lower:ident $lower_mut:ident buffer) => {
         fn buffer_stats(&self) -> Option<BufferStats> {
             self.$lower().buffer_stats()
+        }
+    };
+    (@ $lower:ident $lower_mut:ident mapping) => {
+        fn mapping_stats(&self) -> Option<MappingStats> {
+            self.$lower().mapping_stats()
         }
     };
     (@ $lower:ident $lower_mut:ident interface) => {
@@ -141,7 +151,7 @@ impl Watched for Ssd {
 }
 
 impl<B: Store + Watched> Watched for Front<B> {
-    as_below!(lower, lower_mut: drives buffer interface array);
+    as_below!(lower, lower_mut: drives buffer mapping interface array);
 
     fn verify(&mut self, every_event: bool) {
         self.lower_mut().verify(every_event);
@@ -182,7 +192,7 @@ impl<B: Store + Watched> Watched for Front<B> {
 }
 
 impl<B: Store + Watched> Watched for Interface<B> {
-    as_below!(lower, lower_mut: drives cache failure buffer array warm_up);
+    as_below!(lower, lower_mut: drives cache failure buffer mapping array warm_up);
 
     fn verify(&mut self, every_event: bool) {
         self.lower_mut().verify(every_event);
@@ -204,7 +214,7 @@ impl<B: Store + Watched> Watched for Interface<B> {
 }
 
 impl Watched for Buffer {
-    as_below!(drive, drive_mut: drives failure warm_up);
+    as_below!(drive, drive_mut: drives failure mapping warm_up);
 
     fn verify(&mut self, every_event: bool) {
         Watched::verify(self.drive_mut(), every_event);
@@ -221,6 +231,28 @@ impl Watched for Buffer {
     }
 
     fn buffer_stats(&self) -> Option<BufferStats> {
+        self.stats()
+    }
+}
+
+impl Watched for MappingCache {
+    as_below!(drive, drive_mut: drives failure warm_up);
+
+    fn verify(&mut self, every_event: bool) {
+        Watched::verify(self.drive_mut(), every_event);
+        self.track_versions(every_event);
+    }
+
+    fn check(&self) -> Result<()> {
+        Watched::check(self.drive())?;
+        self.check_table()
+    }
+
+    fn describe(&self) -> String {
+        [Some(Watched::describe(self.drive())), self.describe_table()].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    fn mapping_stats(&self) -> Option<MappingStats> {
         self.stats()
     }
 }
@@ -263,6 +295,10 @@ impl<D: Store + Watched> Watched for Array<D> {
 
     fn buffer_stats(&self) -> Option<BufferStats> {
         self.members().iter().filter_map(D::buffer_stats).reduce(BufferStats::joined)
+    }
+
+    fn mapping_stats(&self) -> Option<MappingStats> {
+        self.members().iter().filter_map(D::mapping_stats).reduce(MappingStats::joined)
     }
 
     fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {

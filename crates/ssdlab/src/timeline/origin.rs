@@ -22,6 +22,12 @@ pub enum Cause {
     Update,
     /// Parity is written.
     Parity,
+    /// A translation page is read, since a request needs it.
+    MapRead,
+    /// A translation page that has changed is written, since another takes its place in memory.
+    MapWrite,
+    /// A translation page is read or written since GC has moved pages.
+    MapUpdate,
     /// A degraded read: of another drive in place of the failed one.
     Degraded,
 }
@@ -33,6 +39,7 @@ impl Cause {
             Cause::Host | Cause::Fetch => "host",
             Cause::Destage | Cause::Padding => "cache",
             Cause::Drain | Cause::Fill => "buffer",
+            Cause::MapRead | Cause::MapWrite | Cause::MapUpdate => "mapping",
             Cause::Update | Cause::Parity | Cause::Degraded => "array",
         }
     }
@@ -48,6 +55,9 @@ impl Cause {
             Cause::Fill => Some("fill"),
             Cause::Update => Some("update"),
             Cause::Parity => Some("parity"),
+            Cause::MapRead => Some("map_read"),
+            Cause::MapWrite => Some("map_write"),
+            Cause::MapUpdate => Some("map_update"),
             Cause::Degraded => Some("degraded"),
         }
     }

@@ -175,6 +175,31 @@ pub fn suspension(rng: &mut Rng, config: &mut Config) {
         pick(rng, &[(0, 0, 0), (0, 50_000, 0), (5_000, 20_000, 0), (30_000, 0, 3), (100_000, 100_001, 1), (1_000, 300_000, 2)]);
 }
 
+/// Half of the smallest drives have a part of the mapping table in flash only: of few entries for each translation page.
+pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
+    let device = &config.device;
+    let planes = device.channels * device.chips_per_channel * device.dies_per_chip * device.planes_per_die;
+    if planes > 3 || rng.chance(0.5) {
+        return;
+    }
+    let before = config.clone();
+    let page = config.map_unit_bytes() * pick(rng, &[1, 1, 1, 2, 3]);
+    config.ftl.map_page_bytes = Some(page);
+    // Eight entries or more.
+    config.ftl.map_entry_bytes = (page / pick(rng, &[8, 16, 30])).clamp(4, 512);
+    config.ftl.map_cache_bytes = u64::from(page) * pick(rng, &[1, 1, 2, 3, 5, 100]) + rng.below(u64::from(page));
+    config.ftl.map_cache_policy = pick(rng, &[MapCachePolicy::Lru, MapCachePolicy::Fifo, MapCachePolicy::Clock]);
+    config.device.blocks_per_plane += 4;
+    let drive = Capacity::of(&before).expect("a drive");
+    let planes_each = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let physical = drive.pools * u64::from(config.device.blocks_per_plane * planes_each) * drive.physical_per_block;
+    // As many pages for the host as before, so that the table takes of the blocks that have come.
+    config.device.overprovisioning = 1.0 - (drive.exported_pages as f64 + 0.5) / physical as f64;
+    if validate(config).is_err() {
+        *config = before;
+    }
+}
+
 /// Room for the units that are left over in each block, since they fill no program.
 fn room_for_programs(rng: &mut Rng, config: &mut Config) {
     if config.units_per_program() > 1 {

@@ -107,7 +107,8 @@ impl Watch {
             simulation.run_until(due).map_err(|error| error.to_string())?;
             self.instant_passed(simulation)?;
         }
-        Err(format!("goes on and on, at {} ns by now", simulation.now()))
+        let (counters, mapping) = (simulation.ssd().counters(), simulation.storage().mapping_stats());
+        Err(format!("goes on and on, at {} ns by now: {counters:?} {mapping:?}", simulation.now()))
     }
 
     fn instant_passed(&mut self, simulation: &Simulation) -> Result<(), String> {
@@ -189,7 +190,8 @@ impl Watch {
     /// Each erase gains a page at least, so that there are no more of them than pages that became invalid.
     fn gets_somewhere(&self, simulation: &Simulation) -> Result<(), String> {
         let counters = simulation.ssd().counters();
-        let invalid = self.invalid + counters.host_programs + counters.trimmed_pages + counters.stale_moves + counters.padded_units;
+        let written = counters.host_programs + counters.map_programs;
+        let invalid = self.invalid + written + counters.trimmed_pages + counters.stale_moves + counters.padded_units;
         // Of units a flash page at least.
         let gained = counters.erases * u64::from(simulation.ssd().ftl().geometry().units_per_page);
         if gained <= invalid {

@@ -2,14 +2,15 @@
 
 use super::{Below, Progress, Purpose, State};
 use crate::lists::NONE;
-use crate::ssd::Ssd;
 use crate::stats::Times;
+use crate::storage::Store;
+use crate::storage::mapping::MappingCache;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 impl State {
     /// Programs begin for all destinations where something has changed, as far as may be. Returns true if there were any of these.
-    pub(super) fn drain(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+    pub(super) fn drain(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
         let mut any = false;
         while let Some(destination) = self.entries.next_noted() {
             any = true;
@@ -39,7 +40,7 @@ impl State {
     }
 
     /// The first so many units are whole, or nothing is known of the rest. If not, the rest is read.
-    fn is_ready(&mut self, now: Ns, destination: u32, count: u32, drive: &mut Ssd) -> bool {
+    fn is_ready(&mut self, now: Ns, destination: u32, count: u32, drive: &mut MappingCache) -> bool {
         let mut parts = std::mem::take(&mut self.chosen);
         parts.extend(self.entries.first_of(destination, count).filter(|&entry| !self.skips_rest && self.needs_rest(entry, drive)));
         let ready = parts.is_empty();
@@ -51,7 +52,7 @@ impl State {
     }
 
     /// The first so many units go with one program.
-    fn send(&mut self, now: Ns, destination: u32, count: u32, drive: &mut Ssd) {
+    fn send(&mut self, now: Ns, destination: u32, count: u32, drive: &mut MappingCache) {
         let mut units = std::mem::take(&mut self.chosen);
         let (part, waited) = (count < self.program_units, !self.is_idle(destination));
         let first = self.entries.send(destination, count);
@@ -99,7 +100,7 @@ impl State {
     }
 
     /// The drive has completed requests. Returns true if there are any.
-    pub(super) fn take_completions(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+    pub(super) fn take_completions(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
         let any = !ended.is_empty();

@@ -21,6 +21,7 @@ mod table;
 use std::collections::VecDeque;
 
 use super::Store;
+use super::mapping::MappingCache;
 use crate::cache::{Groups, Targets};
 use crate::config::{Config, Drain, PartialWrite};
 use crate::error::{Error, Result};
@@ -28,7 +29,6 @@ use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
 use crate::slab::Slab;
-use crate::ssd::Ssd;
 use crate::stats::{BufferStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
@@ -105,7 +105,7 @@ pub enum PlantedInBuffer {
 
 /// A drive behind a write buffer.
 pub struct Buffer {
-    drive: Ssd,
+    drive: MappingCache,
     /// `None`: there is no buffer, and requests pass straight.
     state: Option<Box<State>>,
 }
@@ -154,18 +154,18 @@ struct State {
 
 impl Buffer {
     /// A write buffer as configured in front of `drive`.
-    pub fn new(config: &Config, drive: Ssd) -> Self {
+    pub fn new(config: &Config, drive: MappingCache) -> Self {
         let state = config.buffer.is_on().then(|| Box::new(State::new(config, &drive)));
         Buffer { drive, state }
     }
 
     /// The drive.
-    pub fn drive(&self) -> &Ssd {
+    pub fn drive(&self) -> &MappingCache {
         &self.drive
     }
 
     /// The drive, to change how it is observed.
-    pub fn drive_mut(&mut self) -> &mut Ssd {
+    pub fn drive_mut(&mut self) -> &mut MappingCache {
         &mut self.drive
     }
 
@@ -259,7 +259,7 @@ impl Buffer {
 }
 
 impl State {
-    fn new(config: &Config, drive: &Ssd) -> Self {
+    fn new(config: &Config, drive: &MappingCache) -> Self {
         let geometry = drive.ftl().geometry();
         let unit_bytes = geometry.page_bytes;
         let capacity = config.buffer_units().min(u64::from(geometry.exported_pages)) as u32;

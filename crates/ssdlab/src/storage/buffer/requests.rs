@@ -5,14 +5,15 @@ use crate::blocked::{Blocked, Served};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
 use crate::sched::{Change, SCATTERED};
-use crate::ssd::Ssd;
 use crate::stats::{Completion, Times};
+use crate::storage::Store;
+use crate::storage::mapping::MappingCache;
 use crate::timeline::{Cause, Origin};
 use crate::units::{Lpn, Ns};
 
 impl State {
     /// A request of the host arrives.
-    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut Ssd) {
+    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
         let sequential = self.is_sequential(&request);
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
         let (first, end) = self.units_of(&request);
@@ -87,7 +88,7 @@ impl State {
     }
 
     /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them. Returns true if anything has.
-    pub(super) fn admit(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+    pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
         let mut any = false;
         while let Some((place, next)) = self.outside.front() {
             let blocked = match self.requests[place].request.kind {
@@ -110,7 +111,7 @@ impl State {
     }
 
     /// A request comes in that need not wait for others.
-    fn enter(&mut self, now: Ns, place: u32, first: u32, drive: &mut Ssd) {
+    fn enter(&mut self, now: Ns, place: u32, first: u32, drive: &mut MappingCache) {
         match self.requests[place].request.kind {
             RequestKind::Read => self.read(now, place, false, drive),
             RequestKind::Write => {
@@ -124,7 +125,7 @@ impl State {
     }
 
     /// The units of a write, from `from` on, come into the buffer. Returns the first for which there is no room.
-    fn write(&mut self, now: Ns, place: u32, from: u32, drive: &Ssd) -> Option<u32> {
+    fn write(&mut self, now: Ns, place: u32, from: u32, drive: &MappingCache) -> Option<u32> {
         let end = self.units_of(&self.requests[place].request).1;
         for unit in from..end {
             if !self.put(now, place, unit, drive) {
@@ -138,7 +139,7 @@ impl State {
     }
 
     /// A unit of a write comes into the buffer, unless that is full.
-    fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &Ssd) -> bool {
+    fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &MappingCache) -> bool {
         let HostRequest { version, request, .. } = self.requests[place];
         let bytes = self.bytes_in(place, unit);
         let present = self.entries.of_unit(unit);
@@ -171,12 +172,12 @@ impl State {
     }
 
     /// Where a unit goes.
-    fn destination_of(&self, unit: u32, drive: &Ssd) -> u32 {
+    fn destination_of(&self, unit: u32, drive: &MappingCache) -> u32 {
         if self.dynamic { 0 } else { drive.ftl().geometry().static_pool(Lpn(unit)).0 }
     }
 
     /// A read finds its units in the buffer, or goes on to the drive. `passes`: it has not waited for older requests.
-    fn read(&mut self, now: Ns, place: u32, passes: bool, drive: &mut Ssd) {
+    fn read(&mut self, now: Ns, place: u32, passes: bool, drive: &mut MappingCache) {
         self.requests[place].entered = now;
         let (first, end) = self.units_of(&self.requests[place].request);
         let (mut hits, mut missing) = (false, first);
@@ -205,11 +206,11 @@ impl State {
     }
 
     /// The drive has bytes of an entry's unit that the entry has not.
-    pub(super) fn needs_rest(&self, entry: u32, drive: &Ssd) -> bool {
+    pub(super) fn needs_rest(&self, entry: u32, drive: &MappingCache) -> bool {
         !self.entries.is_whole(entry) && drive.has_data(Lpn(self.entries.get(entry).unit))
     }
 
-    fn wait_for_rest(&mut self, now: Ns, place: u32, entry: u32, drive: &mut Ssd) {
+    fn wait_for_rest(&mut self, now: Ns, place: u32, entry: u32, drive: &mut MappingCache) {
         self.fill(now, entry, drive);
         self.requests[place].pending += 1;
         let next = self.entries.get(entry).readers;
@@ -217,7 +218,7 @@ impl State {
     }
 
     /// The drive reads these units of a read.
-    fn read_below(&mut self, now: Ns, place: u32, units: std::ops::Range<u32>, drive: &mut Ssd) {
+    fn read_below(&mut self, now: Ns, place: u32, units: std::ops::Range<u32>, drive: &mut MappingCache) {
         if units.is_empty() {
             return;
         }
@@ -233,7 +234,7 @@ impl State {
     }
 
     /// The rest of an entry's unit is read, unless it is being read.
-    pub(super) fn fill(&mut self, now: Ns, entry: u32, drive: &mut Ssd) {
+    pub(super) fn fill(&mut self, now: Ns, entry: u32, drive: &mut MappingCache) {
         if std::mem::replace(&mut self.entries.get_mut(entry).filling, true) {
             return;
         }
@@ -275,7 +276,7 @@ impl State {
         self.entries.note(destination);
     }
 
-    fn trim(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+    fn trim(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
         let HostRequest { request, origin, .. } = self.requests[place];
         self.requests[place].entered = now;
         let (first, end) = inner_units(&request, self.unit_bytes);

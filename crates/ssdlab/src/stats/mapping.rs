@@ -1,0 +1,172 @@
+//! What the mapping caches of drives did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::result::ratio;
+
+/// Counts of a mapping cache, or of those of an array's drives together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MappingStats {
+    /// Translation pages of the table.
+    pub pages: u64,
+    /// Translation pages for which there is memory.
+    pub capacity: u64,
+    /// Translation pages in memory now, and those of them that flash does not have as they are.
+    pub cached: u64,
+    /// See `cached`.
+    pub dirty: u64,
+    /// Moves of GC whose entries are to be changed in flash now.
+    pub pending: u64,
+    /// Uses of translation pages in memory.
+    pub hits: u64,
+    /// Those of pages that were still being read.
+    pub delayed_hits: u64,
+    /// Uses of others.
+    pub misses: u64,
+    /// Those that needed no read.
+    pub unread: u64,
+    /// Commands that waited since the page to be replaced was not there itself.
+    pub full_waits: u64,
+    /// Commands that waited for older ones of the same units.
+    pub order_waits: u64,
+    /// Replaced pages that were written.
+    pub write_backs: u64,
+    /// Moves of GC whose entry was changed in memory.
+    pub moves_cached: u64,
+    /// Moves of GC whose translation page was to be changed in flash already.
+    pub moves_gathered: u64,
+    /// Translation pages that were changed in flash because of moves.
+    pub updates: u64,
+    /// Flash reads, in mapping units.
+    pub flash_reads: u64,
+    /// Programs, in mapping units.
+    pub flash_programs: u64,
+    /// Page moves.
+    pub pages_moved: u64,
+}
+
+impl MappingStats {
+    /// Those of two drives together.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        self.with(&other, |a, b| a + b, |a, b| a + b)
+    }
+
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(self, before: &Self) -> Self {
+        self.with(before, |a, _| a, |a, b| a - b)
+    }
+
+    fn with(self, other: &Self, state: fn(u64, u64) -> u64, count: fn(u64, u64) -> u64) -> Self {
+        MappingStats {
+            pages: state(self.pages, other.pages),
+            capacity: state(self.capacity, other.capacity),
+            cached: state(self.cached, other.cached),
+            dirty: state(self.dirty, other.dirty),
+            pending: state(self.pending, other.pending),
+            hits: count(self.hits, other.hits),
+            delayed_hits: count(self.delayed_hits, other.delayed_hits),
+            misses: count(self.misses, other.misses),
+            unread: count(self.unread, other.unread),
+            full_waits: count(self.full_waits, other.full_waits),
+            order_waits: count(self.order_waits, other.order_waits),
+            write_backs: count(self.write_backs, other.write_backs),
+            moves_cached: count(self.moves_cached, other.moves_cached),
+            moves_gathered: count(self.moves_gathered, other.moves_gathered),
+            updates: count(self.updates, other.updates),
+            flash_reads: count(self.flash_reads, other.flash_reads),
+            flash_programs: count(self.flash_programs, other.flash_programs),
+            pages_moved: count(self.pages_moved, other.pages_moved),
+        }
+    }
+
+    /// As the result has it.
+    pub(super) fn result(self) -> MappingResult {
+        MappingResult {
+            pages: self.pages,
+            capacity: self.capacity,
+            hits: self.hits,
+            delayed_hits: self.delayed_hits,
+            misses: self.misses,
+            hit_ratio: ratio(self.hits.into(), u128::from(self.hits) + u128::from(self.misses)),
+            unread: self.unread,
+            full_waits: self.full_waits,
+            order_waits: self.order_waits,
+            write_backs: self.write_backs,
+            moves_cached: self.moves_cached,
+            moves_gathered: self.moves_gathered,
+            updates: self.updates,
+            flash_reads: self.flash_reads,
+            flash_programs: self.flash_programs,
+            pages_moved: self.pages_moved,
+            cached: self.cached,
+            dirty: self.dirty,
+            pending: self.pending,
+        }
+    }
+}
+
+/// The mapping table of a drive that is partly in flash only, or those of an array's drives together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MappingResult {
+    /// Translation pages of the table.
+    #[schemars(extend("unit" = "translation pages"))]
+    pub pages: u64,
+    /// Translation pages for which there is memory.
+    #[schemars(extend("unit" = "translation pages"))]
+    pub capacity: u64,
+    /// Uses of translation pages in memory, those still being read included. A command uses each translation page once.
+    #[schemars(extend("unit" = "count"))]
+    pub hits: u64,
+    /// Hits of translation pages that were still being read for another command.
+    #[schemars(extend("unit" = "count"))]
+    pub delayed_hits: u64,
+    /// Uses of translation pages that were not in memory.
+    #[schemars(extend("unit" = "count"))]
+    pub misses: u64,
+    /// Hits as a share of all uses. Absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub hit_ratio: Option<f64>,
+    /// Misses that needed no flash read: the translation page had never been written, or all of its entries were changed.
+    #[schemars(extend("unit" = "count"))]
+    pub unread: u64,
+    /// Misses that waited since the translation page to be replaced was itself still being read or waited for.
+    #[schemars(extend("unit" = "count"))]
+    pub full_waits: u64,
+    /// Commands that waited for an older one of the same units, which waited for a translation page.
+    #[schemars(extend("unit" = "count"))]
+    pub order_waits: u64,
+    /// Translation pages that were replaced and written, since they had changed.
+    #[schemars(extend("unit" = "count"))]
+    pub write_backs: u64,
+    /// Page moves of GC whose entry was changed in memory.
+    #[schemars(extend("unit" = "count"))]
+    pub moves_cached: u64,
+    /// Page moves of GC whose entry was changed in flash together with others of its translation page.
+    #[schemars(extend("unit" = "count"))]
+    pub moves_gathered: u64,
+    /// Translation pages that were read and written in flash because of page moves of GC.
+    #[schemars(extend("unit" = "count"))]
+    pub updates: u64,
+    /// Flash reads of translation pages, those of page moves excluded; in mapping units, here and below.
+    #[schemars(extend("unit" = "count"))]
+    pub flash_reads: u64,
+    /// Programs of translation pages, those of page moves excluded.
+    #[schemars(extend("unit" = "count"))]
+    pub flash_programs: u64,
+    /// Page moves of translation pages, which `gc.pages_moved` counts too.
+    #[schemars(extend("unit" = "count"))]
+    pub pages_moved: u64,
+    /// Translation pages in memory at the end of the run.
+    #[schemars(extend("unit" = "translation pages"))]
+    pub cached: u64,
+    /// Those of them that had changed since they were read or written.
+    #[schemars(extend("unit" = "translation pages"))]
+    pub dirty: u64,
+    /// Translation pages whose change in flash, because of page moves, had not begun.
+    #[schemars(extend("unit" = "translation pages"))]
+    pub pending: u64,
+}

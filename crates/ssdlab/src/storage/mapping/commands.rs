@@ -1,0 +1,327 @@
+//! Commands at the mapping table: each uses the translation pages of its units one after the other, waits until all of them have been there,
+//! and goes on to the drive.
+
+use std::ops::Range;
+
+use super::pages::Progress;
+use super::{PlantedInMap, Purpose, State};
+use crate::blocked::Blocked;
+use crate::lists::NONE;
+use crate::request::{Request, RequestKind};
+use crate::ssd::Ssd;
+use crate::stats::{Completion, Times};
+use crate::timeline::Origin;
+use crate::units::Ns;
+
+/// A command that is outstanding.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) request: Request,
+    index: u64,
+    /// Commands that came before it.
+    number: u64,
+    /// It writes sectors of its unit that do not follow each other.
+    scattered: bool,
+    sequential: bool,
+    pub(super) origin: Origin,
+    /// Its units, if they need not follow each other, and the translation pages of these; else nothing.
+    units: Vec<u32>,
+    pages: Vec<u32>,
+    /// The translation pages that it has not used: their numbers, or their places in `pages`.
+    left: Range<u32>,
+    /// Translation pages that it waits for, and older commands of the same units.
+    missing: u32,
+    behind: u32,
+    /// It has used all of its translation pages.
+    entered: bool,
+    /// It has gone on to the drive, after so long.
+    pub(super) passed: bool,
+    waited: Ns,
+    /// It has been counted that the page to be replaced was not there.
+    held: bool,
+}
+
+/// A command that waits for a translation page, and the next that does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiter {
+    pub(super) command: u32,
+    pub(super) next: u32,
+}
+
+impl Command {
+    /// It changes entries.
+    fn changes(&self) -> bool {
+        matches!(self.request.kind, RequestKind::Write | RequestKind::Trim)
+    }
+}
+
+impl State {
+    /// A command arrives.
+    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
+        let sequential = self.is_sequential(&request);
+        let command = Command { sequential, scattered, ..self.arriving(now, index, request) };
+        let units = self.units_of(&command);
+        let left = if units.is_empty() { 0..0 } else { self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1 };
+        let place = self.commands.insert(Command { left, ..command });
+        self.door.push_back(place);
+    }
+
+    /// The same for a write of whole units that need not follow each other.
+    pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+        let length = u64::from(self.unit_bytes) * units.len() as u64;
+        let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
+        let mut command = self.arriving(now, index, request);
+        command.units = self.spare.pop().unwrap_or_default();
+        command.pages = self.spare.pop().unwrap_or_default();
+        command.units.extend_from_slice(units);
+        for &unit in units {
+            let page = self.table.page_of(unit);
+            if !command.pages.contains(&page) {
+                command.pages.push(page);
+            }
+        }
+        command.left = 0..command.pages.len() as u32;
+        let place = self.commands.insert(command);
+        self.door.push_back(place);
+    }
+
+    fn arriving(&mut self, now: Ns, index: u64, request: Request) -> Command {
+        self.came += 1;
+        Command {
+            request: Request { arrival_ns: now, ..request },
+            index,
+            number: self.came,
+            scattered: false,
+            sequential: false,
+            origin: self.next_origin.take().unwrap_or(Origin::host(index)),
+            units: Vec::new(),
+            pages: Vec::new(),
+            left: 0..0,
+            missing: 0,
+            behind: 0,
+            entered: false,
+            passed: false,
+            waited: 0,
+            held: false,
+        }
+    }
+
+    fn is_sequential(&mut self, request: &Request) -> bool {
+        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
+        let sequential = data && self.last_end == Some(request.offset);
+        if data {
+            self.last_end = Some(request.offset + request.length);
+        }
+        sequential
+    }
+
+    /// The units whose entries a command needs, if they follow each other: of a trim those that lie wholly inside it.
+    fn units_of(&self, command: &Command) -> Range<u32> {
+        let (unit, Request { offset, length, kind, .. }) = (u64::from(self.unit_bytes), command.request);
+        let (first, end) = match kind {
+            RequestKind::Flush => (0, 0),
+            RequestKind::Trim => (offset.div_ceil(unit), (offset + length) / unit),
+            RequestKind::Read | RequestKind::Write => (offset / unit, (offset + length).div_ceil(unit)),
+        };
+        first as u32..end.max(first) as u32
+    }
+
+    /// A command needs the entry of this unit.
+    fn uses(&self, command: &Command, unit: u32) -> bool {
+        if command.units.is_empty() { self.units_of(command).contains(&unit) } else { command.units.contains(&unit) }
+    }
+
+    /// The order of two commands could change what is read.
+    fn conflict(&self, a: &Command, b: &Command) -> bool {
+        if !a.changes() && !b.changes() {
+            return false;
+        }
+        if !a.units.is_empty() {
+            return a.units.iter().any(|&unit| self.uses(b, unit));
+        }
+        if !b.units.is_empty() {
+            return b.units.iter().any(|&unit| self.uses(a, unit));
+        }
+        let (a, b) = (self.units_of(a), self.units_of(b));
+        a.start < b.end && b.start < a.end
+    }
+
+    /// The youngest command that changes a unit and has not reached the drive writes it, or trims it; `None` if there is none.
+    pub(super) fn writes_before_the_drive(&self, unit: u32) -> Option<bool> {
+        let outside = self.commands.iter().filter(|(_, command)| !command.passed && command.changes() && self.uses(command, unit));
+        outside.max_by_key(|(_, command)| command.number).map(|(_, command)| command.request.kind == RequestKind::Write)
+    }
+
+    /// Commands use their translation pages, in order of arrival. Returns true if any command has used all of its own.
+    pub(super) fn open_door(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+        let mut any = false;
+        while let Some(&place) = self.door.front() {
+            while let Some(page) = self.next_page(place) {
+                if !self.use_page(now, place, page, drive) {
+                    let held = std::mem::replace(&mut self.commands[place].held, true);
+                    self.stats.full_waits += u64::from(!held);
+                    return any;
+                }
+                let command = &mut self.commands[place];
+                (command.left.start, command.held) = (command.left.start + 1, false);
+            }
+            self.door.pop_front();
+            self.enter(now, place, drive);
+            any = true;
+        }
+        any
+    }
+
+    /// The next translation page of a command.
+    fn next_page(&self, place: u32) -> Option<u32> {
+        let Command { left, pages, .. } = &self.commands[place];
+        let next = Some(left.start).filter(|_| !left.is_empty())?;
+        Some(if pages.is_empty() { next } else { pages[next as usize] })
+    }
+
+    /// A command uses a translation page. Returns false, with nothing changed, if there is no memory for it now.
+    fn use_page(&mut self, now: Ns, place: u32, page: u32, drive: &mut Ssd) -> bool {
+        let changes = self.commands[place].changes();
+        let mut slot = self.pages.slot_of(page);
+        if slot == NONE {
+            let Some(chosen) = self.pages.choose() else { return false };
+            self.stats.misses += 1;
+            slot = chosen;
+            self.bring(now, slot, page, place, drive);
+        } else {
+            self.stats.hits += 1;
+            self.stats.delayed_hits += u64::from(self.pages.get(slot).progress != Progress::Ready);
+            self.pages.touch(slot);
+        }
+        if changes {
+            self.change(slot);
+        }
+        if self.pages.get(slot).progress != Progress::Ready {
+            self.wait_for(slot, place);
+        }
+        true
+    }
+
+    /// An entry of a translation page in memory changes.
+    pub(super) fn change(&mut self, slot: u32) {
+        let slot = self.pages.get_mut(slot);
+        slot.dirty = true;
+        let page = slot.page;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.changed(page);
+        }
+    }
+
+    /// All entries of a translation page are changed by a command.
+    pub(super) fn is_whole(&self, place: u32, page: u32) -> bool {
+        let command = &self.commands[place];
+        let (units, all) = (self.units_of(command), self.table.mapped_by(page));
+        command.changes() && command.units.is_empty() && units.start <= all.start && all.end <= units.end
+    }
+
+    fn wait_for(&mut self, slot: u32, place: u32) {
+        let waiter = self.waiters.insert(Waiter { command: place, next: NONE });
+        let (first, last) = self.pages.get(slot).waiters;
+        if last != NONE {
+            self.waiters[last].next = waiter;
+        }
+        self.pages.get_mut(slot).waiters = (if first == NONE { waiter } else { first }, waiter);
+        self.commands[place].missing += 1;
+    }
+
+    /// The commands that wait for a translation page have it.
+    pub(super) fn serve_waiters(&mut self, now: Ns, slot: u32, drive: &mut Ssd) {
+        let (mut waiter, _) = std::mem::replace(&mut self.pages.get_mut(slot).waiters, (NONE, NONE));
+        while waiter != NONE {
+            let Waiter { command, next } = self.waiters[waiter];
+            self.waiters.remove(waiter);
+            waiter = next;
+            self.commands[command].missing -= 1;
+            self.go_on_if_free(now, command, drive);
+        }
+    }
+
+    /// A command has used all of its translation pages: it goes on, unless it waits for one, or for an older command of the same units.
+    fn enter(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+        let command = &self.commands[place];
+        let ordered = self.planted != Some(PlantedInMap::ForgetsOrder);
+        let behind = self.waiting.iter().filter(|&&older| ordered && self.conflict(&self.commands[older], command)).count() as u32;
+        self.stats.order_waits += u64::from(behind > 0);
+        let command = &mut self.commands[place];
+        (command.behind, command.entered) = (behind, true);
+        if command.missing == 0 && behind == 0 {
+            return self.go_on(now, place, drive);
+        }
+        self.waiting.push_back(place);
+    }
+
+    /// A command that may have waited goes on if it need not wait any longer, and those that have waited for it.
+    fn go_on_if_free(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+        let mut free = vec![place];
+        while let Some(place) = free.pop() {
+            let Command { missing, behind, entered, passed, .. } = self.commands[place];
+            // It may have followed several, and be here for each.
+            if missing > 0 || behind > 0 || !entered || passed {
+                continue;
+            }
+            let at = self.waiting.iter().position(|&waits| waits == place).expect("it waits");
+            self.waiting.remove(at);
+            self.go_on(now, place, drive);
+            if self.planted == Some(PlantedInMap::ForgetsOrder) {
+                continue;
+            }
+            let follows = |&younger: &u32| self.conflict(&self.commands[place], &self.commands[younger]);
+            let followers: Vec<u32> = self.waiting.iter().skip(at).copied().filter(follows).collect();
+            followers.iter().for_each(|&younger| self.commands[younger].behind -= 1);
+            // The oldest is on top.
+            free.extend(followers.into_iter().rev());
+        }
+    }
+
+    /// A command goes on to the drive.
+    fn go_on(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
+        self.check_order(place);
+        let below = self.below.insert(Purpose::Serves(place));
+        let command = &mut self.commands[place];
+        (command.passed, command.waited) = (true, now - command.request.arrival_ns);
+        let request = Request { arrival_ns: now, ..command.request };
+        drive.next_request_is(command.origin);
+        if !command.units.is_empty() {
+            drive.accept_units(now, below.into(), &command.units, request.high_priority);
+        } else if command.scattered {
+            drive.accept_scattered(now, below.into(), request);
+        } else {
+            drive.accept(now, below.into(), request);
+        }
+        self.passed = true;
+    }
+
+    /// Verify mode: no older command of the same units may be behind.
+    fn check_order(&mut self, place: u32) {
+        if self.shadow.is_none() {
+            return;
+        }
+        let command = &self.commands[place];
+        let is_passed = |other: &Command| !other.passed && other.number < command.number && self.conflict(other, command);
+        let passed = self.commands.iter().find(|(_, other)| is_passed(other)).map(|(_, other)| other.index);
+        if let (Some(older), Some(shadow)) = (passed, &mut self.shadow) {
+            shadow.note(format!("a command of the same units as command {older} goes on before it, though it came later"));
+        }
+    }
+
+    /// The drive has completed a command.
+    pub(super) fn complete(&mut self, now: Ns, place: u32, mut times: Times) {
+        let command = &mut self.commands[place];
+        if command.waited > 0 {
+            times.wait(Blocked::TranslationPage, command.waited);
+        }
+        self.completions.push(Completion::of(&command.request, command.index, command.sequential, now, &times));
+        for mut list in [std::mem::take(&mut command.units), std::mem::take(&mut command.pages)] {
+            if list.capacity() > 0 {
+                list.clear();
+                self.spare.push(list);
+            }
+        }
+        self.commands.remove(place);
+    }
+}

@@ -1,0 +1,445 @@
+//! The mapping table of a drive, where there is memory for a part of it only: translation pages are in flash, and some of them in memory.
+//! docs/model.md, section Mapping cache.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `commands` | a command comes in, uses its translation pages, waits for them, goes on to the drive |
+//! | `pages` | the translation pages in memory, and which is replaced |
+//! | `transfers` | translation pages are read and written back |
+//! | `updates` | entries of pages that GC has moved are changed in flash |
+//! | `shadow` | verify mode: versions of translation pages |
+
+mod commands;
+mod pages;
+mod shadow;
+mod transfers;
+mod updates;
+
+use std::collections::VecDeque;
+
+use super::Store;
+use crate::cache::{Groups, Targets};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::ftl::Ftl;
+use crate::geometry::MapPages;
+use crate::memory::{self, Exhausted};
+use crate::request::Request;
+use crate::slab::Slab;
+use crate::ssd::Ssd;
+use crate::stats::{Completion, MappingStats};
+use crate::timeline::Origin;
+use crate::units::{Lpn, Ns};
+use commands::{Command, Waiter};
+use pages::Pages;
+use shadow::Shadow;
+use updates::Updates;
+
+/// The purpose of a request to the drive.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    /// Serves a command.
+    Serves(u32),
+    /// Reads the translation page of a slot.
+    Reads(u32),
+    /// Writes the translation page that the one of a slot replaces.
+    WritesBack(u32),
+    /// Reads a translation page, to change entries of pages that GC has moved.
+    ReadsForUpdate(u32),
+    /// Writes it.
+    WritesUpdate(u32),
+}
+
+/// A planted defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlantedInMap {
+    /// A translation page that has changed is replaced without being written.
+    DropsDirtyPages,
+    /// Entries of pages that GC has moved are not changed in flash.
+    ForgetsMoves,
+    /// Commands do not wait for older ones of the same units.
+    ForgetsOrder,
+}
+
+/// A drive behind its mapping table.
+pub struct MappingCache {
+    drive: Ssd,
+    /// `None`: all of the table is in memory, and requests pass straight.
+    state: Option<Box<State>>,
+}
+
+/// What is kept where part of the table is in flash only.
+struct State {
+    table: MapPages,
+    unit_bytes: u32,
+    pages: Pages,
+    /// By translation page: flash has it, or it is on its way there.
+    written: Vec<bool>,
+    commands: Slab<u32, Command>,
+    /// Commands that have come, which numbers them.
+    came: u64,
+    /// Commands that have not used all of their translation pages yet, oldest first.
+    door: VecDeque<u32>,
+    /// Those that have, and wait, oldest first.
+    waiting: VecDeque<u32>,
+    waiters: Slab<u32, Waiter>,
+    below: Slab<u32, Purpose>,
+    updates: Updates,
+    /// The drive has got a request since this was asked last.
+    passed: bool,
+    /// Where the request before ended, by which sequential ones are known.
+    last_end: Option<u64>,
+    next_origin: Option<Origin>,
+    completions: Vec<Completion>,
+    /// Reused from call to call.
+    ended: Vec<Completion>,
+    moved: Vec<Lpn>,
+    padded: Vec<(u64, u32)>,
+    spare: Vec<Vec<u32>>,
+    stats: MappingStats,
+    shadow: Option<Shadow>,
+    checks_every_event: bool,
+    planted: Option<PlantedInMap>,
+}
+
+impl MappingCache {
+    /// A mapping table as configured in front of `drive`.
+    pub fn new(config: &Config, drive: Ssd) -> Self {
+        let state = config.caches_map().then(|| Box::new(State::new(config, &drive)));
+        MappingCache { drive, state }
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Ssd {
+        &self.drive
+    }
+
+    /// The drive, to change how it is observed.
+    pub fn drive_mut(&mut self) -> &mut Ssd {
+        &mut self.drive
+    }
+
+    /// The translation layer of the drive.
+    pub fn ftl(&self) -> &Ftl {
+        self.drive.ftl()
+    }
+
+    /// Where a page is written does not follow from its address.
+    pub fn allocates_dynamically(&self) -> bool {
+        self.drive.allocates_dynamically()
+    }
+
+    /// A page has been written, or is about to be by a request that has come, and not trimmed since.
+    pub fn has_data(&self, lpn: Lpn) -> bool {
+        let on_its_way = self.state.as_deref().and_then(|state| state.writes_before_the_drive(lpn.0));
+        on_its_way.unwrap_or_else(|| self.drive.has_data(lpn))
+    }
+
+    /// What it did; `None` where all of the table is in memory.
+    pub fn stats(&self) -> Option<MappingStats> {
+        let state = self.state.as_deref()?;
+        let flash = self.drive.counters();
+        let (cached, dirty) = state.pages.in_use();
+        Some(MappingStats {
+            pages: state.table.count().into(),
+            capacity: state.pages.capacity() as u64,
+            cached,
+            dirty,
+            pending: state.updates.pending(),
+            flash_reads: flash.map_reads,
+            flash_programs: flash.map_programs,
+            pages_moved: flash.map_pages_moved,
+            ..state.stats
+        })
+    }
+
+    /// Outstanding commands, for the watchdog's report; `None` where all of the table is in memory.
+    pub fn describe_table(&self) -> Option<String> {
+        let state = self.state.as_deref()?;
+        Some(format!(
+            "mapping cache: {} commands are outstanding, {} of them have not used all of their translation pages and {} wait; {} translation \
+             pages are being changed in flash, and {} are to be; {} requests to the drive are outstanding",
+            state.commands.len(),
+            state.door.len(),
+            state.waiting.len(),
+            state.updates.in_flight(),
+            state.updates.pending(),
+            state.below.len()
+        ))
+    }
+
+    /// Verify mode: tracks the version of every translation page during the run; with `every_event` it recounts after each event.
+    pub fn track_versions(&mut self, every_event: bool) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.shadow = Some(Shadow::new(state.table.count()));
+            state.checks_every_event = every_event;
+        }
+    }
+
+    /// Recounts the redundant state.
+    ///
+    /// # Errors
+    /// The first contradiction found, during the run or now.
+    pub fn check_table(&self) -> Result<()> {
+        let Some(state) = self.state.as_deref() else { return Ok(()) };
+        state.recount(&self.drive).map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
+    }
+
+    /// Plants a defect.
+    ///
+    /// # Panics
+    /// If all of the table is in memory.
+    pub fn plant(&mut self, defect: PlantedInMap) {
+        self.state.as_deref_mut().expect("part of the table is in flash only").planted = Some(defect);
+    }
+
+    /// Accepts a write of whole units that need not follow each other.
+    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+        match self.state.as_deref_mut() {
+            None => self.drive.accept_units(now, index, units, high_priority),
+            Some(state) => {
+                state.take_units(now, index, units, high_priority);
+                self.settle(now);
+            }
+        }
+    }
+
+    /// Sets the origin of the next request, for the timeline.
+    pub fn next_request_is(&mut self, origin: Origin) {
+        match self.state.as_deref_mut() {
+            None => self.drive.next_request_is(origin),
+            Some(state) => state.next_origin = Some(origin),
+        }
+    }
+
+    fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
+        match self.state.as_deref_mut() {
+            Some(state) => {
+                state.take(now, index, request, scattered);
+                self.settle(now);
+            }
+            None if scattered => self.drive.accept_scattered(now, index, request),
+            None => self.drive.accept(now, index, request),
+        }
+    }
+
+    /// Does all that can be done at this instant. Returns whether the drive has got requests.
+    fn settle(&mut self, now: Ns) -> bool {
+        let Some(state) = self.state.as_deref_mut() else { return false };
+        loop {
+            // Requests whose programs had padding are known until their completion is taken.
+            state.note_padding(&mut self.drive);
+            let mut any = state.take_completions(now, &mut self.drive);
+            any |= state.note_moves(&mut self.drive);
+            any |= state.open_door(now, &mut self.drive);
+            any |= state.begin_updates(now, &mut self.drive);
+            if !any {
+                state.check_if_verifying(&self.drive);
+                return std::mem::take(&mut state.passed);
+            }
+        }
+    }
+}
+
+impl State {
+    fn new(config: &Config, drive: &Ssd) -> Self {
+        let geometry = drive.ftl().geometry();
+        let table = MapPages::new(config, geometry);
+        let units_each = table.units_of(0).len() as u32;
+        let room = config.ftl.map_cache_bytes / u64::from(config.map_page_bytes());
+        let capacity = room.min(table.count().into()) as u32;
+        State {
+            table,
+            unit_bytes: geometry.page_bytes,
+            pages: Pages::new(config.ftl.map_cache_policy, capacity, table.count()),
+            written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
+            commands: Slab::default(),
+            came: 0,
+            door: VecDeque::new(),
+            waiting: VecDeque::new(),
+            waiters: Slab::default(),
+            below: Slab::default(),
+            updates: Updates::new(table.count(), geometry.dies, units_each),
+            passed: false,
+            last_end: None,
+            next_origin: None,
+            completions: Vec::new(),
+            ended: Vec::new(),
+            moved: Vec::new(),
+            padded: Vec::new(),
+            spare: Vec::new(),
+            stats: MappingStats::default(),
+            shadow: None,
+            checks_every_event: false,
+            planted: None,
+        }
+    }
+
+    /// The drive has completed requests. Returns true if there are any.
+    fn take_completions(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+        let mut ended = std::mem::take(&mut self.ended);
+        drive.drain_completions(&mut ended);
+        let any = !ended.is_empty();
+        for completion in ended.drain(..) {
+            let place = completion.index as u32;
+            let purpose = self.below[place];
+            self.below.remove(place);
+            match purpose {
+                Purpose::Serves(command) => self.complete(now, command, completion.times),
+                Purpose::Reads(slot) => self.is_there(now, slot, drive),
+                Purpose::WritesBack(slot) => self.read(now, slot, drive),
+                Purpose::ReadsForUpdate(page) => self.write_update(now, page, drive),
+                Purpose::WritesUpdate(page) => self.updates.ended(page),
+            }
+        }
+        self.ended = ended;
+        any
+    }
+
+    fn recount(&self, drive: &Ssd) -> std::result::Result<(), String> {
+        self.pages.check()?;
+        self.updates.check()?;
+        let outside = self.commands.iter().filter(|(_, command)| !command.passed).count();
+        if outside != self.door.len() + self.waiting.len() {
+            return Err(format!("{outside} commands have not gone on, but {} use pages and {} wait", self.door.len(), self.waiting.len()));
+        }
+        let Some(shadow) = &self.shadow else { return Ok(()) };
+        shadow.defect()?;
+        (0..self.table.count()).try_for_each(|page| self.check_page(page, shadow, drive))
+    }
+
+    /// Flash has a translation page as it is, or it will be written.
+    fn check_page(&self, page: u32, shadow: &Shadow, drive: &Ssd) -> std::result::Result<(), String> {
+        if self.pages.is_dirty(page) || self.updates.is_to_come(page) {
+            return Ok(());
+        }
+        shadow.check(page)?;
+        let maps = || self.table.mapped_by(page).find(|&unit| drive.ftl().lookup(Lpn(unit)).is_some());
+        let nothing_written = !self.written[page as usize];
+        match nothing_written.then(maps).flatten() {
+            Some(unit) => Err(format!("page {unit} holds data, but translation page {page} was never written")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_if_verifying(&mut self, drive: &Ssd) {
+        if self.checks_every_event
+            && let Err(sentence) = self.recount(drive)
+            && let Some(shadow) = &mut self.shadow
+        {
+            shadow.note(sentence);
+        }
+    }
+
+    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+        self.commands.make_room(units)?;
+        self.below.make_room(2 * units)?;
+        self.waiters.make_room(2 * units)?;
+        memory::make_room(&mut self.door, units)?;
+        memory::make_room(&mut self.waiting, units)
+    }
+}
+
+impl Store for MappingCache {
+    fn begin(&mut self) {
+        self.drive.begin();
+        self.settle(0);
+    }
+
+    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+        let mut pages = units;
+        if let Some(state) = self.state.as_deref_mut() {
+            state.make_room(units)?;
+            // Each may need a translation page, which another may have to make room for.
+            pages = 3 * units;
+        }
+        Store::make_room(&mut self.drive, pages)
+    }
+
+    #[inline(always)]
+    fn foresee(&self, request: &Request) {
+        Store::foresee(&self.drive, request);
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        if self.state.is_none() {
+            return Store::accept(&mut self.drive, now, index, request);
+        }
+        self.take(now, index, request, false);
+    }
+
+    fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        self.take(now, index, request, true);
+    }
+
+    #[inline(always)]
+    fn set_next_origin(&mut self, origin: Origin) {
+        self.next_request_is(origin);
+    }
+
+    #[inline(always)]
+    fn next_event(&self) -> Option<Ns> {
+        Store::next_event(&self.drive)
+    }
+
+    #[inline(always)]
+    fn handle_events(&mut self, now: Ns) {
+        Store::handle_events(&mut self.drive, now);
+        if self.state.is_some() {
+            self.settle(now);
+        }
+    }
+
+    #[inline(always)]
+    fn dispatch(&mut self, now: Ns) {
+        Store::dispatch(&mut self.drive, now);
+        if self.state.is_some() {
+            while self.settle(now) {
+                Store::dispatch(&mut self.drive, now);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        match self.state.as_deref_mut() {
+            None => Store::drain_completions(&mut self.drive, into),
+            Some(state) => into.append(&mut state.completions),
+        }
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.drive.page_bytes()
+    }
+
+    fn exported_pages(&self) -> u32 {
+        self.drive.exported_pages()
+    }
+}
+
+impl Targets for MappingCache {
+    fn targets(&self) -> u32 {
+        self.drive.targets()
+    }
+
+    fn target_of(&self, page: u32) -> Option<u32> {
+        self.drive.target_of(page)
+    }
+
+    fn targets_are_fixed(&self) -> bool {
+        self.drive.targets_are_fixed()
+    }
+
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        self.drive.in_gc(target, soon)
+    }
+
+    fn holds_data(&self, page: u32) -> bool {
+        self.has_data(Lpn(page))
+    }
+
+    fn groups(&self) -> Groups {
+        self.drive.groups()
+    }
+}
