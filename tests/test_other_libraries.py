@@ -79,7 +79,8 @@ def test_a_mapping_cache_hits_and_writes_back_as_a_cache_of_cachetools(
         "ftl.map_entry_bytes": 64,
     }
     result = ssdlab.run(scheme="npgc", trace=trace, set=DRIVE | keys, out=tmp_path / "out")
-    assert result.gc.jobs == 0
+    # Else moves would change entries, too.
+    assert result.gc.pages_moved == 0
 
     theirs, dirty, hits, misses, write_backs = library(room), set[int](), 0, 0, 0
     for _, kind, page, size in requests:
@@ -99,7 +100,7 @@ def test_a_mapping_cache_hits_and_writes_back_as_a_cache_of_cachetools(
     mapping = result.mapping
     assert mapping is not None
     assert (mapping.hits, mapping.misses, mapping.write_backs) == (hits, misses, write_backs)
-    assert min(hits, misses, write_backs) > 500
+    assert min(hits, misses, write_backs) > 200
 
 
 def arrivals(count: int, mean_ns: float, seed: int) -> list[tuple[int, str, int]]:

@@ -38,7 +38,7 @@ An entry that a run does not have is absent: its attribute raises `AttributeErro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import abc
 from typing import ClassVar
 
 from ssdlab.section import Section, UntypedSection
@@ -71,7 +71,7 @@ class Classes:
         lines = [f"class {name}(Section):", *_docstring(_class_sentence(place, schema))]
         if parts:
             entries = "".join(f'        "{key}": {part},\n' for key, part in parts.items())
-            lines += ["", f"    _parts: ClassVar[Mapping[str, type[Section]]] = {{\n{entries}    }}"]
+            lines += ["", f"    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {{\n{entries}    }}"]
         lines.append("")
         for key, field in fields.items():
             kind = f"list[{parts[key]}]" if _holds_parts(field) else parts.get(key) or _type_of(field)
@@ -85,7 +85,6 @@ class Classes:
         name = _camel(key) if len(same) == 1 else "Class" if len(same) == len(siblings) else "".join(map(_camel, same))
         here = f"{place}.{{{', '.join(same)}}}" if len(same) > 1 else f"{place}.{key}"
         return self.add(f"{stem}{name}", here.lstrip("."), siblings[key])
-
 
     def _item(self, key: str, schema: Mapping[str, Any]) -> str:
         """The class of the entries of a list."""

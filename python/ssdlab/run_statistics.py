@@ -8,7 +8,7 @@ An entry that a run does not have is absent: its attribute raises `AttributeErro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import abc
 from typing import ClassVar
 
 from ssdlab.section import Section, UntypedSection
@@ -36,6 +36,7 @@ __all__ = [
     "Interface",
     "Latency",
     "LatencyClass",
+    "Mapping",
     "Precondition",
     "Requests",
     "RunStatistics",
@@ -118,7 +119,7 @@ class LatencyClass(Section):
 class Latency(Section):
     """`latency_ns` of a result. Response times (completion minus arrival) by class. Trims and flushes are in no class."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "all": LatencyClass,
         "read": LatencyClass,
         "write": LatencyClass,
@@ -161,12 +162,14 @@ class BreakdownClass(Section):
     """Wait for a core of the controller, and its time to fetch and complete the command. Unit: ns."""
     link: float
     """Wait for the link to the host, and transfer over it. Unit: ns."""
+    mapping: float
+    """Wait for entries of the mapping table that were not in memory. Unit: ns."""
 
 
 class Breakdown(Section):
     """`breakdown_ns` of a result. Mean parts of the response time by class; they add up to its mean."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "all": BreakdownClass,
         "read": BreakdownClass,
         "write": BreakdownClass,
@@ -238,7 +241,7 @@ class GcDuration(Section):
 class Gc(Section):
     """`gc` of a result. Garbage collection during the run."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "merged": GcMergedPipelined,
         "pipelined": GcMergedPipelined,
         "state_ns": GcState,
@@ -256,9 +259,8 @@ class Gc(Section):
     erases: int
     """Blocks erased. Unit: count."""
     write_amplification: float
-    """Write amplification: page programs of host and GC over page programs of the host; of mapping units, padding counts as programmed.
-
-    Absent if the host programmed no page. Unit: ratio.
+    """Write amplification: page programs of host, GC and mapping table over page programs of the host; of mapping units, padding counts as
+    programmed. Absent if the host programmed no page. Unit: ratio.
     """
     merged: GcMergedPipelined
     """Host operations merged with a page move (lee2013 III-B)."""
@@ -321,7 +323,7 @@ class SlackWaiting(Section):
 class Slack(Section):
     """`slack` of a result. Slack of page operations, and its estimates."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "read": SlackReadWrite,
         "write": SlackReadWrite,
         "passed": SlackPassedPausedChips,
@@ -368,7 +370,7 @@ class CacheResponse(Section):
     Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival.
     """
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "no_gc": CacheResponseClass,
         "gc": CacheResponseClass,
     }
@@ -382,7 +384,7 @@ class CacheResponse(Section):
 class Cache(Section):
     """`cache` of a result. Statistics of the cache, summed over the drives of an array. Absent without a cache."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "response_ns": CacheResponse,
     }
 
@@ -456,6 +458,52 @@ class Buffer(Section):
     """Units in it at the end of the run. Unit: units."""
 
 
+class Mapping(Section):
+    """`mapping` of a result.
+
+    The mapping table, where part of it is in flash only (`ftl.map_cache_bytes`). Absent where all of it is in memory.
+    """
+
+    pages: int
+    """Translation pages of the table. Unit: translation pages."""
+    capacity: int
+    """Translation pages for which there is memory. Unit: translation pages."""
+    hits: int
+    """Uses of translation pages in memory, those still being read included. A command uses each translation page once. Unit: count."""
+    delayed_hits: int
+    """Hits of translation pages that were still being read for another command. Unit: count."""
+    misses: int
+    """Uses of translation pages that were not in memory. Unit: count."""
+    hit_ratio: float
+    """Hits as a share of all uses. Absent without any. Unit: share."""
+    unread: int
+    """Misses that needed no flash read: the translation page had never been written, or all of its entries were changed. Unit: count."""
+    full_waits: int
+    """Misses that waited since the translation page to be replaced was itself still being read or waited for. Unit: count."""
+    order_waits: int
+    """Commands that waited for an older one of the same units, which waited for a translation page. Unit: count."""
+    write_backs: int
+    """Translation pages that were replaced and written, since they had changed. Unit: count."""
+    moves_cached: int
+    """Page moves of GC whose entry was changed in memory. Unit: count."""
+    moves_gathered: int
+    """Page moves of GC whose entry was changed in flash together with others of its translation page. Unit: count."""
+    updates: int
+    """Translation pages that were read and written in flash because of page moves of GC. Unit: count."""
+    flash_reads: int
+    """Flash reads of translation pages, those of page moves excluded; in mapping units, here and below. Unit: count."""
+    flash_programs: int
+    """Programs of translation pages, those of page moves excluded. Unit: count."""
+    pages_moved: int
+    """Page moves of translation pages, which `gc.pages_moved` counts too. Unit: count."""
+    cached: int
+    """Translation pages in memory at the end of the run. Unit: translation pages."""
+    dirty: int
+    """Those of them that had changed since they were read or written. Unit: translation pages."""
+    pending: int
+    """Translation pages whose change in flash, because of page moves, had not begun. Unit: translation pages."""
+
+
 class Interface(Section):
     """`interface` of a result.
 
@@ -501,9 +549,12 @@ class Flash(Section):
     """`flash` of a result. Flash operations during the run."""
 
     reads: int
-    """Page reads, of host and GC. Unit: count."""
+    """Page reads, of host, GC and mapping table. Unit: count."""
     programs: int
-    """Page programs, of host and GC; with mapping units the units that they wrote, without padding, here and below. Unit: count."""
+    """Page programs, of host, GC and mapping table; with mapping units the units that they wrote, without padding, here and below.
+
+    Unit: count.
+    """
     host_programs: int
     """Page programs of host writes. Unit: count."""
     gc_programs: int
@@ -561,7 +612,7 @@ class SeriesLatencyClass(Section):
 class SeriesLatency(Section):
     """`series.latency_ns` of a result. Response times of the requests that completed in each bin. 0 without any."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "read": SeriesLatencyClass,
         "write": SeriesLatencyClass,
     }
@@ -637,7 +688,7 @@ class SeriesCache(Section):
 class Series(Section):
     """`series` of a result. The run over time. Absent unless requested."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "latency_ns": SeriesLatency,
         "outstanding": SeriesOutstanding,
         "gc": SeriesGc,
@@ -693,7 +744,7 @@ class HistogramsClass(Section):
 class Histograms(Section):
     """`histograms` of a result. Distribution of response times, by kind of request. Absent unless requested."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "read": HistogramsClass,
         "write": HistogramsClass,
     }
@@ -895,7 +946,7 @@ class FlowAlone(Section):
 class Flow(Section):
     """`flows[]` of a result. One of several flows of requests."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "requests": Requests,
         "latency_ns": Latency,
         "breakdown_ns": Breakdown,
@@ -928,7 +979,7 @@ class Flow(Section):
 class RunStatistics(Section):
     """Everything a run reports."""
 
-    _parts: ClassVar[Mapping[str, type[Section]]] = {
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "warm_up": WarmUp,
         "requests": Requests,
         "latency_ns": Latency,
@@ -939,6 +990,7 @@ class RunStatistics(Section):
         "slack": Slack,
         "cache": Cache,
         "buffer": Buffer,
+        "mapping": Mapping,
         "interface": Interface,
         "wear": Wear,
         "flash": Flash,
@@ -1008,6 +1060,8 @@ class RunStatistics(Section):
     """Statistics of the cache, summed over the drives of an array. Absent without a cache."""
     buffer: Buffer
     """The write buffer of the drive, or those of the drives of an array together. Absent without one."""
+    mapping: Mapping
+    """The mapping table, where part of it is in flash only (`ftl.map_cache_bytes`). Absent where all of it is in memory."""
     interface: Interface
     """The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits."""
     wear: Wear
