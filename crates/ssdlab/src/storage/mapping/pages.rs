@@ -103,13 +103,13 @@ impl Pages {
     /// A translation page in memory is used.
     pub(super) fn touch(&mut self, slot: u32) {
         match self.policy {
-            MapCachePolicy::Lru => self.to_the_end(slot),
+            MapCachePolicy::Lru => self.put_last(slot),
             MapCachePolicy::Fifo => {}
             MapCachePolicy::Clock => self.get_mut(slot).referenced = true,
         }
     }
 
-    fn to_the_end(&mut self, slot: u32) {
+    fn put_last(&mut self, slot: u32) {
         self.links.unlink(&mut self.order, slot);
         self.links.push(&mut self.order, slot);
     }
@@ -124,7 +124,7 @@ impl Pages {
         while self.get(self.order.head).referenced {
             let slot = self.order.head;
             self.get_mut(slot).referenced = false;
-            self.to_the_end(slot);
+            self.put_last(slot);
         }
         Some(self.order.head).filter(|&slot| self.get(slot).progress == Progress::Ready)
     }
@@ -135,7 +135,7 @@ impl Pages {
         let replaced = before.progress == Progress::Ready;
         if replaced {
             self.slot_of[before.page as usize] = NONE;
-            self.to_the_end(slot);
+            self.put_last(slot);
         } else {
             self.free.pop();
             self.links.push(&mut self.order, slot);
