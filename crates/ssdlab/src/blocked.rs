@@ -33,14 +33,16 @@ pub enum Part {
     Link,
     /// Waiting for entries of the mapping table.
     Mapping,
+    /// Waiting for garbage collection to free room for writes (`gc.pace`).
+    Pace,
 }
 
 impl Part {
     /// How many there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// Their names in results, in order.
     pub const NAMES: [&'static str; Part::COUNT] =
-        ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping"];
+        ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping", "pace"];
 }
 
 macro_rules! reasons {
@@ -92,6 +94,8 @@ reasons! {
     Paused = "paused" in Suspended,
     /// The write buffer of the drive has no room (`buffer.bytes`), or an earlier request waits for that.
     BufferFull = "buffer_full" in HostQueue,
+    /// A write waits for credit that GC earns (`gc.pace`), or for an earlier request that does.
+    Pace = "pace" in Pace,
     /// All slots for commands are taken (`host.slots`).
     Slot = "slot" in HostQueue,
     /// Commands of other queues are fetched before it, its own queue has as many fetched as it may (`host.queue_depth`), or an older command

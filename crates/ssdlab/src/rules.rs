@@ -2,7 +2,7 @@
 //! combines configuration keys while a run goes on.
 
 use crate::config::{
-    Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads,
+    Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads,
     Trigger, Turns, UnmappedRead, Victim,
 };
 use crate::geometry::Geometry;
@@ -247,6 +247,8 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
     // Who waits decides when a job begins or goes on.
     let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
+    // Each move earns credit when it ends.
+    let paced = config.gc.pace != Pace::None;
     let parity = ftl.parity_stripe > 0;
     // Whoever updates the mapping table in flash is told of each move when it ends.
     let plain = !config.caches_map()
@@ -255,7 +257,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
         && !parity
         && device.read_command_ns == 0
         && ftl.allocation != Allocation::Dynamic;
-    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests
+    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests && !paced
 }
 
 impl FlashRules {

@@ -514,7 +514,7 @@ impl Simulation {
     #[cold]
     fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
-        self.recorder.measure_from(first);
+        self.recorder.measure_from(ns, first);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
             RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
@@ -587,6 +587,9 @@ impl Simulation {
             }
             if let Some(timeline) = &mut self.timeline {
                 timeline.requests().arrives(time, index, request);
+            }
+            if request.kind == RequestKind::Write {
+                self.recorder.write_arrives(time);
             }
             self.storage.accept(time, index, request);
         }

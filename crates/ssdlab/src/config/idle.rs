@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
 use super::{
-    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Padding, PoolScope, PreconditionKind, Scope,
+    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, PoolScope, PreconditionKind, Scope,
     SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Workload,
 };
 use crate::error::Result;
@@ -116,6 +116,7 @@ const RULES: &[Rule] = &[
     parameter("gc.hard_stops", "gc.hard above 0", |c| c.gc.hard > 0.0),
     parameter("gc.invalid_share", "gc.trigger = \"invalid-share\"", |c| c.gc.trigger == Trigger::InvalidShare),
     parameter("gc.choices", "gc.victim = \"d-choices\"", |c| c.gc.victim == Victim::DChoices),
+    parameter("gc.pace_window", "gc.pace = \"proportional\"", |c| c.gc.pace == Pace::Proportional),
     parameter("gc.idle_us", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_timeout", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_free", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),

@@ -610,6 +610,11 @@ pub struct Gc {
     pub moves_in_flight: u32,
     /// What takes turns where GC is triggered in several planes of a die: single steps (page moves, erases) of their jobs, or whole jobs.
     pub turns: Turns,
+    /// Whether host writes are let in at the rate at which GC frees room, while a pool is below T_soft and its job is active.
+    pub pace: Pace,
+    /// For `pace = "proportional"`: the most that writes may be ahead of GC, as a share of the pages of T_soft free blocks. At least a page.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub pace_window: f64,
     /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
     #[schemars(range(min = 1, max = 1000000000_u64))]
     pub idle_us: u64,
@@ -644,6 +649,8 @@ impl Default for Gc {
             merge: false,
             moves_in_flight: 1,
             turns: Turns::Step,
+            pace: Pace::None,
+            pace_window: 0.25,
             idle_us: 10_000,
             idle_timeout: IdleTimeout::Fixed,
             idle_free: 2.0,
@@ -683,6 +690,12 @@ impl Gc {
         let blocks = if self.soft < 1.0 { self.soft * f64::from(pool_blocks) } else { self.soft };
         // `libm` and not the system's rounding, as everywhere.
         (libm::round(blocks) as u32).max(1)
+    }
+
+    /// The most credit that paced writes may have in a pool of `pool_blocks`, in pages of data (mapping units) of which a block has `pages`.
+    pub fn pace_units(&self, pool_blocks: u32, pages: u32) -> i64 {
+        let units = self.pace_window * f64::from(self.soft_blocks(pool_blocks)) * f64::from(pages);
+        (libm::round(units) as i64).max(1)
     }
 
     /// The hard threshold T_hard in blocks, for pools of `pool_blocks`; 0: none.
@@ -815,6 +828,16 @@ pub enum Turns {
     Step,
     /// A die has one job at a time. The other planes with triggered GC wait for it.
     Job,
+}
+
+/// How host writes are admitted while GC is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// As they come, until there is no page for them.
+    None,
+    /// Each page (mapping unit) that they write has to be earned by GC: of a victim with v valid pages of N each move earns (N - v) / v.
+    Proportional,
 }
 
 /// A GC operation that may be suspended.

@@ -261,6 +261,13 @@ impl Ftl {
         Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
     }
 
+    /// Pages of a pool that can be programmed: those of its free blocks, and what is left of the blocks being filled.
+    pub fn room(&self, pool: PoolId) -> u64 {
+        let pages = self.geometry.pages_per_block.get();
+        let open: u32 = self.pools[pool.index()].frontiers.iter().map(|frontier| pages - frontier.next_page).sum();
+        u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(open)
+    }
+
     /// The pool can keep one more page of data for good: what collection needs to turn around stays free. With static allocation this
     /// always holds; dynamic allocation asks before it sends a page somewhere.
     #[inline]

@@ -12,6 +12,7 @@
 //! | `idle` | when is the drive idle? |
 //! | `episode` | does a pool collect another block at once? |
 //! | `credits` | may a job take a step, where it needs host operations to go on? |
+//! | `pace` | how much may the host write, where it may not be ahead of collection? |
 //! | `untimed` | the same without a clock, for preconditioning |
 
 mod credits;
@@ -19,6 +20,7 @@ mod episode;
 mod exclusion;
 mod idle;
 mod job;
+mod pace;
 mod scope_queue;
 mod states;
 pub mod untimed;
@@ -27,6 +29,7 @@ pub mod victim;
 pub use exclusion::Excluded;
 pub use idle::Idle;
 pub use job::{Job, Move, Step};
+pub use pace::Pace;
 pub use states::StateChange;
 
 use credits::Credits;

@@ -71,7 +71,7 @@ impl Ssd {
 
     /// The step that would go next between two moves may begin, as far as host operations are needed for it.
     pub(super) fn may_step(&self, die: DieId, step: GcCandidate) -> bool {
-        if !self.rules.gc.with_requests || self.gc.credit(die) > 0 || self.goes_alone(step.pool()) {
+        if !self.rules.gc.with_requests || self.gc.credit(die) > 0 || self.goes_alone(step.pool()) || self.is_awaited_on(die) {
             return true;
         }
         let suspended = self.flash.suspended(die).map(|(_, phase)| phase);
@@ -112,6 +112,7 @@ impl Ssd {
             && !self.flash.is_merged(at)
             && !carries_write
             && !self.goes_alone(pool)
+            && !self.is_awaited_on(die)
             && !self.any_waiting_at(die)
     }
 

@@ -121,6 +121,7 @@ impl Ssd {
         // The steps of several jobs take turns.
         self.interrupt_on(now, die);
         self.note_job(now, pool);
+        self.pace_job(pool);
         self.gauge_jobs(now, die);
         if self.gc.idle().is_some() {
             self.job_started_ahead(pool);

@@ -396,6 +396,7 @@ impl Ssd {
             return self.host_page_programmed(now, writer);
         }
         let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
+        self.earn(pool, 1);
         if self.rules.gc.merge && current && kind == OpKind::Move {
             self.merging.moved(now, die, moved.lpn);
         }
@@ -427,6 +428,7 @@ impl Ssd {
         if self.rules.notes_moves {
             self.gained += i64::from(self.geometry().pages_per_block.get());
         }
+        self.earn_block(now, pool);
         if let Some(slack) = self.sched.slack_mut() {
             slack.erased(die);
         }

@@ -34,10 +34,16 @@ impl Ssd {
             gc: gc.map(|pool| GcView {
                 ready: self.gc.job(pool).map(Job::ready).expect("a candidate has a job"),
                 urgent: self.is_urgent_beside(pool),
-                in_turn: phase == DiePhase::BetweenMoves && self.has_turn(pool),
+                in_turn: phase == DiePhase::BetweenMoves && self.has_turn(pool) || self.goes_before_writes(pool, host),
             }),
         };
         arbiter::decide(&view, self.rules.gc.priority)
+    }
+
+    /// A write waits for what the pool's job earns, so that a step goes before those that were let in before.
+    #[inline(always)]
+    fn goes_before_writes(&self, pool: PoolId, host: Option<HostCandidate>) -> bool {
+        host.is_some_and(|host| host.kind == QueueKind::Write) && self.is_awaited_on(self.geometry().die_of_pool(pool))
     }
 
     /// A pool of the same die is in S3 for a high-priority write, and its job is not over: nothing comes between that and what is suspended

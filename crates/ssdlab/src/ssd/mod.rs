@@ -14,6 +14,7 @@
 //! | `collect` | when do GC jobs start and end, and how do a pool's state and exclusion follow? |
 //! | `advance` | which steps of a job may begin where it advances with host operations only? |
 //! | `idle` | what does idle time change? |
+//! | `pace` | which writes wait for credit that collection earns? |
 //! | `units` | which mapping units share a flash operation? |
 //! | `merge` | how do host operations merge with page moves (lee2013 III-B)? |
 //! | `estimates`, `pause` | when will operations end, and when does a program pause for reads (elyasi2017)? |
@@ -42,6 +43,7 @@ mod gauges;
 mod host;
 mod idle;
 mod merge;
+mod pace;
 mod pause;
 mod planted;
 mod probes;
@@ -57,7 +59,7 @@ use crate::config::Config;
 use crate::event::EventQueue;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
-use crate::gc::Collector;
+use crate::gc::{Collector, Pace};
 use crate::geometry::Geometry;
 use crate::rules::Rules;
 use crate::sched::{Scheduler, Transactions};
@@ -89,6 +91,8 @@ pub struct Ssd {
     ftl: Ftl,
     /// Jobs, scopes, states of pools.
     gc: Collector,
+    /// Credit of writes, where these are paced.
+    pace: Option<Box<Pace>>,
     /// Dies and buses.
     flash: Flash,
     /// When stages end.
@@ -126,6 +130,7 @@ impl Ssd {
             transactions: Transactions::default(),
             sched: Scheduler::new(config, &ftl, flash.timing()),
             gc: Collector::new(config, &rules.gc, &ftl, seed),
+            pace: pace::of(config, geometry),
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),

@@ -14,6 +14,8 @@ pub enum Planted {
     KeepsExclusion,
     /// Of the units of a program the first is counted as valid twice.
     CountsUnitTwice,
+    /// What collection earns for paced writes counts twice.
+    CountsCreditTwice,
 }
 
 impl Ssd {
@@ -24,6 +26,9 @@ impl Ssd {
         self.rules.bursts = false;
         if defect == Planted::ForgetsHardThreshold {
             self.gc.forget_hard_threshold();
+        }
+        if let Some(pace) = self.pace.as_mut().filter(|_| defect == Planted::CountsCreditTwice) {
+            pace.count_twice();
         }
     }
 

@@ -124,6 +124,7 @@ impl Ssd {
         let units = self.geometry().units_per_program;
         let padding = units - 1 - self.geometry().split_page(last).1 % units;
         self.probes.note(now, &self.ftl, Event::Padded(Ppn(last.0 + 1), padding));
+        self.pace_padding(self.geometry().pool_of_page(last), padding);
     }
 
     /// The units of one page of an operation, by the first.
@@ -252,6 +253,7 @@ impl Ssd {
             self.unit_moved(now, pool, moved);
         }
         self.plant_second_count(first, units.len());
+        self.earn(pool, units.iter().filter(|moved| moved.writer.is_none()).count() as u32);
         if let Some(slack) = self.sched.slack_mut() {
             slack.moved(die);
         }

@@ -5,7 +5,7 @@ use super::probes::Event;
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
-use crate::units::{BlockId, Lpn, Ppn};
+use crate::units::{BlockId, Lpn, Ns, PoolId, Ppn};
 
 /// The content of an erased page.
 const ERASED: u32 = u32::MAX;
@@ -23,6 +23,8 @@ pub(super) struct Verifier {
     content: Vec<u32>,
     version: u32,
     every_event: bool,
+    /// By pool, where writes are paced: pages of room when its job started, less those that host writes and padding have taken since.
+    room: Vec<i64>,
     wrong: Option<String>,
 }
 
@@ -39,7 +41,8 @@ impl Verifier {
         // A page without data is as good as trimmed.
         let latest = |lpn| if ftl.lookup(lpn).is_some() { INITIAL } else { ERASED };
         let latest = (0..geometry.logical_pages).map(|lpn| latest(Lpn(lpn))).collect();
-        Verifier { latest, content, version: INITIAL, every_event, wrong: None }
+        let room = vec![0; geometry.pools.count.get() as usize];
+        Verifier { latest, content, version: INITIAL, every_event, room, wrong: None }
     }
 
     /// Everything is to be recounted after each event.
@@ -53,16 +56,45 @@ impl Verifier {
         self.version
     }
 
+    /// The job of a pool with so much room starts.
+    pub fn job_starts(&mut self, pool: PoolId, room: u64) {
+        self.room[pool.index()] = room as i64;
+    }
+
+    /// The job of a pool has earned so much credit, and the pool has so much room now: as much more as it has earned.
+    pub fn job_earned(&mut self, now: Ns, pool: PoolId, earned: i64, room: u64) {
+        let more = room as i64 - self.room[pool.index()];
+        if more != earned {
+            self.found(Err(format!("at {now} ns a job has earned {earned} pages for writes to pool {pool}, but freed {more}")));
+        }
+    }
+
+    /// Pages of the pool are given to a host write, or to padding.
+    fn takes_room(&mut self, geometry: &Geometry, ppn: Ppn, pages: u32) {
+        if pages > 0 {
+            self.room[geometry.pool_of_page(ppn).index()] -= i64::from(pages);
+        }
+    }
+
     /// What the drive did, as far as data are concerned.
     pub fn note(&mut self, geometry: &Geometry, event: Event) {
         match event {
             Event::HostRead(lpn, Some(ppn)) | Event::ReadAlong(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
             Event::HostRead(lpn, None) | Event::ReadAlong(lpn, None) => self.read_nothing(lpn),
-            Event::HostProgram(ppn, version) => self.program(geometry, ppn, version),
-            Event::Padded(first, units) => (first.0..first.0 + units).for_each(|ppn| self.program(geometry, Ppn(ppn), PADDING)),
+            Event::HostProgram(ppn, version) => {
+                self.takes_room(geometry, ppn, 1);
+                self.program(geometry, ppn, version);
+            }
+            Event::Padded(first, units) => {
+                self.takes_room(geometry, first, units);
+                (first.0..first.0 + units).for_each(|ppn| self.program(geometry, Ppn(ppn), PADDING));
+            }
             Event::Written(lpn, version) => self.latest[lpn.index()] = version,
             // A host write takes the place of a page move that has this page.
-            Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,
+            Event::MergedWrite(Some(ppn), version) => {
+                self.takes_room(geometry, ppn, 1);
+                self.content[ppn.index()] = version;
+            }
             Event::MovePlaced(from, to) => self.program(geometry, to, self.content[from.index()]),
             // Whatever is read there next must have been written after.
             Event::Trimmed(lpn) => self.latest[lpn.index()] = ERASED,

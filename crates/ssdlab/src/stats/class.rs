@@ -69,6 +69,7 @@ impl Class {
             controller: mean(Part::Controller),
             link: mean(Part::Link),
             mapping: mean(Part::Mapping),
+            pace: mean(Part::Pace),
         })
     }
 }

@@ -70,6 +70,8 @@ counters! {
         multiplane_operations,
         /// Operations that overlapped another through the cache register.
         overlapped_operations,
+        /// Writes that waited for credit that GC earns, or behind one that did (`gc.pace`).
+        paced_writes,
         /// Mapping units of padding: what programs of host and GC left of their flash pages (`ftl.map_unit_bytes`).
         padded_units,
         /// Operations that waited for an older one on their page.

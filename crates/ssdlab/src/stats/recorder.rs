@@ -19,6 +19,7 @@ pub struct Recorder {
     all: Tally,
     /// By flow, where there are several.
     flows: Vec<(String, Tally)>,
+    stalls: Stalls,
     /// The index of the first request that is measured: those before belong to the warm-up.
     first: u64,
     /// Requests of the warm-up that have completed.
@@ -66,6 +67,8 @@ pub struct RequestStats {
     pub requests: RequestCounts,
     /// Requests of the warm-up, which no statistic but the digest counts.
     pub left_out: u64,
+    /// The longest time during which writes were outstanding and none completed, ns; `None` without writes.
+    pub write_stall_ns_max: Option<Ns>,
     /// Bytes asked for by reads.
     pub bytes_read: u128,
     /// Bytes asked for by writes.
@@ -93,6 +96,7 @@ impl Recorder {
             left_out: 0,
             digest: OrderedDigest::new(),
             log: log.map(|log| RequestLog::create(log, &flows)).transpose()?,
+            stalls: Stalls::default(),
             all: Tally::new(),
             flows: flows.into_iter().map(|name| (name, Tally::new())).collect(),
         })
@@ -103,9 +107,16 @@ impl Recorder {
         self.first = u64::MAX;
     }
 
-    /// The warm-up ends: requests with this index and above, which are still to come, are measured.
-    pub fn measure_from(&mut self, first: u64) {
+    /// The warm-up ends: requests with this index and above, which are still to come, are measured, and stalls from now on.
+    pub fn measure_from(&mut self, now: Ns, first: u64) {
         self.first = first;
+        self.stalls.begin_at(now);
+    }
+
+    /// A write arrives.
+    #[inline(always)]
+    pub fn write_arrives(&mut self, now: Ns) {
+        self.stalls.write_arrives(now);
     }
 
     /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and
@@ -121,6 +132,9 @@ impl Recorder {
     pub fn record(&mut self, completion: &Completion) -> Result<()> {
         let response_ns = response_time(completion);
         self.digest.take(completion.index, response_ns)?;
+        if completion.kind == RequestKind::Write {
+            self.stalls.write_completes(completion.completed_ns);
+        }
         let in_warm_up = completion.index < self.first;
         if let Some(log) = &mut self.log {
             log.take(completion, in_warm_up)?;
@@ -157,7 +171,9 @@ impl Recorder {
         }
         let FlowStats { requests, bytes_read, bytes_written, latency_ns, breakdown_ns, .. } = self.all.stats(String::new());
         let flows = self.flows.into_iter().map(|(name, tally)| tally.stats(name)).collect();
-        Ok(RequestStats { requests, left_out: self.left_out, bytes_read, bytes_written, latency_ns, breakdown_ns, flows, digest })
+        let write_stall_ns_max = (requests.write > 0).then_some(self.stalls.longest);
+        let left_out = self.left_out;
+        Ok(RequestStats { requests, left_out, write_stall_ns_max, bytes_read, bytes_written, latency_ns, breakdown_ns, flows, digest })
     }
 }
 
@@ -220,6 +236,38 @@ impl Tally {
             },
             breakdown_ns: Breakdowns { all: all.breakdown(), read: reads.breakdown(), write: self.writes.breakdown() },
         }
+    }
+}
+
+/// The longest time during which writes were outstanding and none completed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stalls {
+    /// Writes that are outstanding, and since when that is so and none has completed.
+    outstanding: u64,
+    since: Ns,
+    longest: Ns,
+}
+
+impl Stalls {
+    #[inline(always)]
+    fn write_arrives(&mut self, now: Ns) {
+        if self.outstanding == 0 {
+            self.since = now;
+        }
+        self.outstanding += 1;
+    }
+
+    #[inline(always)]
+    fn write_completes(&mut self, now: Ns) {
+        // Whoever records completions alone (tests of statistics) has no stalls.
+        self.outstanding = self.outstanding.saturating_sub(1);
+        self.longest = self.longest.max(now.saturating_sub(self.since));
+        self.since = now;
+    }
+
+    /// What was before is not measured.
+    fn begin_at(&mut self, now: Ns) {
+        (self.since, self.longest) = (now, 0);
     }
 }
 

@@ -71,6 +71,10 @@ pub struct RunResult {
     /// How evenly the flows slow each other down. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<Fairness>,
+    /// The longest time during which writes were outstanding and none completed. Absent without writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ns"))]
+    pub write_stall_ns_max: Option<Ns>,
     /// Garbage collection during the run.
     pub gc: GcResult,
     /// Slack of page operations, and its estimates.
@@ -291,6 +295,10 @@ pub struct Breakdown {
     /// Wait for entries of the mapping table that were not in memory.
     #[schemars(extend("unit" = "ns"))]
     pub mapping: f64,
+    /// Wait for garbage collection to free room for writes (`gc.pace`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "ns"))]
+    pub pace: f64,
 }
 
 /// Bytes requested by the host per second of simulated time.
@@ -594,6 +602,7 @@ impl RunResult {
             percentile_error: PERCENTILE_ERROR,
             breakdown_ns: requests.breakdown_ns,
             iops: per_second(served.into()),
+            write_stall_ns_max: requests.write_stall_ns_max,
             bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
             flows: requests.flows.into_iter().map(|flow| FlowResult::of(flow, measured_ns)).collect(),
             fairness: None,

@@ -91,7 +91,7 @@ impl State {
 
     /// Nothing is on its way, and a write waits for room: the oldest unit goes without others.
     pub(super) fn press(&mut self) -> bool {
-        let stuck = !self.outside.is_empty() && self.sent == 0 && self.filling == 0;
+        let stuck = !self.outside.is_empty() && !self.held.is_paced() && self.sent == 0 && self.filling == 0;
         match self.entries.oldest().filter(|_| stuck) {
             Some((entry, _)) => self.entries.hurry(entry),
             None => return false,

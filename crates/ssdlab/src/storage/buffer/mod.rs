@@ -3,6 +3,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `requests` | a request comes in: it waits for room, finds its data, completes |
+//! | `door` | without a buffer: writes wait for credit (`gc.pace`) |
 //! | `drain` | when the content is programmed, and what happens then |
 //! | `entries` | the units in the buffer: their age, and where they go |
 //! | `table` | which entry has a unit |
@@ -10,6 +11,7 @@
 //! | `flushes` | flushes that wait until all is in flash |
 //! | `shadow` | verify mode: versions of data |
 
+mod door;
 mod drain;
 mod entries;
 mod flushes;
@@ -32,6 +34,7 @@ use crate::slab::Slab;
 use crate::stats::{BufferStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
+use door::Door;
 use entries::{Entries, Progress};
 use flushes::Flushes;
 use outside::Outside;
@@ -51,8 +54,9 @@ struct HostRequest {
     origin: Origin,
     /// Version of its data, in verify mode.
     version: u32,
-    /// When all of it had come in.
+    /// When all of it had come in, and for how long it had waited for credit until then; before, what [`Held::paced`] showed when it came.
     entered: Ns,
+    paced: Ns,
     /// Parts not done yet, plus one until it has come in.
     pending: u32,
     /// When its last part was done, and which unit that ended with; then where the time of that part went.
@@ -103,11 +107,40 @@ pub enum PlantedInBuffer {
     FlushesEarly,
 }
 
+/// For how long the oldest request that waits has waited for credit (`gc.pace`), and others behind it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    /// Since when it does now.
+    since: Option<Ns>,
+    /// The time before, ns.
+    ns: Ns,
+}
+
+impl Held {
+    /// For how long, ns, requests have waited for credit.
+    #[inline(always)]
+    fn paced(&self, now: Ns) -> Ns {
+        self.ns + self.since.map_or(0, |since| now - since)
+    }
+
+    /// A request waits for credit now.
+    #[inline(always)]
+    fn is_paced(&self) -> bool {
+        self.since.is_some()
+    }
+
+    fn set(&mut self, now: Ns, paced: bool) {
+        *self = Held { since: paced.then_some(now), ns: self.paced(now) };
+    }
+}
+
 /// A drive behind a write buffer.
 pub struct Buffer {
     drive: MappingCache,
-    /// `None`: there is no buffer, and requests pass straight.
+    /// `None`: there is no buffer, and requests pass straight, or the door.
     state: Option<Box<State>>,
+    /// Where writes wait for credit without a buffer; `None`: they do not.
+    door: Option<Box<Door>>,
 }
 
 /// What a write buffer keeps.
@@ -132,6 +165,7 @@ struct State {
     below: Slab<u32, Below>,
     waiters: Slab<u32, Waiter>,
     outside: Outside,
+    held: Held,
     accesses: VecDeque<Access>,
     flushes: Flushes,
     /// Programs on their way, and reads of the rest of a unit.
@@ -156,7 +190,8 @@ impl Buffer {
     /// A write buffer as configured in front of `drive`.
     pub fn new(config: &Config, drive: MappingCache) -> Self {
         let state = config.buffer.is_on().then(|| Box::new(State::new(config, &drive)));
-        Buffer { drive, state }
+        let door = (state.is_none() && drive.drive().paces()).then(|| Box::new(Door::new(drive.ftl().geometry().page_bytes)));
+        Buffer { drive, state, door }
     }
 
     /// The drive.
@@ -182,6 +217,9 @@ impl Buffer {
 
     /// Outstanding requests, for the watchdog's report; `None` where there is no buffer.
     pub fn describe_buffer(&self) -> Option<String> {
+        if let Some(door) = self.door.as_deref() {
+            return Some(door.describe());
+        }
         let state = self.state.as_deref()?;
         Some(format!(
             "write buffer: {} requests are outstanding, {} of them wait for room and {} for a flush; {} of {} units are in use; {} requests to \
@@ -228,6 +266,10 @@ impl Buffer {
                 state.take(now, index, request, scattered, &mut self.drive);
                 self.settle(now);
             }
+            None if self.door.is_some() => {
+                let door = self.door.as_deref_mut().expect("just seen");
+                door.take(now, index, request, scattered, &mut self.drive);
+            }
             None if scattered => self.drive.accept_scattered(now, index, request),
             None => self.drive.accept(now, index, request),
         }
@@ -238,13 +280,15 @@ impl Buffer {
         if let Some(state) = self.state.as_deref_mut() {
             state.end_accesses(now);
             state.end_waits(now);
-            self.settle(now);
         }
+        self.settle(now);
     }
 
     /// Does all that can be done at this instant. Returns whether the drive has got requests.
     fn settle(&mut self, now: Ns) -> bool {
-        let Some(state) = self.state.as_deref_mut() else { return false };
+        let Some(state) = self.state.as_deref_mut() else {
+            return self.door.as_deref_mut().is_some_and(|door| door.admit(now, &mut self.drive));
+        };
         loop {
             let mut any = state.take_completions(now, &mut self.drive);
             any |= state.end_flushes(now);
@@ -283,6 +327,7 @@ impl State {
             below: Slab::default(),
             waiters: Slab::default(),
             outside: Outside::new(),
+            held: Held::default(),
             accesses: VecDeque::new(),
             flushes: Flushes::new(),
             sent: 0,
@@ -341,6 +386,9 @@ impl Store for Buffer {
         if let Some(state) = self.state.as_deref_mut() {
             state.make_room(units)?;
         }
+        if let Some(door) = self.door.as_deref_mut() {
+            door.make_room(units)?;
+        }
         Store::make_room(&mut self.drive, units)
     }
 
@@ -351,7 +399,7 @@ impl Store for Buffer {
 
     #[inline(always)]
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
-        if self.state.is_none() {
+        if self.state.is_none() && self.door.is_none() {
             return Store::accept(&mut self.drive, now, index, request);
         }
         self.take(now, index, request, false);
@@ -364,7 +412,10 @@ impl Store for Buffer {
     #[inline(always)]
     fn set_next_origin(&mut self, origin: Origin) {
         match self.state.as_deref_mut() {
-            None => self.drive.next_request_is(origin),
+            None => match self.door.as_deref_mut() {
+                None => self.drive.next_request_is(origin),
+                Some(door) => door.next_request_is(origin),
+            },
             Some(state) => state.next_origin = Some(origin),
         }
     }
@@ -381,7 +432,7 @@ impl Store for Buffer {
     #[inline(always)]
     fn handle_events(&mut self, now: Ns) {
         Store::handle_events(&mut self.drive, now);
-        if self.state.is_some() {
+        if self.state.is_some() || self.door.is_some() {
             self.end_what_is_due(now);
         }
     }
@@ -389,7 +440,7 @@ impl Store for Buffer {
     #[inline(always)]
     fn dispatch(&mut self, now: Ns) {
         Store::dispatch(&mut self.drive, now);
-        if self.state.is_some() {
+        if self.state.is_some() || self.door.is_some() {
             while self.settle(now) {
                 Store::dispatch(&mut self.drive, now);
             }
@@ -399,7 +450,10 @@ impl Store for Buffer {
     #[inline(always)]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
-            None => Store::drain_completions(&mut self.drive, into),
+            None => match self.door.as_deref_mut() {
+                None => Store::drain_completions(&mut self.drive, into),
+                Some(door) => door.drain_completions(&mut self.drive, into),
+            },
             Some(state) => into.append(&mut state.completions),
         }
     }

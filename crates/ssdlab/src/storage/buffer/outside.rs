@@ -1,4 +1,4 @@
-//! Requests that wait for room in a write buffer, or behind one that does: first come, first served. Reads that may pass others wait only
+//! Requests that wait for room in a write buffer, for credit (`gc.pace`), or behind one that does: first come, first served. Reads that may pass others wait only
 //! until the data that they are to read have come in.
 
 use std::cmp::Reverse;
@@ -62,6 +62,12 @@ impl Outside {
         self.requests.len() + self.reads.len()
     }
 
+    /// A request that is to come in touches one of these units, or any read waits.
+    pub(super) fn is_touched(&self, units: &Range<u32>) -> bool {
+        let touches = |waits: &Waits| waits.units.start < units.end && units.start < waits.units.end;
+        !self.reads.is_empty() || self.requests.iter().any(touches)
+    }
+
     /// The last request that must come in before a read of these units: a write of one of them, or any trim.
     pub(super) fn last_conflict(&self, units: Range<u32>) -> Option<Conflict> {
         let trim = self.last_trim.map(|number| Conflict { number, unit: NONE });
@@ -94,6 +100,11 @@ impl Outside {
     /// The oldest request, and the first of its units that has not come in.
     pub(super) fn front(&self) -> Option<(u32, u32)> {
         self.requests.front().map(|waits| (waits.request, waits.units.start))
+    }
+
+    /// The oldest request.
+    pub(super) fn oldest(&self) -> Option<u32> {
+        self.requests.front().map(|waits| waits.request)
     }
 
     /// The oldest request has come in; or, if it is a write, up to this unit.

@@ -35,6 +35,7 @@ impl State {
             origin,
             version,
             entered: now,
+            paced: self.held.paced(now),
             pending: 1,
             last: (0, 0),
             times,
@@ -43,7 +44,7 @@ impl State {
             RequestKind::Read if self.reads_pass => match self.outside.last_conflict(first..end) {
                 None => self.read(now, place, true, drive),
                 Some(conflict) => {
-                    self.stats.full_waits += 1;
+                    self.stats.full_waits += u64::from(!self.held.is_paced());
                     self.outside.read_waits(conflict, place);
                 }
             },
@@ -79,9 +80,9 @@ impl State {
         (from as u32, to as u32)
     }
 
-    /// A request waits for room, or behind one that does. Its units from `next` on have not come in.
+    /// A request waits for room or credit, or behind one that does. Its units from `next` on have not come in.
     fn wait_outside(&mut self, place: u32, next: u32) {
-        self.stats.full_waits += 1;
+        self.stats.full_waits += u64::from(!self.held.is_paced());
         let request = &self.requests[place].request;
         let end = self.units_of(request).1;
         self.outside.waits(place, request.kind, next..end);
@@ -124,22 +125,41 @@ impl State {
         }
     }
 
-    /// The units of a write, from `from` on, come into the buffer. Returns the first for which there is no room.
-    fn write(&mut self, now: Ns, place: u32, from: u32, drive: &MappingCache) -> Option<u32> {
+    /// The units of a write, from `from` on, come into the buffer. Returns the first for which there is no room, or no credit.
+    fn write(&mut self, now: Ns, place: u32, from: u32, drive: &mut MappingCache) -> Option<u32> {
         let end = self.units_of(&self.requests[place].request).1;
         for unit in from..end {
             if !self.put(now, place, unit, drive) {
                 return Some(unit);
             }
         }
-        self.requests[place].entered = now;
+        self.hold(now, None, drive);
+        if self.enters(now, place) > 0 {
+            drive.drive_mut().note_paced_write();
+        }
         self.access(now, place, Times::default());
         self.page_done(now, place, None);
         None
     }
 
-    /// A unit of a write comes into the buffer, unless that is full.
-    fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &MappingCache) -> bool {
+    /// The oldest request that waits, if there is one, waits for credit for this unit; or not for credit.
+    fn hold(&mut self, now: Ns, unit: Option<u32>, drive: &mut MappingCache) {
+        if unit.is_some() || self.held.is_paced() {
+            self.held.set(now, unit.is_some());
+            self.passed |= drive.drive_mut().awaits_credit(unit.map(Lpn));
+        }
+    }
+
+    /// All of a request has come in. Returns for how long it has waited for credit.
+    fn enters(&mut self, now: Ns, place: u32) -> Ns {
+        let paced = self.held.paced(now);
+        let request = &mut self.requests[place];
+        (request.entered, request.paced) = (now, paced - request.paced);
+        request.paced
+    }
+
+    /// A unit of a write comes into the buffer, unless that is full, or there is no credit for it.
+    fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &mut MappingCache) -> bool {
         let HostRequest { version, request, .. } = self.requests[place];
         let bytes = self.bytes_in(place, unit);
         let present = self.entries.of_unit(unit);
@@ -151,6 +171,10 @@ impl State {
             }
             present
         } else if self.entries.is_full() {
+            self.hold(now, None, drive);
+            return false;
+        } else if !drive.drive_mut().lets_in(Lpn(unit)) {
+            self.hold(now, Some(unit), drive);
             return false;
         } else {
             let entry = self.entries.insert(now, unit, bytes, self.destination_of(unit, drive));
@@ -178,7 +202,7 @@ impl State {
 
     /// A read finds its units in the buffer, or goes on to the drive. `passes`: it has not waited for older requests.
     fn read(&mut self, now: Ns, place: u32, passes: bool, drive: &mut MappingCache) {
-        self.requests[place].entered = now;
+        self.enters(now, place);
         let (first, end) = self.units_of(&self.requests[place].request);
         let (mut hits, mut missing) = (false, first);
         for unit in first..end {
@@ -278,7 +302,7 @@ impl State {
 
     fn trim(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
         let HostRequest { request, origin, .. } = self.requests[place];
-        self.requests[place].entered = now;
+        self.enters(now, place);
         let (first, end) = inner_units(&request, self.unit_bytes);
         for entry in self.entries.within(first, end) {
             let was = *self.entries.get(entry);
@@ -298,7 +322,7 @@ impl State {
     }
 
     fn flush(&mut self, now: Ns, place: u32) {
-        self.requests[place].entered = now;
+        self.enters(now, place);
         if self.protected {
             return self.page_done(now, place, None);
         }
@@ -364,8 +388,9 @@ impl State {
         if active.pending > 0 {
             return;
         }
-        let HostRequest { request, index, sequential, mut times, entered, .. } = *active;
-        times.wait(Blocked::BufferFull, entered - request.arrival_ns);
+        let HostRequest { request, index, sequential, mut times, entered, paced, .. } = *active;
+        times.wait(Blocked::BufferFull, entered - request.arrival_ns - paced);
+        times.wait(Blocked::Pace, paced);
         self.requests.remove(place);
         self.completions.push(Completion::of(&request, index, sequential, now, &times));
     }

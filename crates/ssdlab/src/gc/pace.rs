@@ -1,0 +1,198 @@
+//! Pacing (`gc.pace`): the credit that collection earns, and that host writes take. docs/model.md, section Pacing.
+//!
+//! An account is a pool, or with dynamic allocation, where the pool of a write is not known when it comes in, the drive. What is counted are
+//! pages of data, or mapping units where these are smaller.
+
+use crate::units::PoolId;
+
+/// What the job of a pool has earned.
+#[derive(Clone, Copy, Debug, Default)]
+struct Earned {
+    /// Valid pages of its victim when it started.
+    valid: u32,
+    moved: u32,
+    credit: i64,
+}
+
+/// The credit of a drive's writes.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// Data pages of a block.
+    pages: u32,
+    /// The most that an account may have.
+    window: i64,
+    /// There is one account.
+    by_drive: bool,
+    credit: Vec<i64>,
+    jobs: Vec<Earned>,
+    /// The account for whose credit a write waits.
+    awaited: Option<u32>,
+    /// A planted defect: what is earned counts twice.
+    counts_twice: bool,
+}
+
+impl Pace {
+    /// Full accounts. `window`: the most that writes may take of a pool ahead of its collection, pages.
+    pub fn new(pools: u32, pages: u32, window: i64, by_drive: bool) -> Self {
+        let window = if by_drive { window * i64::from(pools) } else { window };
+        Pace {
+            pages,
+            window,
+            by_drive,
+            credit: vec![window; if by_drive { 1 } else { pools as usize }],
+            jobs: vec![Earned::default(); pools as usize],
+            awaited: None,
+            counts_twice: false,
+        }
+    }
+
+    /// There is one account.
+    pub fn is_by_drive(&self) -> bool {
+        self.by_drive
+    }
+
+    /// The account of a pool.
+    #[inline]
+    fn account(&self, pool: PoolId) -> u32 {
+        if self.by_drive { 0 } else { pool.0 }
+    }
+
+    /// The credit of a pool's account.
+    pub fn credit(&self, pool: PoolId) -> i64 {
+        self.credit[self.account(pool) as usize]
+    }
+
+    /// A page is to be written to a pool. It takes credit where there is some; returns false if there is none.
+    #[inline]
+    pub fn take(&mut self, pool: PoolId) -> bool {
+        let account = self.account(pool) as usize;
+        let has = self.credit[account] > 0;
+        self.credit[account] -= i64::from(has);
+        has
+    }
+
+    /// So many pages of a pool are used up without data. `owes`: as a debt, where there is no credit.
+    pub fn use_up(&mut self, pool: PoolId, pages: u32, owes: bool) {
+        let account = self.account(pool) as usize;
+        let left = self.credit[account] - i64::from(pages);
+        self.credit[account] = if owes { left } else { left.max(self.credit[account].min(0)) };
+    }
+
+    /// The pool's job starts, with so many valid pages to move.
+    pub fn job_starts(&mut self, pool: PoolId, valid: u32) {
+        self.jobs[pool.index()] = Earned { valid, ..Earned::default() };
+    }
+
+    /// The pool's job has moved so many pages more: each earns its share of the room that the block will be.
+    pub fn moved(&mut self, pool: PoolId, pages: u32) {
+        let job = &mut self.jobs[pool.index()];
+        job.moved += pages;
+        let (moved, valid) = (i64::from(job.moved.min(job.valid)), i64::from(job.valid));
+        // In one fraction, so that what is left over is never lost.
+        let due = if valid > 0 { moved * (i64::from(self.pages) - valid) / valid } else { 0 };
+        self.earns_up_to(pool, due);
+    }
+
+    /// The victim is erased. What was not needed to be moved after all is earned now. `is_short`: the pool has not all the free blocks that it
+    /// wants; else its account is full. Returns what the job has earned.
+    pub fn erased(&mut self, pool: PoolId, is_short: bool) -> i64 {
+        self.earns_up_to(pool, i64::from(self.pages) - i64::from(self.jobs[pool.index()].moved));
+        if !is_short {
+            let account = self.account(pool) as usize;
+            self.credit[account] = self.window;
+        }
+        self.jobs[pool.index()].credit
+    }
+
+    fn earns_up_to(&mut self, pool: PoolId, due: i64) {
+        let account = self.account(pool) as usize;
+        let job = &mut self.jobs[pool.index()];
+        let more = if self.counts_twice { 2 * due } else { due } - job.credit;
+        job.credit += more;
+        self.credit[account] = (self.credit[account] + more).min(self.window);
+    }
+
+    /// A write waits for credit of this pool's account, or none does. Returns false if that was so before.
+    pub fn awaits(&mut self, pool: Option<PoolId>) -> bool {
+        let account = pool.map(|pool| self.account(pool));
+        std::mem::replace(&mut self.awaited, account) != account
+    }
+
+    /// A write waits for credit that the pool's job can earn.
+    #[inline(always)]
+    pub fn is_awaited(&self, pool: PoolId) -> bool {
+        self.awaited == Some(self.account(pool))
+    }
+
+    /// Plants a defect: what is earned counts twice.
+    #[doc(hidden)]
+    pub fn count_twice(&mut self) {
+        self.counts_twice = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: PoolId = PoolId(0);
+
+    /// Blocks of 10 pages, of which 7 are valid: moves earn 3/7 each, so 0, 0, 1, 1, 2, 2, 3 after one to seven.
+    #[test]
+    fn moves_earn_their_share_and_lose_no_remainder() {
+        let mut pace = Pace::new(1, 10, 100, false);
+        (0..100).for_each(|_| assert!(pace.take(POOL)));
+        assert!(!pace.take(POOL));
+        pace.job_starts(POOL, 7);
+        let credit: Vec<_> = (0..7).map(|_| {
+            pace.moved(POOL, 1);
+            pace.credit(POOL)
+        });
+        let credit: Vec<i64> = credit.collect();
+        assert_eq!(credit, [0, 0, 1, 1, 2, 2, 3]);
+        assert_eq!((pace.erased(POOL, true), pace.credit(POOL)), (3, 3));
+    }
+
+    /// Of 7 pages two were overwritten before their moves: 5 moves earn 10 - 5, the last 3 at the erase. Without valid pages all is.
+    #[test]
+    fn the_erase_earns_what_need_not_be_moved() {
+        let mut pace = Pace::new(1, 10, 100, false);
+        (0..100).for_each(|_| assert!(pace.take(POOL)));
+        pace.job_starts(POOL, 7);
+        pace.moved(POOL, 5);
+        assert_eq!(pace.credit(POOL), 2);
+        assert_eq!((pace.erased(POOL, true), pace.credit(POOL)), (5, 5));
+        pace.job_starts(POOL, 0);
+        assert_eq!((pace.erased(POOL, true), pace.credit(POOL)), (10, 15));
+        pace.job_starts(POOL, 0);
+        assert_eq!((pace.erased(POOL, false), pace.credit(POOL)), (10, 100), "the pool has what it wants");
+    }
+
+    #[test]
+    fn credit_is_limited_and_padding_is_owed_only_while_it_is_earned() {
+        let mut pace = Pace::new(2, 10, 4, true);
+        assert_eq!(pace.credit(PoolId(1)), 8);
+        pace.use_up(POOL, 9, false);
+        assert_eq!(pace.credit(POOL), 0);
+        pace.use_up(POOL, 3, true);
+        pace.use_up(POOL, 3, false);
+        assert_eq!(pace.credit(POOL), -3);
+        pace.job_starts(PoolId(1), 5);
+        pace.moved(PoolId(1), 5);
+        assert_eq!(pace.credit(POOL), 2);
+        pace.job_starts(PoolId(1), 0);
+        pace.erased(PoolId(1), true);
+        assert_eq!(pace.credit(POOL), 8);
+    }
+
+    #[test]
+    fn who_waits_is_one_account() {
+        let mut pace = Pace::new(2, 10, 4, false);
+        assert!(pace.awaits(Some(PoolId(1))) && !pace.awaits(Some(PoolId(1))));
+        assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [false, true]);
+        assert!(pace.awaits(None));
+        let mut pace = Pace::new(2, 10, 4, true);
+        pace.awaits(Some(PoolId(1)));
+        assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [true, true]);
+    }
+}

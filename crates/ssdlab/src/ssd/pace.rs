@@ -1,0 +1,107 @@
+//! Pacing (`gc.pace`): what the drive tells the door at which writes wait, and what collection earns.
+
+use super::Ssd;
+use crate::config::{Allocation, Config, Pace as PaceBy};
+use crate::gc::{Job, Pace};
+use crate::geometry::Geometry;
+use crate::units::{DieId, Lpn, Ns, PoolId};
+
+/// What paces the writes of a drive, if they are paced.
+pub(super) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pace>> {
+    let pages = geometry.pages_per_block.get();
+    let window = config.gc.pace_units(geometry.pools.blocks_each, pages);
+    let by_drive = config.ftl.allocation == Allocation::Dynamic;
+    (config.gc.pace != PaceBy::None).then(|| Box::new(Pace::new(geometry.pools.count.get(), pages, window, by_drive)))
+}
+
+impl Ssd {
+    /// Writes may have to wait for credit.
+    #[inline(always)]
+    pub fn paces(&self) -> bool {
+        self.pace.is_some()
+    }
+
+    /// A page (mapping unit) of a write comes in, which takes credit. Returns false if it has to wait for that.
+    #[inline]
+    pub fn lets_in(&mut self, unit: Lpn) -> bool {
+        let pool = self.geometry().static_pool(unit);
+        let Some(pace) = &mut self.pace else { return true };
+        pace.take(pool) || !self.is_paced(pool)
+    }
+
+    /// A write waits for credit for this page, or none does. Returns true if something may begin because of it.
+    pub fn awaits_credit(&mut self, unit: Option<Lpn>) -> bool {
+        let pool = unit.map(|unit| self.geometry().static_pool(unit));
+        let Some(pace) = &mut self.pace else { return false };
+        if !pace.awaits(pool) || pool.is_none() {
+            return false;
+        }
+        for die in (0..self.geometry().dies).map(DieId) {
+            if self.gc.jobs_on_die(die) > 0 && self.is_awaited_on(die) {
+                self.ready.wake(die);
+            }
+        }
+        true
+    }
+
+    /// A write has waited for credit.
+    pub fn note_paced_write(&mut self) {
+        self.probes.count().paced_writes += 1;
+    }
+
+    /// Collection earns credit for writes to the pool's account: it is needed there, and goes on.
+    fn is_paced(&self, pool: PoolId) -> bool {
+        let pace = self.pace.as_ref().expect("writes are paced");
+        if pace.is_by_drive() { self.pools().any(|pool| self.earns(pool)) } else { self.earns(pool) }
+    }
+
+    fn earns(&self, pool: PoolId) -> bool {
+        self.gc.job(pool).is_some_and(|job| !job.is_paused()) && self.ftl.is_short(pool)
+    }
+
+    /// A write waits for credit that a job on this die can earn: its steps go before writes, which have been let in before.
+    #[inline(always)]
+    pub(super) fn is_awaited_on(&self, die: DieId) -> bool {
+        let Some(pace) = &self.pace else { return false };
+        self.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.is_awaited(pool) && self.gc.job(pool).is_some())
+    }
+
+    /// The pool's job has started.
+    pub(super) fn pace_job(&mut self, pool: PoolId) {
+        if let Some(pace) = &mut self.pace {
+            let valid = self.gc.job(pool).map(Job::victim).map(|victim| self.ftl.blocks().valid(victim));
+            pace.job_starts(pool, valid.expect("it has just started"));
+            if let Some(verifier) = self.probes.verifier_mut() {
+                verifier.job_starts(pool, self.ftl.room(pool));
+            }
+        }
+    }
+
+    /// The pool's job has moved so many pages.
+    #[inline(always)]
+    pub(super) fn earn(&mut self, pool: PoolId, pages: u32) {
+        if let Some(pace) = &mut self.pace {
+            pace.moved(pool, pages);
+        }
+    }
+
+    /// So many pages of the pool are padding.
+    pub(super) fn pace_padding(&mut self, pool: PoolId, pages: u32) {
+        if pages > 0 && self.pace.is_some() {
+            let owes = self.is_paced(pool);
+            self.pace.as_mut().expect("just seen").use_up(pool, pages, owes);
+        }
+    }
+
+    /// The victim of the pool's job is erased.
+    pub(super) fn earn_block(&mut self, now: Ns, pool: PoolId) {
+        let short = self.ftl.is_short(pool);
+        let by_drive = self.pace.as_ref().is_some_and(|pace| pace.is_by_drive());
+        let short = short || by_drive && self.pools().any(|pool| self.ftl.is_short(pool));
+        let Some(pace) = &mut self.pace else { return };
+        let earned = pace.erased(pool, short);
+        if let Some(verifier) = self.probes.verifier_mut() {
+            verifier.job_earned(now, pool, earned, self.ftl.room(pool));
+        }
+    }
+}
