@@ -148,6 +148,8 @@ pub struct GcRules {
     pub plane_in_pool: bool,
     /// The planes of a die, whose jobs could share it, have one at a time.
     pub jobs_in_turn: bool,
+    /// Writes are complete when they come to a die, since there is a write buffer.
+    pub writes_are_complete: bool,
 }
 
 impl GcRules {
@@ -319,6 +321,7 @@ impl GcRules {
             suspends: Suspends::new(config),
             excludes_reads: gc.scope == Scope::Plane || gc.excludes_block_reads(),
             plane_in_pool,
+            writes_are_complete: config.buffer.is_on(),
             // ae2022 section 4.1: several parts of a die cannot be accessed at once. With larger scopes a die has one job anyway.
             jobs_in_turn: gc.turns == Turns::Job && matches!(gc.scope, Scope::Plane | Scope::Block | Scope::None),
         }

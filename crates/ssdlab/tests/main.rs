@@ -21,6 +21,7 @@ mod memory;
 mod metamorphic;
 mod one_shot;
 mod overload;
+mod pacing;
 mod parity;
 mod perfetto;
 mod preemption;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_cache, mapping_units, one_shot_programs, parity, random_buffer, random_cache, random_config, random_host, random_queues,
-    random_requests, suspension,
+    mapping_cache, mapping_units, one_shot_programs, pacing, parity, random_buffer, random_cache, random_config, random_host,
+    random_queues, random_requests, suspension,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
@@ -165,6 +165,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     parity(&mut Rng::new(case, "parity"), &mut config);
     suspension(&mut Rng::new(case, "suspension"), &mut config);
     mapping_cache(&mut Rng::new(case, "mapping"), &mut config);
+    pacing(&mut Rng::new(case, "pacing"), &mut config);
     let count = 30 + rng.below(150);
     let mut requests = random_requests(&mut rng, &config, count);
     let cached = rng.chance(0.4);
@@ -329,11 +330,12 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 4] = [
+    let defects: [(Planted, &[&str]); 5] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
+        (Planted::CountsCreditTwice, &["pages for writes to pool"]),
         (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {

@@ -650,7 +650,8 @@ impl Default for Gc {
             moves_in_flight: 1,
             turns: Turns::Step,
             pace: Pace::None,
-            pace_window: 0.25,
+            // With T_soft = 4 blocks the most that leaves collection what it needs (docs/model.md).
+            pace_window: 0.4,
             idle_us: 10_000,
             idle_timeout: IdleTimeout::Fixed,
             idle_free: 2.0,

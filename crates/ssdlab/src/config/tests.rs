@@ -176,6 +176,11 @@ fn config_relations_between_keys() {
             "device.resume_ns = 9000: an operation that is suspended after each device.min_run_ns = 9000 would never end; set \
              device.min_run_ns above 9000, or device.max_suspends",
         ),
+        (
+            &[("gc.pace", "proportional"), ("gc.scope", "device")],
+            "gc.pace = \"proportional\": with gc.scope = \"device\" no write is served while a job is active, so that there is none to \
+             pace; choose another scope, or \"none\"",
+        ),
         (&[("ftl.parity_stripe", "1")], "ftl.parity_stripe = 1: leaves no page for data; set it to at least 2, or to 0 for no parity"),
         (&[("ftl.parity_stripe", "65")], "ftl.parity_stripe = 65: a block has 64 programs; set it to at most that, or to 0 for no parity"),
         (

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 
 use super::capacity::RESERVE;
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, PoolScope, Precondition, PreconditionKind,
-    SuspendedForReads, Trigger, check, workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, Precondition, PreconditionKind,
+    Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -64,6 +64,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     page_types(config, messages);
     programs(config, messages);
     precondition(&config.ftl.precondition, messages);
+    pace(config, messages);
     buffer(config, messages);
     cache(config, messages);
     array(config, messages);
@@ -314,6 +315,17 @@ fn parity(config: &Config, messages: &mut Vec<String>) {
     } else if stripe > programs {
         messages
             .push(format!("ftl.parity_stripe = {stripe}: a block has {programs} programs; set it to at most that, or to 0 for no parity"));
+    }
+}
+
+/// Where no write is served before a job has ended, letting in those that it has earned changes nothing.
+fn pace(config: &Config, messages: &mut Vec<String>) {
+    if config.gc.pace != Pace::None && config.gc.scope == Scope::Device {
+        messages.push(
+            "gc.pace = \"proportional\": with gc.scope = \"device\" no write is served while a job is active, so that there is none to pace; \
+             choose another scope, or \"none\""
+                .into(),
+        );
     }
 }
 

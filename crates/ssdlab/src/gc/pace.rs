@@ -24,6 +24,10 @@ pub struct Pace {
     /// There is one account.
     by_drive: bool,
     credit: Vec<i64>,
+    /// By account: pools that are short of free blocks. Without any, the account is full.
+    short: Vec<u32>,
+    /// By pool: it is.
+    is_short: Vec<bool>,
     jobs: Vec<Earned>,
     /// The account for whose credit a write waits.
     awaited: Option<u32>,
@@ -40,6 +44,8 @@ impl Pace {
             window,
             by_drive,
             credit: vec![window; if by_drive { 1 } else { pools as usize }],
+            short: vec![0; if by_drive { 1 } else { pools as usize }],
+            is_short: vec![false; pools as usize],
             jobs: vec![Earned::default(); pools as usize],
             awaited: None,
             counts_twice: false,
@@ -62,10 +68,23 @@ impl Pace {
         self.credit[self.account(pool) as usize]
     }
 
+    /// A pool has fewer free blocks than it wants, or as many.
+    pub fn set_short(&mut self, pool: PoolId, short: bool) {
+        let account = self.account(pool) as usize;
+        let was = std::mem::replace(&mut self.is_short[pool.index()], short);
+        self.short[account] = self.short[account] + u32::from(short) - u32::from(was);
+        if self.short[account] == 0 {
+            self.credit[account] = self.window;
+        }
+    }
+
     /// A page is to be written to a pool. It takes credit where there is some; returns false if there is none.
     #[inline]
     pub fn take(&mut self, pool: PoolId) -> bool {
         let account = self.account(pool) as usize;
+        if self.short[account] == 0 {
+            return true;
+        }
         let has = self.credit[account] > 0;
         self.credit[account] -= i64::from(has);
         has
@@ -74,6 +93,9 @@ impl Pace {
     /// So many pages of a pool are used up without data. `owes`: as a debt, where there is no credit.
     pub fn use_up(&mut self, pool: PoolId, pages: u32, owes: bool) {
         let account = self.account(pool) as usize;
+        if self.short[account] == 0 {
+            return;
+        }
         let left = self.credit[account] - i64::from(pages);
         self.credit[account] = if owes { left } else { left.max(self.credit[account].min(0)) };
     }
@@ -93,14 +115,9 @@ impl Pace {
         self.earns_up_to(pool, due);
     }
 
-    /// The victim is erased. What was not needed to be moved after all is earned now. `is_short`: the pool has not all the free blocks that it
-    /// wants; else its account is full. Returns what the job has earned.
-    pub fn erased(&mut self, pool: PoolId, is_short: bool) -> i64 {
+    /// The victim is erased. What was not needed to be moved after all is earned now. Returns what the job has earned.
+    pub fn erased(&mut self, pool: PoolId) -> i64 {
         self.earns_up_to(pool, i64::from(self.pages) - i64::from(self.jobs[pool.index()].moved));
-        if !is_short {
-            let account = self.account(pool) as usize;
-            self.credit[account] = self.window;
-        }
         self.jobs[pool.index()].credit
     }
 
@@ -137,41 +154,50 @@ mod tests {
 
     const POOL: PoolId = PoolId(0);
 
+    /// One pool that is short of free blocks, and whose writes have taken all there was. Blocks have 10 pages.
+    fn empty() -> Pace {
+        let mut pace = Pace::new(1, 10, 100, false);
+        pace.set_short(POOL, true);
+        (0..100).for_each(|_| assert!(pace.take(POOL)));
+        pace
+    }
+
     /// Blocks of 10 pages, of which 7 are valid: moves earn 3/7 each, so 0, 0, 1, 1, 2, 2, 3 after one to seven.
     #[test]
     fn moves_earn_their_share_and_lose_no_remainder() {
-        let mut pace = Pace::new(1, 10, 100, false);
-        (0..100).for_each(|_| assert!(pace.take(POOL)));
+        let mut pace = empty();
         assert!(!pace.take(POOL));
         pace.job_starts(POOL, 7);
-        let credit: Vec<_> = (0..7).map(|_| {
-            pace.moved(POOL, 1);
+        let credit = [1; 7].map(|page| {
+            pace.moved(POOL, page);
             pace.credit(POOL)
         });
-        let credit: Vec<i64> = credit.collect();
         assert_eq!(credit, [0, 0, 1, 1, 2, 2, 3]);
-        assert_eq!((pace.erased(POOL, true), pace.credit(POOL)), (3, 3));
+        assert_eq!((pace.erased(POOL), pace.credit(POOL)), (3, 3));
     }
 
     /// Of 7 pages two were overwritten before their moves: 5 moves earn 10 - 5, the last 3 at the erase. Without valid pages all is.
     #[test]
     fn the_erase_earns_what_need_not_be_moved() {
-        let mut pace = Pace::new(1, 10, 100, false);
-        (0..100).for_each(|_| assert!(pace.take(POOL)));
+        let mut pace = empty();
         pace.job_starts(POOL, 7);
         pace.moved(POOL, 5);
         assert_eq!(pace.credit(POOL), 2);
-        assert_eq!((pace.erased(POOL, true), pace.credit(POOL)), (5, 5));
+        assert_eq!((pace.erased(POOL), pace.credit(POOL)), (5, 5));
         pace.job_starts(POOL, 0);
-        assert_eq!((pace.erased(POOL, true), pace.credit(POOL)), (10, 15));
-        pace.job_starts(POOL, 0);
-        assert_eq!((pace.erased(POOL, false), pace.credit(POOL)), (10, 100), "the pool has what it wants");
+        assert_eq!((pace.erased(POOL), pace.credit(POOL)), (10, 15));
+        pace.set_short(POOL, false);
+        (0..200).for_each(|_| assert!(pace.take(POOL)));
+        assert_eq!(pace.credit(POOL), 100, "the pool has what it wants");
     }
 
     #[test]
     fn credit_is_limited_and_padding_is_owed_only_while_it_is_earned() {
         let mut pace = Pace::new(2, 10, 4, true);
         assert_eq!(pace.credit(PoolId(1)), 8);
+        pace.use_up(POOL, 9, true);
+        assert_eq!(pace.credit(POOL), 8, "no pool is short");
+        pace.set_short(PoolId(1), true);
         pace.use_up(POOL, 9, false);
         assert_eq!(pace.credit(POOL), 0);
         pace.use_up(POOL, 3, true);
@@ -181,7 +207,7 @@ mod tests {
         pace.moved(PoolId(1), 5);
         assert_eq!(pace.credit(POOL), 2);
         pace.job_starts(PoolId(1), 0);
-        pace.erased(PoolId(1), true);
+        pace.erased(PoolId(1));
         assert_eq!(pace.credit(POOL), 8);
     }
 

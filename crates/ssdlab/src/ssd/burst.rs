@@ -224,6 +224,7 @@ impl Ssd {
     /// A block was taken from a pool that has so many free ones left.
     pub(super) fn block_taken(&mut self, now: Ns, pool: PoolId, left: u32) {
         self.probes.note(now, &self.ftl, Event::BlockTaken { left });
+        self.pace_block(pool);
         self.trigger_gc(now, pool);
     }
 }

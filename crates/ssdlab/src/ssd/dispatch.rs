@@ -40,10 +40,13 @@ impl Ssd {
         arbiter::decide(&view, self.rules.gc.priority)
     }
 
-    /// A write waits for what the pool's job earns, so that a step goes before those that were let in before.
+    /// A write waits for what the pool's job earns, so that a step goes before writes that were let in before. In a buffer these are complete;
+    /// without one those go first that have waited for longer than the step.
     #[inline(always)]
     fn goes_before_writes(&self, pool: PoolId, host: Option<HostCandidate>) -> bool {
-        host.is_some_and(|host| host.kind == QueueKind::Write) && self.is_awaited_on(self.geometry().die_of_pool(pool))
+        let Some(write) = host.filter(|host| host.kind == QueueKind::Write) else { return false };
+        self.is_awaited_on(self.geometry().die_of_pool(pool))
+            && (self.rules.gc.writes_are_complete || self.gc.job(pool).is_some_and(|job| job.ready() < self.transactions[write.id].ready))
     }
 
     /// A pool of the same die is in S3 for a high-priority write, and its job is not over: nothing comes between that and what is suspended

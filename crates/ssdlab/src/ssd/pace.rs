@@ -66,6 +66,14 @@ impl Ssd {
         self.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.is_awaited(pool) && self.gc.job(pool).is_some())
     }
 
+    /// The pool has another number of free blocks.
+    #[inline(always)]
+    pub(super) fn pace_block(&mut self, pool: PoolId) {
+        if let Some(pace) = &mut self.pace {
+            pace.set_short(pool, self.ftl.is_short(pool));
+        }
+    }
+
     /// The pool's job has started.
     pub(super) fn pace_job(&mut self, pool: PoolId) {
         if let Some(pace) = &mut self.pace {
@@ -95,11 +103,9 @@ impl Ssd {
 
     /// The victim of the pool's job is erased.
     pub(super) fn earn_block(&mut self, now: Ns, pool: PoolId) {
-        let short = self.ftl.is_short(pool);
-        let by_drive = self.pace.as_ref().is_some_and(|pace| pace.is_by_drive());
-        let short = short || by_drive && self.pools().any(|pool| self.ftl.is_short(pool));
         let Some(pace) = &mut self.pace else { return };
-        let earned = pace.erased(pool, short);
+        let earned = pace.erased(pool);
+        pace.set_short(pool, self.ftl.is_short(pool));
         if let Some(verifier) = self.probes.verifier_mut() {
             verifier.job_earned(now, pool, earned, self.ftl.room(pool));
         }

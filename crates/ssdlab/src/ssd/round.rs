@@ -17,6 +17,7 @@ use crate::units::{ChannelId, DieId, Lpn, Ns, SlotId};
 impl Ssd {
     /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
     pub fn begin(&mut self) {
+        self.pools().for_each(|pool| self.pace_block(pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
         self.requests_ended(0);
         self.dispatch(0);

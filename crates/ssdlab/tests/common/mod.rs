@@ -200,6 +200,14 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     }
 }
 
+/// A third of the drives pace writes.
+pub fn pacing(rng: &mut Rng, config: &mut Config) {
+    if config.gc.scope != Scope::Device && rng.chance(0.33) {
+        config.gc.pace = Pace::Proportional;
+        config.gc.pace_window = pick(rng, &[0.0, 0.0, 0.1, 0.4, 1.0]);
+    }
+}
+
 /// Room for the units that are left over in each block, since they fill no program.
 fn room_for_programs(rng: &mut Rng, config: &mut Config) {
     if config.units_per_program() > 1 {

@@ -1,0 +1,318 @@
+//! Paced writes (`gc.pace`), worked by hand to the nanosecond. One die; a read takes 25 us, a program 200 us, a transfer 102.4 us, a page move
+//! 429.8 us and an erase 1.5 ms. Blocks have four pages, of which a victim has two valid: each move earns one page of credit.
+
+use crate::common::{one_die, plan};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
+use ssdlab::config::{Allocation, Buffer, Config, Drain, Frontier, Order, Pace, PoolScope, PreconditionKind, Priority, Scope, Trigger};
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::simulation::{Control, Plan, Simulation, run};
+use ssdlab::stats::{Part, RunResult};
+
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+
+/// Four of eight blocks are full, and four are free. The fifth write takes the second of these: fewer than three are left, and a job starts.
+/// One page may be written ahead of it.
+fn drive() -> Config {
+    changed(filled(one_die()), |c| {
+        c.ftl.frontier = Frontier::Shared;
+        (c.gc.soft, c.gc.scope, c.gc.priority) = (3.0, Scope::None, Priority::Host);
+        (c.gc.pace, c.gc.pace_window) = (Pace::Proportional, 0.0);
+    })
+}
+
+fn buffered(protected: bool) -> Config {
+    changed(drive(), |c| {
+        c.buffer = Buffer { bytes: 8 * 4096, access_ns: US, protected, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+    })
+}
+
+type Response = (u64, Vec<(Part, u64)>);
+
+/// After these pages 2 and 3 of block 0 are valid.
+fn five_writes() -> Vec<Request> {
+    [0, 1, 4, 8, 12].into_iter().zip(0..).map(|(page, ms)| write(ms * MS, page)).collect()
+}
+
+fn alone() -> Response {
+    (302_400, vec![(Part::Transfer, 102_400), (Part::Array, 200_000)])
+}
+
+fn program(at: u64) -> Vec<Stage> {
+    vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 302_400)]
+}
+
+fn flash_read(at: u64) -> Vec<Stage> {
+    vec![array(0, at, at + 25_000), bus(0, at + 25_000, at + 127_400)]
+}
+
+fn page_move(at: u64) -> Vec<Stage> {
+    let out = at + 25_000;
+    vec![array(0, at, out), bus(0, out, out + 102_400), bus(0, out + 102_400, out + 204_800), array(0, out + 204_800, at + 429_800)]
+}
+
+fn erase(at: u64) -> Vec<Stage> {
+    vec![array(0, at, at + 1_500_000)]
+}
+
+/// The five writes, then these, and a read at the end, when all else is over: a run ends with its last request.
+fn requests(more: &[Request]) -> Vec<Request> {
+    [&five_writes(), more, &[read(12 * MS, 3)]].concat()
+}
+
+fn responses(first: Response, more: &[Response]) -> Vec<Response> {
+    let last = (127_400, vec![(Part::Array, 25_000), (Part::Transfer, 102_400)]);
+    [&vec![first; 5], more, &[last]].concat()
+}
+
+/// The programs of the five writes, a page move from here on, two programs, another move and the erase of block 0; then a block is collected
+/// with so many valid pages.
+fn stages(job: u64, valid: u64) -> Vec<Stage> {
+    let after = job + 429_800 + 604_800;
+    let second = after + 429_800 + 1_500_000;
+    [
+        (0..5).flat_map(|ms| program(ms * MS)).collect(),
+        page_move(job),
+        program(job + 429_800),
+        program(job + 732_200),
+        page_move(after),
+        erase(after + 429_800),
+        (0..valid).flat_map(|page| page_move(second + page * 429_800)).collect(),
+        erase(second + valid * 429_800),
+        flash_read(12 * MS),
+    ]
+    .concat()
+}
+
+fn cases() -> Vec<Case> {
+    use Part::{Array, DieQueue, Dram, Gc, Transfer};
+    let two_writes = [write(4_010_000, 5), write(4_020_000, 9)];
+    let served = [(Transfer, 102_400), (Array, 200_000)];
+    let parts = |waits: &[(Part, u64)]| [waits, &served].concat();
+    // The first has the page of credit. It waits for the program before it, and for the move that goes ahead of it.
+    let first = (1_024_600, parts(&[(DieQueue, 292_400), (Gc, 429_800)]));
+    // The second is let in when the move ends at 4.7322 ms, and has the first ahead of it.
+    let second = (1_317_000, parts(&[(Part::Pace, 712_200), (DieQueue, 302_400)]));
+    let trim = |request: Request| Request { kind: RequestKind::Trim, ..request };
+    let flush = |at| Request { kind: RequestKind::Flush, length: 0, ..read(at, 0) };
+    let in_buffer = (US, vec![(Dram, US)]);
+    let let_in = (713_200, vec![(Part::Pace, 712_200), (Dram, US)]);
+    vec![
+        Case {
+            name: "a write without credit waits until a page move has earned it; the move goes first",
+            config: drive(),
+            requests: requests(&two_writes),
+            responses: responses(alone(), &[first.clone(), second.clone()]),
+            stages: stages(4_302_400, 2),
+        },
+        Case {
+            name: "without pacing both writes go ahead of the move",
+            config: changed(drive(), |c| (c.gc.pace, c.gc.pace_window) = (Pace::None, 0.4)),
+            requests: requests(&two_writes),
+            responses: responses(alone(), &[(594_800, parts(&[(DieQueue, 292_400)])), (887_200, parts(&[(DieQueue, 584_800)]))]),
+            stages: [
+                (0..5).flat_map(|ms| program(ms * MS)).collect(),
+                program(4_302_400),
+                program(4_604_800),
+                page_move(4_907_200),
+                page_move(5_337_000),
+                erase(5_766_800),
+                page_move(7_266_800),
+                page_move(7_696_600),
+                erase(8_126_400),
+                flash_read(12 * MS),
+            ]
+            .concat(),
+        },
+        Case {
+            name: "credit for two pages lets both in",
+            config: changed(drive(), |c| c.gc.pace_window = 2.0 / 12.0),
+            requests: requests(&two_writes),
+            responses: responses(alone(), &[(594_800, parts(&[(DieQueue, 292_400)])), (887_200, parts(&[(DieQueue, 584_800)]))]),
+            stages: [
+                (0..5).flat_map(|ms| program(ms * MS)).collect(),
+                program(4_302_400),
+                program(4_604_800),
+                page_move(4_907_200),
+                page_move(5_337_000),
+                erase(5_766_800),
+                page_move(7_266_800),
+                page_move(7_696_600),
+                erase(8_126_400),
+                flash_read(12 * MS),
+            ]
+            .concat(),
+        },
+        Case {
+            // Of the trims the first passes. The second waits for the write, then for its program.
+            name: "a read of a write that waits has its data when it comes in; flushes and trims of other pages pass",
+            config: drive(),
+            requests: requests(
+                &[&two_writes[..], &[trim(write(4_022_000, 13)), read(4_025_000, 9), flush(4_026_000), trim(write(4_028_000, 9))]].concat(),
+            ),
+            responses: responses(
+                alone(),
+                &[
+                    first.clone(),
+                    second.clone(),
+                    (0, vec![]),
+                    (707_200, vec![(Part::Pace, 707_200)]),
+                    (0, vec![]),
+                    (1_309_000, vec![(Part::Pace, 704_200), (DieQueue, 604_800)]),
+                ],
+            ),
+            stages: stages(4_302_400, 2),
+        },
+        Case {
+            name: "a read of another page passes, and goes before the move",
+            config: changed(drive(), |c| c.scheduler.order = Order::FrFcfs),
+            requests: requests(&[&two_writes[..], &[read(4_025_000, 3)]].concat()),
+            responses: responses(
+                alone(),
+                &[
+                    (1_152_000, parts(&[(DieQueue, 419_800), (Gc, 429_800)])),
+                    (1_444_400, parts(&[(Part::Pace, 839_600), (DieQueue, 302_400)])),
+                    (404_800, vec![(DieQueue, 277_400), (Array, 25_000), (Transfer, 102_400)]),
+                ],
+            ),
+            stages: {
+                let mut stages = stages(4_429_800, 2);
+                stages.extend(flash_read(4_302_400));
+                stages.sort_by_key(|&(_, start, _)| start);
+                stages
+            },
+        },
+        Case {
+            // Pages 5 and 6: block 1 has one valid page left.
+            name: "a command of two pages comes in when there is credit for both",
+            config: drive(),
+            requests: requests(&[pages(write(4_010_000, 5), 2)]),
+            responses: responses(alone(), &[(1_327_000, parts(&[(Part::Pace, 722_200), (DieQueue, 302_400)]))]),
+            stages: stages(4_302_400, 1),
+        },
+        Case {
+            // Pages 0 to 3 are written: block 0 has no valid page, and its erase earns four pages.
+            name: "a victim without valid pages earns all at its erase",
+            config: drive(),
+            requests: [0, 1, 2, 3, 4]
+                .into_iter()
+                .zip(0..)
+                .map(|(page, ms)| write(ms * MS, page))
+                .chain([write(4_010_000, 5), write(4_020_000, 6), read(12 * MS, 3)])
+                .collect(),
+            responses: responses(
+                alone(),
+                &[
+                    (2_094_800, parts(&[(DieQueue, 292_400), (Gc, 1_500_000)])),
+                    (2_387_200, parts(&[(Part::Pace, 1_782_400), (DieQueue, 302_400)])),
+                ],
+            ),
+            stages: [
+                (0..5).flat_map(|ms| program(ms * MS)).collect(),
+                erase(4_302_400),
+                program(5_802_400),
+                program(6_104_800),
+                flash_read(12 * MS),
+            ]
+            .concat(),
+        },
+        Case {
+            name: "at the door of a write buffer",
+            config: buffered(true),
+            requests: requests(&two_writes),
+            responses: responses(in_buffer.clone(), &[in_buffer.clone(), let_in.clone()]),
+            stages: stages(4_302_400, 2),
+        },
+        Case {
+            name: "a flush waits for a write that waits, and then until all is in flash",
+            config: buffered(false),
+            requests: requests(&[&two_writes[..], &[flush(4_030_000)]].concat()),
+            responses: responses(in_buffer.clone(), &[in_buffer, let_in, (1_307_000, vec![(Part::Pace, 702_200), (DieQueue, 604_800)])]),
+            stages: stages(4_302_400, 2),
+        },
+    ]
+}
+
+#[test]
+fn timelines() {
+    play_all(&cases());
+}
+
+/// The case of the first timeline: of writes outstanding none completes between 4.3024 ms and 5.0346 ms, and one has waited for credit.
+#[test]
+fn a_write_that_waits_and_the_longest_stall_are_in_the_result() {
+    let mut simulation = Simulation::new(&plan(drive()), &Control::default()).unwrap();
+    for request in requests(&[write(4_010_000, 5), write(4_020_000, 9)]) {
+        simulation.submit(request).unwrap();
+    }
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.counters["paced_writes"], result.write_stall_ns_max), (1, Some(732_200)));
+}
+
+/// A full drive of four dies, each on its channel, that is written to at random without end.
+fn saturated(change: impl FnOnce(&mut Config)) -> RunResult {
+    let config = changed(one_die(), |c| {
+        (c.device.channels, c.device.blocks_per_plane, c.device.pages_per_block) = (4, 256, 32);
+        c.device.overprovisioning = 0.25;
+        c.ftl.precondition.kind = PreconditionKind::Steady;
+        c.ftl.frontier = Frontier::Separate;
+        (c.gc.soft, c.gc.scope, c.gc.priority) = (4.0, Scope::None, Priority::Host);
+        (c.workload.read_share, c.workload.request_kb, c.workload.queue_depth) = (0.0, 4.0, 16);
+        change(c);
+    });
+    run(&Plan { requests: Some(40_000), ..Plan::new(config, 1) }, &Control::default()).expect("it runs")
+}
+
+fn pace(config: &mut Config) {
+    config.gc.pace = Pace::Proportional;
+}
+
+/// The longest that one write may have to wait: for the operation in service on the die, the erase, the moves that earn a page, a step that goes
+/// ahead of the program, and the program. The block with the fewest valid pages has at most the mean of the blocks that are full: 192
+/// blocks of data lie in at least 250, so 24 of 32 pages, and three moves earn one.
+#[test]
+fn no_stall_is_longer_than_it_must_be() {
+    let (program, page_move, erase) = (302_400, 429_800, 1_500_000);
+    let bound = program + erase + 3 * page_move + page_move + program;
+    let (with, without) = (saturated(pace), saturated(|_| {}));
+    let [paced, free] = [&with, &without].map(|result| result.write_stall_ns_max.expect("there are writes"));
+    println!("with {paced} ns, without {free} ns, bound {bound} ns");
+    assert!(paced <= bound, "{paced} ns, and not {bound} ns");
+    assert!(free > bound, "{free} ns without pacing");
+    let [fast, slow] = [&without, &with].map(|result| result.iops.expect("a run has a rate"));
+    assert!(slow > 0.95 * fast, "{slow} writes a second, and {fast} without pacing");
+    assert!(with.counters["paced_writes"] > 1_000, "{:?}", with.counters);
+}
+
+/// Writes that are paced all end, whoever else decides about collection.
+#[test]
+fn paced_writes_end_in_every_mode() {
+    let modes: [(&str, fn(&mut Config)); 12] = [
+        ("dynamic allocation", |c| c.ftl.allocation = Allocation::Dynamic),
+        ("pools of dies", |c| (c.ftl.pool, c.device.planes_per_die) = (PoolScope::Die, 2)),
+        ("several planes", |c| c.device.planes_per_die = 2),
+        ("idle time", |c| c.gc.trigger = Trigger::Idle),
+        ("invalid share", |c| c.gc.trigger = Trigger::InvalidShare),
+        ("with requests", |c| c.gc.advance = ssdlab::config::Advance::WithRequests),
+        ("in turns", |c| c.gc.advance = ssdlab::config::Advance::InTurns),
+        ("writes set it off", |c| c.gc.begin = ssdlab::config::Begin::Write),
+        ("chips", |c| c.gc.scope = Scope::Chip),
+        ("blocks", |c| (c.gc.scope, c.gc.priority) = (Scope::Block, Priority::Fifo)),
+        ("T_hard", |c| c.gc.hard = 0.5),
+        ("suspended for the host", |c| {
+            c.gc.suspend = vec![ssdlab::config::Suspendable::Program, ssdlab::config::Suspendable::Erase];
+            c.device.page_registers = 2;
+        }),
+    ];
+    for (name, mode) in modes {
+        let change = |c: &mut Config| {
+            pace(c);
+            c.gc.pace_window = 0.0;
+            mode(c);
+        };
+        let result = saturated(change);
+        println!("{name}: {:?} paced, stall {:?} ns", result.counters.get("paced_writes"), result.write_stall_ns_max);
+        assert_eq!(result.requests.write, 40_000, "{name}");
+        assert!(result.counters["paced_writes"] > 0, "{name} paces no write");
+    }
+}
