@@ -17,7 +17,7 @@ import pytest
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL
 
-PARTS = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping"]
+PARTS = ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping", "pace"]
 COLUMNS = {
     "index": pa.int64(),
     "kind": pa.dictionary(pa.uint8(), pa.string()),

@@ -19,7 +19,7 @@ from ssdlab.paired import paired
 REQUESTS = 4000
 MACHINE = ("prepare_s", "wall_s", "requests_per_s")
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
-PARTS = ("host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping")
+PARTS = ("host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping", "pace")
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(
     f"{i // 2 * 300},{'RW'[i % 3 > 0]},{i * 40960 % 3_000_000},4096\n" for i in range(2000)
 )

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab::config::{
-    Advance, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, PreconditionKind, Priority, Scope, Suspendable,
+    Advance, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, Pace, PreconditionKind, Priority, Scope, Suspendable,
     SuspendedForReads, Trigger, Turns,
 };
 use ssdlab::flash::{Interval, OpKind, Resource};
@@ -596,6 +596,19 @@ fn suspending_for_reads() -> Drawing {
     Drawing { name: "suspend-for-reads", from_us: 0, to_us: 700, panels }
 }
 
+/// Two writes while a job is active: one page may be written ahead of it, or any number.
+fn pacing() -> Drawing {
+    let paced = |title, pace| {
+        let config = preemptible(|c| {
+            c.ftl.frontier = Frontier::Shared;
+            (c.gc.pace, c.gc.pace_window) = (pace, 0.0);
+        });
+        panel(title, config, vec![write(10, 5, "z"), write(20, Z, "u")], counts!(paced_writes))
+    };
+    let panels = vec![paced("pace = none", Pace::None), paced("pace = proportional", Pace::Proportional)];
+    Drawing { name: "pace", from_us: 0, to_us: 1900, panels }
+}
+
 /// Three writes to one block.
 fn parity() -> Drawing {
     let writing = |title, stripe| {
@@ -727,6 +740,7 @@ fn drawings() -> Vec<Drawing> {
         host_interface(),
         queues(),
         begins(),
+        pacing(),
         episodes(),
         advances(),
         insertion(),

@@ -47,6 +47,7 @@ PART_COLOURS: Mapping[str, str] = {
     "controller": "#332288",
     "link": "#882255",
     "mapping": "#999933",
+    "pace": "#661100",
 }
 OTHER_PART = "#117733"
 """The colour of a part that is not among these."""

@@ -41,6 +41,7 @@ PARTS = {
     "controller": "controller",
     "link": "link to the host",
     "mapping": "mapping table",
+    "pace": "paced by collection",
 }
 STATES = {
     "s1": "S1 (collection, host goes on)",

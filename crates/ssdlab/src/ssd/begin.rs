@@ -170,6 +170,7 @@ impl Ssd {
         self.check_hard_threshold(pool, id);
         let allocated = self.ftl.allocate_host(pool);
         self.transactions[id].ppn = allocated.ppn;
+        self.note_taken(pool, self.geometry().units_per_program);
         self.write_begins(pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
@@ -249,6 +250,7 @@ impl Ssd {
     pub(super) fn place_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (Move, Ns) {
         let allocated = self.ftl.allocate_move(pool);
         let to = allocated.ppn;
+        self.note_taken(pool, u32::from(moved.writer.is_some()));
         let placed = match moved.writer {
             None => Event::MovePlaced(moved.from, to),
             Some(writer) => Event::HostProgram(to, self.transactions[writer].version),

@@ -101,6 +101,14 @@ impl Ssd {
         }
     }
 
+    /// Verify mode: pages of the pool are given to a host write, or to padding, so that no job earns them.
+    #[inline(always)]
+    pub(super) fn note_taken(&mut self, pool: PoolId, pages: u32) {
+        if let Some(verifier) = self.probes.verifier_mut() {
+            verifier.takes_room(pool, pages);
+        }
+    }
+
     /// The victim of the pool's job is erased.
     pub(super) fn earn_block(&mut self, now: Ns, pool: PoolId) {
         let Some(pace) = &mut self.pace else { return };

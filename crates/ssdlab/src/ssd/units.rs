@@ -217,6 +217,9 @@ impl Ssd {
             };
             self.probes.note(now, &self.ftl, placed);
         }
+        let units = self.gc.units(pool);
+        let own = units.iter().filter(|moved| moved.writer.is_none()).count() as u32;
+        self.note_taken(pool, self.geometry().units_per_program - own);
         self.note_padding(now, to);
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));

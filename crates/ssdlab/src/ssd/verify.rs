@@ -70,10 +70,8 @@ impl Verifier {
     }
 
     /// Pages of the pool are given to a host write, or to padding.
-    fn takes_room(&mut self, geometry: &Geometry, ppn: Ppn, pages: u32) {
-        if pages > 0 {
-            self.room[geometry.pool_of_page(ppn).index()] -= i64::from(pages);
-        }
+    pub fn takes_room(&mut self, pool: PoolId, pages: u32) {
+        self.room[pool.index()] -= i64::from(pages);
     }
 
     /// What the drive did, as far as data are concerned.
@@ -81,20 +79,11 @@ impl Verifier {
         match event {
             Event::HostRead(lpn, Some(ppn)) | Event::ReadAlong(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
             Event::HostRead(lpn, None) | Event::ReadAlong(lpn, None) => self.read_nothing(lpn),
-            Event::HostProgram(ppn, version) => {
-                self.takes_room(geometry, ppn, 1);
-                self.program(geometry, ppn, version);
-            }
-            Event::Padded(first, units) => {
-                self.takes_room(geometry, first, units);
-                (first.0..first.0 + units).for_each(|ppn| self.program(geometry, Ppn(ppn), PADDING));
-            }
+            Event::HostProgram(ppn, version) => self.program(geometry, ppn, version),
+            Event::Padded(first, units) => (first.0..first.0 + units).for_each(|ppn| self.program(geometry, Ppn(ppn), PADDING)),
             Event::Written(lpn, version) => self.latest[lpn.index()] = version,
             // A host write takes the place of a page move that has this page.
-            Event::MergedWrite(Some(ppn), version) => {
-                self.takes_room(geometry, ppn, 1);
-                self.content[ppn.index()] = version;
-            }
+            Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,
             Event::MovePlaced(from, to) => self.program(geometry, to, self.content[from.index()]),
             // Whatever is read there next must have been written after.
             Event::Trimmed(lpn) => self.latest[lpn.index()] = ERASED,

@@ -105,7 +105,7 @@ mod tests {
             (
                 "breakdown_ns.",
                 &["all.", "read.", "write."],
-                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping",
+                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping pace",
             ),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
