@@ -596,14 +596,14 @@ fn suspending_for_reads() -> Drawing {
     Drawing { name: "suspend-for-reads", from_us: 0, to_us: 700, panels }
 }
 
-/// Two writes while a job is active: one page may be written ahead of it, or any number.
+/// Three writes while a job is active: one page may be written ahead of it, or any number.
 fn pacing() -> Drawing {
     let paced = |title, pace| {
         let config = preemptible(|c| {
             c.ftl.frontier = Frontier::Shared;
             (c.gc.pace, c.gc.pace_window) = (pace, 0.0);
         });
-        panel(title, config, vec![write(10, 5, "z"), write(20, Z, "u")], counts!(paced_writes))
+        panel(title, config, vec![write(10, 5, "z"), write(20, Z, "u"), write(30, 13, "v")], counts!(paced_writes))
     };
     let panels = vec![paced("pace = none", Pace::None), paced("pace = proportional", Pace::Proportional)];
     Drawing { name: "pace", from_us: 0, to_us: 1900, panels }

@@ -21,7 +21,7 @@ use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{
-    Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, TimelineResult, WarmUpResult,
+    Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, WarmUpResult,
 };
 use crate::storage::{Storage, drive_seed};
 use crate::timeline::{self, Level, Output};
@@ -192,6 +192,7 @@ pub struct Simulation {
     asks_policies: bool,
     exported_bytes: u64,
     recorder: Recorder,
+    stalls: Stalls,
     /// What ends the warm-up, and the statistics when it ended.
     warming_up: WarmingUp,
     before: Option<(WarmUpResult, DeviceStats)>,
@@ -274,6 +275,7 @@ impl Simulation {
             asks_policies: plan.victim.is_some() || plan.eviction.is_some(),
             exported_bytes: plan.config.exported_bytes()?,
             recorder,
+            stalls: Stalls::default(),
             warming_up,
             before: None,
             timeline,
@@ -482,6 +484,7 @@ impl Simulation {
             warm_up,
             series,
             histograms: self.plan.series.then(|| self.recorder.histograms()),
+            write_stall_ns_max: self.stalls.longest(),
             simulated_ns: self.now,
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
@@ -514,7 +517,8 @@ impl Simulation {
     #[cold]
     fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
-        self.recorder.measure_from(ns, first);
+        self.recorder.measure_from(first);
+        self.stalls.begin_at(ns);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
             RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
@@ -588,9 +592,7 @@ impl Simulation {
             if let Some(timeline) = &mut self.timeline {
                 timeline.requests().arrives(time, index, request);
             }
-            if request.kind == RequestKind::Write {
-                self.recorder.write_arrives(time);
-            }
+            self.stalls.arrives(time, request.kind);
             self.storage.accept(time, index, request);
         }
         self.storage.dispatch(time);
@@ -690,6 +692,7 @@ impl Simulation {
     fn record_completions(&mut self) -> Result<()> {
         for completion in &self.completions {
             self.recorder.record(completion)?;
+            self.stalls.completes(completion.completed_ns, completion.kind);
             if let Some(series) = &mut self.series {
                 series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
             }

@@ -36,6 +36,8 @@ pub struct Run {
     pub series: Option<SeriesResult>,
     /// The distribution of response times, if requested.
     pub histograms: Option<Histograms>,
+    /// The longest time during which writes were outstanding and none completed.
+    pub write_stall_ns_max: Option<Ns>,
     /// Simulated time from the start of the run to its end.
     pub simulated_ns: Ns,
     /// Wall-clock time of preparing the drive in seconds.

@@ -19,6 +19,7 @@ mod registry;
 mod result;
 mod series;
 mod slack;
+mod stalls;
 
 pub use array::ArrayResult;
 pub use buffer::{BufferResult, BufferStats};
@@ -39,6 +40,7 @@ pub use series::{
     OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, StateSeries,
 };
 pub use slack::{ByKind, Slack, SlackResult, SlackStats, Waiting};
+pub use stalls::Stalls;
 
 pub use crate::blocked::{Blocked, Part, Parts, Times};
 pub use crate::distribution::PERCENTILE_ERROR;

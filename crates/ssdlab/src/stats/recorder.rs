@@ -19,7 +19,6 @@ pub struct Recorder {
     all: Tally,
     /// By flow, where there are several.
     flows: Vec<(String, Tally)>,
-    stalls: Stalls,
     /// The index of the first request that is measured: those before belong to the warm-up.
     first: u64,
     /// Requests of the warm-up that have completed.
@@ -67,8 +66,6 @@ pub struct RequestStats {
     pub requests: RequestCounts,
     /// Requests of the warm-up, which no statistic but the digest counts.
     pub left_out: u64,
-    /// The longest time during which writes were outstanding and none completed, ns; `None` without writes.
-    pub write_stall_ns_max: Option<Ns>,
     /// Bytes asked for by reads.
     pub bytes_read: u128,
     /// Bytes asked for by writes.
@@ -107,16 +104,9 @@ impl Recorder {
         self.first = u64::MAX;
     }
 
-    /// The warm-up ends: requests with this index and above, which are still to come, are measured, and stalls from now on.
-    pub fn measure_from(&mut self, now: Ns, first: u64) {
+    /// The warm-up ends: requests with this index and above, which are still to come, are measured.
+    pub fn measure_from(&mut self, first: u64) {
         self.first = first;
-        self.stalls.begin_at(now);
-    }
-
-    /// A write arrives.
-    #[inline(always)]
-    pub fn write_arrives(&mut self, now: Ns) {
-        self.stalls.write_arrives(now);
     }
 
     /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and
@@ -132,9 +122,6 @@ impl Recorder {
     pub fn record(&mut self, completion: &Completion) -> Result<()> {
         let response_ns = response_time(completion);
         self.digest.take(completion.index, response_ns)?;
-        if completion.kind == RequestKind::Write {
-            self.stalls.write_completes(completion.completed_ns);
-        }
         let in_warm_up = completion.index < self.first;
         if let Some(log) = &mut self.log {
             log.take(completion, in_warm_up)?;
@@ -236,38 +223,6 @@ impl Tally {
             },
             breakdown_ns: Breakdowns { all: all.breakdown(), read: reads.breakdown(), write: self.writes.breakdown() },
         }
-    }
-}
-
-/// The longest time during which writes were outstanding and none completed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stalls {
-    /// Writes that are outstanding, and since when that is so and none has completed.
-    outstanding: u64,
-    since: Ns,
-    longest: Ns,
-}
-
-impl Stalls {
-    #[inline(always)]
-    fn write_arrives(&mut self, now: Ns) {
-        if self.outstanding == 0 {
-            self.since = now;
-        }
-        self.outstanding += 1;
-    }
-
-    #[inline(always)]
-    fn write_completes(&mut self, now: Ns) {
-        // Whoever records completions alone (tests of statistics) has no stalls.
-        self.outstanding = self.outstanding.saturating_sub(1);
-        self.longest = self.longest.max(now.saturating_sub(self.since));
-        self.since = now;
-    }
-
-    /// What was before is not measured.
-    fn begin_at(&mut self, now: Ns) {
-        (self.since, self.longest) = (now, 0);
     }
 }
 

@@ -1,0 +1,81 @@
+//! How long writes may stand still.
+
+use crate::request::RequestKind;
+use crate::units::Ns;
+
+/// The longest time during which writes were outstanding and none completed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stalls {
+    /// Writes that are outstanding, and since when that is so and none has completed.
+    outstanding: u64,
+    since: Ns,
+    longest: Option<Ns>,
+}
+
+impl Stalls {
+    /// A request arrives.
+    #[inline(always)]
+    pub fn arrives(&mut self, now: Ns, kind: RequestKind) {
+        if kind == RequestKind::Write {
+            if self.outstanding == 0 {
+                self.since = now;
+            }
+            self.outstanding += 1;
+        }
+    }
+
+    /// A request completes.
+    #[inline(always)]
+    pub fn completes(&mut self, now: Ns, kind: RequestKind) {
+        if kind == RequestKind::Write {
+            self.outstanding -= 1;
+            self.longest = self.longest.max(Some(now - self.since));
+            self.since = now;
+        }
+    }
+
+    /// What was before is not measured.
+    pub fn begin_at(&mut self, now: Ns) {
+        (self.since, self.longest) = (now, None);
+    }
+
+    /// The longest, ns; `None` if no write has completed.
+    pub fn longest(&self) -> Option<Ns> {
+        self.longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use RequestKind::{Read, Write};
+
+    /// Writes from 10 to 30 and from 15 to 90 ns: none completes for 60 ns. The one from 200 ns on has the drive to itself.
+    #[test]
+    fn a_stall_lasts_from_completion_to_completion_while_writes_are_outstanding() {
+        let mut stalls = Stalls::default();
+        let mut longest = Vec::new();
+        for (now, arrives, kind) in [
+            (5, true, Read),
+            (10, true, Write),
+            (15, true, Write),
+            (30, false, Write),
+            (90, false, Write),
+            (99, false, Read),
+            (200, true, Write),
+            (250, false, Write),
+        ] {
+            if arrives {
+                stalls.arrives(now, kind)
+            } else {
+                stalls.completes(now, kind)
+            }
+            longest.push(stalls.longest());
+        }
+        assert_eq!(longest, [None, None, None, Some(20), Some(60), Some(60), Some(60), Some(60)]);
+        stalls.begin_at(300);
+        stalls.arrives(320, Write);
+        stalls.completes(330, Write);
+        assert_eq!(stalls.longest(), Some(10));
+    }
+}
