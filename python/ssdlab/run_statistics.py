@@ -164,6 +164,8 @@ class BreakdownClass(Section):
     """Wait for the link to the host, and transfer over it. Unit: ns."""
     mapping: float
     """Wait for entries of the mapping table that were not in memory. Unit: ns."""
+    pace: float
+    """Wait for garbage collection to free room for writes (`gc.pace`). Unit: ns."""
 
 
 class Breakdown(Section):
@@ -814,6 +816,11 @@ class Counters(Section):
     """Multi-plane operations. Absent where the run does not have it. Unit: count."""
     overlapped_operations: int
     """Operations that overlapped another through the cache register. Absent where the run does not have it. Unit: count."""
+    paced_writes: int
+    """Writes that waited for credit that GC earns, or behind one that did (`gc.pace`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     padded_units: int
     """Mapping units of padding: what programs of host and GC left of their flash pages (`ftl.map_unit_bytes`).
 
@@ -1052,6 +1059,8 @@ class RunStatistics(Section):
     """The requests by flow. Absent for a single one."""
     fairness: Fairness
     """How evenly the flows slow each other down. Absent unless requested."""
+    write_stall_ns_max: int
+    """The longest time during which writes were outstanding and none completed. Absent without writes. Unit: ns."""
     gc: Gc
     """Garbage collection during the run."""
     slack: Slack
