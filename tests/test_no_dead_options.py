@@ -141,7 +141,7 @@ TALL: Mapping[str, Value] = {
 STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
 """Four drives with parity."""
 
-PACED: Mapping[str, Value] = {**DRIVE, "gc.scope": "none", "gc.priority": "host", "gc.pace_window": 0.0}
+PACED: Mapping[str, Value] = {**DRIVE, "gc.soft": 3, "gc.scope": "none", "gc.priority": "host", "gc.pace_window": 0.0}
 """One page may be written ahead of collection."""
 
 CACHED: Mapping[str, Value] = {**DRIVE, "cache.policy": "lru", "cache.bytes": 32 * PAGE}
@@ -296,8 +296,8 @@ CONTEXTS: Mapping[str, Context] = {
         base={**TALL, "device.chips_per_channel": 1, "device.dies_per_chip": 1, "device.blocks_per_plane": 16, "gc.scope": "plane"},
         trace=large,
     ),
-    "gc.pace": Context(("none", "proportional"), base=PACED, trace=overload),
-    "gc.pace_window": Context((0.0, 0.1, 0.4), base={**PACED, "gc.pace": "proportional"}, trace=overload),
+    "gc.pace": Context(("none", "proportional"), base=PACED, trace=scattered),
+    "gc.pace_window": Context((0.0, 0.1, 0.4), base={**PACED, "gc.pace": "proportional"}, trace=scattered),
     "gc.idle_us": Context((500, 501, 1000), base={**DRIVE, "gc.trigger": "idle"}),
     "gc.idle_timeout": Context(("fixed", "adaptive"), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
     "gc.idle_free": Context((1.0, 2.0, 3.0), base={**DRIVE, "gc.trigger": "idle", "gc.idle_us": 500}),
