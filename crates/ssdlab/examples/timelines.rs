@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab::config::{
-    Advance, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, Pace, PreconditionKind, Priority, Scope, Suspendable,
-    SuspendedForReads, Trigger, Turns,
+    Advance, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, Pace, PreconditionKind, Priority, Scope,
+    Suspendable, SuspendedForReads, Trigger, Turns,
 };
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};

@@ -305,7 +305,7 @@ mod tests {
         Recorder::new(Some(&path), Vec::new()).unwrap().finish().unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
-        assert_eq!(reader.schema().fields().len(), 20);
+        assert_eq!(reader.schema().fields().len(), 21);
     }
 
     #[cfg(target_os = "linux")]

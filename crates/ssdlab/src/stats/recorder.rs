@@ -93,7 +93,6 @@ impl Recorder {
             left_out: 0,
             digest: OrderedDigest::new(),
             log: log.map(|log| RequestLog::create(log, &flows)).transpose()?,
-            stalls: Stalls::default(),
             all: Tally::new(),
             flows: flows.into_iter().map(|name| (name, Tally::new())).collect(),
         })
@@ -158,9 +157,8 @@ impl Recorder {
         }
         let FlowStats { requests, bytes_read, bytes_written, latency_ns, breakdown_ns, .. } = self.all.stats(String::new());
         let flows = self.flows.into_iter().map(|(name, tally)| tally.stats(name)).collect();
-        let write_stall_ns_max = (requests.write > 0).then_some(self.stalls.longest);
         let left_out = self.left_out;
-        Ok(RequestStats { requests, left_out, write_stall_ns_max, bytes_read, bytes_written, latency_ns, breakdown_ns, flows, digest })
+        Ok(RequestStats { requests, left_out, bytes_read, bytes_written, latency_ns, breakdown_ns, flows, digest })
     }
 }
 
