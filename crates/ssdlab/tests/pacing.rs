@@ -287,7 +287,8 @@ fn no_stall_is_longer_than_it_must_be() {
 /// Writes that are paced all end, whoever else decides about collection.
 #[test]
 fn paced_writes_end_in_every_mode() {
-    let modes: [(&str, fn(&mut Config)); 12] = [
+    type Change = fn(&mut Config);
+    let modes: [(&str, Change); 12] = [
         ("dynamic allocation", |c| c.ftl.allocation = Allocation::Dynamic),
         ("pools of dies", |c| (c.ftl.pool, c.device.planes_per_die) = (PoolScope::Die, 2)),
         ("several planes", |c| c.device.planes_per_die = 2),

@@ -95,9 +95,12 @@ impl Ssd {
 
     /// So many pages of the pool are padding.
     pub(super) fn pace_padding(&mut self, pool: PoolId, pages: u32) {
-        if pages > 0 && self.pace.is_some() {
-            let owes = self.is_paced(pool);
-            self.pace.as_mut().expect("just seen").use_up(pool, pages, owes);
+        if pages == 0 || !self.paces() {
+            return;
+        }
+        let owes = self.is_paced(pool);
+        if let Some(pace) = &mut self.pace {
+            pace.use_up(pool, pages, owes);
         }
     }
 
