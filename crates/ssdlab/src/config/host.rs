@@ -26,7 +26,7 @@ pub struct Host {
     pub slots: u32,
     /// Submission queues. Flows of requests (`workload.flows`) are spread over them; a command waits in its queue until a core fetches it. With
     /// one, commands are fetched in order of arrival.
-    #[schemars(range(min = 1, max = 65535))]
+    #[schemars(range(min = 1, max = 1024))]
     pub queues: u32,
     /// Commands of one queue that may be fetched and not complete; its others wait. 0: unbounded.
     #[schemars(range(min = 0, max = 65535))]

@@ -62,7 +62,7 @@ pub struct Workload {
     pub name: Option<String>,
     /// The queue of the host that takes the requests of this flow, from 0. Absent: its number among the flows with a name (this one is 0), modulo
     /// `host.queues`.
-    #[schemars(range(min = 0, max = 65534))]
+    #[schemars(range(min = 0, max = 1023))]
     pub queue: Option<u32>,
     /// The part of the exported range that this flow uses, from its beginning: where it starts and where it ends, as shares of the range (in
     /// whole 64 KB). All that is said of addresses, footprints and the exported range then means this part.

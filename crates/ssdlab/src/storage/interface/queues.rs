@@ -76,7 +76,8 @@ impl Queues {
     }
 
     pub fn make_room(&mut self, commands: usize) -> Result<(), Exhausted> {
-        self.waiting.iter_mut().try_for_each(|queue| memory::make_room(queue, commands))
+        // Others never have a command.
+        self.of_flow.iter().try_for_each(|&queue| memory::make_room(&mut self.waiting[usize::from(queue)], commands))
     }
 
     /// Commands that wait.
