@@ -288,7 +288,7 @@ fn no_stall_is_longer_than_it_must_be() {
 #[test]
 fn paced_writes_end_in_every_mode() {
     type Change = fn(&mut Config);
-    let modes: [(&str, Change); 12] = [
+    let modes: [(&str, Change); 13] = [
         ("dynamic allocation", |c| c.ftl.allocation = Allocation::Dynamic),
         ("pools of dies", |c| (c.ftl.pool, c.device.planes_per_die) = (PoolScope::Die, 2)),
         ("several planes", |c| c.device.planes_per_die = 2),
@@ -296,6 +296,10 @@ fn paced_writes_end_in_every_mode() {
         ("invalid share", |c| c.gc.trigger = Trigger::InvalidShare),
         ("with requests", |c| c.gc.advance = ssdlab::config::Advance::WithRequests),
         ("in turns", |c| c.gc.advance = ssdlab::config::Advance::InTurns),
+        ("in turns, one die of a chip at a time", |c| {
+            c.gc.advance = ssdlab::config::Advance::InTurns;
+            (c.device.channels, c.device.dies_per_chip, c.device.die_interleave) = (2, 2, false);
+        }),
         ("writes set it off", |c| c.gc.begin = ssdlab::config::Begin::Write),
         ("chips", |c| c.gc.scope = Scope::Chip),
         ("blocks", |c| (c.gc.scope, c.gc.priority) = (Scope::Block, Priority::Fifo)),

@@ -112,8 +112,7 @@ impl Ssd {
             && !self.flash.is_merged(at)
             && !carries_write
             && !self.goes_alone(pool)
-            && !self.is_awaited_on(die)
-            && !self.any_waiting_at(die)
+            && !self.is_needed(die)
     }
 
     /// A move that goes on from point A does so for a host operation that begins after its program.
@@ -121,12 +120,11 @@ impl Ssd {
         self.rules.gc.with_requests && self.gc.credit(die) == 0 && self.host_candidate(die, Limits::default()).is_some()
     }
 
-    /// A host operation waits for what the die is a part of: the die, or, where its dies exclude each other, the chip.
-    fn any_waiting_at(&self, die: DieId) -> bool {
+    /// A host operation waits for the die, or a write for credit that is earned there; or, where its dies exclude each other, for another die
+    /// of the chip.
+    pub(super) fn is_needed(&self, die: DieId) -> bool {
         let chip = self.geometry().chip_of_die(die);
-        if self.rules.flash.interleave {
-            return self.sched.any_waiting(die, chip);
-        }
-        self.dies_of_chip_of(die).any(|die| self.sched.any_waiting(die, chip))
+        let needed = |die| self.sched.any_waiting(die, chip) || self.is_awaited_on(die);
+        if self.rules.flash.interleave { needed(die) } else { self.dies_of_chip_of(die).any(needed) }
     }
 }

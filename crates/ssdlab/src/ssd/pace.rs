@@ -37,7 +37,7 @@ impl Ssd {
             return false;
         }
         for die in (0..self.geometry().dies).map(DieId) {
-            if self.gc.jobs_on_die(die) > 0 && self.is_awaited_on(die) {
+            if self.gc.jobs_on_die(die) > 0 && self.is_needed(die) {
                 self.ready.wake(die);
             }
         }
