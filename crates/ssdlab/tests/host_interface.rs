@@ -5,31 +5,24 @@
 use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play_all, read, write};
 use ssdlab::blocked::{Blocked, Parts};
-use ssdlab::config::{Arbitration, Config, Host, Order, PreconditionKind, Trigger};
+use ssdlab::config::{Config, Host, Order, PreconditionKind, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::ssd::Counters;
 use ssdlab::stats::InterfaceStats;
 use ssdlab::stats::Part::{Array, BusQueue, Controller, DieQueue, HostQueue, Link, Transfer};
-use ssdlab::units::Ns;
 
-const NO_COST: Host = costs(0, 0, 0);
-const ALL: Host = costs(1_000, 1_000, 500);
-const LINK: Host = costs(1_000, 0, 0);
+fn no_cost() -> Host {
+    Host::default()
+}
 
-const fn costs(link_bytes_per_us: u32, command_ns: Ns, completion_ns: Ns) -> Host {
-    Host {
-        link_bytes_per_us,
-        command_ns,
-        completion_ns,
-        cores: 1,
-        slots: 0,
-        queues: 1,
-        queue_depth: 0,
-        arbitration: Arbitration::Rr,
-        weights: Vec::new(),
-    }
+fn all() -> Host {
+    Host { command_ns: 1_000, completion_ns: 500, ..link() }
+}
+
+fn link() -> Host {
+    Host { link_bytes_per_us: 1_000, ..no_cost() }
 }
 
 fn drive(host: Host) -> Config {
@@ -43,21 +36,21 @@ fn cases() -> Vec<Case> {
     vec![
         Case {
             name: "a read alone: fetch, array, bus, link, completion",
-            config: drive(ALL),
+            config: drive(all()),
             requests: vec![read(0, 0)],
             responses: vec![(132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)])],
             stages: vec![array(0, 1_000, 26_000), bus(0, 26_000, 128_400)],
         },
         Case {
             name: "a write alone: fetch, link, bus, array, completion",
-            config: drive(ALL),
+            config: drive(all()),
             requests: vec![write(0, 0)],
             responses: vec![(307_996, vec![(Controller, 1_500), (Link, 4_096), (Transfer, 102_400), (Array, 200_000)])],
             stages: vec![bus(0, 5_096, 107_496), array(0, 107_496, 307_496)],
         },
         Case {
             name: "two reads, one core: the second is fetched after the first",
-            config: drive(ALL),
+            config: drive(all()),
             requests: vec![read(0, 0), read(0, 1)],
             responses: vec![
                 (132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
@@ -67,7 +60,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "two reads, two cores: both are fetched at once",
-            config: drive(Host { cores: 2, ..ALL }),
+            config: drive(Host { cores: 2, ..all() }),
             requests: vec![read(0, 0), read(0, 1)],
             responses: vec![
                 (132_996, vec![(Controller, 1_500), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
@@ -79,7 +72,7 @@ fn cases() -> Vec<Case> {
             // The data of the first have arrived at 132,496; the core fetches the second until 133,000. Then the first is completed, and
             // the third, which has waited since 132,100, is fetched from 133,500 on.
             name: "a command that can be completed goes before one that can be fetched",
-            config: drive(ALL),
+            config: drive(all()),
             requests: vec![read(0, 0), read(132_000, 1), read(132_100, 0)],
             responses: vec![
                 (133_500, vec![(Controller, 1_500 + 504), (Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
@@ -97,7 +90,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "data of two writes go over the link one after the other",
-            config: drive(LINK),
+            config: drive(link()),
             requests: vec![write(0, 0), write(0, 1)],
             responses: vec![
                 (306_496, vec![(Link, 4_096), (Transfer, 102_400), (Array, 200_000)]),
@@ -108,7 +101,7 @@ fn cases() -> Vec<Case> {
         Case {
             // In from 127,000 to 131,096, out from 127,400 to 131,496.
             name: "data go in and out at the same time",
-            config: drive(LINK),
+            config: drive(link()),
             requests: vec![read(0, 0), write(127_000, 1)],
             responses: vec![
                 (131_496, vec![(Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
@@ -119,7 +112,7 @@ fn cases() -> Vec<Case> {
         Case {
             // The drive then answers it at once from its buffer, as it holds the data.
             name: "a read of a page whose data are on the link waits for them, and one of another page does not",
-            config: drive(LINK),
+            config: drive(link()),
             requests: vec![write(0, 0), read(1_000, 0), read(1_000, 1)],
             responses: vec![
                 (306_496, vec![(Link, 4_096), (Transfer, 102_400), (Array, 200_000)]),
@@ -131,7 +124,7 @@ fn cases() -> Vec<Case> {
         Case {
             // The core fetches the second until 129,000.
             name: "a command whose completion takes no time needs no core for it",
-            config: drive(Host { command_ns: 1_000, ..NO_COST }),
+            config: drive(Host { command_ns: 1_000, ..no_cost() }),
             requests: vec![read(0, 0), read(128_000, 1)],
             responses: vec![
                 (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
@@ -142,7 +135,7 @@ fn cases() -> Vec<Case> {
         Case {
             // The core completes the first until 128,400.
             name: "a command whose fetch takes no time needs no core for it",
-            config: drive(Host { completion_ns: 1_000, ..NO_COST }),
+            config: drive(Host { completion_ns: 1_000, ..no_cost() }),
             requests: vec![read(0, 0), read(128_000, 1)],
             responses: vec![
                 (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
@@ -152,7 +145,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "a core serves one command after the other, if only for a nanosecond",
-            config: drive(Host { command_ns: 1, ..NO_COST }),
+            config: drive(Host { command_ns: 1, ..no_cost() }),
             requests: vec![read(0, 0), read(0, 1)],
             responses: vec![
                 (127_401, vec![(Controller, 1), (Array, 25_000), (Transfer, 102_400)]),
@@ -163,7 +156,7 @@ fn cases() -> Vec<Case> {
         Case {
             // Nothing keeps the second read on its way: it goes before the write, which has waited for the die.
             name: "a command reaches the drive before the drive decides what begins at that instant",
-            config: changed(drive(LINK), |c| c.scheduler.order = Order::FrFcfs),
+            config: changed(drive(link()), |c| c.scheduler.order = Order::FrFcfs),
             requests: vec![read(0, 0), write(10_000, 2), read(127_400, 4)],
             responses: vec![
                 (131_496, vec![(Array, 25_000), (Transfer, 102_400), (Link, 4_096)]),
@@ -181,7 +174,7 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "with one slot a command waits outside until the one before is complete",
-            config: drive(Host { slots: 1, ..NO_COST }),
+            config: drive(Host { slots: 1, ..no_cost() }),
             requests: vec![read(0, 0), read(0, 1)],
             responses: vec![
                 (127_400, vec![(Array, 25_000), (Transfer, 102_400)]),
@@ -209,12 +202,12 @@ fn what_waited_is_counted_and_times_are_added_up() {
     let two_reads = [read(0, 0), read(0, 1)];
     let one = InterfaceStats { drives: 1, cores: 1, commands: 2, ..InterfaceStats::default() };
     let expected = InterfaceStats { core_waits: 1, core_busy_ns: 3_000, link_out_busy_ns: 8_192, ..one };
-    assert_eq!(counted(ALL, &two_reads), expected);
-    assert_eq!(counted(Host { cores: 2, ..ALL }, &two_reads), InterfaceStats { cores: 2, core_waits: 0, ..expected });
-    assert_eq!(counted(Host { slots: 1, ..NO_COST }, &two_reads), InterfaceStats { slot_waits: 1, ..one });
+    assert_eq!(counted(all(), &two_reads), expected);
+    assert_eq!(counted(Host { cores: 2, ..all() }, &two_reads), InterfaceStats { cores: 2, core_waits: 0, ..expected });
+    assert_eq!(counted(Host { slots: 1, ..no_cost() }, &two_reads), InterfaceStats { slot_waits: 1, ..one });
     let writes = [write(0, 0), write(0, 1), read(1_000, 0)];
     let expected = InterfaceStats { commands: 3, link_waits: 1, held_commands: 1, link_in_busy_ns: 8_192, link_out_busy_ns: 4_096, ..one };
-    assert_eq!(counted(LINK, &writes), expected);
+    assert_eq!(counted(link(), &writes), expected);
 }
 
 /// On a link of 1 byte per us the write's data take 4,096 us. The flush waits for them, the last two reads for neither: one touches the
@@ -223,7 +216,7 @@ fn what_waited_is_counted_and_times_are_added_up() {
 fn only_commands_whose_order_matters_wait() {
     let flush = Request { arrival_ns: 1_000, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
     let two_pages = Request { length: 8_192, ..read(1_000, 0) };
-    let host = Host { link_bytes_per_us: 1, ..NO_COST };
+    let host = Host { link_bytes_per_us: 1, ..no_cost() };
     let stats = counted(host.clone(), &[write(0, 0), flush, two_pages, read(2_000, 1), read(3_000, 2)]);
     assert_eq!((stats.commands, stats.held_commands), (5, 2), "the flush and the read of two pages");
     // A read of trimmed bytes comes after the trim, which comes after the write.
@@ -234,7 +227,7 @@ fn only_commands_whose_order_matters_wait() {
 #[test]
 fn sequential_requests_are_those_of_the_host() {
     let alternating = (0..8).map(|i| if i % 2 == 0 { read(i * 1_000, i) } else { write(i * 1_000, i) });
-    let mut simulation = simulation(&drive(LINK));
+    let mut simulation = simulation(&drive(link()));
     alternating.for_each(|request| _ = simulation.submit(request).unwrap());
     simulation.run_to_idle().unwrap();
     let mut completions = simulation.take_completions();
@@ -248,7 +241,7 @@ fn trims_and_flushes_neither_are_sequential_nor_come_between() {
     let beside = |kind, page| Request { kind, ..read(0, page) };
     let flush = Request { offset: 0, length: 0, ..beside(RequestKind::Flush, 0) };
     let requests = [read(0, 0), beside(RequestKind::Trim, 1), read(0, 1), flush, read(0, 2)];
-    let mut simulation = simulation(&drive(LINK));
+    let mut simulation = simulation(&drive(link()));
     requests.into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
     simulation.run_to_idle().unwrap();
     let mut completions = simulation.take_completions();
@@ -290,7 +283,7 @@ fn limits_that_are_never_reached_change_nothing() {
             let requests = random_requests(&mut rng, &config, 100);
             (config, requests)
         };
-        config.host = NO_COST;
+        config.host = no_cost();
         let without = played(&config, &requests);
         config.host.slots = 1_000_000;
         assert!(without == played(&config, &requests), "case {case}: {config:#?}");
@@ -300,23 +293,23 @@ fn limits_that_are_never_reached_change_nothing() {
 /// Idle time begins with the run: the jobs end before the first request comes.
 #[test]
 fn a_drive_behind_it_collects_before_the_first_request() {
-    let mut config = drive(LINK);
+    let mut config = drive(link());
     config.ftl.precondition.kind = PreconditionKind::Soft;
     config.gc.soft = 2.0;
     (config.gc.trigger, config.gc.idle_us, config.gc.idle_free) = (Trigger::Idle, 100, 2.0);
     let jobs = |host: Host| played(&Config { host, ..config.clone() }, &[read(200_000_000, 0)]).1[0].idle_jobs;
-    assert!(jobs(LINK) > 0 && jobs(LINK) == jobs(NO_COST));
+    assert!(jobs(link()) > 0 && jobs(link()) == jobs(no_cost()));
 }
 
 #[test]
 fn without_cost_and_limit_there_is_no_host_interface() {
-    let simulation = Simulation::new(&plan(drive(NO_COST)), &Control::default()).unwrap();
+    let simulation = Simulation::new(&plan(drive(no_cost())), &Control::default()).unwrap();
     assert_eq!(simulation.storage().interface_stats(0), None);
 }
 
 #[test]
 fn times_count_up_to_now_while_they_go_on() {
-    let mut simulation = simulation(&drive(ALL));
+    let mut simulation = simulation(&drive(all()));
     simulation.submit(write(0, 0)).unwrap();
     simulation.run_until(400).unwrap();
     assert_eq!(simulation.storage().interface_stats(400).unwrap().core_busy_ns, 400);
@@ -344,7 +337,7 @@ fn close(value: f64, expected: f64) -> bool {
 #[test]
 fn requests_a_second_are_bounded_by_cores_over_the_cost_of_a_command() {
     for cores in [1, 2, 4] {
-        let result = closed_loop(Host { command_ns: 3_000, completion_ns: 1_000, cores, ..NO_COST }, 64);
+        let result = closed_loop(Host { command_ns: 3_000, completion_ns: 1_000, cores, ..no_cost() }, 64);
         let most = f64::from(cores) / 4e-6;
         assert!(close(result.iops.unwrap(), most), "{cores} cores: {:?}, at most {most}", result.iops);
         let busy = result.interface.as_ref().unwrap().cores;
@@ -354,7 +347,7 @@ fn requests_a_second_are_bounded_by_cores_over_the_cost_of_a_command() {
 
 #[test]
 fn bytes_a_second_are_bounded_by_the_link() {
-    let result = closed_loop(Host { link_bytes_per_us: 3_200, ..NO_COST }, 32);
+    let result = closed_loop(Host { link_bytes_per_us: 3_200, ..no_cost() }, 32);
     let bandwidth = result.bandwidth_mb_s.unwrap().read;
     assert!(close(bandwidth, 3_200.0), "{bandwidth} MB/s");
 }
@@ -362,7 +355,7 @@ fn bytes_a_second_are_bounded_by_the_link() {
 /// As many requests are outstanding as arrive a second times their mean response time.
 #[test]
 fn littles_law() {
-    for (host, depth) in [(ALL, 1), (ALL, 7), (Host { cores: 3, slots: 5, ..ALL }, 40), (Host { slots: 2, ..LINK }, 16)] {
+    for (host, depth) in [(all(), 1), (all(), 7), (Host { cores: 3, slots: 5, ..all() }, 40), (Host { slots: 2, ..link() }, 16)] {
         let result = closed_loop(host.clone(), depth);
         let outstanding = result.iops.unwrap() * result.latency_ns.read.unwrap().mean / 1e9;
         assert!(close(outstanding, f64::from(depth)), "{host:?}: {outstanding}, not {depth}");

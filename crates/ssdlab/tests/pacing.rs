@@ -97,6 +97,20 @@ fn cases() -> Vec<Case> {
     let flush = |at| Request { kind: RequestKind::Flush, length: 0, ..read(at, 0) };
     let in_buffer = (US, vec![(Dram, US)]);
     let let_in = (713_200, vec![(Part::Pace, 712_200), (Dram, US)]);
+    // Both writes, then all moves and erases.
+    let ahead_of_the_moves = [
+        (0..5).flat_map(|ms| program(ms * MS)).collect(),
+        program(4_302_400),
+        program(4_604_800),
+        page_move(4_907_200),
+        page_move(5_337_000),
+        erase(5_766_800),
+        page_move(7_266_800),
+        page_move(7_696_600),
+        erase(8_126_400),
+        flash_read(12 * MS),
+    ]
+    .concat();
     vec![
         Case {
             name: "a write without credit waits until a page move has earned it; the move goes first",
@@ -110,38 +124,14 @@ fn cases() -> Vec<Case> {
             config: changed(drive(), |c| (c.gc.pace, c.gc.pace_window) = (Pace::None, 0.4)),
             requests: requests(&two_writes),
             responses: responses(alone(), &[(594_800, parts(&[(DieQueue, 292_400)])), (887_200, parts(&[(DieQueue, 584_800)]))]),
-            stages: [
-                (0..5).flat_map(|ms| program(ms * MS)).collect(),
-                program(4_302_400),
-                program(4_604_800),
-                page_move(4_907_200),
-                page_move(5_337_000),
-                erase(5_766_800),
-                page_move(7_266_800),
-                page_move(7_696_600),
-                erase(8_126_400),
-                flash_read(12 * MS),
-            ]
-            .concat(),
+            stages: ahead_of_the_moves.clone(),
         },
         Case {
             name: "credit for two pages lets both in",
             config: changed(drive(), |c| c.gc.pace_window = 2.0 / 12.0),
             requests: requests(&two_writes),
             responses: responses(alone(), &[(594_800, parts(&[(DieQueue, 292_400)])), (887_200, parts(&[(DieQueue, 584_800)]))]),
-            stages: [
-                (0..5).flat_map(|ms| program(ms * MS)).collect(),
-                program(4_302_400),
-                program(4_604_800),
-                page_move(4_907_200),
-                page_move(5_337_000),
-                erase(5_766_800),
-                page_move(7_266_800),
-                page_move(7_696_600),
-                erase(8_126_400),
-                flash_read(12 * MS),
-            ]
-            .concat(),
+            stages: ahead_of_the_moves,
         },
         Case {
             // Of the trims the first passes. The second waits for the write, then for its program.

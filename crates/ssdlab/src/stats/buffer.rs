@@ -3,62 +3,41 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Counts of a write buffer, or of those of an array's drives together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferStats {
-    /// Units that it can hold.
-    pub capacity: u64,
-    /// Units in it now.
-    pub held: u64,
-    /// Units of writes that came in.
-    pub units: u64,
-    /// Those that replaced data which waited.
-    pub rewrites: u64,
-    /// Units that were trimmed before they were on their way.
-    pub trimmed: u64,
-    /// Units of reads that were found in it, whole or in part.
-    pub read_hits: u64,
-    /// Requests that waited for room.
-    pub full_waits: u64,
-    /// Reads of the rest of a unit.
-    pub fills: u64,
-    /// Programs.
-    pub programs: u64,
-    /// Those that it did not fill.
-    pub part_programs: u64,
-    /// Of these, those that a unit's age set off.
-    pub timeouts: u64,
+use super::counts::counts;
+
+counts! {
+    /// Counts of a write buffer, or of those of an array's drives together.
+    pub struct BufferStats {
+        now {
+            /// Units that it can hold.
+            capacity: u64,
+            /// Units in it now.
+            held: u64,
+        }
+        counted {
+            /// Units of writes that came in.
+            units: u64,
+            /// Those that replaced data which waited.
+            rewrites: u64,
+            /// Units that were trimmed before they were on their way.
+            trimmed: u64,
+            /// Units of reads that were found in it, whole or in part.
+            read_hits: u64,
+            /// Requests that waited for room.
+            full_waits: u64,
+            /// Reads of the rest of a unit.
+            fills: u64,
+            /// Programs.
+            programs: u64,
+            /// Those that it did not fill.
+            part_programs: u64,
+            /// Of these, those that a unit's age set off.
+            timeouts: u64,
+        }
+    }
 }
 
 impl BufferStats {
-    /// Those of two drives together.
-    #[must_use]
-    pub fn joined(self, other: Self) -> Self {
-        self.with(&other, |a, b| a + b, |a, b| a + b)
-    }
-
-    /// What was counted since `before`.
-    #[must_use]
-    pub fn since(self, before: &Self) -> Self {
-        self.with(before, |a, _| a, |a, b| a - b)
-    }
-
-    fn with(self, other: &Self, state: fn(u64, u64) -> u64, count: fn(u64, u64) -> u64) -> Self {
-        BufferStats {
-            capacity: state(self.capacity, other.capacity),
-            held: state(self.held, other.held),
-            units: count(self.units, other.units),
-            rewrites: count(self.rewrites, other.rewrites),
-            trimmed: count(self.trimmed, other.trimmed),
-            read_hits: count(self.read_hits, other.read_hits),
-            full_waits: count(self.full_waits, other.full_waits),
-            fills: count(self.fills, other.fills),
-            programs: count(self.programs, other.programs),
-            part_programs: count(self.part_programs, other.part_programs),
-            timeouts: count(self.timeouts, other.timeouts),
-        }
-    }
-
     /// As the result has it.
     pub(super) fn result(self) -> BufferResult {
         BufferResult {

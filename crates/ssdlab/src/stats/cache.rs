@@ -3,32 +3,37 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counts::counts;
 use super::result::ratio;
 use crate::units::Ns;
 
-/// Counters of a cache's decisions, in pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CacheCounters {
-    /// Pages looked up.
-    pub lookups: u64,
-    /// Read hits: pages read that were cached or being fetched.
-    pub read_hits: u64,
-    /// Write hits: pages written that were cached, at least in part.
-    pub write_hits: u64,
-    /// Pages evicted, clean and dirty.
-    pub evictions: u64,
-    /// Destages: dirty pages written to the next storage level, on eviction, in idle time or for a flush.
-    pub destages: u64,
-    /// Evictions that skipped at least one page or group because its target was in GC.
-    pub gc_skips: u64,
-    /// Evictions for a write while all targets were in GC.
-    pub gc_fallbacks: u64,
-    /// Pages read that were not inserted because all targets were in GC.
-    pub gc_bypasses: u64,
-    /// Groups evicted whose pages lay on more than one target.
-    pub spread_groups: u64,
-    /// Evictions in which the user-defined policy chose no candidate and the least recently used page was evicted.
-    pub policy_fallbacks: u64,
+counts! {
+    /// Counters of a cache's decisions, in pages.
+    pub struct CacheCounters {
+        now {}
+        counted {
+            /// Pages looked up.
+            lookups: u64,
+            /// Read hits: pages read that were cached or being fetched.
+            read_hits: u64,
+            /// Write hits: pages written that were cached, at least in part.
+            write_hits: u64,
+            /// Pages evicted, clean and dirty.
+            evictions: u64,
+            /// Destages: dirty pages written to the next storage level, on eviction, in idle time or for a flush.
+            destages: u64,
+            /// Evictions that skipped at least one page or group because its target was in GC.
+            gc_skips: u64,
+            /// Evictions for a write while all targets were in GC.
+            gc_fallbacks: u64,
+            /// Pages read that were not inserted because all targets were in GC.
+            gc_bypasses: u64,
+            /// Groups evicted whose pages lay on more than one target.
+            spread_groups: u64,
+            /// Evictions in which the user-defined policy chose no candidate and the least recently used page was evicted.
+            policy_fallbacks: u64,
+        }
+    }
 }
 
 /// Response times of some requests.
@@ -86,21 +91,9 @@ impl CacheStats {
     /// Sum over two caches.
     #[must_use]
     pub fn joined(self, other: CacheStats) -> Self {
-        let (a, b) = (self.counters, other.counters);
         CacheStats {
             capacity: self.capacity + other.capacity,
-            counters: CacheCounters {
-                lookups: a.lookups + b.lookups,
-                read_hits: a.read_hits + b.read_hits,
-                write_hits: a.write_hits + b.write_hits,
-                evictions: a.evictions + b.evictions,
-                destages: a.destages + b.destages,
-                gc_skips: a.gc_skips + b.gc_skips,
-                gc_fallbacks: a.gc_fallbacks + b.gc_fallbacks,
-                gc_bypasses: a.gc_bypasses + b.gc_bypasses,
-                spread_groups: a.spread_groups + b.spread_groups,
-                policy_fallbacks: a.policy_fallbacks + b.policy_fallbacks,
-            },
+            counters: self.counters.joined(other.counters),
             delayed_hits: self.delayed_hits + other.delayed_hits,
             idle_destages: self.idle_destages + other.idle_destages,
             padded_pages: self.padded_pages + other.padded_pages,
@@ -112,20 +105,8 @@ impl CacheStats {
     /// Counts since `before`; numbers of pages are the present ones. Responses before were not recorded.
     #[must_use]
     pub(super) fn since(self, before: &CacheStats) -> Self {
-        let (now, then) = (self.counters, before.counters);
         CacheStats {
-            counters: CacheCounters {
-                lookups: now.lookups - then.lookups,
-                read_hits: now.read_hits - then.read_hits,
-                write_hits: now.write_hits - then.write_hits,
-                evictions: now.evictions - then.evictions,
-                destages: now.destages - then.destages,
-                gc_skips: now.gc_skips - then.gc_skips,
-                gc_fallbacks: now.gc_fallbacks - then.gc_fallbacks,
-                gc_bypasses: now.gc_bypasses - then.gc_bypasses,
-                spread_groups: now.spread_groups - then.spread_groups,
-                policy_fallbacks: now.policy_fallbacks - then.policy_fallbacks,
-            },
+            counters: self.counters.since(&before.counters),
             delayed_hits: self.delayed_hits - before.delayed_hits,
             idle_destages: self.idle_destages - before.idle_destages,
             padded_pages: self.padded_pages - before.padded_pages,

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recorder::FlowStats;
-use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts, ratio};
+use super::recorder::RequestStats;
+use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts};
 use crate::units::Ns;
 
 /// One of several flows of requests.
@@ -68,14 +68,11 @@ pub struct Fairness {
 
 impl FlowResult {
     /// That of a flow in a run of `measured_ns`.
-    pub(super) fn of(flow: FlowStats, measured_ns: Ns) -> Self {
-        let per_second = |amount: u128| ratio(amount * 1_000_000_000, measured_ns.into());
-        let megabytes = |bytes: u128| per_second(bytes).map(|bytes| bytes / 1e6);
-        let bandwidth = megabytes(flow.bytes_read).zip(megabytes(flow.bytes_written));
+    pub(super) fn of(name: String, flow: RequestStats, measured_ns: Ns) -> Self {
         FlowResult {
-            iops: per_second((flow.requests.read + flow.requests.write).into()),
-            bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
-            name: flow.name,
+            iops: flow.iops(measured_ns),
+            bandwidth_mb_s: flow.bandwidth_mb_s(measured_ns),
+            name,
             requests: flow.requests,
             warm_up_requests: flow.left_out,
             latency_ns: flow.latency_ns,

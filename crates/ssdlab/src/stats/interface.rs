@@ -3,71 +3,47 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counts::counts;
 use super::result::ratio;
 use crate::units::Ns;
 
-/// Counts and times of a host interface, or of those of an array's drives together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InterfaceStats {
-    /// Drives with one.
-    pub drives: u64,
-    /// Cores, of all drives.
-    pub cores: u64,
-    /// Commands fetched.
-    pub commands: u64,
-    /// Commands that waited for a slot.
-    pub slot_waits: u64,
-    /// Commands that found their queue with as many fetched as it may have.
-    pub queue_full_waits: u64,
-    /// Commands that were fetched before an older one of another queue.
-    pub passing_commands: u64,
-    /// Commands that waited for the fetch of an older one of the same bytes from another queue.
-    pub order_waits: u64,
-    /// Fetches and completions that waited for a core.
-    pub core_waits: u64,
-    /// Reads and writes whose data waited for the link.
-    pub link_waits: u64,
-    /// Commands that waited for the data of an older write of the same bytes.
-    pub held_commands: u64,
-    /// Time in which cores worked, ns.
-    pub core_busy_ns: u128,
-    /// Time in which data came in, ns.
-    pub link_in_busy_ns: u128,
-    /// Time in which data went out, ns.
-    pub link_out_busy_ns: u128,
+counts! {
+    /// Counts and times of a host interface, or of those of an array's drives together.
+    pub struct InterfaceStats {
+        now {
+            /// Drives with one.
+            drives: u64,
+            /// Cores, of all drives.
+            cores: u64,
+        }
+        counted {
+            /// Commands fetched.
+            commands: u64,
+            /// Commands that waited for a slot.
+            slot_waits: u64,
+            /// Commands that found their queue with as many fetched as it may have.
+            queue_full_waits: u64,
+            /// Commands that were fetched before an older one of another queue.
+            passing_commands: u64,
+            /// Commands that waited for the fetch of an older one of the same bytes from another queue.
+            order_waits: u64,
+            /// Fetches and completions that waited for a core.
+            core_waits: u64,
+            /// Reads and writes whose data waited for the link.
+            link_waits: u64,
+            /// Commands that waited for the data of an older write of the same bytes.
+            held_commands: u64,
+            /// Time in which cores worked, ns.
+            core_busy_ns: u128,
+            /// Time in which data came in, ns.
+            link_in_busy_ns: u128,
+            /// Time in which data went out, ns.
+            link_out_busy_ns: u128,
+        }
+    }
 }
 
 impl InterfaceStats {
-    /// Those of two drives together.
-    #[must_use]
-    pub fn joined(self, other: Self) -> Self {
-        self.with(other, |a, b| a + b, |a, b| a + b, |a, b| a + b)
-    }
-
-    /// What was counted since `before`.
-    #[must_use]
-    pub fn since(self, before: &Self) -> Self {
-        self.with(*before, |a, _| a, |a, b| a - b, |a, b| a - b)
-    }
-
-    fn with(self, other: Self, size: fn(u64, u64) -> u64, count: fn(u64, u64) -> u64, time: fn(u128, u128) -> u128) -> Self {
-        InterfaceStats {
-            drives: size(self.drives, other.drives),
-            cores: size(self.cores, other.cores),
-            commands: count(self.commands, other.commands),
-            slot_waits: count(self.slot_waits, other.slot_waits),
-            queue_full_waits: count(self.queue_full_waits, other.queue_full_waits),
-            passing_commands: count(self.passing_commands, other.passing_commands),
-            order_waits: count(self.order_waits, other.order_waits),
-            core_waits: count(self.core_waits, other.core_waits),
-            link_waits: count(self.link_waits, other.link_waits),
-            held_commands: count(self.held_commands, other.held_commands),
-            core_busy_ns: time(self.core_busy_ns, other.core_busy_ns),
-            link_in_busy_ns: time(self.link_in_busy_ns, other.link_in_busy_ns),
-            link_out_busy_ns: time(self.link_out_busy_ns, other.link_out_busy_ns),
-        }
-    }
-
     /// As the result has it, for a run of `measured_ns`.
     pub(super) fn result(self, measured_ns: Ns) -> InterfaceResult {
         let share = |busy: u128, of: u64| ratio(busy, u128::from(measured_ns) * u128::from(of)).unwrap_or(0.0);

@@ -3,85 +3,56 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counts::counts;
 use super::result::ratio;
 
-/// Counts of a mapping cache, or of those of an array's drives together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MappingStats {
-    /// Translation pages of the table.
-    pub pages: u64,
-    /// Translation pages for which there is memory.
-    pub capacity: u64,
-    /// Translation pages in memory now, and those of them that flash does not have as they are.
-    pub cached: u64,
-    /// See `cached`.
-    pub dirty: u64,
-    /// Moves of GC whose entries are to be changed in flash now.
-    pub pending: u64,
-    /// Uses of translation pages in memory.
-    pub hits: u64,
-    /// Those of pages that were still being read.
-    pub delayed_hits: u64,
-    /// Uses of others.
-    pub misses: u64,
-    /// Those that needed no read.
-    pub unread: u64,
-    /// Commands that waited since the page to be replaced was not there itself.
-    pub full_waits: u64,
-    /// Commands that waited for older ones of the same units.
-    pub order_waits: u64,
-    /// Replaced pages that were written.
-    pub write_backs: u64,
-    /// Moves of GC whose entry was changed in memory.
-    pub moves_cached: u64,
-    /// Moves of GC whose translation page was to be changed in flash already.
-    pub moves_gathered: u64,
-    /// Translation pages that were changed in flash because of moves.
-    pub updates: u64,
-    /// Flash reads, in mapping units.
-    pub flash_reads: u64,
-    /// Programs, in mapping units.
-    pub flash_programs: u64,
-    /// Page moves.
-    pub pages_moved: u64,
+counts! {
+    /// Counts of a mapping cache, or of those of an array's drives together.
+    pub struct MappingStats {
+        now {
+            /// Translation pages of the table.
+            pages: u64,
+            /// Translation pages for which there is memory.
+            capacity: u64,
+            /// Translation pages in memory now, and those of them that flash does not have as they are.
+            cached: u64,
+            /// See `cached`.
+            dirty: u64,
+            /// Moves of GC whose entries are to be changed in flash now.
+            pending: u64,
+        }
+        counted {
+            /// Uses of translation pages in memory.
+            hits: u64,
+            /// Those of pages that were still being read.
+            delayed_hits: u64,
+            /// Uses of others.
+            misses: u64,
+            /// Those that needed no read.
+            unread: u64,
+            /// Commands that waited since the page to be replaced was not there itself.
+            full_waits: u64,
+            /// Commands that waited for older ones of the same units.
+            order_waits: u64,
+            /// Replaced pages that were written.
+            write_backs: u64,
+            /// Moves of GC whose entry was changed in memory.
+            moves_cached: u64,
+            /// Moves of GC whose translation page was to be changed in flash already.
+            moves_gathered: u64,
+            /// Translation pages that were changed in flash because of moves.
+            updates: u64,
+            /// Flash reads, in mapping units.
+            flash_reads: u64,
+            /// Programs, in mapping units.
+            flash_programs: u64,
+            /// Page moves.
+            pages_moved: u64,
+        }
+    }
 }
 
 impl MappingStats {
-    /// Those of two drives together.
-    #[must_use]
-    pub fn joined(self, other: Self) -> Self {
-        self.with(&other, |a, b| a + b, |a, b| a + b)
-    }
-
-    /// What was counted since `before`.
-    #[must_use]
-    pub fn since(self, before: &Self) -> Self {
-        self.with(before, |a, _| a, |a, b| a - b)
-    }
-
-    fn with(self, other: &Self, state: fn(u64, u64) -> u64, count: fn(u64, u64) -> u64) -> Self {
-        MappingStats {
-            pages: state(self.pages, other.pages),
-            capacity: state(self.capacity, other.capacity),
-            cached: state(self.cached, other.cached),
-            dirty: state(self.dirty, other.dirty),
-            pending: state(self.pending, other.pending),
-            hits: count(self.hits, other.hits),
-            delayed_hits: count(self.delayed_hits, other.delayed_hits),
-            misses: count(self.misses, other.misses),
-            unread: count(self.unread, other.unread),
-            full_waits: count(self.full_waits, other.full_waits),
-            order_waits: count(self.order_waits, other.order_waits),
-            write_backs: count(self.write_backs, other.write_backs),
-            moves_cached: count(self.moves_cached, other.moves_cached),
-            moves_gathered: count(self.moves_gathered, other.moves_gathered),
-            updates: count(self.updates, other.updates),
-            flash_reads: count(self.flash_reads, other.flash_reads),
-            flash_programs: count(self.flash_programs, other.flash_programs),
-            pages_moved: count(self.pages_moved, other.pages_moved),
-        }
-    }
-
     /// As the result has it.
     pub(super) fn result(self) -> MappingResult {
         MappingResult {

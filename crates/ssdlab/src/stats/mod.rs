@@ -1,13 +1,15 @@
 //! What a run reports: response times and their parts, recorded at one place, on completion.
 //!
-//! A [`Recorder`] takes each [`Completion`] once and ends as [`RequestStats`]; [`RunResult::assemble`] joins them with what the
-//! drive counted ([`DeviceStats`]). A [`Series`] records how a run goes over time, where that is asked for. [`registry()`] lists every statistic with unit and sentence.
+//! A [`Recorder`] takes each [`Completion`] once and ends as [`Recorded`]; [`RunResult::assemble`] joins them with what the drive counted
+//! ([`DeviceStats`]). A [`Series`] records how a run goes over time, where that is asked for. [`registry()`] lists every statistic with unit
+//! and sentence.
 
 mod array;
 mod buffer;
 mod cache;
 mod class;
 mod counters;
+mod counts;
 mod device;
 mod flow;
 mod interface;
@@ -29,7 +31,7 @@ pub use device::{DeviceStats, Run};
 pub use flow::{Alone, Fairness, FlowResult};
 pub use interface::{InterfaceResult, InterfaceStats};
 pub use mapping::{MappingResult, MappingStats};
-pub use recorder::{FlowStats, Recorder, RequestStats};
+pub use recorder::{Recorded, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, Latencies, Latency, PreconditionReport, RequestCounts, RunResult,

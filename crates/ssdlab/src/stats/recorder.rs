@@ -5,7 +5,7 @@ use std::path::Path;
 use super::class::Class;
 use super::log::RequestLog;
 use super::order::InOrder;
-use super::result::{Breakdowns, Latencies, RequestCounts};
+use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts, ratio};
 use super::series::Histograms;
 use super::{Completion, Parts};
 use crate::distribution::Digest;
@@ -21,8 +21,6 @@ pub struct Recorder {
     flows: Vec<(String, Tally)>,
     /// The index of the first request that is measured: those before belong to the warm-up.
     first: u64,
-    /// Requests of the warm-up that have completed.
-    left_out: u64,
     digest: OrderedDigest,
     log: Option<RequestLog>,
 }
@@ -40,14 +38,12 @@ struct Tally {
     left_out: u64,
 }
 
-/// What is known of the measured requests of a flow.
+/// What is known of the measured requests: of all, or of a flow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FlowStats {
-    /// The name of the flow.
-    pub name: String,
+pub struct RequestStats {
     /// Requests by kind.
     pub requests: RequestCounts,
-    /// Requests of the warm-up.
+    /// Requests of the warm-up, which nothing else here counts.
     pub left_out: u64,
     /// Bytes asked for by reads.
     pub bytes_read: u128,
@@ -59,26 +55,33 @@ pub struct FlowStats {
     pub breakdown_ns: Breakdowns,
 }
 
-/// What is known of a run's requests when all have completed: of those that were measured, but for the digest.
+/// What is known of a run's requests when all have completed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RequestStats {
-    /// Requests by kind.
-    pub requests: RequestCounts,
-    /// Requests of the warm-up, which no statistic but the digest counts.
-    pub left_out: u64,
-    /// Bytes asked for by reads.
-    pub bytes_read: u128,
-    /// Bytes asked for by writes.
-    pub bytes_written: u128,
-    /// Response times by class.
-    pub latency_ns: Latencies,
-    /// Mean parts of the response times by class.
-    pub breakdown_ns: Breakdowns,
-    /// The same by flow, where there are several.
-    pub flows: Vec<FlowStats>,
-    /// BLAKE3 over the response times of all requests (trims and flushes too) in order of their index, each as eight
+pub struct Recorded {
+    /// Of all requests.
+    pub all: RequestStats,
+    /// By flow, where there are several: its name, and what is known of its requests.
+    pub flows: Vec<(String, RequestStats)>,
+    /// BLAKE3 over the response times of all requests (those of the warm-up, trims and flushes too) in order of their index, each as eight
     /// bytes, least significant first; 64 hexadecimal digits.
     pub digest: String,
+}
+
+impl RequestStats {
+    /// Reads and writes completed per second of `measured_ns`.
+    pub(super) fn iops(&self, measured_ns: Ns) -> Option<f64> {
+        per_second((self.requests.read + self.requests.write).into(), measured_ns)
+    }
+
+    /// Bytes asked for per second of `measured_ns`.
+    pub(super) fn bandwidth_mb_s(&self, measured_ns: Ns) -> Option<Bandwidth> {
+        let megabytes = |bytes| per_second(bytes, measured_ns).map(|bytes| bytes / 1e6);
+        Some(Bandwidth { read: megabytes(self.bytes_read)?, write: megabytes(self.bytes_written)? })
+    }
+}
+
+fn per_second(amount: u128, measured_ns: Ns) -> Option<f64> {
+    ratio(amount * 1_000_000_000, measured_ns.into())
 }
 
 impl Recorder {
@@ -90,7 +93,6 @@ impl Recorder {
     pub fn new(log: Option<&Path>, flows: Vec<String>) -> Result<Self> {
         Ok(Recorder {
             first: 0,
-            left_out: 0,
             digest: OrderedDigest::new(),
             log: log.map(|log| RequestLog::create(log, &flows)).transpose()?,
             all: Tally::new(),
@@ -126,7 +128,7 @@ impl Recorder {
             log.take(completion, in_warm_up)?;
         }
         if in_warm_up {
-            self.left_out += 1;
+            self.all.left_out += 1;
             if let Some((_, tally)) = self.flows.get_mut(usize::from(completion.flow)) {
                 tally.left_out += 1;
             }
@@ -150,15 +152,13 @@ impl Recorder {
     /// # Errors
     /// [`Error::Simulation`] if a request before the last completed one never completed; [`Error::Io`] if the log cannot be
     /// written. In both cases no log is left.
-    pub fn finish(self) -> Result<RequestStats> {
+    pub fn finish(self) -> Result<Recorded> {
         let digest = self.digest.finish()?;
         if let Some(log) = self.log {
             log.finish()?;
         }
-        let FlowStats { requests, bytes_read, bytes_written, latency_ns, breakdown_ns, .. } = self.all.stats(String::new());
-        let flows = self.flows.into_iter().map(|(name, tally)| tally.stats(name)).collect();
-        let left_out = self.left_out;
-        Ok(RequestStats { requests, left_out, bytes_read, bytes_written, latency_ns, breakdown_ns, flows, digest })
+        let flows = self.flows.into_iter().map(|(name, tally)| (name, tally.stats())).collect();
+        Ok(Recorded { all: self.all.stats(), flows, digest })
     }
 }
 
@@ -202,12 +202,11 @@ impl Tally {
         }
     }
 
-    fn stats(self, name: String) -> FlowStats {
+    fn stats(self) -> RequestStats {
         let reads = self.sequential_reads.merged(&self.random_reads);
         let all = reads.merged(&self.writes);
         debug_assert_eq!(all.count(), self.requests.read + self.requests.write);
-        FlowStats {
-            name,
+        RequestStats {
             requests: self.requests,
             left_out: self.left_out,
             bytes_read: self.bytes_read,
@@ -302,7 +301,7 @@ mod tests {
         prop_oneof![Just(RequestKind::Read), Just(RequestKind::Write), Just(RequestKind::Trim), Just(RequestKind::Flush)]
     }
 
-    fn record_all(completions: &[Completion]) -> RequestStats {
+    fn record_all(completions: &[Completion]) -> Recorded {
         let mut recorder = Recorder::new(None, Vec::new()).unwrap();
         completions.iter().for_each(|completion| recorder.record(completion).unwrap());
         recorder.finish().unwrap()
@@ -316,7 +315,7 @@ mod tests {
         #[test]
         fn statistics_are_those_of_a_naive_computation(requests in prop::collection::vec((kind(), 0u64..1 << 50), 0..300)) {
             let completions: Vec<_> = requests.iter().zip(0..).map(|(&(kind, ns), index)| completion(index, kind, ns)).collect();
-            let stats = record_all(&completions);
+            let stats = record_all(&completions).all;
             let of = |wanted: &dyn Fn(&Completion) -> bool| -> Vec<Ns> {
                 completions.iter().filter(|c| wanted(c)).map(|c| c.completed_ns - c.arrival_ns).collect()
             };
@@ -392,7 +391,7 @@ mod tests {
     #[test]
     fn a_run_without_requests_has_no_response_times() {
         let stats = Recorder::new(None, Vec::new()).unwrap().finish().unwrap();
-        assert_eq!((stats.latency_ns, stats.breakdown_ns), (Latencies::default(), Breakdowns::default()));
+        assert_eq!((stats.all.latency_ns, stats.all.breakdown_ns), (Latencies::default(), Breakdowns::default()));
         assert_eq!(stats.digest, blake3::hash(b"").to_hex().to_string());
     }
 }

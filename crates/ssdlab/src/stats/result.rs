@@ -16,7 +16,7 @@ use super::device::{DeviceStats, Run};
 use super::flow::{Fairness, FlowResult};
 use super::interface::InterfaceResult;
 use super::mapping::{MappingResult, MappingStats};
-use super::recorder::RequestStats;
+use super::recorder::Recorded;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
 use crate::config::IdleKey;
@@ -580,31 +580,28 @@ impl RunResult {
     ///
     /// # Panics
     /// If `run.wall_s` (or `run.prepare_s`) is not a finite number of seconds, or busy times exceed the simulated time.
-    pub fn assemble(run: Run, requests: RequestStats, device: DeviceStats, erase_counts: &[u32]) -> Self {
+    pub fn assemble(run: Run, recorded: Recorded, device: DeviceStats, erase_counts: &[u32]) -> Self {
         for seconds in [run.prepare_s, run.wall_s] {
             assert!(seconds.is_finite() && seconds >= 0.0, "the wall-clock time is {seconds} s");
         }
-        let served = requests.requests.read + requests.requests.write;
         let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
-        let per_second = |amount: u128| ratio(amount * 1_000_000_000, measured_ns.into());
-        let megabytes_per_second = |bytes: u128| per_second(bytes).map(|bytes| bytes / 1e6);
-        let bandwidth = megabytes_per_second(requests.bytes_read).zip(megabytes_per_second(requests.bytes_written));
+        let Recorded { all: requests, flows, digest } = recorded;
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
             config: run.config,
             idle_keys: Vec::new(),
             seed: run.seed,
-            digest: requests.digest,
+            digest,
             warm_up: run.warm_up,
+            iops: requests.iops(measured_ns),
+            bandwidth_mb_s: requests.bandwidth_mb_s(measured_ns),
             requests: requests.requests,
             latency_ns: requests.latency_ns,
             percentile_error: PERCENTILE_ERROR,
             breakdown_ns: requests.breakdown_ns,
-            iops: per_second(served.into()),
             write_stall_ns_max: run.write_stall_ns_max,
-            bandwidth_mb_s: bandwidth.map(|(read, write)| Bandwidth { read, write }),
-            flows: requests.flows.into_iter().map(|flow| FlowResult::of(flow, measured_ns)).collect(),
+            flows: flows.into_iter().map(|(name, flow)| FlowResult::of(name, flow, measured_ns)).collect(),
             fairness: None,
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
             slack: device.slack.result(),
@@ -698,7 +695,7 @@ mod tests {
         }
     }
 
-    fn requests() -> RequestStats {
+    fn requests() -> Recorded {
         let mut recorder = Recorder::new(None, Vec::new()).unwrap();
         for index in 0..10 {
             let mut times = Times::default();
