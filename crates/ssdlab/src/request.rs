@@ -31,3 +31,38 @@ pub struct Request {
     /// The flow that sends it ([`crate::config::Workload::separate_flows`]), from 0.
     pub flow: u16,
 }
+
+/// Where the last read or write of a stream of requests ended, by which sequential ones are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastEnd(Option<u64>);
+
+impl LastEnd {
+    /// A request follows. Returns whether it is a read or write that starts where the one before ended.
+    #[inline]
+    pub fn is_followed_by(&mut self, request: &Request) -> bool {
+        if matches!(request.kind, RequestKind::Trim | RequestKind::Flush) {
+            return false;
+        }
+        self.0.replace(request.offset + request.length) == Some(request.offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_sequential_whatever_trims_and_flushes_come_between() {
+        let mut last = LastEnd::default();
+        let sequential = [
+            (RequestKind::Write, 0, 8),
+            (RequestKind::Read, 8, 4),
+            (RequestKind::Trim, 12, 4),
+            (RequestKind::Flush, 0, 0),
+            (RequestKind::Read, 12, 4),
+            (RequestKind::Read, 12, 4),
+        ]
+        .map(|(kind, offset, length)| last.is_followed_by(&Request { arrival_ns: 0, kind, offset, length, high_priority: false, flow: 0 }));
+        assert_eq!(sequential, [false, true, false, false, true, false]);
+    }
+}

@@ -8,7 +8,7 @@ use crate::distribution::Wide;
 use crate::geometry::Geometry;
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
-use crate::request::{Request, RequestKind};
+use crate::request::{LastEnd, Request};
 use crate::sched::SCATTERED;
 use crate::slab::Slab;
 use crate::stats::Completion;
@@ -131,8 +131,7 @@ pub(super) struct HostRequests {
     held: Held,
     /// A place in a chip queue became free while requests waited.
     place_freed: bool,
-    /// Where the request before ended, by which sequential ones are known.
-    last_end: Option<u64>,
+    last_end: LastEnd,
     /// Requests that arrive now are left out of statistics.
     warming_up: bool,
     /// Units of writes whose units do not follow each other.
@@ -197,11 +196,7 @@ impl HostRequests {
     /// Takes in a request. It counts as pending until all of its pages are admitted.
     #[inline]
     pub(super) fn take_in(&mut self, now: Ns, index: u64, request: Request, scattered: bool) -> ReqId {
-        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
+        let sequential = self.last_end.is_followed_by(&request);
         let outstanding = Outstanding { sequential, scattered, ..self.arriving(now, request, index) };
         self.requests.insert(outstanding)
     }

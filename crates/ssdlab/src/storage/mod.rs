@@ -51,6 +51,7 @@ use buffer::Buffer;
 use front::Front;
 use interface::Interface;
 use mapping::MappingCache;
+use store::Layer;
 use watched::Watched;
 
 /// The storage that serves the host.

@@ -1,6 +1,6 @@
 //! The common interface of a drive, an array of drives and a cache, so that they can be stacked.
 
-use crate::cache::Targets;
+use crate::cache::{Groups, Targets};
 use crate::memory::Exhausted;
 use crate::request::Request;
 use crate::stats::Completion;
@@ -46,4 +46,40 @@ pub trait Store: Targets {
     fn page_bytes(&self) -> u32;
     /// Addressable pages.
     fn exported_pages(&self) -> u32;
+}
+
+/// A store in front of another, on whose targets it stores pages.
+pub(super) trait Layer {
+    type Lower: Targets;
+
+    /// What is behind it.
+    fn lower(&self) -> &Self::Lower;
+    /// Whether a page has been written and not trimmed since, where that is known here; else the lower store knows.
+    fn holds_here(&self, page: u32) -> Option<bool>;
+}
+
+impl<L: Layer> Targets for L {
+    fn targets(&self) -> u32 {
+        self.lower().targets()
+    }
+
+    fn target_of(&self, page: u32) -> Option<u32> {
+        self.lower().target_of(page)
+    }
+
+    fn targets_are_fixed(&self) -> bool {
+        self.lower().targets_are_fixed()
+    }
+
+    fn in_gc(&self, target: u32, soon: u32) -> bool {
+        self.lower().in_gc(target, soon)
+    }
+
+    fn holds_data(&self, page: u32) -> bool {
+        self.holds_here(page).unwrap_or_else(|| self.lower().holds_data(page))
+    }
+
+    fn groups(&self) -> Groups {
+        self.lower().groups()
+    }
 }

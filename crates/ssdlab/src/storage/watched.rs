@@ -5,7 +5,7 @@ use super::buffer::Buffer;
 use super::front::Front;
 use super::interface::Interface;
 use super::mapping::MappingCache;
-use super::store::Store;
+use super::store::{Layer, Store};
 use crate::cache::CustomEviction;
 use crate::error::{Error, Result};
 use crate::ssd::Ssd;

@@ -27,7 +27,7 @@ use crate::cache::{Groups, Targets};
 use crate::config::{ArrayLevel, Config};
 use crate::error::{Error, Result};
 use crate::memory::Exhausted;
-use crate::request::{Request, RequestKind};
+use crate::request::{LastEnd, Request, RequestKind};
 use crate::slab::Slab;
 use crate::stats::{ArrayResult, Completion, Times};
 use crate::timeline::Origin;
@@ -94,8 +94,7 @@ pub struct Array<D: Store> {
     /// Completions of a drive, while they are handled.
     inbox: Vec<Completion>,
     completions: Vec<Completion>,
-    /// Where the request before ended: the next is sequential if it begins there.
-    last_end: Option<u64>,
+    last_end: LastEnd,
     /// The origin of the next request, if the caller gave one.
     next_origin: Option<Origin>,
     result: ArrayResult,
@@ -121,7 +120,7 @@ impl<D: Store> Array<D> {
             methods: Vec::new(),
             inbox: Vec::new(),
             completions: Vec::new(),
-            last_end: None,
+            last_end: LastEnd::default(),
             next_origin: None,
             result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },
             shadow: None,
@@ -218,11 +217,7 @@ impl<D: Store> Array<D> {
     }
 
     fn accept_as(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
+        let sequential = self.last_end.is_followed_by(&request);
         self.split(now, index, request, sequential, scattered);
         self.settle(now);
     }

@@ -6,7 +6,7 @@ use super::MappingCache;
 use super::outside::Outside;
 use crate::blocked::Blocked;
 use crate::memory::Exhausted;
-use crate::request::{Request, RequestKind};
+use crate::request::{LastEnd, Request, RequestKind};
 use crate::slab::Slab;
 use crate::stats::Completion;
 use crate::storage::Store;
@@ -32,7 +32,7 @@ pub(super) struct Door {
     outside: Outside,
     /// Of the oldest request that waits, the first unit that has no credit.
     unpaid: u32,
-    last_end: Option<u64>,
+    last_end: LastEnd,
     next_origin: Option<Origin>,
     /// Reused from call to call.
     ended: Vec<Completion>,
@@ -45,7 +45,7 @@ impl Door {
             requests: Slab::default(),
             outside: Outside::new(),
             unpaid: 0,
-            last_end: None,
+            last_end: LastEnd::default(),
             next_origin: None,
             ended: Vec::new(),
         }
@@ -67,11 +67,7 @@ impl Door {
 
     /// A request arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
-        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
+        let sequential = self.last_end.is_followed_by(&request);
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
         let place = self.requests.insert(Passing { request, index, sequential, scattered, origin, entered: now });
         let units = (request.offset / self.unit_bytes) as u32..(request.offset + request.length).div_ceil(self.unit_bytes) as u32;

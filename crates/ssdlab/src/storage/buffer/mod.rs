@@ -24,16 +24,16 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::mapping::MappingCache;
-use crate::cache::{Groups, Targets};
+use super::store::Layer;
 use crate::config::{Config, Drain, PartialWrite};
 use crate::error::{Error, Result};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
-use crate::request::Request;
+use crate::request::{LastEnd, Request};
 use crate::slab::Slab;
 use crate::stats::{BufferStats, Completion, Times};
 use crate::timeline::Origin;
-use crate::units::{Lpn, Ns};
+use crate::units::Ns;
 use door::Door;
 use entries::{Entries, Progress};
 use flushes::Flushes;
@@ -173,8 +173,7 @@ struct State {
     filling: u32,
     /// The drive has got a request since this was asked last.
     passed: bool,
-    /// Where the request before ended, by which sequential ones are known.
-    last_end: Option<u64>,
+    last_end: LastEnd,
     next_origin: Option<Origin>,
     completions: Vec<Completion>,
     /// Reused from call to call.
@@ -333,7 +332,7 @@ impl State {
             sent: 0,
             filling: 0,
             passed: false,
-            last_end: None,
+            last_end: LastEnd::default(),
             next_origin: None,
             completions: Vec::new(),
             ended: Vec::new(),
@@ -471,28 +470,14 @@ impl Store for Buffer {
     }
 }
 
-impl Targets for Buffer {
-    fn targets(&self) -> u32 {
-        self.drive.targets()
+impl Layer for Buffer {
+    type Lower = MappingCache;
+
+    fn lower(&self) -> &MappingCache {
+        &self.drive
     }
 
-    fn target_of(&self, page: u32) -> Option<u32> {
-        self.drive.target_of(page)
-    }
-
-    fn targets_are_fixed(&self) -> bool {
-        self.drive.targets_are_fixed()
-    }
-
-    fn in_gc(&self, target: u32, soon: u32) -> bool {
-        self.drive.in_gc(target, soon)
-    }
-
-    fn holds_data(&self, page: u32) -> bool {
-        self.holds(page) || self.drive.has_data(Lpn(page))
-    }
-
-    fn groups(&self) -> Groups {
-        self.drive.groups()
+    fn holds_here(&self, page: u32) -> Option<bool> {
+        self.holds(page).then_some(true)
     }
 }

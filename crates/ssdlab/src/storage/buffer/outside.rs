@@ -1,5 +1,5 @@
-//! Requests that wait for room in a write buffer, for credit (`gc.pace`), or behind one that does: first come, first served. Reads that may pass others wait only
-//! until the data that they are to read have come in.
+//! Requests that wait for room in a write buffer, for credit (`gc.pace`), or behind one that does: first come, first served. Reads that may
+//! pass others wait only until the data that they are to read have come in.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

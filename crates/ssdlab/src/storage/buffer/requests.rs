@@ -2,6 +2,7 @@
 
 use super::{Access, Below, HostRequest, PlantedInBuffer, Progress, Purpose, State, Waiter};
 use crate::blocked::{Blocked, Served};
+use crate::cache::Targets;
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
 use crate::sched::{Change, SCATTERED};
@@ -14,7 +15,7 @@ use crate::units::{Lpn, Ns};
 impl State {
     /// A request of the host arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
-        let sequential = self.is_sequential(&request);
+        let sequential = self.last_end.is_followed_by(&request);
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
         let (first, end) = self.units_of(&request);
         let version = match (&mut self.shadow, request.kind) {
@@ -51,15 +52,6 @@ impl State {
             _ if self.outside.is_empty() => self.enter(now, place, first, drive),
             _ => self.wait_outside(place, first),
         }
-    }
-
-    fn is_sequential(&mut self, request: &Request) -> bool {
-        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
-        sequential
     }
 
     /// The units that a request touches: first, and one past the last.
@@ -231,7 +223,7 @@ impl State {
 
     /// The drive has bytes of an entry's unit that the entry has not.
     pub(super) fn needs_rest(&self, entry: u32, drive: &MappingCache) -> bool {
-        !self.entries.is_whole(entry) && drive.has_data(Lpn(self.entries.get(entry).unit))
+        !self.entries.is_whole(entry) && drive.holds_data(self.entries.get(entry).unit)
     }
 
     fn wait_for_rest(&mut self, now: Ns, place: u32, entry: u32, drive: &mut MappingCache) {

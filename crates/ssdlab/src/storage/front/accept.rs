@@ -20,10 +20,7 @@ struct Missing {
 impl<B: Store> Front<B> {
     pub(super) fn accept_request(&mut self, now: Ns, index: u64, request: Request) {
         let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
+        let sequential = self.last_end.is_followed_by(&request);
         self.end_idle_time();
         let active = HostRequest {
             request,

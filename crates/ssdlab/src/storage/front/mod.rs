@@ -23,12 +23,13 @@ mod shadow;
 use std::collections::VecDeque;
 
 use super::Store;
-use crate::cache::{Cache, CustomEviction, Evicted, Extent, Groups, SECTOR_BYTES, Targets};
+use super::store::Layer;
+use crate::cache::{Cache, CustomEviction, Evicted, Extent, SECTOR_BYTES};
 use crate::config::Cache as Config;
 use crate::error::{Error, Result};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
-use crate::request::Request;
+use crate::request::{LastEnd, Request};
 use crate::slab::Slab;
 use crate::stats::{CacheStats, Completion, Times};
 use crate::timeline::Origin;
@@ -147,8 +148,7 @@ pub struct Front<B: Store> {
     /// The present instant.
     now: Ns,
     idle: Option<Idle>,
-    /// Where the request before ended: the next is sequential if it begins there.
-    last_end: Option<u64>,
+    last_end: LastEnd,
     /// The origin of the next request, if the caller gave one.
     next_origin: Option<Origin>,
     /// The origin of the request that is being accepted.
@@ -195,7 +195,7 @@ impl<B: Store> Front<B> {
             destages: Vec::new(),
             last_flush: NONE,
             now: 0,
-            last_end: None,
+            last_end: LastEnd::default(),
             next_origin: None,
             origin: Origin::host(0),
             stats: CacheStats::default(),
@@ -223,11 +223,6 @@ impl<B: Store> Front<B> {
     #[inline]
     pub fn take_eviction_failure(&mut self) -> Option<Error> {
         self.cache.take_policy_failure()
-    }
-
-    /// The lower level.
-    pub fn lower(&self) -> &B {
-        &self.lower
     }
 
     /// The lower level, to change how it is observed.
@@ -364,28 +359,14 @@ impl<B: Store> Store for Front<B> {
     }
 }
 
-impl<B: Store> Targets for Front<B> {
-    fn targets(&self) -> u32 {
-        self.lower.targets()
+impl<B: Store> Layer for Front<B> {
+    type Lower = B;
+
+    fn lower(&self) -> &B {
+        &self.lower
     }
 
-    fn target_of(&self, page: u32) -> Option<u32> {
-        self.lower.target_of(page)
-    }
-
-    fn targets_are_fixed(&self) -> bool {
-        self.lower.targets_are_fixed()
-    }
-
-    fn in_gc(&self, target: u32, soon: u32) -> bool {
-        self.lower.in_gc(target, soon)
-    }
-
-    fn holds_data(&self, page: u32) -> bool {
-        self.cache.entry_of(page) != NONE || self.lower.holds_data(page)
-    }
-
-    fn groups(&self) -> Groups {
-        self.lower.groups()
+    fn holds_here(&self, page: u32) -> Option<bool> {
+        (self.cache.entry_of(page) != NONE).then_some(true)
     }
 }

@@ -17,12 +17,12 @@ mod queues;
 use std::collections::VecDeque;
 
 use super::Store;
+use super::store::Layer;
 use crate::blocked::{Blocked, Served};
-use crate::cache::{Groups, Targets};
 use crate::config::Host as Config;
 use crate::error::{Error, Result};
 use crate::memory::{self, Exhausted};
-use crate::request::{Request, RequestKind};
+use crate::request::{LastEnd, Request, RequestKind};
 use crate::slab::Slab;
 use crate::stats::{Completion, InterfaceStats, Times};
 use crate::timeline::Origin;
@@ -84,8 +84,7 @@ struct State {
     outbound: VecDeque<(Ns, u32)>,
     link_out: Link,
     next_origin: Option<Origin>,
-    /// Where the request before ended, by which sequential ones are known.
-    last_end: Option<u64>,
+    last_end: LastEnd,
     completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
@@ -114,7 +113,7 @@ impl<B: Store> Interface<B> {
                 outbound: VecDeque::new(),
                 link_out: Link::new(config.link_bytes_per_us),
                 next_origin: None,
-                last_end: None,
+                last_end: LastEnd::default(),
                 completions: Vec::new(),
                 ended: Vec::new(),
                 stats: InterfaceStats { drives: 1, cores: config.cores.into(), ..InterfaceStats::default() },
@@ -124,11 +123,6 @@ impl<B: Store> Interface<B> {
             })
         });
         Interface { lower, state }
-    }
-
-    /// What is behind it.
-    pub fn lower(&self) -> &B {
-        &self.lower
     }
 
     /// The same, to change how it is observed.
@@ -186,7 +180,7 @@ impl<B: Store> Interface<B> {
             };
         };
         let origin = state.next_origin.take().or(Some(Origin::host(index)));
-        let sequential = state.is_sequential(&request);
+        let sequential = state.last_end.is_followed_by(&request);
         let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential };
         let place = state.commands.insert(command);
         state.outside.push(place, request);
@@ -254,15 +248,6 @@ impl State {
         }
         self.ended = ended;
         any
-    }
-
-    fn is_sequential(&mut self, request: &Request) -> bool {
-        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
-        sequential
     }
 
     /// Tasks of cores end: commands have been completed, or fetched.
@@ -463,29 +448,15 @@ impl<B: Store> Store for Interface<B> {
     }
 }
 
-impl<B: Store> Targets for Interface<B> {
-    fn targets(&self) -> u32 {
-        self.lower.targets()
+impl<B: Store> Layer for Interface<B> {
+    type Lower = B;
+
+    fn lower(&self) -> &B {
+        &self.lower
     }
 
-    fn target_of(&self, page: u32) -> Option<u32> {
-        self.lower.target_of(page)
-    }
-
-    fn targets_are_fixed(&self) -> bool {
-        self.lower.targets_are_fixed()
-    }
-
-    fn in_gc(&self, target: u32, soon: u32) -> bool {
-        self.lower.in_gc(target, soon)
-    }
-
-    fn holds_data(&self, page: u32) -> bool {
-        self.lower.holds_data(page)
-    }
-
-    fn groups(&self) -> Groups {
-        self.lower.groups()
+    fn holds_here(&self, _page: u32) -> Option<bool> {
+        None
     }
 }
 

@@ -58,7 +58,7 @@ impl Command {
 impl State {
     /// A command arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        let sequential = self.is_sequential(&request);
+        let sequential = self.last_end.is_followed_by(&request);
         let command = Command { sequential, scattered, ..self.arriving(now, index, request) };
         let units = self.units_of(&command);
         let left = if units.is_empty() { 0..0 } else { self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1 };
@@ -104,15 +104,6 @@ impl State {
             waited: 0,
             held: false,
         }
-    }
-
-    fn is_sequential(&mut self, request: &Request) -> bool {
-        let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = data && self.last_end == Some(request.offset);
-        if data {
-            self.last_end = Some(request.offset + request.length);
-        }
-        sequential
     }
 
     /// The units whose entries a command needs, if they follow each other: of a trim those that lie wholly inside it.

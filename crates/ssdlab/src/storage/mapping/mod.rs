@@ -18,13 +18,13 @@ mod updates;
 use std::collections::VecDeque;
 
 use super::Store;
-use crate::cache::{Groups, Targets};
+use super::store::Layer;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::MapPages;
 use crate::memory::{self, Exhausted};
-use crate::request::Request;
+use crate::request::{LastEnd, Request};
 use crate::slab::Slab;
 use crate::ssd::Ssd;
 use crate::stats::{Completion, MappingStats};
@@ -87,8 +87,7 @@ struct State {
     updates: Updates,
     /// The drive has got a request since this was asked last.
     passed: bool,
-    /// Where the request before ended, by which sequential ones are known.
-    last_end: Option<u64>,
+    last_end: LastEnd,
     next_origin: Option<Origin>,
     completions: Vec<Completion>,
     /// Reused from call to call.
@@ -127,12 +126,6 @@ impl MappingCache {
     /// Where a page is written does not follow from its address.
     pub fn allocates_dynamically(&self) -> bool {
         self.drive.allocates_dynamically()
-    }
-
-    /// A page has been written, or is about to be by a request that has come, and not trimmed since.
-    pub fn has_data(&self, lpn: Lpn) -> bool {
-        let on_its_way = self.state.as_deref().and_then(|state| state.writes_before_the_drive(lpn.0));
-        on_its_way.unwrap_or_else(|| self.drive.has_data(lpn))
     }
 
     /// What it did; `None` where all of the table is in memory.
@@ -261,7 +254,7 @@ impl State {
             below: Slab::default(),
             updates: Updates::new(table.count(), geometry.dies, units_each),
             passed: false,
-            last_end: None,
+            last_end: LastEnd::default(),
             next_origin: None,
             completions: Vec::new(),
             ended: Vec::new(),
@@ -418,28 +411,14 @@ impl Store for MappingCache {
     }
 }
 
-impl Targets for MappingCache {
-    fn targets(&self) -> u32 {
-        self.drive.targets()
+impl Layer for MappingCache {
+    type Lower = Ssd;
+
+    fn lower(&self) -> &Ssd {
+        &self.drive
     }
 
-    fn target_of(&self, page: u32) -> Option<u32> {
-        self.drive.target_of(page)
-    }
-
-    fn targets_are_fixed(&self) -> bool {
-        self.drive.targets_are_fixed()
-    }
-
-    fn in_gc(&self, target: u32, soon: u32) -> bool {
-        self.drive.in_gc(target, soon)
-    }
-
-    fn holds_data(&self, page: u32) -> bool {
-        self.has_data(Lpn(page))
-    }
-
-    fn groups(&self) -> Groups {
-        self.drive.groups()
+    fn holds_here(&self, page: u32) -> Option<bool> {
+        self.state.as_deref()?.writes_before_the_drive(page)
     }
 }
