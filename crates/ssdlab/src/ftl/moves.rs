@@ -27,12 +27,11 @@ impl Ftl {
         let moves = self.blocks.valid(victim);
         let placed = moves.next_multiple_of(self.geometry.units_per_program);
         self.pools[pool.index()].start_job(placed, self.geometry.pages_per_block.get(), self.frontiers);
-        self.prefetch_moves(victim, 0);
         moves
     }
 
     /// Asks for the map entries of all pages of a victim from offset `from` on. They lie scattered over the whole map; asked for together
-    /// they come from memory in parallel. [`Ftl::start_job`] does this; it pays again where the moves come much later than the start.
+    /// they come from memory in parallel. It pays shortly before the pages are moved.
     #[inline]
     pub fn prefetch_moves(&self, victim: BlockId, from: u32) {
         for (first, bits) in self.blocks.valid_words(victim, from) {

@@ -204,6 +204,9 @@ impl Jobs {
             free.clear();
             free.extend((0..moves.min(self.moves_in_flight)).map(|_| ready));
         }
+        if let Some(gathering) = &mut self.gathering {
+            gathering.start(pool);
+        }
         self.on_die[die.index()] += 1;
         self.jobs[pool.index()] = Some(Job {
             victim,
@@ -223,6 +226,11 @@ impl Jobs {
     pub(super) fn end(&mut self, die: DieId, pool: PoolId) -> Job {
         self.on_die[die.index()] -= 1;
         self.jobs[pool.index()].take().expect("the pool has an active job")
+    }
+
+    /// Units are gathered until they fill a program.
+    pub(super) fn gathers(&self) -> bool {
+        self.gathering.is_some()
     }
 
     #[inline(always)]
@@ -298,7 +306,7 @@ impl Jobs {
 
     pub(super) fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
         if let Some(gathering) = &mut self.gathering {
-            return gathering.read(ftl, pool, from);
+            return gathering.read_out_of_order(ftl, pool, from);
         }
         let moved = Move::new(lpn, from);
         if self.moves_in_flight == 1 {

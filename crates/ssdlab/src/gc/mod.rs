@@ -208,6 +208,10 @@ impl Collector {
             return false;
         };
         let moves = ftl.start_job(pool, victim);
+        // Units that are gathered move much later: the entries are asked for when their programs begin.
+        if !self.jobs.gathers() {
+            ftl.prefetch_moves(victim, 0);
+        }
         self.jobs.start(ftl.geometry().die_of_pool(pool), pool, victim, moves, ready);
         true
     }

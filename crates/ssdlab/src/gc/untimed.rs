@@ -135,6 +135,7 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
     while ftl.wants_collection(pool) {
         let Some(victim) = victims.pick(ftl, pool) else { return };
         ftl.start_job(pool, victim);
+        ftl.prefetch_moves(victim, 0);
         let batch = ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ());
         counts.pages_moved += u64::from(batch.moves);
         counts.padded_units += u64::from(batch.padding);

@@ -208,7 +208,7 @@ impl Ssd {
                 (Some(moved), kind, self.move_read_ns(moved) + poll, write_ns + poll)
             }
             Step::Read(moved) => (Some(moved), OpKind::Read, self.move_read_ns(moved) + poll, 0),
-            Step::Program(moved) if moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from) => {
+            Step::Program(moved) if moved.writer.is_none() && !self.ftl.is_valid(moved.from) => {
                 self.ready.wake(die);
                 return self.discard_move(now, pool);
             }

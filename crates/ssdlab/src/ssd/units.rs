@@ -209,6 +209,8 @@ impl Ssd {
         let mut to = allocated.ppn;
         for unit in 0..self.gc.units(pool).len() {
             to = Ppn(allocated.ppn.0 + unit as u32);
+            // For when the program ends.
+            self.ftl.prefetch(self.gc.units(pool)[unit].lpn);
             let moved = &mut self.gc.units_mut(pool)[unit];
             moved.to = Some(to);
             let placed = match moved.writer {

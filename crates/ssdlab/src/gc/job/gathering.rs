@@ -15,6 +15,10 @@ struct Gathered {
     in_service: Vec<Move>,
     /// Programs go on as long as they can be filled: as many moves were in flight as may be.
     programs: bool,
+    /// A page of the victim has been read before its turn.
+    out_of_order: bool,
+    /// Valid units of the victim when all in the buffer were last found to be needed. As long as it has as many, they all are.
+    all_needed_at: Option<u32>,
 }
 
 /// What the jobs of all pools have gathered.
@@ -34,9 +38,18 @@ impl Gathering {
         let per_program = geometry.units_per_program as usize;
         let wanted = per_program * programs_in_flight as usize;
         // The last read may bring a page of them more.
-        let room =
-            Gathered { buffered: Vec::with_capacity(wanted + per_program), in_service: Vec::with_capacity(per_program), programs: false };
+        let room = Gathered {
+            buffered: Vec::with_capacity(wanted + per_program),
+            in_service: Vec::with_capacity(per_program),
+            ..Gathered::default()
+        };
         Gathering { pools: vec![room; geometry.pools.count.get() as usize], per_program, wanted, discarded: 0 }
+    }
+
+    /// The job of a pool starts.
+    pub(super) fn start(&mut self, pool: PoolId) {
+        let gathered = &mut self.pools[pool.index()];
+        (gathered.out_of_order, gathered.all_needed_at) = (false, None);
     }
 
     /// A unit in the buffer is needed: its data are the newest, or a host write has taken its place.
@@ -45,16 +58,33 @@ impl Gathering {
         moved.writer.is_some() || ftl.is_valid(moved.from)
     }
 
-    fn needed(&self, ftl: &Ftl, pool: PoolId) -> usize {
-        self.pools[pool.index()].buffered.iter().filter(|moved| Self::is_needed(ftl, moved)).count()
+    /// Units in the buffer that are needed.
+    fn needed(&self, ftl: &Ftl, pool: PoolId, victim: BlockId) -> usize {
+        let Gathered { buffered, all_needed_at, .. } = &self.pools[pool.index()];
+        if *all_needed_at == Some(ftl.blocks().valid(victim)) {
+            return buffered.len();
+        }
+        buffered.iter().filter(|moved| Self::is_needed(ftl, moved)).count()
+    }
+
+    /// Lets go of units that are not needed.
+    fn discard(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId) {
+        let (gathered, valid) = (&mut self.pools[pool.index()], Some(ftl.blocks().valid(victim)));
+        if gathered.all_needed_at != valid {
+            let before = gathered.buffered.len();
+            gathered.buffered.retain(|moved| Self::is_needed(ftl, moved));
+            self.discarded += (before - gathered.buffered.len()) as u32;
+            gathered.all_needed_at = valid;
+        }
     }
 
     /// The first valid unit of the next page of the victim to be read.
     fn next_page(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> Option<Ppn> {
         let mut next = ftl.next_move(victim, cursor);
         // Units of a page that was read out of order are valid until they are programmed.
+        let out_of_order = self.pools[pool.index()].out_of_order;
         while let Some((page, from, lpn)) = next {
-            if self.buffered(pool, lpn).is_none() {
+            if !out_of_order || self.buffered(pool, lpn).is_none() {
                 return Some(from);
             }
             next = ftl.next_move(victim, page + 1);
@@ -63,23 +93,21 @@ impl Gathering {
     }
 
     pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
-        let needed = self.needed(ftl, pool);
+        let needed = self.needed(ftl, pool, victim);
         let goes_on = self.pools[pool.index()].programs && needed >= self.per_program;
         needed >= self.wanted || goes_on || needed > 0 && self.next_page(ftl, pool, victim, cursor).is_none()
     }
 
     pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
-        self.needed(ftl, pool) == 0 && self.next_page(ftl, pool, victim, cursor).is_none()
+        self.needed(ftl, pool, victim) == 0 && self.next_page(ftl, pool, victim, cursor).is_none()
     }
 
     /// The next step of a job, which begins now.
     pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: &mut u32) -> Step {
         let program = self.next_is_program(ftl, pool, victim, *cursor);
         let per_program = self.per_program;
+        self.discard(ftl, pool, victim);
         let gathered = &mut self.pools[pool.index()];
-        let before = gathered.buffered.len();
-        gathered.buffered.retain(|moved| Self::is_needed(ftl, moved));
-        self.discarded += (before - gathered.buffered.len()) as u32;
         gathered.programs = program;
         if program {
             let units = per_program.min(gathered.buffered.len());
@@ -97,8 +125,14 @@ impl Gathering {
         }
     }
 
+    /// The read of the page in which this unit lies begins now, before its turn.
+    pub(super) fn read_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
+        self.pools[pool.index()].out_of_order = true;
+        self.read(ftl, pool, from)
+    }
+
     /// The read of the page in which this unit lies begins now.
-    pub(super) fn read(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
+    fn read(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
         let in_service = &mut self.pools[pool.index()].in_service;
         in_service.clear();
         in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
