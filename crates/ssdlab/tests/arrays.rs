@@ -129,6 +129,10 @@ impl Store for Fake {
 
     fn dispatch(&mut self, _now: u64) {}
 
+    fn has_completed(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         into.append(&mut self.ended);
     }

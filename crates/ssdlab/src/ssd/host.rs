@@ -11,7 +11,7 @@ use crate::memory::{self, Exhausted};
 use crate::request::{LastEnd, Request};
 use crate::sched::SCATTERED;
 use crate::slab::Slab;
-use crate::stats::Completion;
+use crate::stats::{Completion, move_completions};
 use crate::units::{ChipId, Lpn, Ns, ReqId};
 
 /// A request that is outstanding.
@@ -370,13 +370,15 @@ impl HostRequests {
         self.warming_up
     }
 
+    /// Requests have completed since the last call of [`HostRequests::drain_completions`].
+    #[inline]
+    pub(super) fn has_completed(&self) -> bool {
+        !self.completions.is_empty()
+    }
+
     /// Moves the completions since the last call to `into`.
     #[inline]
     pub(super) fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        if into.is_empty() {
-            std::mem::swap(into, &mut self.completions);
-        } else {
-            into.append(&mut self.completions);
-        }
+        move_completions(&mut self.completions, into);
     }
 }

@@ -136,6 +136,12 @@ impl Ssd {
         self.set_clocks(now, die);
     }
 
+    /// Requests have completed since the last call of [`Ssd::drain_completions`].
+    #[inline]
+    pub fn has_completed(&self) -> bool {
+        self.host.has_completed()
+    }
+
     /// Moves the completions since the last call to `into`.
     #[inline]
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {

@@ -72,6 +72,17 @@ pub struct Completion {
     pub times: Times,
 }
 
+/// Moves completions to `into`, behind what is there.
+#[inline]
+pub(crate) fn move_completions(from: &mut Vec<Completion>, into: &mut Vec<Completion>) {
+    // They are large, and most often nothing is there.
+    if into.is_empty() {
+        std::mem::swap(into, from);
+    } else {
+        into.append(from);
+    }
+}
+
 impl Completion {
     /// That of a request that completes at `completed_ns`.
     #[inline]

@@ -53,6 +53,11 @@ impl Store for Ssd {
     }
 
     #[inline]
+    fn has_completed(&self) -> bool {
+        Ssd::has_completed(self)
+    }
+
+    #[inline]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         Ssd::drain_completions(self, into);
     }

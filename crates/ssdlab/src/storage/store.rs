@@ -35,6 +35,8 @@ pub trait Store: Targets {
     fn handle_events(&mut self, now: Ns);
     /// Starts the operations that can start now.
     fn dispatch(&mut self, now: Ns);
+    /// Requests have completed since the last call of [`Store::drain_completions`].
+    fn has_completed(&self) -> bool;
     /// Moves the completions since the last call to `into`.
     fn drain_completions(&mut self, into: &mut Vec<Completion>);
 

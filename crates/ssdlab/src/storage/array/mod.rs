@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::memory::Exhausted;
 use crate::request::{LastEnd, Request, RequestKind};
 use crate::slab::Slab;
-use crate::stats::{ArrayResult, Completion, Times};
+use crate::stats::{ArrayResult, Completion, Times, move_completions};
 use crate::timeline::Origin;
 use crate::units::Ns;
 
@@ -286,8 +286,12 @@ impl<D: Store> Store for Array<D> {
         }
     }
 
+    fn has_completed(&self) -> bool {
+        !self.completions.is_empty()
+    }
+
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        into.append(&mut self.completions);
+        move_completions(&mut self.completions, into);
     }
 
     fn is_volatile(&self) -> bool {

@@ -65,6 +65,12 @@ impl Door {
         format!("paced writes: {} requests are outstanding, {} of them wait for credit", self.requests.len(), self.outside.len())
     }
 
+    /// Nobody waits.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.outside.is_empty()
+    }
+
     /// A request arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
         let sequential = self.last_end.is_followed_by(&request);

@@ -31,7 +31,7 @@ use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::{LastEnd, Request};
 use crate::slab::Slab;
-use crate::stats::{BufferStats, Completion, Times};
+use crate::stats::{BufferStats, Completion, Times, move_completions};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use door::Door;
@@ -95,7 +95,8 @@ struct Waiter {
 struct Access {
     ends: Ns,
     request: u32,
-    times: Times,
+    /// What the request has waited for before, for the rest of a unit; `NONE`: nothing.
+    before: u32,
 }
 
 /// A planted defect.
@@ -167,6 +168,9 @@ struct State {
     outside: Outside,
     held: Held,
     accesses: VecDeque<Access>,
+    waited_before: Slab<u32, Times>,
+    /// When the first access, or wait for a whole program, ends; as it was when all was done that could be done.
+    due: Option<Ns>,
     flushes: Flushes,
     /// Programs on their way, and reads of the rest of a unit.
     sent: u32,
@@ -274,13 +278,13 @@ impl Buffer {
         }
     }
 
-    /// Ends accesses, and waits for whole programs, that are over.
-    fn end_what_is_due(&mut self, now: Ns) {
-        if let Some(state) = self.state.as_deref_mut() {
-            state.end_accesses(now);
-            state.end_waits(now);
+    /// Something may be done that the drive is the cause of: it has completed requests, or there may be room or credit for who waits outside.
+    #[inline(always)]
+    fn may_settle(&self) -> bool {
+        match self.state.as_deref() {
+            Some(state) => !state.outside.is_empty() || Store::has_completed(&self.drive),
+            None => self.door.as_deref().is_some_and(|door| !door.is_empty()),
         }
-        self.settle(now);
     }
 
     /// Does all that can be done at this instant. Returns whether the drive has got requests.
@@ -295,6 +299,7 @@ impl Buffer {
             any |= state.drain(now, &mut self.drive);
             if !any && !state.press() {
                 state.check_if_verifying();
+                state.due = state.first_due();
                 return std::mem::take(&mut state.passed);
             }
         }
@@ -328,6 +333,8 @@ impl State {
             outside: Outside::new(),
             held: Held::default(),
             accesses: VecDeque::new(),
+            waited_before: Slab::default(),
+            due: None,
             flushes: Flushes::new(),
             sent: 0,
             filling: 0,
@@ -360,7 +367,7 @@ impl State {
         }
     }
 
-    fn next_event(&self) -> Option<Ns> {
+    fn first_due(&self) -> Option<Ns> {
         let access = self.accesses.front().map(|access| access.ends);
         let timer = self.entries.oldest().zip(self.timeout).map(|((_, since), timeout)| since + timeout);
         [access, timer].into_iter().flatten().min()
@@ -370,6 +377,7 @@ impl State {
         self.requests.make_room(units)?;
         self.below.make_room(2 * units)?;
         self.waiters.make_room(units)?;
+        self.waited_before.make_room(units)?;
         self.outside.make_room(units)?;
         memory::make_room(&mut self.accesses, 2 * units)
     }
@@ -424,26 +432,35 @@ impl Store for Buffer {
         let below = Store::next_event(&self.drive);
         match self.state.as_deref() {
             None => below,
-            Some(state) => below.into_iter().chain(state.next_event()).min(),
+            Some(state) => below.into_iter().chain(state.due).min(),
         }
     }
 
     #[inline(always)]
     fn handle_events(&mut self, now: Ns) {
         Store::handle_events(&mut self.drive, now);
-        if self.state.is_some() || self.door.is_some() {
-            self.end_what_is_due(now);
+        if let Some(state) = self.state.as_deref_mut()
+            && state.due.is_some_and(|due| due <= now)
+        {
+            state.end_accesses(now);
+            state.end_waits(now);
+            self.settle(now);
+        } else if self.may_settle() {
+            self.settle(now);
         }
     }
 
     #[inline(always)]
     fn dispatch(&mut self, now: Ns) {
         Store::dispatch(&mut self.drive, now);
-        if self.state.is_some() || self.door.is_some() {
-            while self.settle(now) {
-                Store::dispatch(&mut self.drive, now);
-            }
+        while self.may_settle() && self.settle(now) {
+            Store::dispatch(&mut self.drive, now);
         }
+    }
+
+    #[inline(always)]
+    fn has_completed(&self) -> bool {
+        self.state.as_deref().map_or_else(|| self.drive.has_completed(), |state| !state.completions.is_empty())
     }
 
     #[inline(always)]
@@ -453,7 +470,7 @@ impl Store for Buffer {
                 None => Store::drain_completions(&mut self.drive, into),
                 Some(door) => door.drain_completions(&mut self.drive, into),
             },
-            Some(state) => into.append(&mut state.completions),
+            Some(state) => move_completions(&mut state.completions, into),
         }
     }
 

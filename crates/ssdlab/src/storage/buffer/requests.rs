@@ -129,7 +129,7 @@ impl State {
         if self.enters(now, place) > 0 {
             drive.drive_mut().note_paced_write();
         }
-        self.access(now, place, Times::default());
+        self.access(now, place, NONE);
         self.page_done(now, place, None);
         None
     }
@@ -216,7 +216,7 @@ impl State {
         }
         self.read_below(now, place, missing..end, drive);
         if hits {
-            self.access(now, place, Times::default());
+            self.access(now, place, NONE);
         }
         self.page_done(now, place, None);
     }
@@ -280,7 +280,8 @@ impl State {
                 times = Times::default();
                 times.wait(Blocked::PageOrder, now - from);
             }
-            self.access(now, request, times);
+            let before = self.waited_before.insert(times);
+            self.access(now, request, before);
             self.requests[request].pending -= 1;
         }
         if self.entries.get(entry).progress == Progress::Dropped {
@@ -349,23 +350,25 @@ impl State {
         self.page_done(now, place, Some((0, times)));
     }
 
-    /// Data of a request are put into the buffer, or got from there; `times` has where its time went before, since it came in.
-    fn access(&mut self, now: Ns, place: u32, mut times: Times) {
+    /// Data of a request are put into the buffer, or got from there. `before`: see [`Access`].
+    fn access(&mut self, now: Ns, place: u32, before: u32) {
         self.requests[place].pending += 1;
-        times.serve(Served::Dram, self.access_ns);
-        self.accesses.push_back(Access { ends: now + self.access_ns, request: place, times });
+        self.accesses.push_back(Access { ends: now + self.access_ns, request: place, before });
     }
 
-    /// Accesses end. Returns true if any has.
-    pub(super) fn end_accesses(&mut self, now: Ns) -> bool {
-        let mut any = false;
-        while let Some(&Access { request, times, .. }) = self.accesses.front().filter(|access| access.ends <= now) {
+    /// Accesses end.
+    pub(super) fn end_accesses(&mut self, now: Ns) {
+        while let Some(&Access { request, before, .. }) = self.accesses.front().filter(|access| access.ends <= now) {
             self.accesses.pop_front();
+            let mut times = Times::default();
+            if before != NONE {
+                times = self.waited_before[before];
+                self.waited_before.remove(before);
+            }
+            times.serve(Served::Dram, self.access_ns);
             // Of parts that end at one instant, that in the drive counts.
             self.page_done(now, request, Some((0, times)));
-            any = true;
         }
-        any
     }
 
     /// A part of a request is done, that ends with this unit; `None`: it has come in. The request completes with its last part.

@@ -31,7 +31,7 @@ use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::{LastEnd, Request};
 use crate::slab::Slab;
-use crate::stats::{CacheStats, Completion, Times};
+use crate::stats::{CacheStats, Completion, Times, move_completions};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use frames::Frames;
@@ -346,8 +346,12 @@ impl<B: Store> Store for Front<B> {
         }
     }
 
+    fn has_completed(&self) -> bool {
+        !self.completions.is_empty()
+    }
+
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        into.append(&mut self.completions);
+        move_completions(&mut self.completions, into);
     }
 
     fn page_bytes(&self) -> u32 {

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::memory::{self, Exhausted};
 use crate::request::{LastEnd, Request, RequestKind};
 use crate::slab::Slab;
-use crate::stats::{Completion, InterfaceStats, Times};
+use crate::stats::{Completion, InterfaceStats, Times, move_completions};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use cores::{Cores, Task};
@@ -83,6 +83,8 @@ struct State {
     /// Reads whose data are on the link, by the instant at which these have arrived.
     outbound: VecDeque<(Ns, u32)>,
     link_out: Link,
+    /// When something of it is due; as it was when all was done that could be done.
+    due: Option<Ns>,
     next_origin: Option<Origin>,
     last_end: LastEnd,
     completions: Vec<Completion>,
@@ -112,6 +114,7 @@ impl<B: Store> Interface<B> {
                 link_in: Link::new(config.link_bytes_per_us),
                 outbound: VecDeque::new(),
                 link_out: Link::new(config.link_bytes_per_us),
+                due: None,
                 next_origin: None,
                 last_end: LastEnd::default(),
                 completions: Vec::new(),
@@ -203,6 +206,7 @@ impl<B: Store> Interface<B> {
             passed |= delivered;
             if !any && !delivered {
                 state.check_if_verifying();
+                state.due = state.first_due();
                 return passed;
             }
         }
@@ -221,6 +225,12 @@ impl State {
         }
         let in_order = [&self.inbound, &self.outbound].iter().all(|queue| queue.iter().is_sorted_by_key(|&(ends, _)| ends));
         if in_order { Ok(()) } else { Err("commands on the link are not in the order in which their data arrive".into()) }
+    }
+
+    /// When something of it is due.
+    fn first_due(&self) -> Option<Ns> {
+        let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map(|&(at, _)| at);
+        [first(&self.inbound), first(&self.outbound), self.cores.next_end()].into_iter().flatten().min()
     }
 
     fn check_if_verifying(&mut self) {
@@ -405,14 +415,15 @@ impl<B: Store> Store for Interface<B> {
     fn next_event(&self) -> Option<Ns> {
         let below = self.lower.next_event();
         let Some(state) = self.state.as_deref() else { return below };
-        let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map(|&(at, _)| at);
-        [below, first(&state.inbound), first(&state.outbound), state.cores.next_end()].into_iter().flatten().min()
+        below.into_iter().chain(state.due).min()
     }
 
     #[inline]
     fn handle_events(&mut self, now: Ns) {
         self.lower.handle_events(now);
-        if self.state.is_some() {
+        if let Some(state) = self.state.as_deref()
+            && (self.lower.has_completed() || state.due.is_some_and(|due| due <= now))
+        {
             self.settle(now);
         }
     }
@@ -420,18 +431,21 @@ impl<B: Store> Store for Interface<B> {
     #[inline]
     fn dispatch(&mut self, now: Ns) {
         self.lower.dispatch(now);
-        if self.state.is_some() {
-            while self.settle(now) {
-                self.lower.dispatch(now);
-            }
+        while self.state.is_some() && self.lower.has_completed() && self.settle(now) {
+            self.lower.dispatch(now);
         }
+    }
+
+    #[inline]
+    fn has_completed(&self) -> bool {
+        self.state.as_deref().map_or_else(|| self.lower.has_completed(), |state| !state.completions.is_empty())
     }
 
     #[inline]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
             None => self.lower.drain_completions(into),
-            Some(state) => into.append(&mut state.completions),
+            Some(state) => move_completions(&mut state.completions, into),
         }
     }
 

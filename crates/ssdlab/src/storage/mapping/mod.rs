@@ -27,7 +27,7 @@ use crate::memory::{self, Exhausted};
 use crate::request::{LastEnd, Request};
 use crate::slab::Slab;
 use crate::ssd::Ssd;
-use crate::stats::{Completion, MappingStats};
+use crate::stats::{Completion, MappingStats, move_completions};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
 use commands::{Command, Waiter};
@@ -395,10 +395,15 @@ impl Store for MappingCache {
     }
 
     #[inline(always)]
+    fn has_completed(&self) -> bool {
+        self.state.as_deref().map_or_else(|| self.drive.has_completed(), |state| !state.completions.is_empty())
+    }
+
+    #[inline(always)]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
             None => Store::drain_completions(&mut self.drive, into),
-            Some(state) => into.append(&mut state.completions),
+            Some(state) => move_completions(&mut state.completions, into),
         }
     }
 
