@@ -21,7 +21,7 @@ const WRITES: u64 = 50_000;
 /// A run's name and the configuration that it is of.
 type Run = (&'static str, fn() -> Config);
 
-const RUNS: [Run; 10] = [
+const RUNS: [Run; 11] = [
     ("untimed", || lee2013("npgc")),
     ("npgc", || lee2013("npgc")),
     ("pgc", || lee2013("pgc")),
@@ -32,6 +32,7 @@ const RUNS: [Run; 10] = [
     ("gcar-lru", cached),
     ("slacker", slacker),
     ("rais5", array),
+    ("nvme", nvme),
 ];
 
 fn main() {
@@ -128,6 +129,15 @@ fn slacker() -> Config {
     config.workload.read_share = 0.25;
     config.workload.interarrival_us = 300.0;
     config.workload.address = Address::Uniform;
+    config
+}
+
+/// 4 KB random writes in steady state on a small drive of today: units, one-shot programs, parity, write buffer, pacing, host interface.
+fn nvme() -> Config {
+    let mut config = layers("nvme-tlc-2023", &["nvme"], Some("uniform-4k-write"));
+    (config.device.channels, config.device.blocks_per_plane, config.device.pages_per_block) = (2, 64, 288);
+    config.ftl.precondition.kind = PreconditionKind::Steady;
+    config.workload.queue_depth = 32;
     config
 }
 

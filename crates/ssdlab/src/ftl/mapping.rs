@@ -15,6 +15,8 @@ const NO_DATA: u32 = 1;
 const FIRST: u32 = 2;
 /// The entry of a logical page with host operations under way: the other bits name its [`Pin`].
 const PINNED: u32 = 1 << 31;
+/// Entries in a line of a processor's cache, 64 bytes.
+const LINE: usize = 16;
 /// Entries in a small page of memory, 4 KiB.
 const SMALL_PAGE: usize = 1024;
 /// Large pages pay for the forward entries once one in so many is accessed, each small page of memory eight times: the first touch of a
@@ -131,6 +133,12 @@ impl Mapping {
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         prefetch(&self.forward.stored, lpn.index());
+    }
+
+    /// Asks for what the pages hold whose entries lie in the next line of the processor's cache.
+    #[inline(always)]
+    pub fn prefetch_content_behind(&self, ppn: Ppn) {
+        prefetch(&self.backward.stored, ppn.index() + LINE);
     }
 
     /// Asks for the entries of the logical pages that were programmed at physical pages: `source` and a bit for each page from there on.

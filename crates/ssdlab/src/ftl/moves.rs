@@ -81,6 +81,18 @@ impl Ftl {
         current
     }
 
+    /// The next valid page of a victim at or after an offset.
+    #[inline(always)]
+    pub fn next_valid(&self, victim: BlockId, from: u32) -> Option<Ppn> {
+        self.blocks.next_valid(victim, from).map(|page| self.geometry.page(victim, page))
+    }
+
+    /// Asks for what pages hold that lie a little behind this one, as it will be asked of moves that follow.
+    #[inline(always)]
+    pub fn prefetch_content_behind(&self, ppn: Ppn) {
+        self.map.prefetch_content_behind(ppn);
+    }
+
     /// The next valid page of a victim at or after an offset, with the logical page it holds.
     #[inline(always)]
     pub fn next_move(&self, victim: BlockId, from: u32) -> Option<(u32, Ppn, Lpn)> {

@@ -65,6 +65,8 @@ impl Ssd {
 
     /// The same for a write of whole units that need not follow each other: they share programs, as far as they go to one pool.
     pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+        // Most have been in a write buffer for long.
+        units.iter().for_each(|&unit| self.ftl.prefetch(Lpn(unit)));
         let length = u64::from(self.geometry().page_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
         let id = self.host.take_in_units(now, index, request, units);

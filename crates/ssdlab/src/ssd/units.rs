@@ -115,6 +115,7 @@ impl Ssd {
     pub(super) fn prepare_program_along(&mut self, now: Ns, id: TxnId, before: Ppn) {
         let ppn = Ppn(before.0 + 1);
         self.transactions[id].ppn = ppn;
+        self.ftl.prefetch(self.transactions[id].lpn);
         self.write_begins(self.transactions[id].pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(ppn, self.transactions[id].version));
     }
@@ -172,6 +173,7 @@ impl Ssd {
         if self.rules.notes_moves && self.geometry().is_of_map(self.transactions[first].lpn) {
             self.padded.push((self.host.request(self.transactions[first].request).index, padding));
         }
+        self.units_of(first).for_each(|id| self.ftl.prefetch_old(self.transactions[id].lpn));
         while let Some(id) = unit {
             self.unit_written(now, id);
             count += 1;

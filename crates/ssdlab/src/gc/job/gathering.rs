@@ -80,16 +80,17 @@ impl Gathering {
 
     /// The first valid unit of the next page of the victim to be read.
     fn next_page(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> Option<Ppn> {
-        let mut next = ftl.next_move(victim, cursor);
+        if !self.pools[pool.index()].out_of_order {
+            return ftl.next_valid(victim, cursor);
+        }
         // Units of a page that was read out of order are valid until they are programmed.
-        let out_of_order = self.pools[pool.index()].out_of_order;
-        while let Some((page, from, lpn)) = next {
-            if !out_of_order || self.buffered(pool, lpn).is_none() {
-                return Some(from);
-            }
+        let mut next = ftl.next_move(victim, cursor);
+        while let Some((page, _, lpn)) = next
+            && self.buffered(pool, lpn).is_some()
+        {
             next = ftl.next_move(victim, page + 1);
         }
-        None
+        next.map(|(_, from, _)| from)
     }
 
     pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
@@ -119,6 +120,7 @@ impl Gathering {
             Some(from) => {
                 let page = ftl.geometry().split_page(from).1;
                 *cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_page);
+                ftl.prefetch_content_behind(from);
                 self.read(ftl, pool, from)
             }
             None => Step::Erase,
