@@ -9,11 +9,9 @@ use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 impl State {
-    /// Programs begin for all destinations where something has changed, as far as may be. Returns true if there were any of these.
-    pub(super) fn drain(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
-        let mut any = false;
+    /// Programs begin for all destinations where something has changed, as far as may be.
+    pub(super) fn drain(&mut self, now: Ns, drive: &mut MappingCache) {
         while let Some(destination) = self.entries.next_noted() {
-            any = true;
             while let Some(count) = self.wanted(destination) {
                 if !self.is_ready(now, destination, count, drive) {
                     break;
@@ -21,7 +19,6 @@ impl State {
                 self.send(now, destination, count, drive);
             }
         }
-        any
     }
 
     /// How many units the next program to a destination has, if there is to be one now.
@@ -99,16 +96,14 @@ impl State {
         true
     }
 
-    /// The drive has completed requests. Returns true if there are any.
-    pub(super) fn take_completions(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
+    /// The drive has completed requests.
+    pub(super) fn take_completions(&mut self, now: Ns, drive: &mut MappingCache) {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
-        let any = !ended.is_empty();
         for completion in ended.drain(..) {
             self.ended_below(now, completion.index as u32, &completion.times);
         }
         self.ended = ended;
-        any
     }
 
     fn ended_below(&mut self, now: Ns, index: u32, times: &Times) {

@@ -35,10 +35,15 @@ impl Flushes {
         self.entries.push_back(0);
     }
 
+    /// Nothing that came before the oldest flush is left.
+    #[inline(always)]
+    pub(super) fn any_done(&self) -> bool {
+        !self.requests.is_empty() && self.entries[0] == 0
+    }
+
     /// The oldest flush, if nothing that came before it is left: it ends.
     pub(super) fn next_done(&mut self) -> Option<u32> {
-        let request = *self.requests.front().filter(|_| self.entries[0] == 0)?;
-        self.requests.pop_front();
+        let request = if self.any_done() { self.requests.pop_front()? } else { return None };
         self.entries.pop_front();
         self.ended += 1;
         Some(request)

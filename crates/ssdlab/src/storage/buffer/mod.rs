@@ -293,11 +293,14 @@ impl Buffer {
             return self.door.as_deref_mut().is_some_and(|door| door.admit(now, &mut self.drive));
         };
         loop {
-            let mut any = state.take_completions(now, &mut self.drive);
-            any |= state.end_flushes(now);
-            any |= state.admit(now, &mut self.drive);
-            any |= state.drain(now, &mut self.drive);
-            if !any && !state.press() {
+            if Store::has_completed(&self.drive) {
+                state.take_completions(now, &mut self.drive);
+            }
+            state.end_flushes(now);
+            state.admit(now, &mut self.drive);
+            state.drain(now, &mut self.drive);
+            // Each finds what those before it have left. What is answered at once, and trimmed ahead of a flush, needs another turn.
+            if !Store::has_completed(&self.drive) && !state.flushes.any_done() && !state.press() {
                 state.check_if_verifying();
                 state.due = state.first_due();
                 return std::mem::take(&mut state.passed);

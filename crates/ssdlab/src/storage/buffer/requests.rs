@@ -80,9 +80,8 @@ impl State {
         self.outside.waits(place, request.kind, next..end);
     }
 
-    /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them. Returns true if anything has.
-    pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
-        let mut any = false;
+    /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them.
+    pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
         while let Some((place, next)) = self.outside.front() {
             let blocked = match self.requests[place].request.kind {
                 RequestKind::Write => self.write(now, place, next, drive),
@@ -91,7 +90,6 @@ impl State {
                     None
                 }
             };
-            any |= blocked != Some(next);
             self.outside.entered(blocked);
             while let Some(read) = self.outside.next_read() {
                 self.read(now, read, false, drive);
@@ -100,7 +98,6 @@ impl State {
                 break;
             }
         }
-        any
     }
 
     /// A request comes in that need not wait for others.
@@ -328,14 +325,11 @@ impl State {
         self.flushes.comes(place);
     }
 
-    /// Flushes for which all data are in flash complete. Returns true if there are any.
-    pub(super) fn end_flushes(&mut self, now: Ns) -> bool {
-        let mut any = false;
+    /// Flushes for which all data are in flash complete.
+    pub(super) fn end_flushes(&mut self, now: Ns) {
         while let Some(place) = self.flushes.next_done() {
             self.flush_ends(now, place);
-            any = true;
         }
-        any
     }
 
     fn flush_ends(&mut self, now: Ns, place: u32) {

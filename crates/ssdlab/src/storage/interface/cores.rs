@@ -63,9 +63,8 @@ impl Cores {
         !takes(Task::Fetch) || self.free as usize > before(Task::Complete) + before(Task::Fetch)
     }
 
-    /// Begins the tasks for which cores are free; one that takes no time needs none. Returns whether there were any.
-    pub fn begin(&mut self, now: Ns, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) -> bool {
-        let mut any = false;
+    /// Begins the tasks for which cores are free; one that takes no time needs none.
+    pub fn begin(&mut self, now: Ns, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) {
         for task in TASKS {
             let takes = self.takes_ns[task as usize];
             while (self.free > 0 || takes == 0)
@@ -78,10 +77,8 @@ impl Cores {
                 self.free -= u32::from(takes > 0);
                 self.begun_ns += takes;
                 self.running[task as usize].push_back((now + takes, place));
-                any = true;
             }
         }
-        any
     }
 
     /// Takes out a task that has ended by now.

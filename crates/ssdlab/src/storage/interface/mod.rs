@@ -197,16 +197,18 @@ impl<B: Store> Interface<B> {
         let Some(state) = self.state.as_deref_mut() else { return false };
         let mut passed = false;
         loop {
-            let mut any = state.take_completions(now, &mut self.lower);
-            any |= state.end_tasks(now);
-            any |= state.receive(now);
-            let delivered = state.deliver(now, &mut self.lower);
-            any |= state.admit(now);
-            any |= state.cores.begin(now, &mut state.commands, &mut state.stats);
-            passed |= delivered;
-            if !any && !delivered {
+            if self.lower.has_completed() {
+                state.take_completions(now, &mut self.lower);
+            }
+            state.end_tasks(now);
+            state.receive(now);
+            passed |= state.deliver(now, &mut self.lower);
+            state.admit(now);
+            state.cores.begin(now, &mut state.commands, &mut state.stats);
+            state.due = state.first_due();
+            // Each finds what those before it have left. What takes no time, and what is answered at once, needs another turn.
+            if !self.lower.has_completed() && state.due.is_none_or(|due| due > now) {
                 state.check_if_verifying();
-                state.due = state.first_due();
                 return passed;
             }
         }
@@ -240,10 +242,9 @@ impl State {
     }
 
     /// The lower level has completed requests: their data go to the host, or a core completes them.
-    fn take_completions<B: Store>(&mut self, now: Ns, lower: &mut B) -> bool {
+    fn take_completions<B: Store>(&mut self, now: Ns, lower: &mut B) {
         let mut ended = std::mem::take(&mut self.ended);
         lower.drain_completions(&mut ended);
-        let any = !ended.is_empty();
         for completion in ended.drain(..) {
             let place = completion.index as u32;
             let command = &mut self.commands[place];
@@ -257,20 +258,16 @@ impl State {
             }
         }
         self.ended = ended;
-        any
     }
 
     /// Tasks of cores end: commands have been completed, or fetched.
-    fn end_tasks(&mut self, now: Ns) -> bool {
-        let mut any = false;
+    fn end_tasks(&mut self, now: Ns) {
         while let Some((task, place)) = self.cores.ended(now) {
-            any = true;
             match task {
                 Task::Complete => self.complete(now, place),
                 Task::Fetch => self.fetched(now, place),
             }
         }
-        any
     }
 
     /// A command is complete: its slot is free.
@@ -305,19 +302,16 @@ impl State {
     }
 
     /// Data of reads have arrived at the host: cores complete the commands.
-    fn receive(&mut self, now: Ns) -> bool {
-        let mut any = false;
+    fn receive(&mut self, now: Ns) {
         while let Some(&(_, place)) = self.outbound.front().filter(|(arrives, _)| *arrives <= now) {
             self.outbound.pop_front();
             let command = &mut self.commands[place];
             command.was_on(&self.link_out, RequestKind::Read, now);
             self.cores.ask(Task::Complete, place);
-            any = true;
         }
-        any
     }
 
-    /// Commands whose data are there go to the lower level.
+    /// Commands whose data are there go to the lower level. Returns true if there are any.
     fn deliver<B: Store>(&mut self, now: Ns, lower: &mut B) -> bool {
         let mut any = false;
         while let Some(&(_, place)) = self.inbound.front().filter(|(ready, _)| *ready <= now) {
@@ -339,8 +333,7 @@ impl State {
     }
 
     /// Commands get free slots, and ask to be fetched.
-    fn admit(&mut self, now: Ns) -> bool {
-        let mut any = false;
+    fn admit(&mut self, now: Ns) {
         while self.inside < self.slots
             && (!self.takes_turns || self.cores.can_fetch())
             && let Some(next) = self.outside.pop(&mut self.stats.order_waits)
@@ -353,9 +346,7 @@ impl State {
             command.times.wait(Blocked::Queue, now - command.since - without_slot);
             command.since = now;
             self.cores.ask(Task::Fetch, next.place);
-            any = true;
         }
-        any
     }
 }
 
