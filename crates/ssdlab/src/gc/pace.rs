@@ -90,6 +90,13 @@ impl Pace {
         has
     }
 
+    /// A page that is to be written to a pool could take credit, or needs none.
+    #[inline]
+    pub fn can_take(&self, pool: PoolId) -> bool {
+        let account = self.account(pool) as usize;
+        self.short[account] == 0 || self.credit[account] > 0
+    }
+
     /// So many pages of a pool are used up without data. `owes`: as a debt, where there is no credit.
     pub fn use_up(&mut self, pool: PoolId, pages: u32, owes: bool) {
         let account = self.account(pool) as usize;

@@ -29,6 +29,13 @@ impl Ssd {
         pace.take(pool) || !self.is_paced(pool)
     }
 
+    /// A page (mapping unit) of a write could come in.
+    #[inline]
+    pub fn would_let_in(&self, unit: Lpn) -> bool {
+        let pool = self.geometry().static_pool(unit);
+        self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !self.is_paced(pool)
+    }
+
     /// A write waits for credit for this page, or none does. Returns true if something may begin because of it.
     pub fn awaits_credit(&mut self, unit: Option<Lpn>) -> bool {
         let pool = unit.map(|unit| self.geometry().static_pool(unit));

@@ -108,6 +108,14 @@ pub enum PlantedInBuffer {
     FlushesEarly,
 }
 
+/// What the next unit of the oldest request that waits did not find.
+#[derive(Clone, Copy, Debug)]
+enum Lacks {
+    Room,
+    /// Credit for this unit.
+    Credit(u32),
+}
+
 /// For how long the oldest request that waits has waited for credit (`gc.pace`), and others behind it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
@@ -166,6 +174,8 @@ struct State {
     below: Slab<u32, Below>,
     waiters: Slab<u32, Waiter>,
     outside: Outside,
+    /// What the oldest request that waits did not find when it was last looked at.
+    lacks: Option<Lacks>,
     held: Held,
     accesses: VecDeque<Access>,
     waited_before: Slab<u32, Times>,
@@ -334,6 +344,7 @@ impl State {
             below: Slab::default(),
             waiters: Slab::default(),
             outside: Outside::new(),
+            lacks: None,
             held: Held::default(),
             accesses: VecDeque::new(),
             waited_before: Slab::default(),

@@ -1,6 +1,6 @@
 //! Requests of the host at a write buffer: they come in, wait for room, find their data, and complete.
 
-use super::{Access, Below, HostRequest, PlantedInBuffer, Progress, Purpose, State, Waiter};
+use super::{Access, Below, HostRequest, Lacks, PlantedInBuffer, Progress, Purpose, State, Waiter};
 use crate::blocked::{Blocked, Served};
 use crate::cache::Targets;
 use crate::lists::NONE;
@@ -82,6 +82,15 @@ impl State {
 
     /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
+        let still_lacks = match self.lacks {
+            None => false,
+            Some(Lacks::Room) => self.entries.is_full(),
+            Some(Lacks::Credit(unit)) => !drive.drive().would_let_in(Lpn(unit)),
+        };
+        if still_lacks {
+            return;
+        }
+        self.lacks = None;
         while let Some((place, next)) = self.outside.front() {
             let blocked = match self.requests[place].request.kind {
                 RequestKind::Write => self.write(now, place, next, drive),
@@ -160,9 +169,11 @@ impl State {
             }
             present
         } else if self.entries.is_full() {
+            self.lacks = Some(Lacks::Room);
             self.hold(now, None, drive);
             return false;
         } else if !drive.drive_mut().lets_in(Lpn(unit)) {
+            self.lacks = Some(Lacks::Credit(unit));
             self.hold(now, Some(unit), drive);
             return false;
         } else {
