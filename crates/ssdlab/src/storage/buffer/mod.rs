@@ -292,7 +292,7 @@ impl Buffer {
     #[inline(always)]
     fn may_settle(&self) -> bool {
         match self.state.as_deref() {
-            Some(state) => !state.outside.is_empty() || Store::has_completed(&self.drive),
+            Some(state) => Store::has_completed(&self.drive) || state.may_admit(&self.drive),
             None => self.door.as_deref().is_some_and(|door| !door.is_empty()),
         }
     }

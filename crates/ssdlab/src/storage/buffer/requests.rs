@@ -80,14 +80,20 @@ impl State {
         self.outside.waits(place, request.kind, next..end);
     }
 
-    /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them.
-    pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
-        let still_lacks = match self.lacks {
+    /// Requests wait outside, and what the oldest lacked may be there.
+    #[inline(always)]
+    pub(super) fn may_admit(&self, drive: &MappingCache) -> bool {
+        let lacks = match self.lacks {
             None => false,
             Some(Lacks::Room) => self.entries.is_full(),
             Some(Lacks::Credit(unit)) => !drive.drive().would_let_in(Lpn(unit)),
         };
-        if still_lacks {
+        !self.outside.is_empty() && !lacks
+    }
+
+    /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them.
+    pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
+        if !self.may_admit(drive) {
             return;
         }
         self.lacks = None;
