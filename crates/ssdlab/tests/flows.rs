@@ -311,14 +311,19 @@ fn a_request_of_a_flow_that_there_is_not_is_refused() {
 /// What flows and queues must not be, each with one message.
 #[test]
 fn wrong_flows_are_explained() {
-    let cases: [(&str, Value, &str); 8] = [
+    let cases: [(&str, Value, &str); 9] = [
         (
             "name",
             json!({"workload": {"flows": [{"name": "a"}, {"name": "a"}]}}),
             "workload.flows[1].name = \"a\": another flow has this name",
         ),
         ("main", json!({"workload": {"flows": [{"name": "main"}]}}), "workload.flows[0].name = \"main\": another flow has this name"),
-        ("empty", json!({"workload": {"flows": [{"name": ""}]}}), "workload.flows[0].name = \"\": must name the flow"),
+        ("empty", json!({"workload": {"flows": [{"name": ""}]}}), "workload.flows[0].name = \"\": must name the flow, in one line"),
+        (
+            "two lines",
+            json!({"workload": {"flows": [{"name": "a\nb"}]}}),
+            "workload.flows[0].name = \"a\\nb\": must name the flow, in one line",
+        ),
         ("queue", json!({"workload": {"queue": 1}}), "workload.queue = 1: the host has queues 0 to 0"),
         ("part", json!({"workload": {"part": [0.5, 0.5]}}), "workload.part = [0.5, 0.5]: must be two shares"),
         (

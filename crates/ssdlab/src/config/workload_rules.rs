@@ -89,8 +89,8 @@ fn names(workload: &Workload, flows: &[SeparateFlow], messages: &mut Vec<String>
     }
     for (place, flow) in flows.iter().enumerate() {
         let SeparateFlow { name, path, .. } = flow;
-        if name.is_empty() {
-            messages.push(format!("{path}.name = \"\": must name the flow"));
+        if name.is_empty() || name.contains(char::is_control) {
+            messages.push(format!("{path}.name = {name:?}: must name the flow, in one line"));
         } else if names[..place].contains(&name.as_str()) {
             messages.push(format!("{path}.name = \"{name}\": another flow has this name; choose a different one"));
         }
