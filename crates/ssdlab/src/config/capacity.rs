@@ -29,6 +29,8 @@ pub struct Capacity {
     pub exported_pages: u64,
     /// Pages behind them that hold the mapping table, where part of it is in flash only (`ftl.map_cache_bytes`).
     pub map_pages: u64,
+    /// Of these, the pages of one translation page.
+    pub map_pages_each: u64,
     /// Blocks of a pool that are being filled at any time: 1 with a shared frontier from which no write is redirected, else 2.
     pub frontiers: u64,
 }
@@ -64,6 +66,7 @@ impl Capacity {
             page_bytes: config.map_unit_bytes().into(),
             exported_pages: exported,
             map_pages: config.map_units(exported, pools),
+            map_pages_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
             frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
         };
         if capacity.exported_pages == 0 {
@@ -122,12 +125,23 @@ impl Capacity {
         if soft < 1.0 { ((soft * self.blocks_per_pool as f64).round() as u64).max(1) } else { soft as u64 }
     }
 
+    /// Of so many pages of each pool, fewer than now, those that are left for the host beside the mapping table of these.
+    fn without_table(&self, pages: u64) -> u64 {
+        if self.map_pages == 0 {
+            return pages;
+        }
+        // The table shrinks with what it maps, but for what rounding adds to it: a translation page, and the programs that all pools have.
+        let rounding = self.map_pages_each.div_ceil(self.pools) + self.units_per_program;
+        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_pages) / u128::from(self.logical_pages());
+        // A small table is best taken as it is.
+        pages.saturating_sub(self.map_pages / self.pools).max(in_proportion as u64)
+    }
+
     /// The over-provisioning, to four decimals, that leaves at least `spare` blocks in each pool; `None` if none that is
     /// allowed does.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
         let all = self.blocks_per_pool * self.physical_per_block;
-        // The table shrinks with what it maps, but is taken as it is.
-        let kept = (self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block).saturating_sub(self.map_pages / self.pools);
+        let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block);
         let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }

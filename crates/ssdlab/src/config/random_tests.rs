@@ -109,8 +109,14 @@ proptest! {
         soft in prop_oneof![0.0..0.3, (1_u32..90).prop_map(f64::from)],
         die in any::<bool>(),
         shared in any::<bool>(),
+        map_entry_bytes in prop_oneof![Just(None), (4_u32..513).prop_map(Some)],
+        map_page in 1_u32..40,
     ) {
         let mut config = Config::default();
+        if let Some(bytes) = map_entry_bytes {
+            (config.ftl.map_entry_bytes, config.ftl.map_page_bytes) = (bytes, Some(map_page * config.device.page_bytes));
+            config.ftl.map_cache_bytes = 1 << 20;
+        }
         config.device.planes_per_die = planes;
         config.device.blocks_per_plane = blocks;
         config.device.pages_per_block = pages;

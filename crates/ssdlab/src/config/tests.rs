@@ -189,6 +189,13 @@ fn config_relations_between_keys() {
              ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1513",
         ),
         (
+            // 6,400 pages, of which 192 are three blocks: 9/8 of 5,516 and rounding fit into the rest. The table of those 5,516 is meant, not that
+            // of the 5,760 that are given.
+            &[("ftl.map_cache_bytes", "4096"), ("ftl.map_entry_bytes", "512"), ("device.overprovisioning", "0.1")],
+            "device.overprovisioning = 0.1: leaves 0 spare of the 100 blocks of a pool, since the mapping table takes a part \
+             (ftl.map_cache_bytes); ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1382",
+        ),
+        (
             &[("device.pages_per_program", "3"), ("device.pages_per_block", "64")],
             "device.pages_per_block = 64: must be a multiple of device.pages_per_program = 3; set it to 63",
         ),

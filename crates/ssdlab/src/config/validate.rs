@@ -362,7 +362,7 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         messages.push(format!(
             "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool{}; ftl.frontier = {frontier}{with} \
              needs at least {needed}{}{}",
-            if config.ftl.parity_stripe > 0 { ", since parity takes a part (ftl.parity_stripe)" } else { "" },
+            taken(config, capacity),
             scattered(capacity),
             raise(capacity, needed)
         ));
@@ -370,6 +370,14 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         soft(config.gc.soft, capacity, messages);
         until(config, capacity, messages);
     }
+}
+
+/// What takes blocks that over-provisioning would leave.
+fn taken(config: &Config, capacity: &Capacity) -> String {
+    let parity = (config.ftl.parity_stripe > 0).then_some("parity takes a part (ftl.parity_stripe)");
+    let table = (capacity.map_pages > 0).then_some("the mapping table takes a part (ftl.map_cache_bytes)");
+    let both: Vec<&str> = parity.into_iter().chain(table).collect();
+    if both.is_empty() { String::new() } else { format!(", since {}", both.join(" and ")) }
 }
 
 /// Below so many free blocks a pool is down to the block that is reserved for GC, and is collected whatever the threshold.
