@@ -4,8 +4,8 @@
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play, play_all, read, write};
 use ssdlab::config::{
-    Allocation, ArrayLevel, Buffer, CachePlace, CachePolicy, Config, Drain, Frontier, MapCachePolicy, Order, PreconditionKind, Priority,
-    Scope, Trigger, UnmappedRead, validate,
+    Allocation, ArrayLevel, Buffer, CachePlace, CachePolicy, Config, Drain, Frontier, MapCachePolicy, Order, PartialWrite,
+    PreconditionKind, Priority, Scope, Trigger, UnmappedRead, validate,
 };
 use ssdlab::ftl::Ftl;
 use ssdlab::precondition::prepare;
@@ -177,6 +177,21 @@ fn cases() -> Vec<Case> {
             &[&std::array::from_fn::<_, 8, _>(|page| writes(page as u64 * WRITE))],
         ),
         case(
+            // The write begins in the middle of page 8. What is left of that is to be read, and to be found for that.
+            "unless the rest of a page is read before",
+            drive(1),
+            &[Request { offset: 17 * PAGE / 2, length: 15 * PAGE / 2, ..write(0, 8) }],
+            &[served(true, READ, READ + 7 * WRITE)],
+            &[&[reads(0), reads(READ)], &std::array::from_fn::<_, 8, _>(|page| writes(2 * READ + page as u64 * WRITE))],
+        ),
+        case(
+            "or not, as partial writes are without that",
+            changed(drive(1), |c| c.ftl.partial_write = PartialWrite::Program),
+            &[Request { offset: 17 * PAGE / 2, length: 15 * PAGE / 2, ..write(0, 8) }],
+            &[served(true, 0, 7 * WRITE)],
+            &[&std::array::from_fn::<_, 8, _>(|page| writes(page as u64 * WRITE))],
+        ),
+        case(
             "a trim changes entries, and needs their translation pages",
             drive(1),
             &[trim(0, 3, 1), read(MS, 8)],
@@ -300,6 +315,20 @@ fn what_happens_is_counted() {
     let requests = [write(0, 0), write(MS, 1), write(2 * MS, 2), read(6 * MS, 9)];
     let stats = counted(&collecting(2), &requests);
     assert_eq!(stats, MappingStats { capacity: 2, cached: 2, dirty: 1, hits: 2, misses: 2, moves_cached: 1, flash_reads: 2, ..none });
+}
+
+/// A program of a write buffer that has all units of a translation page needs none of its entries. Eight units of 512 bytes fill a program, and
+/// have their entries in one translation page.
+#[test]
+fn a_program_of_all_units_of_a_translation_page_does_not_read_it() {
+    let config = changed(drive(1), |c| {
+        c.ftl.map_unit_bytes = Some(512);
+        c.ftl.map_entry_bytes = 64;
+        (c.ftl.map_cache_bytes, c.device.overprovisioning) = (512, 0.7);
+        c.buffer = Buffer { bytes: 8 * PAGE, access_ns: 0, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+    });
+    let stats = counted(&config, &[write(0, 1), read(2 * MS, 9)]);
+    assert_eq!((stats.misses, stats.unread, stats.write_backs, stats.flash_reads), (2, 1, 1, 1), "{stats:?}");
 }
 
 /// Translation pages are pages like others for GC: here it moves one.

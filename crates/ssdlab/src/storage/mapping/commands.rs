@@ -203,11 +203,20 @@ impl State {
         }
     }
 
-    /// All entries of a translation page are changed by a command.
+    /// All entries of a translation page are changed by a command, which looks none of them up before.
     pub(super) fn is_whole(&self, place: u32, page: u32) -> bool {
-        let command = &self.commands[place];
-        let (units, all) = (self.units_of(command), self.table.mapped_by(page));
-        command.changes() && command.units.is_empty() && units.start <= all.start && all.end <= units.end
+        let (command, all) = (&self.commands[place], self.table.mapped_by(page));
+        if !command.units.is_empty() {
+            return command.units.iter().filter(|unit| all.contains(unit)).count() == all.len();
+        }
+        let units = if self.reads_rest { self.units_within(command) } else { self.units_of(command) };
+        command.changes() && units.start <= all.start && all.end <= units.end
+    }
+
+    /// The units that a command changes without a need for what they were.
+    fn units_within(&self, command: &Command) -> Range<u32> {
+        let (unit, Request { offset, length, .. }) = (u64::from(self.unit_bytes), command.request);
+        if command.scattered { 0..0 } else { offset.div_ceil(unit) as u32..((offset + length) / unit) as u32 }
     }
 
     fn wait_for(&mut self, slot: u32, place: u32) {

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::store::Layer;
-use crate::config::Config;
+use crate::config::{Config, PartialWrite};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::MapPages;
@@ -72,6 +72,8 @@ pub struct MappingCache {
 struct State {
     table: MapPages,
     unit_bytes: u32,
+    /// Partial writes read the rest of their unit, which must be found.
+    reads_rest: bool,
     pages: Pages,
     /// By translation page: flash has it, or it is on its way there.
     written: Vec<bool>,
@@ -244,6 +246,7 @@ impl State {
         State {
             table,
             unit_bytes: geometry.page_bytes,
+            reads_rest: config.ftl.partial_write == PartialWrite::Rmw,
             pages: Pages::new(config.ftl.map_cache_policy, capacity, table.count()),
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
             commands: Slab::default(),
