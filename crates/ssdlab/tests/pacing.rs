@@ -274,6 +274,31 @@ fn no_stall_is_longer_than_it_must_be() {
     assert!(with.counters["paced_writes"] > 1_000, "{:?}", with.counters);
 }
 
+/// Between two jobs, host operations that wait go first: of those that wait for credit none comes in for that. Jobs that advance with requests
+/// advance on all dies while writes wait for credit of one, else one die after the other would collect. The bound is that of above.
+#[test]
+fn stalls_are_as_short_behind_barriers_and_where_jobs_wait_for_requests() {
+    type Change = fn(&mut Config);
+    let modes: [(&str, Change); 3] = [
+        ("blocks", |c| (c.gc.scope, c.gc.priority) = (Scope::Block, Priority::Fifo)),
+        ("with requests", |c| c.gc.advance = ssdlab::config::Advance::WithRequests),
+        ("in turns", |c| c.gc.advance = ssdlab::config::Advance::InTurns),
+    ];
+    for (name, mode) in modes {
+        let [with, without] = [pace, |_: &mut Config| {}].map(|pace| {
+            saturated(|c| {
+                mode(c);
+                pace(c);
+            })
+        });
+        let [paced, free] = [&with, &without].map(|result| result.write_stall_ns_max.expect("there are writes"));
+        let [slow, fast] = [&with, &without].map(|result| result.iops.expect("a run has a rate"));
+        println!("{name}: with {paced} ns, without {free} ns; {slow} writes a second, and {fast}");
+        assert!(paced <= 3_824_000 && free > 3_824_000, "{name}: {paced} ns, and {free} ns without pacing");
+        assert!(slow > 0.95 * fast, "{name}: {slow} writes a second, and {fast} without pacing");
+    }
+}
+
 /// Writes that are paced all end, whoever else decides about collection.
 #[test]
 fn paced_writes_end_in_every_mode() {

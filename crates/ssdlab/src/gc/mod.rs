@@ -357,6 +357,11 @@ impl Collector {
         self.queues.host_barrier(ftl.geometry(), pool)
     }
 
+    /// The pool's job starts when that barrier is lifted.
+    pub fn starts_behind_barrier(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.queues.starts_behind_barrier(ftl.geometry(), pool)
+    }
+
     /// Removes that barrier.
     pub fn remove_barrier(&mut self, ftl: &Ftl, pool: PoolId) {
         self.queues.remove_barrier(ftl.geometry(), pool);

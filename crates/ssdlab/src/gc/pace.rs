@@ -148,6 +148,11 @@ impl Pace {
         self.awaited == Some(self.account(pool))
     }
 
+    /// A write waits for credit, and the pool's account is not full.
+    pub fn may_be_wanted(&self, pool: PoolId) -> bool {
+        self.awaited.is_some() && self.credit(pool) < self.window
+    }
+
     /// Plants a defect: what is earned counts twice.
     #[doc(hidden)]
     pub fn count_twice(&mut self) {

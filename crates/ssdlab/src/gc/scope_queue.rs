@@ -107,6 +107,12 @@ impl ScopeQueues {
         if self.set == 0 { None } else { self.queues[self.instance(geometry, pool)].host_barrier }
     }
 
+    /// The job of `pool` is the next in its scope, and starts when the host barrier there is lifted.
+    pub(super) fn starts_behind_barrier(&self, geometry: &Geometry, pool: PoolId) -> bool {
+        let next = || self.queues[self.instance(geometry, pool)].waiting.front().copied();
+        self.host_barrier(geometry, pool).is_some() && next() == Some(pool)
+    }
+
     /// Removes the host barrier in the scope of `pool`.
     pub(super) fn remove_barrier(&mut self, geometry: &Geometry, pool: PoolId) {
         let instance = self.instance(geometry, pool);

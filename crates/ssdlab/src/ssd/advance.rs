@@ -71,7 +71,7 @@ impl Ssd {
 
     /// The step that would go next between two moves may begin, as far as host operations are needed for it.
     pub(super) fn may_step(&self, die: DieId, step: GcCandidate) -> bool {
-        if !self.rules.gc.with_requests || self.gc.credit(die) > 0 || self.goes_alone(step.pool()) || self.is_awaited_on(die) {
+        if !self.rules.gc.with_requests || self.gc.credit(die) > 0 || self.goes_alone(step.pool()) || self.is_paced_on(die) {
             return true;
         }
         let suspended = self.flash.suspended(die).map(|(_, phase)| phase);
@@ -120,11 +120,11 @@ impl Ssd {
         self.rules.gc.with_requests && self.gc.credit(die) == 0 && self.host_candidate(die, Limits::default()).is_some()
     }
 
-    /// A host operation waits for the die, or a write for credit that is earned there; or, where its dies exclude each other, for another die
-    /// of the chip.
+    /// A host operation waits for the die, or writes for credit, of which it can be that for the die has none; or, where its dies exclude each
+    /// other, for another die of the chip.
     pub(super) fn is_needed(&self, die: DieId) -> bool {
         let chip = self.geometry().chip_of_die(die);
-        let needed = |die| self.sched.any_waiting(die, chip) || self.is_awaited_on(die);
+        let needed = |die| self.sched.any_waiting(die, chip) || self.is_paced_on(die);
         if self.rules.flash.interleave { needed(die) } else { self.dies_of_chip_of(die).any(needed) }
     }
 }

@@ -63,7 +63,12 @@ impl Ssd {
     }
 
     fn earns(&self, pool: PoolId) -> bool {
-        self.gc.job(pool).is_some_and(|job| !job.is_paused()) && self.ftl.is_short(pool)
+        let goes_on = || match self.gc.job(pool) {
+            Some(job) => !job.is_paused(),
+            // Else all that wait would come in between any two jobs.
+            None => self.gc.starts_behind_barrier(&self.ftl, pool),
+        };
+        self.ftl.is_short(pool) && goes_on()
     }
 
     /// A write waits for credit that a job on this die can earn: its steps go before writes, which have been let in before.
@@ -71,6 +76,14 @@ impl Ssd {
     pub(super) fn is_awaited_on(&self, die: DieId) -> bool {
         let Some(pace) = &self.pace else { return false };
         self.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.is_awaited(pool) && self.gc.job(pool).is_some())
+    }
+
+    /// A write waits for credit, and a job on this die can earn some. It may be for a write that stands behind that one: were it to wait until
+    /// that is the first, one die after the other would collect.
+    #[inline(always)]
+    pub(super) fn is_paced_on(&self, die: DieId) -> bool {
+        let Some(pace) = &self.pace else { return false };
+        self.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.may_be_wanted(pool) && self.gc.job(pool).is_some())
     }
 
     /// The pool has another number of free blocks.
