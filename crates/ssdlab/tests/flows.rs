@@ -302,6 +302,13 @@ fn generated_flows_end_with_the_last_trace() {
 }
 
 #[test]
+fn generated_flows_have_no_end_of_their_own() {
+    let plan = Plan { requests: None, ..plan(drive(Host::default())) };
+    let error = run(&plan, &ssdlab::simulation::Control::default()).unwrap_err().to_string();
+    assert!(error.starts_with("a generated workload has no end: give the number of requests"), "{error}");
+}
+
+#[test]
 fn a_request_of_a_flow_that_there_is_not_is_refused() {
     let mut simulation = simulation(&drive(Host::default()));
     let message = simulation.submit(Request { flow: 2, ..read(0, 0) }).unwrap_err().to_string();

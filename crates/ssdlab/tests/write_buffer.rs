@@ -176,6 +176,13 @@ fn cases() -> Vec<Case> {
             &[flash_read(5_000), program(132_400)],
         ),
         case(
+            "a read of the half that waits finds it, and needs nothing else",
+            SIXTEEN,
+            &[half_of(write(0, 0), 0), half_of(write(1_000, 1), 1), half_of(read(5_000, 0), 0), half_of(read(7_000, 1), 1)],
+            &[at_once(), at_once(), at_once(), at_once()],
+            &[],
+        ),
+        case(
             "newer data of a unit that is on its way wait until it is there",
             SIXTEEN,
             &[units_of(RequestKind::Write, 0, 0, 4), write(10_000, 0), units_of(RequestKind::Write, 20_000, 4, 3)],
@@ -232,6 +239,10 @@ fn what_happens_is_counted() {
     let stats = counted(&drive(Buffer { timeout_us: 50, ..FOUR }), &[units_of(RequestKind::Write, 0, 0, 5), last_read()]);
     let expected = BufferStats { capacity: 4, units: 5, full_waits: 1, programs: 2, part_programs: 1, timeouts: 1, ..none };
     assert_eq!(stats, expected);
+    // Two programs are on their way, and unit 8 waits for longer than the timeout. Then there are four that go together, none for its age.
+    let (eight, three) = (units_of(RequestKind::Write, 0, 0, 8), units_of(RequestKind::Write, 100_000, 9, 3));
+    let stats = counted(&drive(Buffer { timeout_us: 50, ..SIXTEEN }), &[eight, write(10_000, 8), three, last_read()]);
+    assert_eq!(stats, BufferStats { units: 12, programs: 3, ..none });
 }
 
 /// A trimmed unit has no data, whatever of it was in the buffer: waiting, on its way, or behind that.
