@@ -279,6 +279,27 @@ fn no_stall_is_longer_than_it_must_be() {
     assert!(with.counters["paced_writes"] > 1_000, "{:?}", with.counters);
 }
 
+/// Each write of a unit is a program of its own here, of which three quarters are padding. That takes credit too: else four times as much would
+/// be let in as collection frees, and pools would run dry.
+#[test]
+fn padding_is_paced_too() {
+    let units = |c: &mut Config| {
+        c.ftl.map_unit_bytes = Some(1024);
+        c.workload.request_kb = 1.0;
+        c.device.overprovisioning = 0.4;
+    };
+    let [with, without] = [pace, |_: &mut Config| {}].map(|pace| {
+        saturated(|c| {
+            units(c);
+            pace(c);
+        })
+    });
+    let [paced, free] = [&with, &without].map(|result| result.write_stall_ns_max.expect("there are writes"));
+    println!("with {paced} ns, without {free} ns");
+    assert!(with.counters["padded_units"] > 3 * 40_000 && with.counters["paced_writes"] > 1_000, "{:?}", with.counters);
+    assert!(2 * paced < free, "{paced} ns, and {free} ns without pacing");
+}
+
 /// Between two jobs, host operations that wait go first: of those that wait for credit none comes in for that. Jobs that advance with requests
 /// advance on all dies while writes wait for credit of one, else one die after the other would collect. The bound is that of above.
 #[test]
