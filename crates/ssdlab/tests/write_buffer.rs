@@ -115,6 +115,13 @@ fn cases() -> Vec<Case> {
             &[program(0), flash_read(302_400), program(429_800)],
         ),
         case(
+            "so does one of the unit right behind",
+            FOUR,
+            &[eight_units, read(10_000, 8)],
+            &[after_a_program.clone(), (419_800, vec![(DieQueue, 292_400), (Array, 25_000), (Transfer, 102_400)])],
+            &[program(0), flash_read(302_400), program(429_800)],
+        ),
+        case(
             "where reads do not pass, it waits with the write",
             Buffer { reads_pass: false, ..FOUR },
             &[eight_units, read(10_000, 40)],
