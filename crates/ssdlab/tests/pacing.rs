@@ -138,7 +138,7 @@ fn cases() -> Vec<Case> {
             name: "a read of a write that waits has its data when it comes in; flushes and trims of other pages pass",
             config: drive(),
             requests: requests(
-                &[&two_writes[..], &[trim(write(4_022_000, 13)), read(4_025_000, 9), flush(4_026_000), trim(write(4_028_000, 9))]].concat(),
+                &[&two_writes[..], &[trim(write(4_022_000, 10)), read(4_025_000, 9), flush(4_026_000), trim(write(4_028_000, 9))]].concat(),
             ),
             responses: responses(
                 alone(),
@@ -151,7 +151,8 @@ fn cases() -> Vec<Case> {
                     (1_309_000, vec![(Part::Pace, 704_200), (DieQueue, 604_800)]),
                 ],
             ),
-            stages: stages(4_302_400, 2),
+            // Page 11 is all that is left of block 2.
+            stages: stages(4_302_400, 1),
         },
         Case {
             name: "a read of another page passes, and goes before the move",
