@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress, Task
 
-__all__ = ["CountProgress", "ReadProgress", "RunProgress", "TotalProgress", "is_reading_shown", "remark", "show_reading"]
+__all__ = ["CountProgress", "ReadProgress", "RunProgress", "ShareProgress", "TotalProgress", "is_reading_shown", "remark", "show_reading"]
 
 PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
 PREPARING, DONE = 0, 2
@@ -123,6 +123,33 @@ class TotalProgress(_Bars):
         assert self._progress is not None
         done = sum(phase == DONE for phase, *_ in states)
         self._progress.update(self._progress.tasks[0].id, completed=sum(map(_share, states)), rate=f"{done} of {self._runs} runs")
+
+
+class ShareProgress:
+    """A context manager: one bar for work of which only the share that is done is known, with what is being done."""
+
+    def __init__(self, label: str, *, quiet: bool) -> None:
+        self._label = label
+        self._progress = None if quiet or not sys.stderr.isatty() else _bars()
+
+    @property
+    def callback(self) -> Callable[[str, float], None] | None:
+        """What is to be called; `None` where nobody would see it."""
+        return self._update if self._progress is not None else None
+
+    def __enter__(self) -> Self:
+        if self._progress is not None:
+            self._progress.add_task(self._label, total=1.0, phase="", rate="")
+            self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _update(self, doing: str, share: float) -> None:
+        assert self._progress is not None
+        self._progress.update(self._progress.tasks[0].id, completed=share, phase=doing)
 
 
 class ReadProgress(_Bars):

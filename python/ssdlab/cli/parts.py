@@ -55,6 +55,10 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "Compute the waits of a single flash die with GC as a queueing model: formulas and simulation (bux2011).",
             "ssdlab.cli.queueing:queueing",
         ),
+        "calibrate": Part(
+            "Fit a simulated drive to measurements of a real one, and predict the measurements it was not fitted to.",
+            "ssdlab.cli.calibration:calibrate",
+        ),
         "list": Part("List presets, or the policies that configuration keys choose between.", "ssdlab.cli.presets:list_"),
         "show": Part("Print a preset's file, with its sources.", "ssdlab.cli.presets:show"),
         "schema": Part("Print the JSON Schema of the configuration.", "ssdlab.cli.presets:schema"),

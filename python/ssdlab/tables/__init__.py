@@ -8,9 +8,11 @@
 | `comparisons` | the tables of a comparison of schemes, also over several seeds |
 | `sweeps` | the table of a sweep |
 | `queueing` | the tables of the queueing model: formulas, simulation and the difference |
+| `calibration` | the tables of a calibration: values found, the error of each row |
 | `reports` | the tables of reports (on traces, preparation) and of studies |
 """
 
+from ssdlab.tables.calibration import calibration_tables
 from ssdlab.tables.comparisons import change_table, comparison_tables
 from ssdlab.tables.layout import UNBOUNDED, WIDTH_OF_TEXT, as_text, is_line
 from ssdlab.tables.numbers import duration, number, significant
@@ -25,6 +27,7 @@ __all__ = [
     "UNBOUNDED",
     "WIDTH_OF_TEXT",
     "as_text",
+    "calibration_tables",
     "change_table",
     "comparison_tables",
     "duration",

@@ -1,0 +1,97 @@
+"""The function that calibrates a drive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ssdlab.calibration import fio, tables
+from ssdlab.calibration.fitting import Fit
+from ssdlab.calibration.measurements import Measurements
+from ssdlab.calibration.result import Calibration, calibration_of
+from ssdlab.calibration.rule import fitted_rows
+from ssdlab.calibration.runs import Candidate, Runs
+from ssdlab.checks import path, text, texts, whole
+from ssdlab.errors import UsageError
+from ssdlab.spelling import nearest
+
+__all__ = ["BASE", "SCHEME", "calibrate", "measurements_of"]
+
+BASE = "nvme-tlc-superpage-2023"
+SCHEME = "nvme"
+Path_ = str | os.PathLike[str]
+
+
+def calibrate(
+    measurements: Path_ | Iterable[Path_],
+    *,
+    drive: str | None = None,
+    base: str = BASE,
+    scheme: str = SCHEME,
+    seed: int = 1,
+    jobs: int | None = None,
+    progress: Callable[[str, float], object] | None = None,
+) -> Calibration:
+    """Fits a simulated drive to measurements of a real one, and predicts the measurements that it was not fitted to.
+
+    `docs/howto/my-drive.md` goes through it; `docs/calibration.md` says what is fitted to which rows. The same arguments give the same
+    result. It takes some minutes.
+
+    Args:
+        measurements: tables (CSV) with the columns of the published measurements, a folder of such, or what fio printed for the job file
+            of `ssdlab calibrate --print-jobs` (JSON).
+        drive: which drive of the tables; may be left out if there is one.
+        base: the device preset to begin with. What the measurements do not determine stays as it is there.
+        scheme: the scheme presets that the drive works by, joined by `+`.
+        seed: of all runs.
+        jobs: runs at once, as many as there are processors by default. It does not change the result.
+        progress: called with what is being done, and the share of all that is done.
+
+    Raises:
+        ssdlab.Error: the measurements cannot be read, or have nothing that a drive could be fitted to.
+        ssdlab.Interrupted: Ctrl-C.
+    """
+    places = [measurements] if isinstance(measurements, str | os.PathLike) else list(measurements)
+    found = measurements_of([Path(path("measurements", place)) for place in places], None if drive is None else text("drive", drive))
+    candidate = Candidate(text("base", base), text("scheme", scheme))
+    candidate.tree()  # what is wrong with these is said before the first run
+    runs = Runs(seed=whole("seed", seed), workers=None if jobs is None else whole("jobs", jobs, least=1))
+    rows = fitted_rows(found)
+    if not rows:
+        raise UsageError(f"{found.drive}: no row that a drive could be fitted to: give measurements at full speed, or of a probe under load")
+    fit = Fit(rows, candidate, runs, progress or (lambda _, __: None))
+    fitted = fit.run()
+    points = list(dict.fromkeys(row.point for row in found.rows))
+    results = dict(zip(points, fit.simulated(fitted, points), strict=True))
+    return calibration_of(found, candidate, runs.seed, fitted, results, runs.done)
+
+
+def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
+    """What is in some files and folders, of one drive.
+
+    Raises:
+        UsageError: no drive is named and there are several, there is none of that name, or a file is of no known kind.
+    """
+    files = [file for place in places for file in (sorted(place.glob("*.csv")) if place.is_dir() else [place])]
+    if not files:
+        raise UsageError("no measurements: expected tables (.csv), a folder with such, or what fio printed (.json)")
+    csvs = [file for file in files if tables.is_table(file)]
+    if len(csvs) < len(files):
+        if csvs:
+            raise UsageError(f"{csvs[0]} and {next(file for file in files if file not in csvs)}: tables and fio's output together: give one kind")
+        return fio.read(files, drive)
+    return tables.read(csvs, _named(tables.drives_in(csvs), drive))
+
+
+def _named(drives: Iterable[str], drive: str | None) -> str:
+    names = list(drives)
+    if not names:
+        raise UsageError("no table with measurements: expected columns such as device, steady_write_iops, waf_measured or probe_read_p50_us")
+    if drive is None and len(names) == 1:
+        return names[0]
+    if drive not in names:
+        hint = "" if drive is None else nearest(drive, names)
+        asked = "several drives" if drive is None else f'no drive "{drive}"'
+        raise UsageError(f"the tables have {asked}: name one of {', '.join(names)} (--drive){hint}")
+    return drive

@@ -1,0 +1,81 @@
+"""The figure of a calibration: measured against simulated, row by row, fitted and predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Sheet
+
+from ssdlab.calibration.measurements import FullSpeed, Probe, QuantityName
+from ssdlab.calibration.compared import Compared
+from ssdlab.drawings import STYLE, as_files
+
+__all__ = ["drawn"]
+
+WIDTH, HEIGHT = 9.0, 6.0
+"""Inches."""
+FITTED, PREDICTED, MEASURED = "#7a7a7a", "#d95f02", "#1b1b1b"
+UNDER_LOAD: Sequence[tuple[QuantityName, str]] = (
+    ("read_p50_us", "Reads, median, us"),
+    ("read_p99_us", "Reads, 99th percentile, us"),
+    ("write_p50_us", "Writes, median, us"),
+    ("read_mean_us", "Reads, mean, us"),
+)
+
+
+def drawn(drive: str, rows: Sequence[Compared]) -> tuple[str, bytes]:
+    """The figure as SVG and PNG: response times over the load, write amplification and rates over what is in use."""
+    with rc_context(STYLE):
+        sheet = Sheet(figsize=(WIDTH, HEIGHT), layout="constrained")
+        FigureCanvasAgg(sheet)
+        panels = sheet.subplots(2, 3).flatten()
+        for panel, (quantity, title) in zip(panels, UNDER_LOAD, strict=False):
+            _under_load(panel, rows, quantity, title)
+        _full_speed(panels[4], rows, "write_amplification", "Write amplification")
+        _full_speed(panels[5], rows, "write_iops", "Writes of 4 KiB at full speed, 1/s")
+        handles = {label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
+        sheet.suptitle(f"{drive}: measured and simulated")
+        sheet.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles) or 1)
+        return as_files(sheet)
+
+
+def _under_load(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str) -> None:
+    """Over the requests that are offered; the saturated load stands at the right, where the drive ends."""
+    those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, Probe)]
+    highest = max((row.row.value for row in rows if row.row.quantity == "iops"), default=0.0)
+    at = [(_offered(row) or highest) / 1e3 for row in those]
+    _both(panel, at, those)
+    panel.set(title=title, xlabel="thousand requests/s", yscale="log")
+
+
+def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str) -> None:
+    """A place for each operating point, uniform writes by what is in use first."""
+    those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, FullSpeed)]
+    those = [row for row in those if row.row.point.request_bytes == 4096] or those
+    _both(panel, list(range(len(those))), those)
+    panel.set(title=title, ylim=(0, None))
+    panel.set_xticks(range(len(those)), [_short(row) for row in those], rotation=90, fontsize=6)
+
+
+def _both(panel: Axes, at: Sequence[float], rows: Sequence[Compared]) -> None:
+    panel.plot(at, [row.row.value for row in rows], "_", color=MEASURED, markersize=9, label="measured")
+    for is_fitted, colour, label, mark in ((True, FITTED, "simulated, fitted", "o"), (False, PREDICTED, "simulated, predicted", "D")):
+        those = [(place, row.simulated) for place, row in zip(at, rows, strict=True) if row.is_fitted == is_fitted and row.simulated is not None]
+        if those:
+            panel.plot(*zip(*those, strict=True), mark, color=colour, markersize=4, fillstyle="none", label=label)
+
+
+def _offered(row: Compared) -> float | None:
+    return row.row.point.offered_per_s if isinstance(row.row.point, Probe) else None
+
+
+def _short(row: Compared) -> str:
+    point = row.row.point
+    assert isinstance(point, FullSpeed)
+    pattern = point.pattern
+    if pattern.kind == "zones":
+        return f"{pattern.hot_access:.0%} to {pattern.hot_share:.0%}"
+    return f"{pattern}, {point.used_bytes / 1e9:.0f} GB"

@@ -1,0 +1,261 @@
+"""The search for a drive that does what was measured, and how sure each of its values is.
+
+The differences of all fitted rows, in units of their tolerance, are made small by SciPy's `least_squares` over the logarithms of the
+parameters. A large difference counts less than its square (`soft_l1`), so that a row which the model cannot explain does not bend the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Point
+from ssdlab.calibration.parameters import CHOICES, PARAMETERS, Choice, Parameter, settings_of, speaks
+from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
+
+__all__ = ["Fit", "Fitted", "difference"]
+
+Vector = NDArray[np.float64]
+STEP = 0.06
+"""Of a derivative, in the logarithm of the parameter: percentiles move by whole classes of a histogram, and by chance."""
+LONGEST = 8
+"""Steps of a search at most."""
+PRIOR = 1.5
+"""How far, as a logarithm, a value may be from where it began, if no row speaks of it: a factor of about four."""
+LITTLE = 0.001
+"""Less write amplification than this is no parity."""
+IMPOSSIBLE = 20.0
+"""The difference of a row that cannot be simulated."""
+BETTER = 0.97
+"""A choice is changed if the sum of squares falls below this share."""
+WORTH = 2.0
+"""An alternative is searched for only if its sum of squares is below so many times that of the one taken."""
+NOISE = 0.3
+"""Differences that mean nothing, in units of the tolerance: simulated percentiles are of some thousand requests."""
+
+
+def difference(row: Measurement, simulated: float) -> float:
+    """How far a simulated value is from the measured one, in units of the tolerance."""
+    quantity = QUANTITIES[row.quantity]
+    return (simulated - row.value) / max(quantity.tolerance * row.value, quantity.floor)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a search found.
+
+    Attributes:
+        values: of the parameters, by name.
+        choices: the alternatives taken, by name.
+        read_off: configuration keys whose values rows state without a search.
+        uncertainty: by parameter, the standard error as a share of its value.
+        losses: by choice and alternative, how much larger the sum of squares was than with the alternative taken.
+    """
+
+    values: Mapping[str, float]
+    choices: Mapping[str, str]
+    read_off: Mapping[str, int] = field(default_factory=dict)
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+    losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def settings(self, tree: Mapping[str, Any]) -> dict[str, Any]:
+        """The configuration keys."""
+        return {**settings_of(self.values, self.choices, tree), **self.read_off}
+
+
+class Fit:
+    """Searches for one drive.
+
+    Args:
+        rows: what it is fitted to.
+        base: the drive to begin with.
+        runs: what simulates.
+        told: called with what is being done, and about which share of all is done.
+    """
+
+    def __init__(self, rows: Sequence[Measurement], base: Candidate, runs: Runs, told: Callable[[str, float], object]) -> None:
+        self._rows = rows
+        self._told = told
+        self._runs = runs
+        self._chips, self._base = _as_large_as(max((row.point.used_bytes for row in rows), default=0), base)
+        self._tree = self._base.tree()
+
+    def run(self) -> Fitted:
+        """The whole search.
+
+        Raises:
+            ssdlab.Interrupted: Ctrl-C.
+        """
+        plain = [row for row in self._rows if not _is_told_by_collection(row.point)]
+        fitted = Fitted(self._start(), {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}, {**self._chips, **self._parity()})
+        passing, draining, collection = CHOICES
+        fitted = self._choose(passing, fitted, 0.02)
+        fitted = self._with_buffer(self._search(plain, fitted, 0.05, 0.4))
+        fitted = self._choose(draining, fitted, 0.42, search=0.55)
+        fitted = self._choose(collection, fitted, 0.75)
+        return self._search(plain, fitted, 0.75, 0.95, certain=True)
+
+    def simulated(self, fitted: Fitted, points: Sequence[Point]) -> list[Simulated | None]:
+        """What the drive does at some points."""
+        candidate = self._candidate(fitted)
+        return self._runs.at([(candidate, point) for point in points])
+
+    def _start(self) -> dict[str, float]:
+        """Where the search begins: the drive it begins with, with as much flash as what is used asks for."""
+        values = {parameter.name: parameter.start(self._tree) for parameter in PARAMETERS}
+        used = max(row.point.used_bytes for row in self._rows) / 1e9
+        exported = values["capacity_gb"] * (1 - self._tree["device"]["overprovisioning"])
+        values["capacity_gb"] *= used / exported
+        return {parameter.name: min(max(values[parameter.name], parameter.low), parameter.high) for parameter in PARAMETERS}
+
+    def _parity(self) -> dict[str, int]:
+        """Sequential writes cause no collection: what they write more than the host does is parity."""
+        amplifications = [
+            row.value
+            for row in self._rows
+            if row.quantity == "write_amplification" and isinstance(row.point, FullSpeed) and row.point.pattern.kind == "sequential"
+        ]
+        if not amplifications:
+            return {}
+        more = median(amplifications) - 1
+        return {"ftl.parity_stripe": 0 if more < LITTLE else max(2, round((1 + more) / more))}
+
+    def _with_buffer(self, fitted: Fitted) -> Fitted:
+        """A write that does not wait takes as much longer as putting it into the buffer does."""
+        rows = [row for row in self._rows if row.quantity == "write_p50_us" and speaks(row.point) == "below saturation"]
+        results = self.simulated(fitted, [row.point for row in rows])
+        late = [row.value - result["write_p50_us"] for row, result in zip(rows, results, strict=True) if result and "write_p50_us" in result]
+        if not late:
+            return fitted
+        now = fitted.read_off.get("buffer.access_ns", self._tree["buffer"]["access_ns"])
+        return replace(fitted, read_off={**fitted.read_off, "buffer.access_ns": max(0, round(now + median(late) * 1e3))})
+
+    def _candidate(self, fitted: Fitted) -> Candidate:
+        return self._base.but(fitted.settings(self._tree))
+
+    def _search(self, rows: Sequence[Measurement], start: Fitted, begin: float, end: float, *, certain: bool = False) -> Fitted:
+        # Imported here because it takes longer than many a command.
+        from scipy.optimize import least_squares  # noqa: PLC0415
+
+        low, high = (np.log([getattr(parameter, name) for parameter in PARAMETERS]) for name in ("low", "high"))
+        first = np.clip(np.log([start.values[parameter.name] for parameter in PARAMETERS]), low, high)
+        steps = 0
+
+        def differences(at: Vector) -> Vector:
+            nonlocal steps
+            self._told("searching", begin + (end - begin) * min(steps / LONGEST, 1.0))
+            steps += 1
+            return np.append(self._differences(rows, _with(start, at)), (at - first) / PRIOR * 0.1)
+
+        def slopes(at: Vector) -> Vector:
+            prior = np.eye(len(PARAMETERS)) / PRIOR * 0.1
+            return np.vstack([self._slopes(rows, _with(start, at)), prior])
+
+        found = least_squares(
+            differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=LONGEST, xtol=2e-3, ftol=2e-3, gtol=1e-4
+        )
+        fitted = _with(start, found.x)
+        return replace(fitted, uncertainty=self._uncertainty(rows, fitted)) if certain else fitted
+
+    def _differences(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
+        points = list(dict.fromkeys(row.point for row in rows))
+        results = dict(zip(points, self.simulated(fitted, points), strict=True))
+        return np.array([_difference(row, results[row.point]) for row in rows])
+
+    def _loss(self, rows: Sequence[Measurement], fitted: Fitted) -> float:
+        """What the search makes small."""
+        return float(np.sum(_soft(self._differences(rows, fitted))))
+
+    def _slopes(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
+        """How the differences change with the logarithms of the parameters; all runs that this takes are done together."""
+        here = self._candidate(fitted)
+        others = {parameter.name: _moved(fitted, parameter) for parameter in PARAMETERS}
+        points = list(dict.fromkeys(row.point for row in rows))
+        wanted = [(here, point) for point in points]
+        for parameter in PARAMETERS:
+            wanted += [(self._candidate(others[parameter.name]), point) for point in points if parameter.matters_at(point)]
+        results = dict(zip(wanted, self._runs.at(wanted), strict=True))
+        slopes = np.zeros((len(rows), len(PARAMETERS)))
+        for column, parameter in enumerate(PARAMETERS):
+            there = self._candidate(others[parameter.name])
+            width = math.log(others[parameter.name].values[parameter.name] / fitted.values[parameter.name])
+            for line, row in enumerate(rows):
+                if parameter.matters_at(row.point):
+                    ends = [_difference(row, results[side, row.point]) for side in (here, there)]
+                    slopes[line, column] = (ends[1] - ends[0]) / width
+        return slopes
+
+    def _uncertainty(self, rows: Sequence[Measurement], fitted: Fitted) -> dict[str, float]:
+        """Standard errors, from how fast the differences grow around the values found, and how large they are left."""
+        slopes = self._slopes(rows, fitted)
+        left = self._differences(rows, fitted)
+        free = max(1, len(rows) - len(PARAMETERS))
+        variance = max(float(np.sum(_soft(left))) / free, NOISE**2)
+        information = slopes.T @ slopes / variance + np.eye(len(PARAMETERS)) / PRIOR**2
+        errors = np.sqrt(np.diag(np.linalg.inv(information)))
+        return {parameter.name: float(error) for parameter, error in zip(PARAMETERS, errors, strict=True)}
+
+    def _choose(self, choice: Choice, fitted: Fitted, share: float, *, search: float | None = None) -> Fitted:
+        """Takes the alternative with the smallest sum of squares over the rows that tell them apart; `search`: after a search for each."""
+        rows = [row for row in self._rows if choice.is_told_by(row.point)]
+        if not rows:
+            return fitted
+        plain = [row for row in self._rows if not _is_told_by_collection(row.point)]
+        self._told(choice.about.lower(), share)
+        taken = fitted.choices[choice.name]
+        found: dict[str, tuple[float, Fitted]] = {}
+        for name in choice.alternatives:
+            other = replace(fitted, choices={**fitted.choices, choice.name: name})
+            if search is not None and name != taken and self._loss(plain, other) < WORTH * self._loss(plain, fitted):
+                other = self._search(plain, other, share, search)
+            judged = plain if search is not None else rows
+            found[name] = (self._loss(judged, other), other)
+        best = min(found, key=lambda name: found[name][0])
+        if found[best][0] < BETTER * found[taken][0]:
+            taken = best
+        losses = {name: loss - found[taken][0] for name, (loss, _) in found.items() if name != taken}
+        return replace(found[taken][1], losses={**fitted.losses, choice.name: losses})
+
+
+def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Candidate]:
+    """The drive with as many times the chips as times more than it exports is in use, so that dies are about as large."""
+    tree = base.tree()
+    exported = flash_bytes(tree) * (1 - tree["device"]["overprovisioning"])
+    times = round(used_bytes / exported)
+    if times < 2:
+        return {}, base
+    chips = {"device.chips_per_channel": tree["device"]["chips_per_channel"] * times}
+    return chips, base.but(chips)
+
+
+def _is_told_by_collection(point: Point) -> bool:
+    return CHOICES[-1].is_told_by(point)
+
+
+def _difference(row: Measurement, simulated: Simulated | None) -> float:
+    if simulated is None or row.quantity not in simulated:
+        return IMPOSSIBLE
+    return max(-IMPOSSIBLE, min(IMPOSSIBLE, difference(row, simulated[row.quantity])))
+
+
+def _soft(differences: Vector) -> Vector:
+    """Their squares, with less weight on large ones: what the search makes small."""
+    soft: Vector = 2 * (np.sqrt(1 + differences**2) - 1)
+    return soft
+
+
+def _with(fitted: Fitted, logarithms: Vector) -> Fitted:
+    return replace(fitted, values={parameter.name: float(np.exp(value)) for parameter, value in zip(PARAMETERS, logarithms, strict=True)})
+
+
+def _moved(fitted: Fitted, parameter: Parameter) -> Fitted:
+    """A step away in one parameter, to where there is room."""
+    value = fitted.values[parameter.name]
+    by = STEP if value * math.exp(STEP) <= parameter.high else -STEP
+    return replace(fitted, values={**fitted.values, parameter.name: value * math.exp(by)})

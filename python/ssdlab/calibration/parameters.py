@@ -1,0 +1,198 @@
+"""What is fitted: the parameters of a drive that nobody publishes, their bounds, and which rows speak of which.
+
+| parameter | rows that speak of it |
+|---|---|
+| share of programs that hold parity | write amplification of sequential writes: read off, not searched for |
+| flash capacity | write amplification and rates at full speed |
+| program time | rates at full speed, and of a saturated load |
+| read time | response times of reads, and a little the rates of writes that GC works for |
+| time to suspend, time lost, least run | response times of reads beside writes, and the rate of a saturated load |
+| time in the write buffer | response times of writes below saturation |
+
+Choices are between mechanisms: their alternatives are tried one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from types import MappingProxyType
+from typing import Any, Literal
+
+from ssdlab.calibration.measurements import FullSpeed, Point, Probe, QuantityName
+from ssdlab.calibration.runs import flash_bytes
+
+__all__ = ["CHOICES", "KEYS", "PARAMETERS", "Choice", "Parameter", "settings_of", "speaks"]
+
+Tree = Mapping[str, Any]
+"""The configuration of the drive that the calibration begins with."""
+Values = Mapping[str, float]
+"""Values of parameters by name."""
+Speaks = Literal["full speed", "saturated", "below saturation"]
+ALL: frozenset[Speaks] = frozenset({"full speed", "saturated", "below saturation"})
+EVERY: frozenset[QuantityName] = frozenset()
+FULL: frozenset[Speaks] = frozenset({"full speed", "saturated"})
+PROBED: frozenset[Speaks] = frozenset({"saturated", "below saturation"})
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that is searched for.
+
+    Attributes:
+        name: what it is called in results.
+        about: what it is.
+        unit: its unit.
+        low: the least that is tried.
+        high: the most that is tried.
+        start: where the search begins, by the drive that it begins with.
+        settings: the configuration keys that it sets, from the values of all.
+        rows: at which operating points it matters.
+        quantities: which quantities there it matters to; empty: all.
+    """
+
+    name: str
+    about: str
+    unit: str
+    low: float
+    high: float
+    start: Callable[[Tree], float]
+    settings: Callable[[Values, Tree], Mapping[str, Any]]
+    rows: frozenset[Speaks]
+    quantities: frozenset[QuantityName] = EVERY
+
+    def matters_at(self, point: Point) -> bool:
+        """Whether what is measured at a point depends on it."""
+        return speaks(point) in self.rows
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Alternatives that are tried.
+
+    Attributes:
+        name: what it is called in results.
+        about: what is chosen.
+        alternatives: by name, the configuration keys of each.
+        is_told_by: whether an operating point tells them apart.
+    """
+
+    name: str
+    about: str
+    alternatives: Mapping[str, Mapping[str, Any]]
+    is_told_by: Callable[[Point], bool]
+
+
+def speaks(point: Point) -> Speaks:
+    """Of what kind an operating point is."""
+    if isinstance(point, FullSpeed):
+        return "full speed"
+    return "saturated" if point.is_saturated else "below saturation"
+
+
+def _blocks(values: Values, tree: Tree) -> Mapping[str, Any]:
+    device = tree["device"]
+    each = flash_bytes(tree) / device["blocks_per_plane"]
+    return {"device.blocks_per_plane": round(values["capacity_gb"] * 1e9 / each)}
+
+
+def _read_us(tree: Tree) -> float:
+    times = tree["device"]["read_ns_by_page"] or [tree["device"]["read_ns"]]
+    return float(fmean(times) / 1e3)
+
+
+def _read_times(values: Values, tree: Tree) -> Mapping[str, Any]:
+    """All page types in the proportion that they have."""
+    times = tree["device"]["read_ns_by_page"]
+    if not times:
+        return {"device.read_ns": round(values["read_us"] * 1e3)}
+    factor = values["read_us"] / _read_us(tree)
+    return {"device.read_ns_by_page": [round(time * factor) for time in times]}
+
+
+def _key(
+    name: str, about: str, key: str, low: float, high: float, rows: frozenset[Speaks], quantities: frozenset[QuantityName] = EVERY
+) -> Parameter:
+    """A time that is one key, in us."""
+    section, entry = key.split(".")
+    return Parameter(
+        name,
+        about,
+        "us",
+        low,
+        high,
+        start=lambda tree: tree[section][entry] / 1e3,
+        settings=lambda values, _: {key: round(values[name] * 1e3)},
+        rows=rows,
+        quantities=quantities,
+    )
+
+
+PARAMETERS: Sequence[Parameter] = (
+    Parameter("capacity_gb", "Flash of the drive, with what it keeps as spare", "GB", 32.0, 64_000.0, lambda t: flash_bytes(t) / 1e9, _blocks, FULL),
+    _key("program_us", "Program of all pages of a word line", "device.program_ns", 300.0, 8_000.0, ALL),
+    Parameter("read_us", "Read of a page, mean of its types", "us", 5.0, 200.0, _read_us, _read_times, ALL),
+    _key("min_run_us", "Least time that a program or erase runs before it is suspended for a read", "device.min_run_ns", 10.0, 2_000.0, PROBED),
+    _key("lost_us", "Time that a program or erase does again after a suspension", "device.resume_ns", 1.0, 2_000.0, PROBED),
+    _key("suspend_us", "Time until a suspended die is free", "device.suspend_ns", 1.0, 200.0, PROBED),
+)
+
+CHOICES: Sequence[Choice] = (
+    Choice(
+        "reads_pass",
+        "Whether reads go ahead of writes that wait for room in the buffer",
+        {"reads pass": {"buffer.reads_pass": True}, "in order": {"buffer.reads_pass": False}},
+        lambda point: isinstance(point, Probe) and point.is_saturated,
+    ),
+    Choice(
+        "drain",
+        "When the write buffer is programmed",
+        {"full programs": {"buffer.drain": "full"}, "at once": {"buffer.drain": "eager"}},
+        lambda point: isinstance(point, Probe) and not point.is_saturated,
+    ),
+    Choice(
+        "collection",
+        "Which block is collected, and whether moved data and writes share blocks",
+        {
+            "greedy, apart": {"gc.victim": "greedy", "ftl.frontier": "separate"},
+            "greedy, shared": {"gc.victim": "greedy", "ftl.frontier": "shared"},
+            "fifo": {"gc.victim": "fifo", "ftl.frontier": "shared"},
+            "cost-benefit": {"gc.victim": "cost-benefit", "ftl.frontier": "separate"},
+        },
+        lambda point: isinstance(point, FullSpeed) and point.pattern.kind in ("zipf", "zones"),
+    ),
+)
+
+
+KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "device.blocks_per_plane": "capacity_gb",
+        "device.program_ns": "program_us",
+        "device.read_ns_by_page": "read_us",
+        "device.read_ns": "read_us",
+        "device.min_run_ns": "min_run_us",
+        "device.resume_ns": "lost_us",
+        "device.suspend_ns": "suspend_us",
+        "device.chips_per_channel": "chips_per_channel",
+        "ftl.parity_stripe": "parity_stripe",
+        "buffer.access_ns": "access_ns",
+        "buffer.reads_pass": "reads_pass",
+        "buffer.drain": "drain",
+        "gc.victim": "collection",
+        "ftl.frontier": "collection",
+    }
+)
+"""By configuration key, the value of a calibration that sets it."""
+
+
+def settings_of(values: Values, choices: Mapping[str, str], tree: Tree) -> dict[str, Any]:
+    """The configuration keys of some values and choices, by name."""
+    found: dict[str, Any] = {}
+    for parameter in PARAMETERS:
+        if parameter.name in values:
+            found |= parameter.settings(values, tree)
+    for choice in CHOICES:
+        if choice.name in choices:
+            found |= choice.alternatives[choices[choice.name]]
+    return found

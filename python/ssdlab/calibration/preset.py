@@ -1,0 +1,82 @@
+"""A device preset in TOML: the one that a calibration began with, with the values that it found and how sure each is."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ssdlab import _core
+from ssdlab.calibration.parameters import KEYS
+from ssdlab.plans import value_text
+
+__all__ = ["preset_text"]
+
+WIDTH = 140
+"""Columns of a comment."""
+
+
+def preset_text(
+    base: str, drive: str, scheme: str, settings: Mapping[str, Any], remarks: Mapping[str, str], overprovisioning: float
+) -> str:
+    """The text of the preset.
+
+    Args:
+        base: the device preset that the calibration began with: values that were not fitted keep its comments.
+        drive: what the drive is called.
+        scheme: the scheme that the preset goes with.
+        settings: what was found, by configuration key.
+        remarks: what is to be said of each value, by its name in the calibration.
+        overprovisioning: of the drive found.
+    """
+    text = _core.preset_text("device", base)
+    head = {
+        "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.",
+        "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
+    }
+    for name, value in head.items():
+        text = re.sub(rf"^{name} = .*$", lambda _, name=name, value=value: f"{name} = {value_text(value)}", text, count=1, flags=re.MULTILINE)
+    for key, value in {**settings, "device.overprovisioning": round(overprovisioning, 6)}.items():
+        text = _with(text, key, value, remarks.get(KEYS.get(key, ""), ""))
+    return text
+
+
+def _with(text: str, key: str, value: Any, remark: str) -> str:
+    """The text with a value of a key, in place of the one that it has, and with a comment in place of that one's."""
+    section, name = key.split(".", 1)
+    comment = [f"# {line}" for line in textwrap.wrap(remark[:1].upper() + remark[1:] + ".", WIDTH - 2)] if remark else []
+    lines = [*comment, f"{name} = {value_text(value)}"]
+    parts = list(_sections(text))
+    for index, (header, body) in enumerate(parts):
+        if header == section:
+            parts[index] = (header, _replaced(body, name, lines))
+            break
+    else:
+        parts.append((section, ["", f"[{section}]", *lines]))
+    return "\n".join(line for _, body in parts for line in body) + "\n"
+
+
+def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
+    header, body = "", list[str]()
+    for line in text.rstrip("\n").split("\n"):
+        found = re.fullmatch(r"\[([\w.]+)\]\s*(?:#.*)?", line)
+        if found:
+            yield header, body
+            header, body = found[1], []
+        body.append(line)
+    yield header, body
+
+
+def _replaced(body: list[str], name: str, lines: list[str]) -> list[str]:
+    """The lines of a section with those of one key replaced, its comment too; or added behind the others."""
+    for place, line in enumerate(body):
+        if re.match(rf"{re.escape(name)}\s*=", line):
+            begin = place
+            while body[begin - 1].startswith("#"):
+                begin -= 1
+            return [*body[:begin], *lines, *body[place + 1 :]]
+    end = len(body)
+    while not body[end - 1].strip():
+        end -= 1
+    return [*body[:end], *lines, *body[end:]]

@@ -1,0 +1,246 @@
+"""What a calibration came to: fitted values and how sure they are, and the error of every row, fitted and predicted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _core
+from ssdlab.calibration.compared import Compared, Verdict
+from ssdlab.calibration.fitting import Fitted
+from ssdlab.calibration.measurements import Measurements, Point
+from ssdlab.calibration.parameters import CHOICES, PARAMETERS
+from ssdlab.calibration.preset import preset_text
+from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
+from ssdlab.calibration.runs import Candidate, Simulated, flash_bytes
+from ssdlab.json_text import json_text
+
+__all__ = ["Calibration", "Value", "calibration_of"]
+
+UNDETERMINED = 0.3
+"""A value that may as well be so much larger or smaller has not been determined."""
+WELL = 0.8
+"""The share of the rows that have to be within their tolerance for a drive to be called well fitted; so with bounds of predictions."""
+PLAIN = 2.0
+"""Alternatives count as told apart if the sum of squares of the other ones is larger by so much."""
+
+@dataclass(frozen=True)
+class Value:
+    """A fitted value.
+
+    Attributes:
+        name: what it is.
+        about: the same in words.
+        value: the value; of a choice its name.
+        unit: its unit.
+        uncertainty: its standard error as a share of it; of a choice `None`.
+        is_determined: whether the rows determine it. If not, the drive that the calibration began with decided.
+        why: how it was found, or what keeps it from being determined.
+    """
+
+    name: str
+    about: str
+    value: float | str
+    unit: str
+    uncertainty: float | None
+    is_determined: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A drive that was fitted to measurements.
+
+    Attributes:
+        drive: what the drive is called.
+        base: the device preset that it began with.
+        scheme: the scheme presets that it goes with.
+        seed: of all runs.
+        values: the fitted values.
+        rows: every row, fitted and predicted.
+        left_out: by reason, how many rows of the files were not used.
+        runs: how many runs it took.
+        exported_bytes: what the drive exports: the most that was in use.
+        flash_bytes: the flash that it has for that.
+        settings: what was found, by configuration key.
+    """
+
+    drive: str
+    base: str
+    scheme: str
+    seed: int
+    values: tuple[Value, ...]
+    rows: tuple[Compared, ...]
+    left_out: Mapping[str, int]
+    runs: int
+    exported_bytes: int
+    flash_bytes: int
+    settings: Mapping[str, Any]
+
+    def count(self, *verdicts: Verdict) -> int:
+        """How many rows have one of these verdicts."""
+        return sum(row.verdict in verdicts for row in self.rows)
+
+    @property
+    def fitted_share(self) -> float | None:
+        """The share of the fitted rows that are within their tolerance."""
+        return _share(self.count("fitted"), self.count("fitted", "not fitted"))
+
+    @property
+    def predicted_share(self) -> float | None:
+        """The share of the predictions with a bound that are within it."""
+        return _share(self.count("within"), self.count("within", "missed"))
+
+    @property
+    def is_well_fitted(self) -> bool:
+        """Whether four fifths of the fitted rows, and of the predictions with a bound, are near enough. If not, the drive has something
+        that the model lacks, and what it predicts is not to be trusted."""
+        shares = (self.fitted_share, self.predicted_share)
+        return all(share is None or share >= WELL for share in shares)
+
+    @property
+    def misfit(self) -> str:
+        """How many rows are near enough, for who asks why it is badly fitted."""
+        return (
+            f"{self.count('fitted')} of {self.count('fitted', 'not fitted')} fitted rows are within their tolerance, "
+            f"{self.count('within')} of {self.count('within', 'missed')} predictions within their bound"
+        )
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes the preset to a file that ends with `.toml`; beside it all rows (`.json`) and the figure (`.svg`, `.png`).
+
+        Raises:
+            FileError: a file cannot be written.
+        """
+        # Imported here because matplotlib takes longer than many a command.
+        from ssdlab.calibration.figure import drawn  # noqa: PLC0415
+
+        place = Path(file)
+        svg, png = drawn(self.drive, self.rows)
+        contents = {".json": json_text(self.to_dict()) + "\n", ".svg": svg, ".png": png, ".toml": self.preset()}
+        for ending, content in contents.items():
+            _core.write_file(place.with_suffix(ending), content)
+
+    def preset(self) -> str:
+        """A device preset in TOML, with how sure each value is."""
+        return preset_text(self.base, self.drive, self.scheme, self.settings, _remarks(self.values), 1 - self.exported_bytes / self.flash_bytes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        return {
+            "drive": self.drive,
+            "base": self.base,
+            "scheme": self.scheme,
+            "seed": self.seed,
+            "runs": self.runs,
+            "exported_bytes": self.exported_bytes,
+            "flash_bytes": self.flash_bytes,
+            "well_fitted": self.is_well_fitted,
+            "fitted_rows": {"within_tolerance": self.count("fitted"), "all": self.count("fitted", "not fitted")},
+            "predicted_rows": {
+                "within_bound": self.count("within"),
+                "with_bound": self.count("within", "missed"),
+                "reported_only": self.count("reported"),
+            },
+            "values": [
+                {
+                    "name": value.name,
+                    "about": value.about,
+                    "value": value.value,
+                    "unit": value.unit,
+                    "uncertainty": value.uncertainty,
+                    "determined": value.is_determined,
+                    "why": value.why,
+                }
+                for value in self.values
+            ],
+            "rows": [row.to_dict() for row in self.rows],
+            "left_out": dict(self.left_out),
+        }
+
+
+def calibration_of(
+    measurements: Measurements, base: Candidate, seed: int, fitted: Fitted, results: Mapping[Point, Simulated | None], runs: int
+) -> Calibration:
+    """Puts together what a search found.
+
+    Args:
+        measurements: all rows of the drive.
+        base: the drive that the search began with.
+        seed: of all runs.
+        fitted: what it found.
+        results: what the drive found does at each operating point.
+        runs: how many runs it took.
+    """
+    tree = base.tree()
+    settings = fitted.settings(tree)
+    those = set(fitted_rows(measurements))
+    highest = highest_rate(measurements.rows)
+    rows = []
+    for row in measurements.rows:
+        result = results[row.point]
+        limit = bound(row, highest)
+        within = None if limit is None else max(limit[0] * row.value, limit[1])
+        is_fitted = row in those
+        rows.append(Compared(row, None if result is None else result.get(row.quantity), is_fitted, None if is_fitted else within))
+    return Calibration(
+        drive=measurements.drive,
+        base=base.device,
+        scheme=base.scheme,
+        seed=seed,
+        values=tuple(_values(fitted)),
+        rows=tuple(rows),
+        left_out=measurements.left_out,
+        runs=runs,
+        exported_bytes=max(row.point.used_bytes for row in measurements.rows),
+        flash_bytes=flash_bytes(base.but(settings).tree()),
+        settings=settings,
+    )
+
+
+def _values(fitted: Fitted) -> list[Value]:
+    values = []
+    for parameter in PARAMETERS:
+        value, error = fitted.values[parameter.name], fitted.uncertainty.get(parameter.name, float("inf"))
+        edge = value <= parameter.low * 1.01 or value >= parameter.high / 1.01
+        why = "at the end of its range" if edge else "searched for" if error <= UNDETERMINED else "the rows hardly change with it"
+        values.append(
+            Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= UNDETERMINED, why)
+        )
+    for key, number in fitted.read_off.items():
+        about, unit = READ_OFF[key]
+        values.append(Value(key.split(".")[1], about, number, unit, None, True, "read off"))
+    for choice in CHOICES:
+        losses = fitted.losses.get(choice.name)
+        nearest = min(losses.values()) if losses else None
+        is_told = nearest is not None and nearest >= PLAIN
+        why = "no row tells" if nearest is None else f"the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
+        values.append(Value(choice.name, choice.about, fitted.choices[choice.name], "", None, is_told, why))
+    return values
+
+
+READ_OFF: Mapping[str, tuple[str, str]] = {
+    "ftl.parity_stripe": ("Programs of which one holds parity, by sequential writes", "programs"),
+    "buffer.access_ns": ("Time to put a write into the buffer, by writes that do not wait", "ns"),
+    "device.chips_per_channel": ("Chips on a channel, by the capacity", "chips"),
+}
+
+
+def _remarks(values: Sequence[Value]) -> dict[str, str]:
+    remarks = {}
+    for value in values:
+        if not value.is_determined:
+            text = f"not determined ({value.why}); the drive that the calibration began with, or chance, decided"
+        elif value.uncertainty is not None:
+            text = f"fitted, +-{value.uncertainty:.0%}"
+        else:
+            text = value.why
+        remarks[value.name] = text
+    return remarks
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

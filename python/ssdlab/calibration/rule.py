@@ -1,0 +1,97 @@
+"""Which rows are fitted, which are predicted, and how near a prediction has to be: said before anything is fitted.
+
+Fitted:
+
+- sequential and uniform writes at full speed with the least and the most of the drive in use;
+- every other load below saturation, from the lowest on; mean, median and 99th percentile of reads, median of writes;
+- the rate under a saturated load, and the median of its reads (it says whether reads pass writes);
+- Zipf's law with an exponent of 0.8 or more, as its rows are never gated.
+
+All else is predicted. A prediction has a bound (`bound`) unless it is one that is only reported: Zipf's law from 0.8 on, the 99th
+percentile of writes, what lies within a tenth of the highest rate, and means below saturation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Probe
+
+__all__ = ["SKEWED_THETA", "bound", "fitted_rows", "highest_rate"]
+
+SKEWED_THETA = 0.8
+KNEE = 0.1
+"""Within so much of the highest rate, response times depend on the last percent of the load."""
+FITTED_BELOW = frozenset({"read_mean_us", "read_p50_us", "read_p99_us", "write_p50_us"})
+FITTED_SATURATED = frozenset({"iops", "read_p50_us"})
+CALM, MIDDLING = 0.85, (0.4, 0.9)
+"""Shares of the highest rate: below which the median of reads has its bound, and between which their 99th percentile the narrower one."""
+
+
+def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
+    """The rows that a drive is fitted to."""
+    uses = sorted({row.point.used_bytes for row in measurements.rows if isinstance(row.point, FullSpeed) and _is_uniform(row.point)})
+    ends = {*uses[:1], *uses[-1:]}
+    highest = highest_rate(measurements.rows)
+    loads = sorted({offered for row in measurements.rows if (offered := _below(row, highest)) is not None})
+    every_other = set(loads[::2])
+
+    def is_fitted(row: Measurement) -> bool:
+        point = row.point
+        if isinstance(point, FullSpeed):
+            return _is_skewed(point.pattern) or (point.pattern.kind in ("sequential", "uniform") and point.used_bytes in ends)
+        if point.is_saturated:
+            return row.quantity in FITTED_SATURATED
+        return point.offered_per_s in every_other and row.quantity in FITTED_BELOW
+
+    return tuple(row for row in measurements.rows if is_fitted(row))
+
+
+def highest_rate(rows: Iterable[Measurement]) -> float | None:
+    """Requests a second under a saturated load, or the most that was offered."""
+    probes = [row for row in rows if isinstance(row.point, Probe) and row.quantity == "iops"]
+    saturated = [row.value for row in probes if isinstance(row.point, Probe) and row.point.is_saturated]
+    return max(saturated or [row.value for row in probes], default=None)
+
+
+def bound(row: Measurement, highest: float | None) -> tuple[float, float] | None:
+    """How far a prediction may be off: as a share of the value, or in its unit if that is more; `None` for one that is only reported."""
+    point = row.point
+    if isinstance(point, FullSpeed):
+        return _bound_full_speed(row.quantity, point.pattern)
+    if point.is_saturated:
+        return {"iops": (0.06, 0.0), "load_write_mean_us": (0.08, 0.0), "write_p50_us": (0.25, 3.0), "read_p99_us": (0.4, 0.0)}.get(row.quantity)
+    share = None if highest is None else (point.offered_per_s or 0) / highest
+    if share is None or abs(share - 1) <= KNEE:
+        return None
+    if row.quantity == "read_p50_us":
+        return (0.2, 15.0) if share < CALM else None
+    if row.quantity == "read_p99_us":
+        return (0.2, 0.0) if MIDDLING[0] <= share <= MIDDLING[1] else (0.4, 0.0)
+    return (0.25, 3.0) if row.quantity == "write_p50_us" else None
+
+
+def _bound_full_speed(quantity: str, pattern: Pattern) -> tuple[float, float] | None:
+    if _is_skewed(pattern) or pattern.kind == "sequential":
+        return None
+    is_frozen = pattern.kind == "zones" and pattern.hot_access == 1
+    if quantity == "write_iops":
+        return (0.07 if pattern.kind == "uniform" else 0.1, 0.0)
+    if pattern.kind == "zones" and not is_frozen:
+        return None
+    return (0.03 if pattern.kind == "uniform" else 0.1, 0.0)
+
+
+def _is_uniform(point: FullSpeed) -> bool:
+    return point.pattern.kind == "uniform"
+
+
+def _is_skewed(pattern: Pattern) -> bool:
+    return pattern.kind == "zipf" and pattern.theta >= SKEWED_THETA
+
+
+def _below(row: Measurement, highest: float | None) -> float | None:
+    """What is offered at an operating point below saturation, and not within a tenth of it."""
+    if not isinstance(row.point, Probe) or (offered := row.point.offered_per_s) is None:
+        return None
+    return None if highest is not None and offered > (1 - KNEE) * highest else offered

@@ -1,0 +1,229 @@
+"""From an operating point to a run of a simulated drive, and from its result to the quantities that are measured there.
+
+Runs are of a smaller drive: fewer dies, whose blocks have fewer pages, with as much less load, buffer and link. What happens on a die stays
+as it is: its share of the load, its spare space, the blocks it chooses victims from. A block's erase takes as much less as it has pages.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ssdlab.batch import Job, execute
+from ssdlab.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
+from ssdlab.plans import Setup, value_text
+from ssdlab.result import Result
+
+__all__ = ["Candidate", "Runs", "Simulated", "flash_bytes"]
+
+Settings = Mapping[str, Any]
+"""Values by configuration key."""
+Simulated = Mapping[QuantityName, float]
+
+DIES, PROBED_DIES = 2, 4
+PAGES = 192
+"""A simulated drive has at least so many dies, and blocks of about so many pages, if the drive has more."""
+STEADY_SHARE, STEADY_WARM_UP = 0.3, 0.1
+"""Of uniform writes to a drive prepared as steady: how much of the used space is written, and how much of that before counting."""
+SKEWED_SHARE, SKEWED_WARM_UP = 4.0, 3.2
+"""Of other writes, to a drive filled in order: nothing but they make it steady."""
+FILL_SHARE = 0.5
+PROBE_READS = 4_000
+"""Reads of which a probe's percentiles are taken: forty above the 99th."""
+PROBE_WARM_UP = 0.2
+SETTLING_SHARE = 0.1
+"""Of a saturated load: it runs until so much of the used space has been written, as the pool of free blocks settles."""
+UNIT = 4096
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A drive that might be the one that was measured.
+
+    Attributes:
+        device: the preset that it begins with.
+        scheme: the scheme presets, joined by `+`.
+        settings: what differs from them, as pairs of key and TOML text.
+    """
+
+    device: str
+    scheme: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def but(self, settings: Settings) -> Candidate:
+        """The same with other values of some keys."""
+        return replace(self, settings=tuple({**dict(self.settings), **_texts(settings)}.items()))
+
+    def tree(self) -> dict[str, Any]:
+        """Its configuration, whole."""
+        config = Setup(device=self.device, set=self.settings).build(self.scheme)
+        tree: dict[str, Any] = json.loads(config.json())
+        return tree
+
+
+class Runs:
+    """Simulates candidates at operating points, each pair once.
+
+    Args:
+        seed: of all runs.
+        workers: runs at once, as many as there are processors by default.
+    """
+
+    def __init__(self, *, seed: int, workers: int | None = None) -> None:
+        self.seed = seed
+        self._workers = workers
+        self._known: dict[tuple[Candidate, Point], Simulated | None] = {}
+
+    @property
+    def done(self) -> int:
+        """Runs so far."""
+        return len(self._known)
+
+    def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
+        """What each candidate does at its point; `None` where it cannot be simulated, as one without spare space.
+
+        Raises:
+            ssdlab.Interrupted: Ctrl-C.
+        """
+        missing = [pair for pair in dict.fromkeys(wanted) if pair not in self._known]
+        shares: dict[str, float] = {}
+        jobs: list[Job] = []
+        places: dict[str, tuple[Candidate, Point]] = {}
+        for number, (candidate, point) in enumerate(missing):
+            label = str(number)
+            try:
+                setup, shares[label] = _setup(candidate, point, self.seed)
+                jobs.append(Job.prepare(label, setup, candidate.scheme, folder=None))
+            except Exception:
+                self._known[candidate, point] = None
+                continue
+            places[label] = (candidate, point)
+        batch = execute(jobs, workers=self._workers)
+        for label, pair in places.items():
+            result = batch.finished.get(label)
+            self._known[pair] = None if result is None else _simulated(pair[1], result, shares[label])
+        if batch.interrupt is not None:
+            batch.raise_failure()
+        return [self._known[pair] for pair in wanted]
+
+
+def flash_bytes(tree: Mapping[str, Any]) -> int:
+    """Bytes of a drive's flash pages, without their spare bytes."""
+    device = tree["device"]
+    counts = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block", "page_bytes")
+    return math.prod(device[name] for name in counts)
+
+
+def _texts(settings: Settings) -> dict[str, str]:
+    return {key: value_text(value) for key, value in settings.items()}
+
+
+def _setup(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
+    """The run of a candidate at a point, and which share of the drive it is of."""
+    tree = candidate.tree()
+    smaller, share, units = _smaller(tree, point.used_bytes, DIES if isinstance(point, FullSpeed) else PROBED_DIES)
+    load, requests, warm_up = _full_speed(point, share, units) if isinstance(point, FullSpeed) else _probe(point, share, units)
+    run = candidate.but({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
+    return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share
+
+
+def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int) -> tuple[dict[str, Any], float, float]:
+    """Settings of the smaller drive, its share of the dies, and the mapping units that it uses."""
+    device, buffer, host = tree["device"], tree["buffer"], tree["host"]
+    on_channel = device["chips_per_channel"] * device["dies_per_chip"] * device["planes_per_die"]
+    channels = min(device["channels"], math.ceil(dies / on_channel))
+    share = channels / device["channels"]
+    stripe = device["pages_per_program"] * max(1, tree["ftl"]["parity_stripe"])
+    pages = min(device["pages_per_block"], max(1, round(PAGES / stripe)) * stripe)  # whole stripes, so that as large a share is parity
+    length = pages / device["pages_per_block"]
+    settings: dict[str, Any] = {
+        "device.channels": channels,
+        "device.pages_per_block": pages,
+        "device.erase_ns": max(1, round(device["erase_ns"] * length)),
+    }
+    if buffer["bytes"]:
+        settings["buffer.bytes"] = max(UNIT, round(buffer["bytes"] * share))
+    if host["slots"]:
+        settings["host.slots"] = max(1, round(host["slots"] * share))
+    settings["host.cores"] = max(1, round(host["cores"] * share))
+    return settings, share, used_bytes * share * length / UNIT
+
+
+def _full_speed(point: FullSpeed, share: float, units: float) -> tuple[dict[str, Any], int, int]:
+    """What is written, how many requests that are, and how many of these are the warm-up."""
+    pattern, size = point.pattern, max(1, point.request_bytes // UNIT)
+    settings: dict[str, Any] = {
+        "workload.read_share": 0.0,
+        "workload.request_kb": point.request_bytes / 1024,
+        "workload.queue_depth": max(1, round(point.depth * share)),
+        **_addresses(pattern),
+    }
+    if pattern.kind == "sequential":
+        count, before, kind = FILL_SHARE, FILL_SHARE / 3, "none"
+    elif pattern.kind == "uniform":
+        count, before, kind = STEADY_SHARE, STEADY_WARM_UP, "steady"
+    else:
+        count, before, kind = SKEWED_SHARE, SKEWED_WARM_UP, "fill"
+    settings["ftl.precondition.kind"] = kind
+    return settings, max(1_000, round(units * count / size)), round(units * before / size)
+
+
+def _addresses(pattern: Pattern) -> dict[str, Any]:
+    if pattern.kind == "sequential":
+        return {"workload.sequential_share": 1.0}
+    if pattern.kind == "zipf":
+        return {"workload.address": "zipf", "workload.zipf_exponent": pattern.theta}
+    if pattern.kind == "zones":
+        return {
+            "workload.address": "hot-cold",
+            "workload.hot_share": pattern.hot_share,
+            "workload.hot_access": pattern.hot_access,
+            "workload.hot_scattered": True,
+        }
+    return {}
+
+
+def _probe(point: Probe, share: float, units: float) -> tuple[dict[str, Any], int, int]:
+    """As `_full_speed`. The probe is a flow of its own beside the load, or alone if there is none."""
+    kb = point.request_bytes / 1024
+    probe = {"read_share": point.read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / (point.per_s * share)}
+    settings: dict[str, Any] = {"ftl.precondition.kind": "steady"}
+    seconds = PROBE_READS / (point.per_s * share * point.read_share)
+    if point.load_per_s == 0:
+        return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, PROBE_READS, 0
+    settings |= {"workload.name": "load", "workload.read_share": point.load_read_share, "workload.request_kb": kb}
+    if point.load_per_s is None:
+        settings["workload.queue_depth"] = max(1, round(point.load_depth * share))
+        requests = units * SETTLING_SHARE * 2
+        warm_up = requests / 2
+    else:
+        settings |= {"workload.arrival": "exponential", "workload.interarrival_us": 1e6 / (point.load_per_s * share)}
+        requests = (point.per_s + point.load_per_s) * share * seconds
+        warm_up = requests * PROBE_WARM_UP
+    settings["workload.flows"] = [{"name": "probe", "queue_depth": 0, **probe}]
+    return settings, round(requests + warm_up), round(warm_up)
+
+
+def _simulated(point: Point, result: Result, share: float) -> Simulated:
+    """What a run measured, of the whole drive."""
+    data = result.to_dict()
+    if isinstance(point, FullSpeed):
+        return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / share}
+    flows = {flow["name"]: flow for flow in data["flows"]} if "flows" in data else {"probe": data}
+    values: dict[QuantityName, float] = {"iops": sum(flow["iops"] for flow in flows.values()) / share}
+    latencies = flows["probe"]["latency_ns"]
+    for kind, names in (("read", ("mean", "p50", "p99")), ("write", ("p50", "p99"))):
+        for name in names:
+            if latencies.get(kind):
+                values[f"{kind}_{name}_us"] = latencies[kind][name] / 1e3  # type: ignore[literal-required]
+    if "load" in flows and flows["load"]["latency_ns"].get("write"):
+        values["load_write_mean_us"] = flows["load"]["latency_ns"]["write"]["mean"] / 1e3
+    return values
+
+
+def points_of(rows: Iterable[Any]) -> list[Point]:
+    """Each operating point of some rows once."""
+    return list(dict.fromkeys(row.point for row in rows))

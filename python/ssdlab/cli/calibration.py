@@ -1,0 +1,71 @@
+"""`ssdlab calibrate`."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ssdlab import options as o
+from ssdlab import tables
+from ssdlab.cli.output import complain, print_json, print_tables
+from ssdlab.errors import UsageError
+from ssdlab.plans import DEFAULT_SEED
+from ssdlab.progress import ShareProgress
+
+__all__ = ["calibrate"]
+
+BADLY_FITTED = 1
+"""The exit code of a calibration that came out badly: a script must not go on as if nothing were."""
+
+
+def calibrate(
+    measurements: Annotated[
+        list[Path] | None, typer.Argument(help="Tables (.csv), a folder with such, or what fio printed (.json).", metavar="MEASUREMENTS...")
+    ] = None,
+    drive: Annotated[str | None, typer.Option(help="Which drive of the tables.", metavar="NAME")] = None,
+    base: Annotated[str | None, typer.Option(help="Device preset to begin with.", metavar="NAME")] = None,
+    scheme: Annotated[str | None, typer.Option(help="Scheme preset(s) that the drive works by.", metavar="NAME[+NAME...]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the preset here; all rows (.json) and the figure (.svg, .png) beside it.", metavar="FILE.toml")
+    ] = None,
+    print_jobs: Annotated[bool, typer.Option("--print-jobs", help="Print the job file for fio that measures a drive.")] = False,
+    seed: o.Seed = DEFAULT_SEED,
+    jobs: o.Jobs = None,
+    json_: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """The command `ssdlab calibrate`."""
+    if print_jobs:
+        if measurements:
+            raise UsageError("--print-jobs and measurements were both given: the one prints what measures a drive, the other is what came of it")
+        typer.echo(files("ssdlab.calibration").joinpath("drive.fio").read_text(encoding="utf-8"), nl=False)
+        return
+    if not measurements:
+        raise UsageError("calibrate: give measurements of a drive, or --print-jobs for the job file that measures one")
+    if out is not None and out.suffix != ".toml":
+        raise UsageError(f"--out {out}: expected a name that ends with .toml")
+    # Imported here because NumPy and SciPy take longer than many a command.
+    from ssdlab.calibration import api  # noqa: PLC0415
+
+    with ShareProgress("calibrating", quiet=quiet) as progress:
+        result = api.calibrate(
+            measurements,
+            drive=drive,
+            base=base or api.BASE,
+            scheme=scheme or api.SCHEME,
+            seed=seed,
+            jobs=jobs,
+            progress=progress.callback,
+        )
+    if out is not None:
+        result.save(out)
+    if json_:
+        print_json(result.to_dict())
+    elif not quiet:
+        print_tables([*tables.calibration_tables(result.to_dict()), *([] if out is None else [f"preset: {out}"])])
+    if not result.is_well_fitted:
+        complain(f"{result.drive} is badly fitted: {result.misfit}")
+        raise typer.Exit(BADLY_FITTED)
