@@ -231,6 +231,9 @@ CONTEXTS: Mapping[str, Context] = {
     "device.multiplane": Context((False, True), base=TALL, trace=large),
     "device.multiplane_aligned": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
     "device.multiplane_aligned_reads": Context((False, True), base={**TALL, "device.multiplane": True}, trace=overload),
+    "device.partial_reads": Context(
+        (False, True), base={**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024}, trace=partial
+    ),
     "device.die_interleave": Context((False, True), base=TALL, trace=overload),
     # What a cache register is used for is `scheduler.pipeline`, which is refused without it, and `gc.pipeline`.
     "device.cache_register": Context(

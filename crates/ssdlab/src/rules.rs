@@ -25,6 +25,8 @@ pub struct Rules {
     pub multiplane_aligned: bool,
     /// Only reads of one page offset do.
     pub multiplane_aligned_reads: bool,
+    /// Reads transfer only the mapping units that they are for.
+    pub partial_reads: bool,
     /// A partial write is programmed without reading its page first.
     pub skip_partial_read: bool,
     /// What becomes of a read of a page without data.
@@ -226,6 +228,7 @@ impl Rules {
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
             multiplane_aligned_reads: config.device.multiplane_aligned_reads,
+            partial_reads: config.reads_parts(),
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
             notes_moves: config.caches_map(),

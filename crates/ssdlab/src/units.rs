@@ -144,6 +144,12 @@ pub const fn transfer_ns(bytes: u64, ps_per_byte: u64) -> Ns {
     (bytes * ps_per_byte + 500) / 1000
 }
 
+/// The same for `parts` of the equal parts into which `bytes` are divided: rounded once, as if these were all.
+#[inline]
+pub const fn part_transfer_ns(bytes: u64, parts: u64, of: u64, ps_per_byte: u64) -> Ns {
+    (bytes * parts * ps_per_byte + 500 * of) / (1000 * of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +160,18 @@ mod tests {
         assert_eq!(transfer_ns(8640, 3_003), 25_946); // 25,945.92
         assert_eq!(transfer_ns(1, 500), 1); // half up
         assert_eq!(transfer_ns(1, 499), 0);
+    }
+
+    #[test]
+    fn parts_of_a_transfer_round_once_too() {
+        // 16 KiB with 1,952 spare bytes: 4,584 bytes a quarter.
+        assert_eq!(part_transfer_ns(18_336, 1, 4, 833), 3_818); // 3,818.472
+        assert_eq!(part_transfer_ns(18_336, 3, 4, 833), 11_455); // 11,455.416
+        assert_eq!(part_transfer_ns(18_336, 4, 4, 833), transfer_ns(18_336, 833));
+        // A part need not be of whole bytes: 6.5 of 13.
+        assert_eq!(part_transfer_ns(13, 1, 2, 1_000), 7); // half up
+        assert_eq!(part_transfer_ns(13, 1, 2, 999), 6); // 6.4935
+        // The largest values of a configuration.
+        assert_eq!(part_transfer_ns(1_114_112, 16, 16, 1_000_000_000), 1_114_112_000_000);
     }
 }

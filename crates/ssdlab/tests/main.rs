@@ -23,6 +23,7 @@ mod one_shot;
 mod overload;
 mod pacing;
 mod parity;
+mod partial_reads;
 mod perfetto;
 mod preemption;
 mod queue_order;

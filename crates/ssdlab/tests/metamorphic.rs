@@ -2,7 +2,7 @@
 //! which it had something to say.
 
 use crate::common::cases::{Cases, Tally};
-use crate::common::{random_cache, random_config, random_requests};
+use crate::common::{mapping_units, random_cache, random_config, random_requests};
 use ssdlab::config::presets::{self, Kind};
 use ssdlab::config::*;
 use ssdlab::geometry::Geometry;
@@ -463,6 +463,57 @@ fn reads_that_lie_at_one_offset_anyway_join_as_without_the_rule() {
         let off = |c: &mut Config| c.device.multiplane_aligned_reads = false;
         let aligned = idle_changes_nothing("no read is misaligned", &config, &requests, misaligned, off)?;
         Ok(aligned.is_some_and(|aligned| aligned.counters.multiplane_operations > 0))
+    });
+}
+
+/// A drive that maps units below the page, and transfers them alone.
+fn with_partial_reads(rule: &str, case: u64) -> Option<(Config, Vec<Request>)> {
+    let (rng, mut config, requests) = drawn(rule, case);
+    mapping_units(&rng, &mut config);
+    timed(&mut config);
+    // So that each of up to eight parts of a page takes a whole number of nanoseconds.
+    config.device.transfer_ps_per_byte = 16_000;
+    config.device.partial_reads = true;
+    config.reads_parts().then(|| (config.clone(), inside(&config, requests)))
+}
+
+#[test]
+fn reads_of_whole_pages_take_as_long_where_parts_of_them_would_not() {
+    holds("whole_pages", 800, 50, |case| {
+        let Some((config, mut requests)) = with_partial_reads("whole", case) else { return Ok(false) };
+        let page = u64::from(config.device.page_bytes);
+        for request in &mut requests {
+            let end = (request.offset + request.length).next_multiple_of(page);
+            request.offset -= request.offset % page;
+            request.length = end - request.offset;
+        }
+        let requests = inside(&config, requests);
+        let acted = |parts: &Outcome| parts.counters.partial_reads > 0;
+        let off = |c: &mut Config| c.device.partial_reads = false;
+        let whole = idle_changes_nothing("no read is of a part of a page", &config, &requests, acted, off)?;
+        Ok(whole.is_some_and(|whole| whole.counters.reads_along > 0))
+    });
+}
+
+#[test]
+fn reads_of_one_unit_each_take_as_long_as_those_of_pages_on_a_faster_bus() {
+    holds("single_units", 600, 100, |case| {
+        let Some((mut config, mut requests)) = with_partial_reads("single", case) else { return Ok(false) };
+        config.ftl.precondition.kind = PreconditionKind::Fill;
+        // Estimates take the transfer of a page for that of a part.
+        config.scheduler = Scheduler { pipeline: config.scheduler.pipeline, ..Scheduler::default() };
+        let unit = u64::from(config.map_unit_bytes());
+        for request in &mut requests {
+            request.kind = RequestKind::Read;
+            request.offset -= request.offset % unit;
+            request.length = unit;
+        }
+        let mut faster = config.clone();
+        faster.device.partial_reads = false;
+        faster.device.transfer_ps_per_byte /= u64::from(config.units_per_page());
+        let parts = outcome(&config, &requests)?;
+        same("a unit takes the time of a page on a faster bus", &parts, &outcome(&faster, &requests)?)?;
+        Ok(parts.1.counters.partial_reads == parts.1.counters.host_reads && parts.1.counters.jobs == 0)
     });
 }
 

@@ -166,6 +166,27 @@ fn an_erase_that_is_suspended_for_a_read_is_on_two_tracks() {
     assert_eq!(job.args, r#"{"job":0,"pool":0,"victim":0,"valid_pages":2}"#);
 }
 
+/// Of two units of four, once as one event and once in stages beside another chip.
+#[test]
+fn a_read_of_a_part_of_a_page_is_drawn_with_its_transfer() {
+    for chips in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = one_die();
+        config.device.chips_per_channel = chips;
+        (config.device.blocks_per_plane, config.device.overprovisioning) = (10, 0.6);
+        config.ftl.precondition.kind = PreconditionKind::Fill;
+        config.ftl.map_unit_bytes = Some(PAGE as u32 / 4);
+        config.device.partial_reads = true;
+        let read = [Request { length: PAGE / 2, ..request(0, RequestKind::Read, 0, 1) }];
+        let (_, file) = play_into(folder.path(), &config, &read, WHOLE, DEFAULT_LIMIT).unwrap();
+        let end = READ_NS + TRANSFER_NS / 2;
+        let found: Vec<_> = on_dies(&file).into_iter().map(|(_, name, start, end, ..)| (name, start, end)).collect();
+        assert_eq!(found, [("read", 0, READ_NS), ("transfer out", READ_NS, end)]);
+        assert_eq!(file.on("channel 0"), [(READ_NS, end, "transfer out")]);
+        assert_eq!(file.on("requests 1"), [(0, end, "read request")]);
+    }
+}
+
 #[test]
 fn every_page_of_a_request_has_an_arrow() {
     let folder = tempfile::tempdir().unwrap();

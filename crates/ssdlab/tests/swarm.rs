@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_cache, mapping_units, one_shot_programs, pacing, parity, random_buffer, random_cache, random_config, random_host,
-    random_queues, random_requests, suspension,
+    mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, random_buffer, random_cache, random_config,
+    random_host, random_queues, random_requests, suspension,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::request::{Request, RequestKind};
@@ -130,6 +130,10 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     if counters.steps_with_requests + counters.steps_forgone > served + counters.jobs + u64::from(ssd.ftl().geometry().pools.count.get()) {
         return Err(format!("more steps were taken or forgone with requests than there were: {counters:?}"));
     }
+    // Of reads that only a page move answers none is in part.
+    if counters.partial_reads > if config.reads_parts() { counters.host_reads + counters.map_reads } else { 0 } {
+        return Err(format!("more reads were of a part of a page than there were: {counters:?}"));
+    }
     let (now, geometry) = (simulation.now(), ssd.ftl().geometry());
     let chips = (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, now));
     let buses = (0..geometry.channels).map(|channel| ssd.bus_busy_ns(ChannelId(channel), now));
@@ -163,6 +167,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     mapping_units(&rng, &mut config);
     one_shot_programs(&mut Rng::new(case, "programs"), &mut config);
     parity(&mut Rng::new(case, "parity"), &mut config);
+    partial_reads(&mut Rng::new(case, "partial reads"), &mut config);
     suspension(&mut Rng::new(case, "suspension"), &mut config);
     mapping_cache(&mut Rng::new(case, "mapping"), &mut config);
     pacing(&mut Rng::new(case, "pacing"), &mut config);

@@ -15,9 +15,9 @@ use ssdlab::stats::Part;
 use ssdlab::units::{Lpn, PoolId};
 
 /// Four units a page: ten blocks of four pages, 16 pages exported.
-const QUARTER: u64 = 1024;
+pub const QUARTER: u64 = 1024;
 
-fn quarters() -> Config {
+pub fn quarters() -> Config {
     changed(one_die(), |c| {
         c.device.blocks_per_plane = 10;
         c.device.overprovisioning = 0.6;
@@ -29,7 +29,7 @@ fn quarters() -> Config {
 /// takes the third free block, which leaves one, and a job starts.
 const HALF: u64 = 2048;
 
-fn halves() -> Config {
+pub fn halves() -> Config {
     changed(filled(one_die()), |c| {
         c.ftl.map_unit_bytes = Some(HALF as u32);
         c.ftl.frontier = Frontier::Shared;
@@ -37,36 +37,41 @@ fn halves() -> Config {
     })
 }
 
-fn bytes(kind: RequestKind, arrival_ns: u64, offset: u64, length: u64) -> Request {
+pub fn bytes(kind: RequestKind, arrival_ns: u64, offset: u64, length: u64) -> Request {
     Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 }
 }
 
-fn quarters_of(kind: RequestKind, arrival_ns: u64, first: u64, count: u64) -> Request {
+pub fn quarters_of(kind: RequestKind, arrival_ns: u64, first: u64, count: u64) -> Request {
     bytes(kind, arrival_ns, first * QUARTER, count * QUARTER)
 }
 
-fn half_of(kind: RequestKind, arrival_ns: u64, unit: u64) -> Request {
+pub fn half_of(kind: RequestKind, arrival_ns: u64, unit: u64) -> Request {
     bytes(kind, arrival_ns, unit * HALF, HALF)
 }
 
 /// One unit each, a millisecond apart. Of block 0 that leaves units 1, 3 and 5, of three pages; of block 1 five. The blocks that these
 /// writes fill have four valid units each, the rest being padding.
-fn nine_writes() -> Vec<Request> {
+pub fn nine_writes() -> Vec<Request> {
     let units = [0, 2, 4, 6, 7, 8, 10, 12, 14].into_iter().enumerate();
     units.map(|(i, unit)| half_of(RequestKind::Write, 1_000_000 * i as u64, unit)).collect()
 }
 
 /// What came before it is over: a run ends with its last request.
-fn last_read() -> Request {
+pub fn last_read() -> Request {
     half_of(RequestKind::Read, 12_000_000, 20)
 }
 
-fn program(at: u64) -> [crate::timelines::Stage; 2] {
+pub fn program(at: u64) -> [crate::timelines::Stage; 2] {
     [bus(0, at, at + 102_400), array(0, at + 102_400, at + 302_400)]
 }
 
-fn read(at: u64) -> [crate::timelines::Stage; 2] {
+pub fn read(at: u64) -> [crate::timelines::Stage; 2] {
     [array(0, at, at + 25_000), bus(0, at + 25_000, at + 127_400)]
+}
+
+/// The stages of these writes.
+pub fn nine_programs() -> Vec<crate::timelines::Stage> {
+    (0..9).flat_map(|i| program(1_000_000 * i)).collect()
 }
 
 fn cases() -> Vec<Case> {
@@ -74,7 +79,6 @@ fn cases() -> Vec<Case> {
     use RequestKind::{Read, Write};
     let write_parts = || (302_400, vec![(Transfer, 102_400), (Array, 200_000)]);
     let read_parts = || (127_400, vec![(Array, 25_000), (Transfer, 102_400)]);
-    let nine_programs = || (0..9).flat_map(|i| program(1_000_000 * i)).collect::<Vec<_>>();
     let nine_parts = || (0..9).map(|_| write_parts()).collect::<Vec<_>>();
     let erase = |at| vec![array(0, at, at + 1_500_000)];
     vec![

@@ -76,6 +76,12 @@ const RULES: &[Rule] = &[
         |c| !c.gc.merge && c.gc.moves_in_flight == 1 && c.units_per_program() == 1 && c.ftl.parity_stripe == 0,
     ),
     switch(
+        "device.partial_reads",
+        |c| c.device.partial_reads,
+        "mapping units below the page (ftl.map_unit_bytes) and transfers that take time (device.transfer_ps_per_byte above 0)",
+        Config::reads_parts,
+    ),
+    switch(
         "device.cache_register",
         |c| c.device.cache_register,
         "scheduler.pipeline = true, gc.pipeline = true or gc.merge = true",

@@ -35,7 +35,7 @@ pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
-pub use validate::{PROGRAM_UNITS_MAX, UNITS_MAX, validate};
+pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 pub use workload::{Address, Arrival, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TraceFormat, Workload};
 
 use schemars::JsonSchema;
@@ -79,6 +79,11 @@ impl Config {
     /// Mapping units in a flash page.
     pub fn units_per_page(&self) -> u32 {
         self.ftl.map_unit_bytes.map_or(1, |unit| self.device.page_bytes / unit)
+    }
+
+    /// Reads for the host transfer a part of a page.
+    pub fn reads_parts(&self) -> bool {
+        self.device.partial_reads && self.device.transfer_ps_per_byte > 0 && self.units_per_page() > 1
     }
 
     /// Mapping units that a program of one plane writes.
@@ -224,6 +229,9 @@ pub struct Device {
     pub multiplane_aligned_reads: bool,
     /// The dies of a chip work independently. If not, a chip executes one operation at a time.
     pub die_interleave: bool,
+    /// A read for the host transfers only the mapping units that it is for, each with its share of the spare bytes. If not, it transfers the
+    /// whole page. Needs `ftl.map_unit_bytes`.
+    pub partial_reads: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
     pub cache_register: bool,
     /// Steps of a program (incremental step pulse programming), of equal length. A program can pause for reads after each step
@@ -296,6 +304,7 @@ impl Default for Device {
             multiplane_aligned: true,
             multiplane_aligned_reads: false,
             die_interleave: true,
+            partial_reads: false,
             cache_register: false,
             ispp_steps: 8,
             page_registers: 2,

@@ -157,6 +157,17 @@ fn config_relations_between_keys() {
              device.pages_per_block",
         ),
         (
+            &[
+                ("device.partial_reads", "true"),
+                ("ftl.map_unit_bytes", "1024"),
+                ("device.multiplane", "true"),
+                ("ftl.pool", "plane"),
+                ("device.planes_per_die", "32"),
+            ],
+            "device.partial_reads = true: a multi-plane read can transfer parts of at most 16 pages, and a die has device.planes_per_die = 32; \
+             set device.partial_reads or device.multiplane to false",
+        ),
+        (
             &[("ftl.map_unit_bytes", "1024"), ("gc.advance", "in-turns")],
             "gc.advance = \"in-turns\": takes one step of one page move at a time, and with ftl.map_unit_bytes = 1024 a program has units of \
              several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out",

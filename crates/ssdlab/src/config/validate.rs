@@ -55,6 +55,7 @@ fn not_finite(config: &Config) -> Vec<String> {
 fn relations(config: &Config, messages: &mut Vec<String>) {
     map_unit(config, messages);
     parity(config, messages);
+    partial_reads(config, messages);
     map_cache(config, messages);
     if !messages.is_empty() {
         // Sizes are counted in units that hold data.
@@ -83,6 +84,8 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
 pub const UNITS_MAX: u32 = 16;
 /// Most units that a program holds.
 pub const PROGRAM_UNITS_MAX: u32 = 4 * UNITS_MAX;
+/// Most pages of an operation of which parts are transferred: their units are counted in four bits each.
+pub const PART_PAGES_MAX: u32 = 16;
 /// Most units that a block holds: they are counted in 16 bits.
 const UNITS_OF_BLOCK_MAX: u32 = u16::MAX as u32;
 
@@ -107,6 +110,17 @@ fn map_unit(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!(
             "gc.advance = {advance}: takes one step of one page move at a time, and with ftl.map_unit_bytes = {unit} a program has units of \
              several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out"
+        ));
+    }
+}
+
+/// Of a multi-plane read the units of each plane are counted.
+fn partial_reads(config: &Config, messages: &mut Vec<String>) {
+    let planes = config.device.planes_per_die;
+    if config.reads_parts() && config.device.multiplane && planes > PART_PAGES_MAX {
+        messages.push(format!(
+            "device.partial_reads = true: a multi-plane read can transfer parts of at most {PART_PAGES_MAX} pages, and a die has \
+             device.planes_per_die = {planes}; set device.partial_reads or device.multiplane to false"
         ));
     }
 }

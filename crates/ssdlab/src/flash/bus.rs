@@ -149,7 +149,10 @@ impl Flash {
             _ => Stage::Out,
         };
         slot.since = now;
-        let ns = if slot.op.kind == OpKind::Program { self.timing.program_transfer_ns } else { self.timing.transfer_ns };
+        let ns = match slot.op.kind {
+            OpKind::Program => self.timing.program_transfer_ns,
+            _ => self.timing.out(&slot.op, slot.transferred),
+        };
         let serial = slot.serial;
         let channel = self.channel_of_die[at.die().index()];
         let bus = &mut self.buses[channel.index()];

@@ -2,7 +2,7 @@
 
 use super::bus::Bus;
 use super::op::{Op, OpKind, Slot, Stage};
-use super::{Flash, Interval, Resource};
+use super::{Flash, Interval, Resource, Timing};
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
 impl Flash {
@@ -56,7 +56,7 @@ impl Flash {
             OpKind::Read | OpKind::Move => slot.op.read_ns,
             OpKind::Program => 0,
         };
-        (now - slot.since).saturating_sub(from).min(self.timing.on_bus(slot.op.kind))
+        (now - slot.since).saturating_sub(from).min(self.timing.on_bus(&slot.op))
     }
 
     pub(super) fn trace_stage(&mut self, now: Ns, at: SlotId) {
@@ -72,7 +72,8 @@ impl Flash {
     }
 
     pub(super) fn trace_whole(&mut self, now: Ns, die: DieId, op: Op) {
-        let (transfer, into) = (self.timing.transfer_ns, self.timing.program_transfer_ns);
+        let Timing { transfer_ns: transfer, program_transfer_ns: into, .. } = self.timing;
+        let out = self.timing.out(&op, 0);
         let Some(trace) = &mut self.trace else { return };
         let bus = Resource::Bus(self.channel_of_die[die.index()]);
         let array = Resource::Array(die);
@@ -87,7 +88,7 @@ impl Flash {
             OpKind::CopybackMove => push(array, op.read_ns + op.write_ns),
             OpKind::Read => {
                 push(array, op.read_ns);
-                push(bus, transfer);
+                push(bus, out);
             }
             OpKind::Program => {
                 push(bus, into);

@@ -26,7 +26,7 @@ mod timing;
 mod trace;
 
 pub use bus::Grant;
-pub use op::{Op, OpKind, Owner, Phase};
+pub use op::{Op, OpKind, Owner, Parts, Phase};
 pub use repeat::Unrolled;
 pub use stages::{Begun, Progress};
 pub use timing::Timing;
@@ -86,7 +86,7 @@ impl Flash {
         let dies = geometry.dies as usize;
         Flash {
             rules,
-            timing: Timing::new(device),
+            timing: Timing::new(device, geometry.units_per_page),
             slots: vec![Slot::IDLE; 2 * dies],
             buses: vec![Bus::default(); geometry.channels as usize],
             serial: 0,

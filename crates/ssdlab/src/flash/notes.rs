@@ -96,7 +96,7 @@ impl Flash {
         let (op, transfer) = (self.slots[at.index()].op, self.timing.transfer_ns);
         let names = Names::of(&op);
         let (read, program) = ((names.read, op.read_ns, false), (names.program, op.write_ns, false));
-        let (out, into) = ((names.out, transfer, true), (names.into, transfer, true));
+        let (out, into) = ((names.out, self.timing.out(&op, 0), true), (names.into, transfer, true));
         let channel = self.channel_of_die[at.die().index()];
         match op.kind {
             OpKind::RegisterRead => unreachable!("it is never one event"),

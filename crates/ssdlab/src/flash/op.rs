@@ -36,6 +36,34 @@ impl Owner {
     }
 }
 
+/// How many mapping units of each page of a host read are transferred (`device.partial_reads`), in four bits for each page, from the first on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts(u64);
+
+impl Parts {
+    /// Whole pages. A page for which there is no number is whole, and so is one of [`crate::config::UNITS_MAX`] units, for which four bits have
+    /// none.
+    pub const WHOLE: Parts = Parts(0);
+
+    /// Numbers of units that there are, that for a whole page included; and the most pages.
+    pub(super) const NUMBERS: usize = 16;
+    const BITS: u32 = 4;
+
+    /// So many units of the page of this number are transferred.
+    #[inline]
+    pub fn set(&mut self, page: u32, units: u32) {
+        assert!(page < crate::config::PART_PAGES_MAX, "the configuration allows no more planes");
+        self.0 |= u64::from(units % Parts::NUMBERS as u32) << (Parts::BITS * page);
+    }
+
+    /// The units of the page of this number, 0 for all.
+    #[inline(always)]
+    pub(super) fn of(self, page: u32) -> usize {
+        // Where there are more pages than bits for them, all are whole.
+        self.0.wrapping_shr(Parts::BITS * page) as usize % Parts::NUMBERS
+    }
+}
+
 /// An operation to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
@@ -45,6 +73,8 @@ pub struct Op {
     pub owner: Owner,
     /// Planes that take part, one page each.
     pub pages: u32,
+    /// Of a host read: what of each page is transferred.
+    pub parts: Parts,
     /// Array time of its read, ns.
     pub read_ns: Ns,
     /// Array time of its program or erase, ns.
@@ -117,7 +147,7 @@ pub(super) struct Slot {
 impl Slot {
     pub(super) const IDLE: Slot = Slot {
         stage: Stage::Empty,
-        op: Op { kind: OpKind::Erase, owner: Owner::Gc(PoolId(0)), pages: 0, read_ns: 0, write_ns: 0 },
+        op: Op { kind: OpKind::Erase, owner: Owner::Gc(PoolId(0)), pages: 0, parts: Parts::WHOLE, read_ns: 0, write_ns: 0 },
         serial: 0,
         transferred: 0,
         repetitions: 0,

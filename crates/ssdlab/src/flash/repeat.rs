@@ -33,7 +33,7 @@ impl Flash {
     /// When the first of a slot's repeated moves that has not been skipped began, and how long each takes, ns.
     pub fn repeated(&self, at: SlotId) -> (Ns, Ns) {
         let Slot { op, since, .. } = self.slots[at.index()];
-        (since, op.read_ns + op.write_ns + self.timing.on_bus(op.kind))
+        (since, op.read_ns + op.write_ns + self.timing.on_bus(&op))
     }
 
     /// How many moves a slot's repeated move stands for.
@@ -53,7 +53,7 @@ impl Flash {
         let slot = &mut self.slots[at.index()];
         (slot.began, slot.since, slot.transferred_at) = (begins, begins, begins);
         slot.repetitions -= times;
-        let transferred = Ns::from(times) * self.timing.on_bus(slot.op.kind);
+        let transferred = Ns::from(times) * self.timing.on_bus(&slot.op);
         self.bus_of_mut(at.die()).busy_ns += transferred;
     }
 

@@ -49,7 +49,7 @@ impl Flash {
         let serial = self.serial;
         self.slots[at.index()] = Slot { stage: Stage::Whole, op, serial, began: now, since: now, transferred_at: now, ..Slot::IDLE };
         self.note_start(at);
-        let on_bus = self.timing.on_bus(op.kind);
+        let on_bus = self.timing.on_bus(&op);
         let needs_no_bus = matches!(op.kind, OpKind::Erase | OpKind::CopybackMove) && !self.needs_bus(op.kind);
         if needs_no_bus && !self.rules.staged || self.rules.solo && op.pages == 1 {
             events.push(now + op.read_ns + op.write_ns + on_bus, serial, Event::Slot(at.0));
@@ -108,7 +108,7 @@ impl Flash {
         self.trace_stage(now, at);
         match stage {
             Stage::Whole => {
-                let ns = self.timing.on_bus(op.kind);
+                let ns = self.timing.on_bus(&op);
                 self.bus_of_mut(at.die()).busy_ns += ns;
                 self.empty(now, at);
                 (Progress::Ended(None), None)

@@ -1,8 +1,8 @@
 //! How long each stage of an operation takes.
 
-use super::op::OpKind;
+use super::op::{Op, OpKind, Parts};
 use crate::config::Device;
-use crate::units::{Ns, transfer_ns};
+use crate::units::{Ns, part_transfer_ns, transfer_ns};
 
 /// The device's times.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Timing {
     pub erase_ns: Ns,
     /// One page with its spare bytes over the bus, command overhead included.
     pub transfer_ns: Ns,
+    /// So many mapping units of a page, each with its part of the spare bytes; 0: the page.
+    out_ns: [Ns; Parts::NUMBERS],
     /// The pages of a program of one plane, one after the other.
     pub program_transfer_ns: Ns,
     /// The command of a page read on the bus; 0: it takes no time and needs no bus.
@@ -22,17 +24,22 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The times of a checked configuration.
-    pub fn new(device: &Device) -> Self {
+    /// The times of a checked configuration, with so many mapping units in a page.
+    pub fn new(device: &Device, units_per_page: u32) -> Self {
         let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
-        let transfer_ns =
-            transfer_ns(u64::from(device.page_bytes) + u64::from(device.spare_bytes), device.transfer_ps_per_byte) + device.command_ns;
+        let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
+        let transfer_ns = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
+        let mut out_ns = [transfer_ns; Parts::NUMBERS];
+        for (units, ns) in (1..).zip(&mut out_ns[1..]).take(units_per_page as usize - 1) {
+            *ns = part_transfer_ns(bytes, units, units_per_page.into(), device.transfer_ps_per_byte) + device.command_ns;
+        }
         Timing {
             read_ns: by_page(&device.read_ns_by_page, device.read_ns),
             program_ns: by_page(&device.program_ns_by_page, device.program_ns),
             erase_ns: device.erase_ns,
             pages_per_program: device.pages_per_program,
             transfer_ns,
+            out_ns,
             program_transfer_ns: Ns::from(device.pages_per_program) * transfer_ns,
             read_command_ns: device.read_command_ns,
         }
@@ -54,12 +61,18 @@ impl Timing {
         }
     }
 
+    /// Transfer of the page of this number of an operation that reads.
+    #[inline(always)]
+    pub fn out(&self, op: &Op, page: u32) -> Ns {
+        self.out_ns[op.parts.of(page)]
+    }
+
     /// Time that an operation of one page, or of one program, is on the bus.
     #[inline(always)]
-    pub(super) fn on_bus(&self, kind: OpKind) -> Ns {
-        match kind {
+    pub(super) fn on_bus(&self, op: &Op) -> Ns {
+        match op.kind {
             OpKind::Erase | OpKind::CopybackMove => 0,
-            OpKind::Read | OpKind::RegisterRead => self.transfer_ns,
+            OpKind::Read | OpKind::RegisterRead => self.out(op, 0),
             OpKind::Program => self.program_transfer_ns,
             OpKind::Move => 2 * self.transfer_ns,
         }

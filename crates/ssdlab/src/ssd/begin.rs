@@ -3,7 +3,7 @@
 use super::Ssd;
 use super::candidates::HostCandidate;
 use super::probes::Event;
-use crate::flash::{Op, OpKind, Owner};
+use crate::flash::{Op, OpKind, Owner, Parts};
 use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
 use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
@@ -64,7 +64,8 @@ impl Ssd {
             slack.served(die, candidate.kind, operations);
         }
         self.note_host_operation(kind, first);
-        let op = Op { kind, owner: Owner::Host(first), pages, read_ns, write_ns: program.array_ns() };
+        let parts = if self.rules.partial_reads && kind == OpKind::Read { self.parts_to_transfer(first) } else { Parts::WHOLE };
+        let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
         let at = self.flash.start(now, die, op, &mut self.events);
         self.probes.count().multiplane_operations += u64::from(pages > 1);
         self.probes.count().overlapped_operations += u64::from(overlaps);
@@ -223,7 +224,7 @@ impl Ssd {
         self.note_gc_operation(pool);
         self.probes.count().gc_reads += u64::from(read_ns > 0);
         self.probes.count().pipelined_reads += u64::from(read_ns > 0 && !self.flash.idle(die));
-        let op = Op { kind, owner: Owner::Gc(pool), pages: 1, read_ns, write_ns };
+        let op = Op { kind, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
         let at = self.flash.start(now, die, op, &mut self.events);
         self.merge_waiting(now, pool);
         if self.flash.is_transferring(at) {

@@ -9,7 +9,7 @@ use super::Ssd;
 use super::candidates::Limits;
 use super::probes::Event;
 use crate::config::Priority;
-use crate::flash::{Op, OpKind, Owner, Unrolled};
+use crate::flash::{Op, OpKind, Owner, Parts, Unrolled};
 use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, linked};
 use crate::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -35,7 +35,7 @@ impl Ssd {
         }
         let poll = self.rules.gc.poll_ns;
         let (read_ns, write_ns) = (self.flash.timing().read(0) + poll, self.flash.timing().program(0) + poll);
-        let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, read_ns, write_ns };
+        let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
         let at = self.flash.start_repeated(now, die, op, moves, &mut self.events);
         self.gc.begin_burst(die, pool, at);
         true

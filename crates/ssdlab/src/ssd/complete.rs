@@ -53,7 +53,7 @@ impl Ssd {
     fn host_operation_ended(&mut self, now: Ns, op: Op, first: TxnId, whole: bool) {
         match (op.kind, whole) {
             (OpKind::Read, _) => {
-                let transferred = now - self.flash.timing().transfer_ns;
+                let transferred = now - self.flash.timing().out(&op, 0);
                 self.each_unit(first, |transaction| transaction.served(Served::Array, transferred));
                 self.page_transferred(now, first);
             }

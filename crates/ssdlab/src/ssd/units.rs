@@ -10,7 +10,7 @@ use super::probes::Event;
 use super::{Planted, Ssd};
 use crate::blocked::Served;
 use crate::config::{PROGRAM_UNITS_MAX, UNITS_MAX};
-use crate::flash::OpKind;
+use crate::flash::{OpKind, Parts};
 use crate::gc::Move;
 use crate::sched::{QueueKind, Transaction, page_order};
 use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
@@ -109,6 +109,21 @@ impl Ssd {
     pub(super) fn prepare_read_along(&mut self, now: Ns, id: TxnId) {
         let lpn = self.transactions[id].lpn;
         self.probes.note(now, &self.ftl, Event::ReadAlong(lpn, self.ftl.lookup(lpn)));
+    }
+
+    /// What of each page of a read is transferred: the units that it is for.
+    pub(super) fn parts_to_transfer(&mut self, first: TxnId) -> Parts {
+        let (mut parts, mut next, mut page) = (Parts::WHOLE, Some(first), 0);
+        while let Some(of_page) = next {
+            let (mut last, mut units) = (of_page, 1);
+            while let Some(unit) = self.unit_behind(last) {
+                (last, units) = (unit, units + 1);
+            }
+            parts.set(page, units);
+            self.probes.count().partial_reads += u64::from(units < self.geometry().units_per_page);
+            (next, page) = (self.transactions[last].next, page + 1);
+        }
+        parts
     }
 
     /// A unit that goes along with a program, behind the one at `before`.

@@ -78,6 +78,8 @@ counters! {
         page_order_waits,
         /// Programs of parity (`ftl.parity_stripe`): each in the time of the program before it.
         parity_programs,
+        /// Flash reads for the host, of one plane each, that transferred only a part of their page (`device.partial_reads`).
+        partial_reads,
         /// Page reads served while a program paused (write_pausing).
         pause_reads,
         /// Pages read by commands that held the bus (read_command_ns).

@@ -162,6 +162,14 @@ pub fn parity(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// Half of the drives that map units below the page transfer parts of it for reads, a third of them with spare bytes that do not divide evenly.
+pub fn partial_reads(rng: &mut Rng, config: &mut Config) {
+    if config.units_per_page() > 1 && rng.chance(0.5) {
+        config.device.partial_reads = true;
+        config.device.spare_bytes = pick(rng, &[0, 0, 13]);
+    }
+}
+
 /// A third of the drives suspend programs or erases for reads.
 pub fn suspension(rng: &mut Rng, config: &mut Config) {
     if rng.chance(0.65) {
