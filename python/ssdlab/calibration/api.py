@@ -12,7 +12,7 @@ from ssdlab.calibration.measurements import Measurements
 from ssdlab.calibration.result import Calibration, calibration_of
 from ssdlab.calibration.rule import fitted_rows
 from ssdlab.calibration.runs import Candidate, Runs
-from ssdlab.checks import path, text, texts, whole
+from ssdlab.checks import path, text, whole
 from ssdlab.errors import UsageError
 from ssdlab.spelling import nearest
 
@@ -59,7 +59,7 @@ def calibrate(
     runs = Runs(seed=whole("seed", seed), workers=None if jobs is None else whole("jobs", jobs, least=1))
     rows = fitted_rows(found)
     if not rows:
-        raise UsageError(f"{found.drive}: no row that a drive could be fitted to: give measurements at full speed, or of a probe under load")
+        raise UsageError(f"{found.drive}: nothing to fit a drive to: expected writes at full speed, or a probe under load")
     fit = Fit(rows, candidate, runs, progress or (lambda _, __: None))
     fitted = fit.run()
     points = list(dict.fromkeys(row.point for row in found.rows))
@@ -79,7 +79,8 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
     csvs = [file for file in files if tables.is_table(file)]
     if len(csvs) < len(files):
         if csvs:
-            raise UsageError(f"{csvs[0]} and {next(file for file in files if file not in csvs)}: tables and fio's output together: give one kind")
+            other = next(file for file in files if file not in csvs)
+            raise UsageError(f"{csvs[0]} and {other}: tables and what fio printed, together: give one kind")
         return fio.read(files, drive)
     return tables.read(csvs, _named(tables.drives_in(csvs), drive))
 
@@ -87,7 +88,7 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
 def _named(drives: Iterable[str], drive: str | None) -> str:
     names = list(drives)
     if not names:
-        raise UsageError("no table with measurements: expected columns such as device, steady_write_iops, waf_measured or probe_read_p50_us")
+        raise UsageError("no measurements in the tables: expected columns device and steady_write_iops, waf_measured or probe_read_p50_us")
     if drive is None and len(names) == 1:
         return names[0]
     if drive not in names:

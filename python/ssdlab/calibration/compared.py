@@ -36,8 +36,11 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """`fitted` or `not fitted`: within the tolerance or not, for a row that was fitted. `within` or `missed`: of a prediction with a
-        bound. `reported`: of one without."""
+        """How near it is.
+
+        `fitted` or `not fitted`: within the tolerance or not, for a row that was fitted. `within` or `missed`: of a prediction with a
+        bound. `reported`: of one without.
+        """
         if self.is_fitted:
             return "fitted" if self.simulated is not None and abs(difference(self.row, self.simulated)) <= 1 else "not fitted"
         if self.bound is None:

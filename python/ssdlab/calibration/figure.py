@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
 
-from ssdlab.calibration.measurements import FullSpeed, Probe, QuantityName
 from ssdlab.calibration.compared import Compared
+from ssdlab.calibration.measurements import FullSpeed, Probe, QuantityName
 from ssdlab.drawings import STYLE, as_files
 
 __all__ = ["drawn"]
@@ -63,7 +63,9 @@ def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, t
 def _both(panel: Axes, at: Sequence[float], rows: Sequence[Compared]) -> None:
     panel.plot(at, [row.row.value for row in rows], "_", color=MEASURED, markersize=9, label="measured")
     for is_fitted, colour, label, mark in ((True, FITTED, "simulated, fitted", "o"), (False, PREDICTED, "simulated, predicted", "D")):
-        those = [(place, row.simulated) for place, row in zip(at, rows, strict=True) if row.is_fitted == is_fitted and row.simulated is not None]
+        those = [
+            (place, row.simulated) for place, row in zip(at, rows, strict=True) if row.is_fitted == is_fitted and row.simulated is not None
+        ]
         if those:
             panel.plot(*zip(*those, strict=True), mark, color=colour, markersize=4, fillstyle="none", label=label)
 

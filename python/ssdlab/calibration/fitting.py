@@ -93,7 +93,8 @@ class Fit:
             ssdlab.Interrupted: Ctrl-C.
         """
         plain = [row for row in self._rows if not _is_told_by_collection(row.point)]
-        fitted = Fitted(self._start(), {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}, {**self._chips, **self._parity()})
+        first = {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}
+        fitted = Fitted(self._start(), first, {**self._chips, **self._parity()})
         passing, draining, collection = CHOICES
         fitted = self._choose(passing, fitted, 0.02)
         fitted = self._with_buffer(self._search(plain, fitted, 0.05, 0.4))
@@ -130,7 +131,8 @@ class Fit:
         """A write that does not wait takes as much longer as putting it into the buffer does."""
         rows = [row for row in self._rows if row.quantity == "write_p50_us" and speaks(row.point) == "below saturation"]
         results = self.simulated(fitted, [row.point for row in rows])
-        late = [row.value - result["write_p50_us"] for row, result in zip(rows, results, strict=True) if result and "write_p50_us" in result]
+        both = zip(rows, results, strict=True)
+        late = [row.value - result["write_p50_us"] for row, result in both if result and "write_p50_us" in result]
         if not late:
             return fitted
         now = fitted.read_off.get("buffer.access_ns", self._tree["buffer"]["access_ns"])

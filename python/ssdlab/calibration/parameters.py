@@ -130,10 +130,19 @@ def _key(
 
 
 PARAMETERS: Sequence[Parameter] = (
-    Parameter("capacity_gb", "Flash of the drive, with what it keeps as spare", "GB", 32.0, 64_000.0, lambda t: flash_bytes(t) / 1e9, _blocks, FULL),
+    Parameter(
+        "capacity_gb",
+        "Flash of the drive, with what it keeps as spare",
+        "GB",
+        low=32.0,
+        high=64_000.0,
+        start=lambda tree: flash_bytes(tree) / 1e9,
+        settings=_blocks,
+        rows=FULL,
+    ),
     _key("program_us", "Program of all pages of a word line", "device.program_ns", 300.0, 8_000.0, ALL),
     Parameter("read_us", "Read of a page, mean of its types", "us", 5.0, 200.0, _read_us, _read_times, ALL),
-    _key("min_run_us", "Least time that a program or erase runs before it is suspended for a read", "device.min_run_ns", 10.0, 2_000.0, PROBED),
+    _key("min_run_us", "Least time that a program runs before it is suspended for a read", "device.min_run_ns", 10.0, 2_000.0, PROBED),
     _key("lost_us", "Time that a program or erase does again after a suspension", "device.resume_ns", 1.0, 2_000.0, PROBED),
     _key("suspend_us", "Time until a suspended die is free", "device.suspend_ns", 1.0, 200.0, PROBED),
 )

@@ -36,7 +36,8 @@ def preset_text(
         "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
     }
     for name, value in head.items():
-        text = re.sub(rf"^{name} = .*$", lambda _, name=name, value=value: f"{name} = {value_text(value)}", text, count=1, flags=re.MULTILINE)
+        line = f"{name} = {value_text(value)}".replace("\\", r"\\\\")
+        text = re.sub(rf"^{name} = .*$", line, text, count=1, flags=re.MULTILINE)
     for key, value in {**settings, "device.overprovisioning": round(overprovisioning, 6)}.items():
         text = _with(text, key, value, remarks.get(KEYS.get(key, ""), ""))
     return text

@@ -27,6 +27,7 @@ WELL = 0.8
 PLAIN = 2.0
 """Alternatives count as told apart if the sum of squares of the other ones is larger by so much."""
 
+
 @dataclass(frozen=True)
 class Value:
     """A fitted value.
@@ -96,8 +97,10 @@ class Calibration:
 
     @property
     def is_well_fitted(self) -> bool:
-        """Whether four fifths of the fitted rows, and of the predictions with a bound, are near enough. If not, the drive has something
-        that the model lacks, and what it predicts is not to be trusted."""
+        """Whether four fifths of the fitted rows, and of the predictions with a bound, are near enough.
+
+        If not, the drive has something that the model lacks, and what is predicted of it is not to be trusted.
+        """
         shares = (self.fitted_share, self.predicted_share)
         return all(share is None or share >= WELL for share in shares)
 
@@ -120,13 +123,15 @@ class Calibration:
 
         place = Path(file)
         svg, png = drawn(self.drive, self.rows)
-        contents = {".json": json_text(self.to_dict()) + "\n", ".svg": svg, ".png": png, ".toml": self.preset()}
+        contents: dict[str, str | bytes] = {".json": json_text(self.to_dict()) + "\n", ".svg": svg, ".png": png, ".toml": self.preset()}
         for ending, content in contents.items():
             _core.write_file(place.with_suffix(ending), content)
 
     def preset(self) -> str:
         """A device preset in TOML, with how sure each value is."""
-        return preset_text(self.base, self.drive, self.scheme, self.settings, _remarks(self.values), 1 - self.exported_bytes / self.flash_bytes)
+        return preset_text(
+            self.base, self.drive, self.scheme, self.settings, _remarks(self.values), 1 - self.exported_bytes / self.flash_bytes
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON has it."""
@@ -163,7 +168,12 @@ class Calibration:
 
 
 def calibration_of(
-    measurements: Measurements, base: Candidate, seed: int, fitted: Fitted, results: Mapping[Point, Simulated | None], runs: int
+    measurements: Measurements,
+    base: Candidate,
+    seed: int,
+    fitted: Fitted,
+    results: Mapping[Point, Simulated | None],
+    runs: int,
 ) -> Calibration:
     """Puts together what a search found.
 
@@ -207,9 +217,7 @@ def _values(fitted: Fitted) -> list[Value]:
         value, error = fitted.values[parameter.name], fitted.uncertainty.get(parameter.name, float("inf"))
         edge = value <= parameter.low * 1.01 or value >= parameter.high / 1.01
         why = "at the end of its range" if edge else "searched for" if error <= UNDETERMINED else "the rows hardly change with it"
-        values.append(
-            Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= UNDETERMINED, why)
-        )
+        values.append(Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= UNDETERMINED, why))
     for key, number in fitted.read_off.items():
         about, unit = READ_OFF[key]
         values.append(Value(key.split(".")[1], about, number, unit, None, True, "read off"))

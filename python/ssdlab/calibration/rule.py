@@ -13,7 +13,8 @@ percentile of writes, what lies within a tenth of the highest rate, and means be
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Probe
 
@@ -24,6 +25,10 @@ KNEE = 0.1
 """Within so much of the highest rate, response times depend on the last percent of the load."""
 FITTED_BELOW = frozenset({"read_mean_us", "read_p50_us", "read_p99_us", "write_p50_us"})
 FITTED_SATURATED = frozenset({"iops", "read_p50_us"})
+SATURATED: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"iops": (0.06, 0.0), "load_write_mean_us": (0.08, 0.0), "write_p50_us": (0.25, 3.0), "read_p99_us": (0.4, 0.0)}
+)
+"""Bounds of predictions under a saturated load."""
 CALM, MIDDLING = 0.85, (0.4, 0.9)
 """Shares of the highest rate: below which the median of reads has its bound, and between which their 99th percentile the narrower one."""
 
@@ -60,7 +65,7 @@ def bound(row: Measurement, highest: float | None) -> tuple[float, float] | None
     if isinstance(point, FullSpeed):
         return _bound_full_speed(row.quantity, point.pattern)
     if point.is_saturated:
-        return {"iops": (0.06, 0.0), "load_write_mean_us": (0.08, 0.0), "write_p50_us": (0.25, 3.0), "read_p99_us": (0.4, 0.0)}.get(row.quantity)
+        return SATURATED.get(row.quantity)
     share = None if highest is None else (point.offered_per_s or 0) / highest
     if share is None or abs(share - 1) <= KNEE:
         return None

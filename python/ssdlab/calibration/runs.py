@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ssdlab.batch import Job, execute
@@ -37,6 +38,17 @@ PROBE_WARM_UP = 0.2
 SETTLING_SHARE = 0.1
 """Of a saturated load: it runs until so much of the used space has been written, as the pool of free blocks settles."""
 UNIT = 4096
+LATENCIES: Mapping[QuantityName, tuple[str, str, str]] = MappingProxyType(
+    {
+        "read_mean_us": ("probe", "read", "mean"),
+        "read_p50_us": ("probe", "read", "p50"),
+        "read_p99_us": ("probe", "read", "p99"),
+        "write_p50_us": ("probe", "write", "p50"),
+        "write_p99_us": ("probe", "write", "p99"),
+        "load_write_mean_us": ("load", "write", "mean"),
+    }
+)
+"""By quantity: of which flow, of which requests, and which number of a result's `latency_ns`."""
 
 
 @dataclass(frozen=True)
@@ -214,16 +226,8 @@ def _simulated(point: Point, result: Result, share: float) -> Simulated:
         return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / share}
     flows = {flow["name"]: flow for flow in data["flows"]} if "flows" in data else {"probe": data}
     values: dict[QuantityName, float] = {"iops": sum(flow["iops"] for flow in flows.values()) / share}
-    latencies = flows["probe"]["latency_ns"]
-    for kind, names in (("read", ("mean", "p50", "p99")), ("write", ("p50", "p99"))):
-        for name in names:
-            if latencies.get(kind):
-                values[f"{kind}_{name}_us"] = latencies[kind][name] / 1e3  # type: ignore[literal-required]
-    if "load" in flows and flows["load"]["latency_ns"].get("write"):
-        values["load_write_mean_us"] = flows["load"]["latency_ns"]["write"]["mean"] / 1e3
+    for quantity, (flow, kind, name) in LATENCIES.items():
+        if flow in flows and (latencies := flows[flow]["latency_ns"].get(kind)):
+            values[quantity] = latencies[name] / 1e3
     return values
 
-
-def points_of(rows: Iterable[Any]) -> list[Point]:
-    """Each operating point of some rows once."""
-    return list(dict.fromkeys(row.point for row in rows))

@@ -38,7 +38,7 @@ CLIPPED_US = 19_998.0
 """The histograms end here: a percentile of that value may be any above it."""
 
 
-class _LeftOut(Exception):
+class _LeftOutError(Exception):
     """A row that is not used, with the reason."""
 
 
@@ -104,7 +104,7 @@ def read(paths: Iterable[Path], drive: str) -> Measurements:
             assert reader is not None
             try:
                 found += reader(file, line, row, capacity)
-            except _LeftOut as reason:
+            except _LeftOutError as reason:
                 file.left_out[str(reason)] += 1
     return Measurements(drive, averaged(found), sum((file.left_out for file in files), Counter()))
 
@@ -174,13 +174,13 @@ def _full_speed(file: _File, line: int, row: Mapping[str, str], _: float | None)
 def _writes(file: _File, line: int, row: Mapping[str, str]) -> FullSpeed:
     drift = file.number(line, row, "late_drift")
     if drift is not None and abs(drift - 1) > SETTLED:
-        raise _LeftOut("writes at full speed that had not become steady")
+        raise _LeftOutError("writes at full speed that had not become steady")
     pattern = _pattern(file, line, row)
     if pattern.kind != "sequential" and not row["initial_state"].startswith("filled"):
-        raise _LeftOut("random writes to a drive that was not filled first")
+        raise _LeftOutError("random writes to a drive that was not filled first")
     depth = file.number(line, row, "queue_depth_total")
     if not depth:
-        raise _LeftOut("writes at full speed at a depth that is not stated")
+        raise _LeftOutError("writes at full speed at a depth that is not stated")
     used = round(file.needed(line, row, "used_GiB") * GIB)
     return FullSpeed(pattern, used, round(file.needed(line, row, "block_bytes")), round(depth))
 
@@ -195,7 +195,7 @@ def _pattern(file: _File, line: int, row: Mapping[str, str]) -> Pattern:
         return Pattern("zipf", theta=file.needed(line, row, "zipf_theta"))
     if name == "zones-shuffle":
         return _zones(file, line, row["zones"])
-    raise _LeftOut(f'the pattern "{name}", which is not simulated here')
+    raise _LeftOutError(f'the pattern "{name}", which is not simulated here')
 
 
 def _zones(file: _File, line: int, text: str) -> Pattern:
@@ -216,7 +216,7 @@ def _under_load(file: _File, line: int, row: Mapping[str, str], capacity: float 
         raise UsageError(f"{file.path}, line {line}: how large is the drive? Give drives.csv, or a table of writes at full speed, as well")
     depth = file.number(line, row, "queue_depth_total")
     if not depth or row["pattern"] != "uniform-shuffle":
-        raise _LeftOut("latencies under a load that is not described")
+        raise _LeftOutError("latencies under a load that is not described")
     is_saturated = file.number(line, row, "saturated") == 1
     point = Probe(
         used_bytes=round(capacity * (file.number(line, row, "used_share_of_capacity") or 1)),

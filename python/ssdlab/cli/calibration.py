@@ -29,7 +29,7 @@ def calibrate(
     base: Annotated[str | None, typer.Option(help="Device preset to begin with.", metavar="NAME")] = None,
     scheme: Annotated[str | None, typer.Option(help="Scheme preset(s) that the drive works by.", metavar="NAME[+NAME...]")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the preset here; all rows (.json) and the figure (.svg, .png) beside it.", metavar="FILE.toml")
+        Path | None, typer.Option(help="Write the preset here; all rows (.json) and a figure (.svg, .png) beside it.", metavar="FILE.toml")
     ] = None,
     print_jobs: Annotated[bool, typer.Option("--print-jobs", help="Print the job file for fio that measures a drive.")] = False,
     seed: o.Seed = DEFAULT_SEED,
@@ -40,7 +40,7 @@ def calibrate(
     """The command `ssdlab calibrate`."""
     if print_jobs:
         if measurements:
-            raise UsageError("--print-jobs and measurements were both given: the one prints what measures a drive, the other is what came of it")
+            raise UsageError("--print-jobs and measurements were both given: --print-jobs prints what measures a drive, and nothing else")
         typer.echo(files("ssdlab.calibration").joinpath("drive.fio").read_text(encoding="utf-8"), nl=False)
         return
     if not measurements:

@@ -41,7 +41,8 @@ def _values(values: Sequence[Data]) -> RenderableType:
         found = number if isinstance(number, str) else f"{significant(number)} {value['unit']}".strip()
         known = value["determined"]
         how = value["why"] if known else f"not determined: {value['why']}"
-        table.add_row(value["name"], found, "" if error is None or not known else f"{error:.1%}", Text(how, style="" if known else "yellow"))
+        sure = "" if error is None or not known else f"{error:.1%}"
+        table.add_row(value["name"], found, sure, Text(how, style="" if known else "yellow"))
     return titled("Found", table)
 
 
