@@ -5,6 +5,7 @@ A job becomes an operating point only if its options say all that the point need
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from ssdlab.calibration.fio_jobs import Direction, Job, UnusableError, jobs_of, outputs
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
+from ssdlab.checks import LARGEST_FLOAT
 from ssdlab.errors import UsageError
 
 __all__ = ["read"]
@@ -170,7 +172,7 @@ class _Reader:
     def _region(self, job: Job) -> tuple[int, float]:
         """How many bytes the drive holds, and the share of these that a job addresses."""
         region = job.region
-        if self.filled is None and not isinstance(region, int):
+        if not self.filled and not isinstance(region, int):
             raise UnusableError("not known how much of the drive holds data: put the output of the job `fill` before, or set size in bytes")
         held = self.filled or 0
         addressed = held if region is None else region if isinstance(region, int) else round(region * held)
@@ -254,6 +256,9 @@ def _zones(parameters: str, text: str) -> Pattern:
 
 def _numbers(parameters: str, text: str) -> list[float]:
     try:
-        return [float(part) for part in parameters.split("/")]
+        found = [float(part) for part in parameters.split("/")]
     except ValueError:
-        raise UnusableError(f"random_distribution={text}: expected numbers") from None
+        found = [math.nan]
+    if not all(0 <= number < LARGEST_FLOAT for number in found):
+        raise UnusableError(f"random_distribution={text}: expected numbers")
+    return found

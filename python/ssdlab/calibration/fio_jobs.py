@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ssdlab.checks import LARGEST_FLOAT
 from ssdlab.errors import FileError, UsageError
 
 __all__ = ["Direction", "Job", "UnusableError", "jobs_of", "outputs"]
@@ -27,7 +28,7 @@ _DIRECTIONS: Mapping[str, tuple[Direction, ...]] = {
     **dict.fromkeys(("rw", "readwrite", "randrw"), ("read", "write")),
 }
 _UNSET = frozenset(("", "0", "none"))
-_AMOUNT = re.compile(r"(0x[0-9a-f]+|\d+)([kmgtp]?)(i?)b?", re.IGNORECASE)
+_AMOUNT = re.compile(r"(0x[0-9a-f]{1,16}|[0-9]{1,20})([kmgtp]?)(i?)b?", re.IGNORECASE)
 _BEGINNING = re.compile(r"^\{", re.MULTILINE)
 _EXPECTED = "expected what `fio --output-format=json+ --output=FILE` writes"
 
@@ -116,8 +117,8 @@ class Job:
         if text in _UNSET:
             return None
         if text.endswith("%"):
-            return self._amount("size", text[:-1]) / 100
-        return self._amount("size", text)
+            return self._amount("size", text[:-1]) / 100 or None
+        return self._amount("size", text) or None
 
     def rate(self, direction: Direction) -> float:
         """Requests a second of all threads, as measured."""
@@ -145,8 +146,8 @@ class Job:
         for kind in ("lat_ns", "clat_ns"):
             percentiles = _mapping(_mapping(_mapping(self.entries[0].get(direction)).get(kind)).get("percentile"))
             value = percentiles.get(f"{percent}.000000")
-            if isinstance(value, int | float) and value > 0:
-                return value / 1000
+            if isinstance(value, int | float) and 0 < value < LARGEST_FLOAT:
+                return float(value) / 1000
         raise UnusableError(f"no percentile {percent} of {direction}s: set lat_percentiles=1 and percentile_list=50:99")
 
     def numbers(self, *path: str) -> list[float]:
@@ -161,7 +162,7 @@ class Job:
         value: Any = entry
         for name in path:
             value = _mapping(value).get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_FLOAT:
             raise UsageError(f"{self.file}: {self}: {'.'.join(path)} is not there or not a number: {_EXPECTED}")
         return float(value)
 
@@ -203,6 +204,8 @@ def _documents(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
                 raise UsageError(f"{file}: line {reason.lineno}: neither JSON nor text of fio ({reason.msg}): {_EXPECTED}") from reason
             what = f"fio's output is damaged or ends too early ({reason.msg})"
             raise UsageError(f"{file}: line {reason.lineno}: {what}: let fio run to its end, and copy the whole file") from reason
+        except ValueError as reason:
+            raise UsageError(f"{file}: a number with more digits than can be read: {_EXPECTED}") from reason
         except RecursionError as reason:
             raise UsageError(f"{file}: lists or objects lie too deep within each other: {_EXPECTED}") from reason
         if "fio version" not in document:
