@@ -190,7 +190,7 @@ def outputs(file: Path) -> list[Mapping[str, Any]]:
         raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
     found = list(_documents(file, text))
     if not found:
-        raise UsageError(f"{file}: no JSON of fio in it: {_EXPECTED}")
+        raise UsageError(f"{file}: no JSON of fio in it: {_EXPECTED}; if fio ended early, its messages say why")
     return found
 
 
