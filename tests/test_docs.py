@@ -40,6 +40,10 @@ NOT_RUN = {
     "valgrind": "needs a program that `cargo` builds; `make instructions` runs it",
     "callgrind_annotate": "reads what valgrind wrote",
     "cargo": "builds for minutes; `make test` runs these tests and examples",
+    "blkdiscard": "empties a drive",
+    "fio": "overwrites a drive, for hours; `test_calibration_fio.py` has what it wrote",
+    "grep": "reads what fio wrote",
+    "cat": "joins what fio wrote",
     "ssdlab": "needs what a command before it made that is not run, a trace of the reader's, or other machines",
 }
 """The programs of `console` blocks, and why no test runs them."""

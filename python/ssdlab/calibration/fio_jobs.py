@@ -1,0 +1,275 @@
+"""The jobs in fio's JSON: what each asked of the drive, by its options, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ssdlab.checks import LARGEST_FLOAT
+from ssdlab.errors import FileError, UsageError
+
+__all__ = ["Direction", "Job", "UnusableError", "jobs_of", "outputs"]
+
+Direction = Literal["read", "write"]
+
+FEWEST_FOR_P99 = 1000
+"""Fewer requests than this have no 99th percentile that is worth a row."""
+
+_SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"))
+"""Engines whose threads have one request outstanding, whatever `iodepth` says."""
+_DIRECTIONS: Mapping[str, tuple[Direction, ...]] = {
+    **dict.fromkeys(("read", "randread"), ("read",)),
+    **dict.fromkeys(("write", "randwrite"), ("write",)),
+    **dict.fromkeys(("rw", "readwrite", "randrw"), ("read", "write")),
+}
+_UNSET = frozenset(("", "0", "none"))
+_AMOUNT = re.compile(r"(0x[0-9a-f]{1,16}|[0-9]{1,20})([kmgtp]?)(i?)b?", re.IGNORECASE)
+_BEGINNING = re.compile(r"^\{", re.MULTILINE)
+_EXPECTED = "expected what `fio --output-format=json+ --output=FILE` writes"
+
+
+class UnusableError(Exception):
+    """A job that is left out; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of fio, with all of its threads.
+
+    Attributes:
+        file: where it was found.
+        number: its place in the file, from 1; with several threads, that of the first.
+        name: its name.
+        options: its options, with the global ones.
+        entries: one for each of its threads, or one for all (`group_reporting`).
+    """
+
+    file: Path
+    number: int
+    name: str
+    options: Mapping[str, str]
+    entries: tuple[Mapping[str, Any], ...]
+
+    def __str__(self) -> str:
+        return f"job {self.number} ({self.name})"
+
+    def has(self, option: str) -> bool:
+        """Whether an option is set to anything but 0 or none."""
+        return self.options.get(option, "") not in _UNSET
+
+    def amount(self, option: str, default: int) -> int:
+        """The whole number that an option is."""
+        return self._amount(option, self.options[option]) if option in self.options else default
+
+    @property
+    def threads(self) -> int:
+        """How many there are."""
+        return self.amount("numjobs", 1)
+
+    @property
+    def depth(self) -> int:
+        """How many requests are outstanding at most, of all threads."""
+        is_one = self.options.get("ioengine", "psync") in _SYNCHRONOUS and self.options.get("io_submit_mode") != "offload"
+        return self.threads * (1 if is_one else self.amount("iodepth", 1))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the addresses are."""
+        return self.options.get("rw", "read").startswith("rand")
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """What the requests do."""
+        kind = self.options.get("rw", "read")
+        if kind not in _DIRECTIONS:
+            raise UnusableError(f"rw={kind}: expected one of {', '.join(_DIRECTIONS)}")
+        return _DIRECTIONS[kind]
+
+    @property
+    def request_bytes(self) -> int:
+        """The size of each request."""
+        text = self.options.get("bs", "4k")
+        sizes = {self._amount("bs", _part(text, direction) or "4k") for direction in self.directions}
+        if len(sizes) > 1:
+            raise UnusableError(f"bs={text}: reads and writes of different sizes")
+        return sizes.pop()
+
+    @property
+    def rates(self) -> Mapping[Direction, int] | None:
+        """Requests a second of all threads, as requested; `None` if they are not limited."""
+        text = self.options.get("rate_iops", "")
+        rates = {direction: self.threads * self._amount("rate_iops", _part(text, direction) or "0") for direction in self.directions}
+        if not any(rates.values()):
+            return None
+        if not all(rates.values()):
+            raise UnusableError(f"rate_iops={text}: reads or writes have no rate")
+        return rates
+
+    @property
+    def region(self) -> int | float | None:
+        """The bytes that the addresses are in, or as a float the share of the drive or file; `None` if they are anywhere."""
+        text = self.options.get("size", self.options.get("filesize", ""))
+        if text in _UNSET:
+            return None
+        if text.endswith("%"):
+            return self._amount("size", text[:-1]) / 100 or None
+        return self._amount("size", text) or None
+
+    def rate(self, direction: Direction) -> float:
+        """Requests a second of all threads, as measured."""
+        return sum(self.numbers(direction, "iops"))
+
+    def mean_us(self, direction: Direction) -> float:
+        """The mean response time, over all threads."""
+        means = self.numbers(direction, "lat_ns", "mean")
+        # A thread that was measured too briefly has requests, but a mean of zero.
+        weights = [count if mean else 0.0 for count, mean in zip(self.numbers(direction, "total_ios"), means, strict=True)]
+        if not any(weights):
+            raise UnusableError(f"no response times of {direction}s were recorded")
+        return sum(weight * mean for weight, mean in zip(weights, means, strict=True)) / sum(weights) / 1000
+
+    def percentile_us(self, direction: Direction, percent: int) -> float:
+        """A percentile of the response times.
+
+        That is fio's `lat`, from the submission of a request on, as the simulator has it. If fio was not asked for its percentiles, it is
+        `clat`, which begins when the request has been submitted: the difference is a few microseconds where submission does not block.
+        """
+        if len(self.entries) > 1:
+            raise UnusableError("percentiles of several threads cannot be joined: set group_reporting=1")
+        if percent == 99 and self.numbers(direction, "total_ios")[0] < FEWEST_FOR_P99:
+            raise UnusableError(f"fewer than {FEWEST_FOR_P99:,} {direction}s, too few for the 99th percentile: set a longer runtime")
+        for kind in ("lat_ns", "clat_ns"):
+            percentiles = _mapping(_mapping(_mapping(self.entries[0].get(direction)).get(kind)).get("percentile"))
+            value = percentiles.get(f"{percent}.000000")
+            if isinstance(value, int | float) and 0 < value < LARGEST_FLOAT:
+                return float(value) / 1000
+        raise UnusableError(f"no percentile {percent} of {direction}s: set lat_percentiles=1 and percentile_list=50:99")
+
+    def numbers(self, *path: str) -> list[float]:
+        """A number of each entry.
+
+        Raises:
+            UsageError: an entry does not have it.
+        """
+        return [self._number(entry, path) for entry in self.entries]
+
+    def _number(self, entry: Mapping[str, Any], path: tuple[str, ...]) -> float:
+        value: Any = entry
+        for name in path:
+            value = _mapping(value).get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_FLOAT:
+            raise UsageError(f"{self.file}: {self}: {'.'.join(path)} is not there or not a number: {_EXPECTED}")
+        return float(value)
+
+    def _amount(self, option: str, text: str) -> int:
+        """The whole number in a text such as `4k`: 4096, or 4000 with the option `kb_base=1000`; `4ki` is the other of these two."""
+        found = _AMOUNT.fullmatch(text.strip())
+        if found is None:
+            raise UnusableError(f"{option}={text}: expected a whole number")
+        number, unit, letter_i = found.groups()
+        base = 1000 if bool(letter_i) != (self.options.get("kb_base") == "1000") else 1024
+        power = " kmgtp".index(unit.lower() or " ")
+        return int(number, 16 if number[:2] in {"0x", "0X"} else 10) * int(base**power)
+
+
+def outputs(file: Path) -> list[Mapping[str, Any]]:
+    """What fio wrote, each time that it ran: a file may hold several outputs, and other text around them.
+
+    Raises:
+        FileError: it cannot be read.
+        UsageError: it is no output of fio, or is cut off.
+    """
+    try:
+        text = file.read_bytes().decode("utf-8", errors="replace")
+    except OSError as reason:
+        raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
+    found = list(_documents(file, text))
+    if not found:
+        raise UsageError(f"{file}: no JSON of fio in it: {_EXPECTED}; if fio ended early, its messages say why")
+    return found
+
+
+def _documents(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
+    decoder, end = json.JSONDecoder(), 0
+    while beginning := _BEGINNING.search(text, end):
+        try:
+            document, end = decoder.raw_decode(text, beginning.start())
+        except json.JSONDecodeError as reason:
+            if '"fio version"' not in text[beginning.start() :][:1000]:
+                raise UsageError(f"{file}: line {reason.lineno}: neither JSON nor text of fio ({reason.msg}): {_EXPECTED}") from reason
+            what = f"fio's output is damaged or ends too early ({reason.msg})"
+            raise UsageError(f"{file}: line {reason.lineno}: {what}: let fio run to its end, and copy the whole file") from reason
+        except ValueError as reason:
+            raise UsageError(f"{file}: a number with more digits than can be read: {_EXPECTED}") from reason
+        except RecursionError as reason:
+            raise UsageError(f"{file}: lists or objects lie too deep within each other: {_EXPECTED}") from reason
+        if "fio version" not in document:
+            raise UsageError(f"{file}: JSON without `fio version`: {_EXPECTED}")
+        if "client_stats" in document:
+            raise UsageError(f"{file}: fio ran as a client of servers: run it on the machine that has the drive")
+        yield document
+
+
+def jobs_of(file: Path, output: Mapping[str, Any], first: int) -> list[Job]:
+    """The jobs of an output. Threads of one job, which fio lists one by one without `group_reporting`, are joined.
+
+    Args:
+        file: where the output was found.
+        output: one of `outputs`.
+        first: the number of its first job.
+
+    Raises:
+        UsageError: a job failed, or its options are not there.
+    """
+    entries = output.get("jobs")
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"{file}: fio's output has no jobs: {_EXPECTED}")
+    found: list[Job] = []
+    for number, entry in enumerate(entries, first):
+        _check(f"{file}: job {number}", entry)
+        job = Job(file, number, str(entry["jobname"]), _texts(output.get("global options")) | _texts(entry["job options"]), (entry,))
+        if found and _is_next_thread(found[-1], job):
+            last = found.pop()
+            job = Job(file, last.number, last.name, last.options, (*last.entries, entry))
+        found.append(job)
+    return found
+
+
+def _is_next_thread(job: Job, other: Job) -> bool:
+    is_same = job.name == other.name and job.options == other.options
+    same_group = job.entries[-1].get("groupid") == other.entries[0].get("groupid")
+    return is_same and same_group and str(len(job.entries)) != job.options.get("numjobs", "1")
+
+
+def _check(job: str, entry: object) -> None:
+    """Refuses a file with a job that failed, or about which too little is known."""
+    if not isinstance(entry, Mapping) or "jobname" not in entry:
+        raise UsageError(f"{job}: not a job of fio: {_EXPECTED}")
+    job = f"{job} ({entry['jobname']})"
+    error = entry.get("error", 0)
+    if error:
+        cause = os.strerror(error) if isinstance(error, int) and 0 < error < 2**31 else "unknown"
+        raise UsageError(f"{job}: fio ended it with error {error} ({cause}): remove the cause, and run fio again")
+    if any("clat" in _mapping(entry.get(direction)) for direction in ("read", "write")):
+        raise UsageError(f"{job}: times in microseconds, as fio 2 writes them: use fio 3.0 or newer")
+    if not isinstance(entry.get("job options"), Mapping):
+        raise UsageError(f"{job}: no `job options`, which say what was measured: pass the file as fio wrote it")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _texts(options: object) -> dict[str, str]:
+    return {str(name): str(value) for name, value in _mapping(options).items()}
+
+
+def _part(text: str, direction: Direction) -> str:
+    """What a list such as `4k,8k` (reads, writes) says of a direction: a single value is for both."""
+    parts = [part.strip() for part in text.split(",")]
+    return parts[min(direction == "write", len(parts) - 1)]

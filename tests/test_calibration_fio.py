@@ -1,0 +1,483 @@
+"""What fio wrote is read to operating points and quantities.
+
+The files in `data` are what fio wrote of `drive.fio` on a file, with shorter times:
+
+- `fio-two-parts.json`: fio 3.33, `--output-format=normal,json` and then `json`, in two runs as the job file describes; 1 GiB, RATE=200,
+  each job 6 s after 2 s.
+- `fio-threads.json`: fio 3.33, `json+`, without group_reporting; 64 MiB, RATE=300, fewer jobs, 2 threads each, 5 s after 1 s.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from ssdlab.calibration import fio
+from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurements, Pattern, Point, Probe
+from ssdlab.errors import FileError, UsageError
+
+DATA = ROOT / "tests" / "data"
+TWO_PARTS, THREADS = DATA / "fio-two-parts.json", DATA / "fio-threads.json"
+JOBS = ROOT / "python" / "ssdlab" / "calibration" / "drive.fio"
+GIB, MIB = 2**30, 2**20
+
+Output = dict[str, Any]
+
+TEXTS = {file: re.findall(r"^\{\n.*?^\}$", file.read_text(), re.MULTILINE | re.DOTALL) for file in (TWO_PARTS, THREADS)}
+
+
+def recorded(file: Path) -> list[Output]:
+    """The outputs in a file, found by their first and last lines."""
+    return [json.loads(text) for text in TEXTS[file]]
+
+
+def values(measurements: Measurements, point: Point) -> dict[str, float]:
+    return {row.quantity: row.value for row in measurements.rows if row.point == point}
+
+
+def side(name: str, result: Mapping[str, Any]) -> dict[str, float]:
+    """Percentiles of one direction of a probe, in us."""
+    percentiles = result["lat_ns"]["percentile"]
+    return {f"{name}_p50_us": percentiles["50.000000"] / 1e3, f"{name}_p99_us": percentiles["99.000000"] / 1e3}
+
+
+def test_recorded_jobs_are_read_to_their_points() -> None:
+    found = fio.read(TWO_PARTS)
+    assert found.drive == "fio-two-parts"
+    points = list(dict.fromkeys(row.point for row in found.rows))
+    loads = [Probe(GIB, 4096, 500.0, 0.5, load, 0.0, depth) for load, depth in
+             [(2000.0, 80), (4000.0, 160), (7000.0, 280), (10_000.0, 400), (13_000.0, 520), (16_000.0, 640), (None, 384)]]  # fmt: skip
+    assert points == [
+        FullSpeed(Pattern("sequential"), GIB, 512 * 1024, 32),
+        FullSpeed(Pattern("uniform"), GIB, 4096, 512),
+        Probe(GIB, 4096, 500.0, 1.0, 0.0, 0.0, 0),
+        *loads,
+    ]
+    assert found.left_out == {"overwrite: prepares the drive, and is not measured": 1}
+
+
+def test_recorded_numbers_are_those_of_fio() -> None:
+    found = fio.read(TWO_PARTS, drive="mine")
+    assert found.drive == "mine"
+    speed, loads = (output["jobs"] for output in recorded(TWO_PARTS))
+    points = list(dict.fromkeys(row.point for row in found.rows))
+    assert values(found, points[0]) == {"write_iops": speed[0]["write"]["iops"]}
+    assert values(found, points[1]) == {"write_iops": speed[2]["write"]["iops"]}
+    reads = loads[0]["read"]
+    assert values(found, points[2]) == {"iops": reads["iops"], "read_mean_us": reads["lat_ns"]["mean"] / 1e3, **side("read", reads)}
+    for number, point in enumerate(points[3:]):
+        probe, load = loads[1 + 2 * number], loads[2 + 2 * number]
+        assert (probe["jobname"], load["jobname"]) == ("probe", "load")
+        wanted = {
+            "iops": probe["read"]["iops"] + probe["write"]["iops"] + load["write"]["iops"],
+            "read_mean_us": probe["read"]["lat_ns"]["mean"] / 1e3,
+            **side("read", probe["read"]),
+            **side("write", probe["write"]),
+            "load_write_mean_us": load["write"]["lat_ns"]["mean"] / 1e3,
+        }
+        assert values(found, point) == pytest.approx(wanted)
+        assert list(values(found, point)) == [name for name in QUANTITIES if name in wanted]
+    assert found.rows[-1].source == "fio-two-parts.json: job 17 (probe), job 18 (load)"
+
+
+def test_threads_that_fio_lists_one_by_one_are_joined() -> None:
+    found = fio.read(THREADS)
+    (output,) = recorded(THREADS)
+    assert "bins" in output["jobs"][0]["write"]["lat_ns"], "no json+"
+    fill, one, two, probe, first, second = output["jobs"]
+    uniform, pair = FullSpeed(Pattern("uniform"), 64 * MIB, 4096, 64), Probe(64 * MIB, 4096, 500.0, 0.5, 600.0, 0.0, 16)
+    assert values(found, FullSpeed(Pattern("sequential"), 64 * MIB, 512 * 1024, 32)) == {"write_iops": fill["write"]["iops"]}
+    assert values(found, uniform) == {"write_iops": pytest.approx(one["write"]["iops"] + two["write"]["iops"])}
+    ios, means = zip(*((load["write"]["total_ios"], load["write"]["lat_ns"]["mean"]) for load in (first, second)), strict=True)
+    measured = values(found, pair)
+    assert measured["load_write_mean_us"] == pytest.approx((ios[0] * means[0] + ios[1] * means[1]) / sum(ios) / 1e3)
+    rates = [probe["read"], probe["write"], first["write"], second["write"]]
+    assert measured["iops"] == pytest.approx(sum(rate["iops"] for rate in rates))
+    assert not found.left_out
+
+
+def test_how_much_is_used_is_what_the_fill_wrote_if_no_size_says_so(tmp_path: Path) -> None:
+    """As on a whole drive, for which no size is given."""
+    speed, loads = recorded(TWO_PARTS)
+    for output in (speed, loads):
+        del output["global options"]["size"]
+    speed["jobs"][0]["write"]["io_bytes"] = 960 * 10**9
+    file = tmp_path / "drive.json"
+    file.write_text(json.dumps(speed) + "\n" + json.dumps(loads))
+    assert {row.point.used_bytes for row in fio.read(file).rows} == {960 * 10**9}
+
+
+def test_repeats_are_averaged(tmp_path: Path) -> None:
+    file = tmp_path / "twice.json"
+    file.write_text(TWO_PARTS.read_text() * 2)
+    once, twice = fio.read(TWO_PARTS).rows, fio.read(file).rows
+    assert [(row.point, row.quantity) for row in once] == [(row.point, row.quantity) for row in twice]
+    assert [row.repeats for row in twice] == [2] * len(once)
+    assert [row.value for row in twice] == pytest.approx([row.value for row in once])
+    assert twice[0].source == "twice.json: job 1 (fill); twice.json: job 19 (fill)"
+
+
+# Changes of recorded output, by the job: 0 fill, 1 overwrite, 2 full-speed; of the second part 0 the probe alone, 1 probe, 2 load at 10 %.
+
+
+def changed(tmp_path: Path, part: int, job: int, **options: str | None) -> Measurements:
+    """What is read when a job has other options."""
+
+    def change(output: Output) -> None:
+        entry = output["jobs"][job]["job options"]
+        entry.update({name: value for name, value in options.items() if value is not None})
+        for name in [name for name, value in options.items() if value is None]:
+            entry.pop(name, None)
+            output["global options"].pop(name, None)
+
+    return edited(tmp_path, part, change)
+
+
+def edited(tmp_path: Path, part: int, change: Callable[[Output], object]) -> Measurements:
+    outputs = recorded(TWO_PARTS)
+    change(outputs[part])
+    file = tmp_path / "changed.json"
+    file.write_text("\n".join(map(json.dumps, outputs)))
+    return fio.read(file)
+
+
+@pytest.mark.parametrize(
+    ("options", "pattern"),
+    [
+        ({"random_distribution": "zipf:1.1"}, Pattern("zipf", theta=1.1)),
+        ({"random_distribution": "zipf:0.8:0.5"}, Pattern("zipf", theta=0.8)),
+        ({"random_distribution": "zoned:20/80:80/20"}, Pattern("zones", hot_share=0.2, hot_access=0.8)),
+        ({"size": "512m"}, Pattern("zones", hot_share=0.5, hot_access=1.0)),
+        ({"size": "25%"}, Pattern("zones", hot_share=0.25, hot_access=1.0)),
+        ({"size": "1020m"}, Pattern("uniform")),
+    ],
+    ids=str,
+)
+def test_which_addresses_are_written(tmp_path: Path, options: dict[str, str], pattern: Pattern) -> None:
+    found = changed(tmp_path, 0, 2, **options)
+    assert FullSpeed(pattern, GIB, 4096, 512) in {row.point for row in found.rows}
+
+
+@pytest.mark.parametrize(
+    ("options", "size", "depth"),
+    [
+        ({"bs": "16k"}, 16_384, 512),
+        ({"bs": "8k,16K"}, 16_384, 512),
+        ({"bs": ",8192"}, 8192, 512),
+        ({"bs": "8192,"}, 4096, 512),
+        ({"bs": "4ki"}, 4000, 512),
+        ({"bs": "4ki", "kb_base": "1000", "size": "1gi"}, 4096, 512),
+        ({"bs": "0x1000"}, 4096, 512),
+        ({"ioengine": "psync"}, 4096, 16),
+        ({"ioengine": "psync", "io_submit_mode": "offload"}, 4096, 512),
+        ({"iodepth": None}, 4096, 16),
+    ],
+    ids=str,
+)
+def test_sizes_and_depths(tmp_path: Path, options: dict[str, str | None], size: int, depth: int) -> None:
+    found = changed(tmp_path, 0, 2, **options)
+    assert FullSpeed(Pattern("uniform"), GIB, size, depth) in {row.point for row in found.rows}
+
+
+LEFT_OUT: list[tuple[int, int, dict[str, str | None], str, int]] = [
+    (0, 2, {"rw": "randtrim"}, "rw=randtrim: expected one of read, randread", 1),
+    (0, 2, {"rw": "randread"}, "neither named probe, nor writes only, at full speed", 1),
+    (0, 2, {"rate_iops": "100"}, "neither named probe, nor writes only, at full speed", 1),
+    (0, 2, {"ramp_time": None}, "random writes without ramp_time", 1),
+    (0, 2, {"rw": "write"}, "sequential writes that are not the first job", 1),
+    (0, 0, {"numjobs": "1", "loops": "2"}, "sequential writes with time_based, loops or numjobs", 1),
+    (0, 0, {"time_based": "1"}, "sequential writes with time_based, loops or numjobs", 1),
+    (0, 2, {"direct": "0"}, "no direct=1: the page cache was measured", 1),
+    (0, 2, {"bssplit": "4k/50:8k/50"}, "bssplit=4k/50:8k/50: no operating point has it", 1),
+    (0, 2, {"fsync": "1"}, "fsync=1: no operating point has it", 1),
+    (0, 2, {"bs": "many"}, "bs=many: expected a whole number", 1),
+    (0, 2, {"random_distribution": "pareto:0.9"}, "random_distribution=pareto:0.9: expected random", 1),
+    (0, 2, {"random_distribution": "zoned:50/10:50/20:0/70"}, "random_distribution=zoned:50/10:50/20:0/70: expected two zones", 1),
+    (0, 2, {"random_distribution": "zipf:"}, "random_distribution=zipf:: expected numbers", 1),
+    (1, 0, {"rate_iops": None}, "probe: no rate_iops", 1),
+    (1, 1, {"rate_iops": ",250"}, "rate_iops=,250: reads or writes have no rate", 2),
+    (1, 1, {"bs": "4k,8k"}, "bs=4k,8k: reads and writes of different sizes", 2),
+    (1, 1, {"bs": "8k"}, "probe and load: requests of different sizes", 2),
+    (1, 1, {"rw": "rw"}, "probe or load: addresses that are not random", 2),
+    (1, 1, {"size": "512m"}, "probe or load: addresses that are not random, all alike, over all", 2),
+    (1, 2, {"random_distribution": "zipf:1.2"}, "probe or load: addresses that are not random", 2),
+    (1, 2, {"rate_process": None}, "load: rate_iops without rate_process=poisson", 2),
+    (1, 2, {"rate_iops": "400"}, "load: 4,000 writes/s were requested and 1,971 made", 2),
+    (1, 2, {"rate_iops": "100"}, "load: 1,000 writes/s were requested and 1,971 made", 2),
+]
+
+
+@pytest.mark.parametrize(("part", "job", "options", "reason", "count"), LEFT_OUT, ids=[f"{case[1]}-{case[2]}" for case in LEFT_OUT])
+def test_what_is_no_operating_point_is_left_out(
+    tmp_path: Path, part: int, job: int, options: dict[str, str | None], reason: str, count: int
+) -> None:
+    before, found = fio.read(TWO_PARTS), changed(tmp_path, part, job, **options)
+    counts = {text: number for text, number in found.left_out.items() if text.startswith(reason)}
+    assert list(counts.values()) == [count], found.left_out
+    assert sum(found.left_out.values()) == 1 + count
+    assert len({row.point for row in found.rows}) == len({row.point for row in before.rows}) - 1
+
+
+def test_loads_are_known_by_rates_or_shares(tmp_path: Path) -> None:
+    """A load that reads too, with rates of its own or as much as the drive takes."""
+
+    def change(output: Output) -> None:
+        for job in (2, 14):
+            entry = output["jobs"][job]
+            entry["job options"] |= {"rw": "randrw", "rwmixread": "25"}
+            entry["read"] |= {"iops": entry["write"]["iops"], "total_ios": 1}
+        output["jobs"][2]["job options"]["rate_iops"] = "200,200"
+
+    points = {row.point for row in edited(tmp_path, 1, change).rows}
+    assert Probe(GIB, 4096, 500.0, 0.5, 4000.0, 0.5, 80) in points
+    assert Probe(GIB, 4096, 500.0, 0.5, None, 0.25, 384) in points
+
+
+def test_a_load_alone_is_left_out(tmp_path: Path) -> None:
+    found = edited(tmp_path, 1, lambda output: output["jobs"].pop(1))
+    # The probe of reads alone now stands before that load, and is taken for its probe.
+    assert Probe(GIB, 4096, 500.0, 1.0, 2000.0, 0.0, 80) in {row.point for row in found.rows}
+    found = edited(tmp_path, 1, lambda output: output["jobs"].__delitem__(slice(2)))
+    assert found.left_out["load: no probe before it"] == 1
+
+
+def test_threads_that_are_not_there(tmp_path: Path) -> None:
+    (output,) = recorded(THREADS)
+    output["jobs"][1]["job options"]["numjobs"] = output["jobs"][2]["job options"]["numjobs"] = "3"
+    file = tmp_path / "threads.json"
+    file.write_text(json.dumps(output))
+    assert fio.read(file).left_out == {"2 of 3 threads are there": 1}
+
+
+def test_quantities_that_are_not_there_are_left_out_alone(tmp_path: Path) -> None:
+    def change(output: Output) -> None:
+        probe, load = output["jobs"][1:3]
+        del probe["read"]["lat_ns"]["percentile"]["50.000000"], probe["read"]["clat_ns"]["percentile"]["50.000000"]
+        probe["write"]["total_ios"] = 999
+        load["write"]["lat_ns"]["mean"] = 0.0
+
+    found = edited(tmp_path, 1, change)
+    point = Probe(GIB, 4096, 500.0, 0.5, 2000.0, 0.0, 80)
+    assert set(values(found, point)) == {"iops", "read_mean_us", "read_p99_us", "write_p50_us"}
+    assert [text for text in found.left_out if not text.startswith("overwrite")] == [
+        "no percentile 50 of reads: set lat_percentiles=1 and percentile_list=50:99",
+        "fewer than 1,000 writes, too few for the 99th percentile: set a longer runtime",
+        "no response times of writes were recorded",
+    ]
+
+
+def test_completion_times_stand_in_where_fio_was_not_asked_for_response_times(tmp_path: Path) -> None:
+    found = edited(tmp_path, 1, lambda output: output["jobs"][1]["read"]["lat_ns"].pop("percentile"))
+    wanted = recorded(TWO_PARTS)[1]["jobs"][1]["read"]["clat_ns"]["percentile"]["99.000000"] / 1e3
+    assert values(found, Probe(GIB, 4096, 500.0, 0.5, 2000.0, 0.0, 80))["read_p99_us"] == wanted
+
+
+def test_percentiles_of_several_threads_cannot_be_joined(tmp_path: Path) -> None:
+    (output,) = recorded(THREADS)
+    probe = output["jobs"][3]
+    probe["job options"] |= {"numjobs": "2", "rate_iops": "125,125"}
+    for direction in ("read", "write"):
+        probe[direction]["iops"] /= 2
+    output["jobs"].insert(4, probe)
+    file = tmp_path / "threads.json"
+    file.write_text(json.dumps(output))
+    found = fio.read(file)
+    assert set(values(found, Probe(64 * MIB, 4096, 500.0, 0.5, 600.0, 0.0, 16))) == {"iops", "read_mean_us", "load_write_mean_us"}
+    assert found.left_out == {"percentiles of several threads cannot be joined: set group_reporting=1": 4}
+
+
+def test_without_fill_or_size_nothing_is_known_of_what_is_used(tmp_path: Path) -> None:
+    loads = recorded(TWO_PARTS)[1]
+    del loads["global options"]["size"]
+    file = tmp_path / "loads.json"
+    file.write_text(json.dumps(loads))
+    with pytest.raises(
+        UsageError, match=r"loads\.json: none of its 15 jobs can be used \(not known how much of the drive holds data: put "
+    ):
+        fio.read(file)
+
+
+# Files that are refused.
+
+
+def text_of(change: Callable[[Output], object]) -> str:
+    output = recorded(TWO_PARTS)[0]
+    change(output)
+    return json.dumps(output)
+
+
+def damaged(job: int, *path: str, **changes: object) -> str:
+    """An output with changed entries of a job, or of a part of it; `None` takes an entry away."""
+
+    def change(output: Output) -> None:
+        entry = output["jobs"][job]
+        for name in path:
+            entry = entry[name]
+        entry.update(changes)
+        for name in [name for name, value in changes.items() if value is None]:
+            del entry[name]
+
+    return text_of(change)
+
+
+STRANGE: list[Any] = [
+    *(
+        None,
+        True,
+        0,
+        -1,
+        1e308,
+        float("nan"),
+        float("inf"),
+        10**400,
+        "",
+        "0",
+        "0%",
+        "50%",
+        "-1",
+        "1e9",
+        "9" * 30,
+        "zipf:nan",
+        "zoned:1/0:99/100",
+    ),
+    *("randrw", "write", "poisson", ",", [], {}, [1], {"mean": None}),
+]
+EXPECTED = r"expected what `fio --output-format=json\+ --output=FILE` writes"
+REFUSED = {
+    "empty": ("", rf"no JSON of fio in it: {EXPECTED}"),
+    "text": ("fill: (g=0): rw=write, bs=(R) 512KiB\n", rf"no JSON of fio in it: {EXPECTED}"),
+    "other text": ("{ once upon a time }\n", rf"line 1: neither JSON nor text of fio \(.*\): {EXPECTED}"),
+    "other JSON": ('{"jobs": []}', rf"JSON without `fio version`: {EXPECTED}"),
+    "cut off": (
+        TWO_PARTS.read_text()[:5000],
+        r"line \d+: fio's output is damaged or ends too early \(.*\): let fio run to its end, and copy",
+    ),
+    "long number": ('{"fio version": ' + "9" * 5000 + "}", rf"a number with more digits than can be read: {EXPECTED}"),
+    "deep": ('{"fio version": ' + "[" * 100_000, r"lists or objects lie too deep within each other"),
+    "no jobs": (text_of(lambda output: output["jobs"].clear()), rf"fio's output has no jobs: {EXPECTED}"),
+    "client": (text_of(lambda output: output.update(client_stats=[])), r"fio ran as a client of servers: run it on the machine that has"),
+    "no job": (text_of(lambda output: output["jobs"].insert(1, 7)), rf"job 2: not a job of fio: {EXPECTED}"),
+    "error": (
+        damaged(1, error=28),
+        r"job 2 \(overwrite\): fio ended it with error 28 \(No space left on device\): remove the cause, and run",
+    ),
+    "no options": (damaged(0, **{"job options": None}), r"job 1 \(fill\): no `job options`, which say what was measured: pass the file"),
+    "fio 2": (damaged(0, "write", clat={}), r"job 1 \(fill\): times in microseconds, as fio 2 writes them: use fio 3.0 or newer"),
+    "no number": (damaged(2, "write", iops=None), rf"job 3 \(full-speed\): write\.iops is not there or not a number: {EXPECTED}"),
+    "text as number": (damaged(2, "write", iops="9"), rf"job 3 \(full-speed\): write\.iops is not there or not a number: {EXPECTED}"),
+    "nothing to use": (
+        text_of(lambda output: (output["jobs"].pop(0), output["jobs"].pop(1))),
+        r"none of its 1 jobs can be used \(overwrite: prepares the drive, and is not measured\): expected the jobs that `ssdlab calibrate",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_files_that_are_refused(tmp_path: Path, name: str) -> None:
+    text, message = REFUSED[name]
+    file = tmp_path / "mine.json"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=f"^{re.escape(str(file))}: {message}") as caught:
+        fio.read(file)
+    assert "\n" not in str(caught.value)
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The places of all entries, whatever they are in."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield (*path, key)
+            yield from places(value[key], (*path, key))
+
+
+def test_whatever_stands_in_the_file_is_read_or_refused(tmp_path: Path) -> None:
+    """Entries replaced at random: never another exception than those that are documented."""
+    random = Random(1)
+    (recording,) = recorded(THREADS)
+    for job in recording["jobs"]:
+        for direction in ("read", "write", "trim", "sync"):
+            for kind in ("lat_ns", "clat_ns"):
+                job.get(direction, {}).get(kind, {}).pop("bins", None)
+    text, file = json.dumps(recording), tmp_path / "mine.json"
+    likely = [
+        place for place in places(recording) if {"job options", "global options", "lat_ns", "iops", "io_bytes", "total_ios"} & {*place}
+    ]
+    refused = 0
+    for _ in range(600):
+        output = json.loads(text)
+        for *path, last in random.choices(likely, k=2):
+            entry = output
+            for name in path:
+                entry = entry[name] if isinstance(entry, dict | list) and (isinstance(entry, list) or name in entry) else {}
+            if isinstance(entry, dict) and last in entry:
+                entry[last] = random.choice(STRANGE)
+        file.write_text(json.dumps(output))
+        try:
+            found = fio.read(file)
+        except UsageError:
+            refused += 1
+        else:
+            assert all(0 < row.value < float("inf") for row in found.rows)
+            assert all(row.point.used_bytes > 0 for row in found.rows)
+    assert 50 < refused < 550
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"mine\.json: cannot read: No such file or directory"):
+        fio.read(tmp_path / "mine.json")
+    with pytest.raises(FileError, match=r"cannot read: Is a directory"):
+        fio.read(tmp_path)
+
+
+# The job file.
+
+
+def sections() -> list[tuple[str, dict[str, str]]]:
+    """Its sections in order: a name may stand several times."""
+    parts = re.split(r"^\[([\w-]+)\]$", JOBS.read_text(), flags=re.MULTILINE)[1:]
+    found = []
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        parser = configparser.ConfigParser(interpolation=None)
+        parser.read_string(f"[{name}]\n{text}")
+        found.append((name, dict(parser[name])))
+    return found
+
+
+def test_the_job_file_warns_first() -> None:
+    assert JOBS.read_text().startswith("# THIS DESTROYS ALL DATA ON THE DRIVE")
+
+
+def test_the_job_file_is_what_the_recorded_output_was_made_with() -> None:
+    """All but the times, and the file and its size, which are given on the command line."""
+    (_, shared), *jobs = sections()
+    entries = [job for output in recorded(TWO_PARTS) for job in output["jobs"]]
+    given = recorded(TWO_PARTS)[0]["global options"]
+    assert {name: value for name, value in given.items() if name not in {"filename", "size"}} == shared
+    assert [name for name, _ in jobs] == [entry["jobname"] for entry in entries]
+    for (name, options), entry in zip(jobs, entries, strict=True):
+        times = {key: entry["job options"][key] for key in ("ramp_time", "runtime") if key in entry["job options"]}
+        assert entry["job options"] == {
+            **options,
+            **times,
+            **({"rate_iops": "200"} if "${RATE}" in options.get("rate_iops", "") else {}),
+        }, name
+
+
+def test_probe_and_load_of_the_job_file_run_for_the_same_time() -> None:
+    _, *jobs = sections()
+    pairs = [(one, two) for (_, one), (name, two) in pairwise(jobs) if name == "load"]
+    assert len(pairs) == 7
+    for probe, load in pairs:
+        assert "stonewall" in probe
+        assert "stonewall" not in load
+        assert (probe["ramp_time"], probe["runtime"]) == (load["ramp_time"], load["runtime"])
+    assert [load["numjobs"] for _, load in pairs if "rate_iops" in load] == ["10", "20", "35", "50", "65", "80"]
