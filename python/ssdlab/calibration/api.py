@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ssdlab.calibration import fio, tables
+from ssdlab.calibration import csv_tables, fio
 from ssdlab.calibration.fitting import Fit
-from ssdlab.calibration.measurements import Measurements
+from ssdlab.calibration.measurements import Measurements, averaged
 from ssdlab.calibration.result import Calibration, calibration_of
 from ssdlab.calibration.rule import fitted_rows
 from ssdlab.calibration.runs import Candidate, Runs
@@ -76,13 +77,19 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
     files = [file for place in places for file in (sorted(place.glob("*.csv")) if place.is_dir() else [place])]
     if not files:
         raise UsageError("no measurements: expected tables (.csv), a folder with such, or what fio printed (.json)")
-    csvs = [file for file in files if tables.is_table(file)]
+    csvs = [file for file in files if csv_tables.is_table(file)]
     if len(csvs) < len(files):
         if csvs:
             other = next(file for file in files if file not in csvs)
             raise UsageError(f"{csvs[0]} and {other}: tables and what fio printed, together: give one kind")
-        return fio.read(files, drive)
-    return tables.read(csvs, _named(tables.drives_in(csvs), drive))
+        return _by_fio(files, drive)
+    return csv_tables.read(csvs, _named(csv_tables.drives_in(csvs), drive))
+
+
+def _by_fio(files: Iterable[Path], drive: str | None) -> Measurements:
+    parts = [fio.read(file, drive) for file in files]
+    rows = averaged(row for part in parts for row in part.rows)
+    return Measurements(parts[0].drive, rows, sum((Counter(part.left_out) for part in parts), Counter()))
 
 
 def _named(drives: Iterable[str], drive: str | None) -> str:

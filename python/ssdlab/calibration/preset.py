@@ -36,11 +36,15 @@ def preset_text(
         "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
     }
     for name, value in head.items():
-        line = f"{name} = {value_text(value)}".replace("\\", r"\\\\")
-        text = re.sub(rf"^{name} = .*$", line, text, count=1, flags=re.MULTILINE)
+        text = _headed(text, f"{name} = {value_text(value)}")
     for key, value in {**settings, "device.overprovisioning": round(overprovisioning, 6)}.items():
         text = _with(text, key, value, remarks.get(KEYS.get(key, ""), ""))
     return text
+
+
+def _headed(text: str, line: str) -> str:
+    """The text with one line of its head replaced."""
+    return re.sub(rf"^{line.split(' ')[0]} = .*$", lambda _: line, text, count=1, flags=re.MULTILINE)
 
 
 def _with(text: str, key: str, value: Any, remark: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -230,4 +230,3 @@ def _simulated(point: Point, result: Result, share: float) -> Simulated:
         if flow in flows and (latencies := flows[flow]["latency_ns"].get(kind)):
             values[quantity] = latencies[name] / 1e3
     return values
-

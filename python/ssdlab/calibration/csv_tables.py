@@ -214,10 +214,12 @@ def _zones(file: _File, line: int, text: str) -> Pattern:
 def _under_load(file: _File, line: int, row: Mapping[str, str], capacity: float | None) -> list[Measurement]:
     if capacity is None:
         raise UsageError(f"{file.path}, line {line}: how large is the drive? Give drives.csv, or a table of writes at full speed, as well")
-    depth = file.number(line, row, "queue_depth_total")
-    if not depth or row["pattern"] != "uniform-shuffle":
-        raise _LeftOutError("latencies under a load that is not described")
+    if row["pattern"] != "uniform-shuffle":
+        raise _LeftOutError("response times under a load that is not uniform")
     is_saturated = file.number(line, row, "saturated") == 1
+    depth = file.number(line, row, "queue_depth_total") or 0
+    if is_saturated and not depth:
+        raise _LeftOutError("response times under a saturated load of a depth that is not stated")
     point = Probe(
         used_bytes=round(capacity * (file.number(line, row, "used_share_of_capacity") or 1)),
         request_bytes=round(file.needed(line, row, "block_bytes")),
