@@ -146,7 +146,7 @@ COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --
 lock: ## pin the newest versions of all Python packages (needs network)
 	$(PYTHON) -m venv --clear .venv-lock
 	.venv-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	$(COMPILE) --upgrade --extra build --output-file requirements.lock pyproject.toml
+	$(COMPILE) --upgrade --extra build --extra calibrate --output-file requirements.lock pyproject.toml
 	$(COMPILE) --upgrade --all-extras --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 	rm -rf .venv-lock
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         trace_info,
     )
     from ssdlab.caching import CacheReplay, replay_cache
+    from ssdlab.calibration.api import calibrate
+    from ssdlab.calibration.result import Calibration
     from ssdlab.comparison import Comparison
     from ssdlab.errors import (
         ConfigError,
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "_core": "Candidates Completion EvictionCandidates",
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
+    "calibration.api": "calibrate",
+    "calibration.result": "Calibration",
     "caching": "CacheReplay replay_cache",
     "comparison": "Comparison",
     "errors": (
@@ -103,6 +107,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "CacheReplay",
+    "Calibration",
     "Candidates",
     "Comparison",
     "Completion",
@@ -131,6 +136,7 @@ __all__ = [
     "VictimPolicy",
     "__version__",
     "batch_means",
+    "calibrate",
     "compare",
     "config_keys",
     "config_schema",

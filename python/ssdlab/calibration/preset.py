@@ -44,7 +44,7 @@ def preset_text(
 
 def _headed(text: str, line: str) -> str:
     """The text with one line of its head replaced."""
-    return re.sub(rf"^{line.split(' ')[0]} = .*$", lambda _: line, text, count=1, flags=re.MULTILINE)
+    return re.sub(rf"^{line.split(' ', maxsplit=1)[0]} = .*$", lambda _: line, text, count=1, flags=re.MULTILINE)
 
 
 def _with(text: str, key: str, value: Any, remark: str) -> str:

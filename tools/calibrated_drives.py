@@ -1,0 +1,116 @@
+"""Calibrates the drives that ssdlab comes with, and writes their presets and the page with their errors.
+
+    python tools/calibrated_drives.py [DRIVE ...]
+
+From `measurements/ssd-iq`: `presets/devices/NAME-like.toml`, `docs/calibrated-drives.md` with the figures, and the rows as JSON beside it.
+Drives that are not named keep what was written of them before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from ssdlab import calibrate
+from ssdlab.calibration.result import Calibration
+
+ROOT = Path(__file__).parent.parent
+TABLES = ROOT / "measurements" / "ssd-iq"
+FOLDER = ROOT / "docs" / "calibrated-drives"
+PAGE = ROOT / "docs" / "calibrated-drives.md"
+DRIVES = {
+    "7450-max": "Micron 7450 MAX 800 GB",
+    "7450-pro": "Micron 7450 PRO 960 GB",
+    "d7-p5520-b": "Solidigm D7-P5520 1920 GB",
+    "pe8110": "SK Hynix PE8110 960 GB",
+}
+PRESETS = {name: f"{name.removesuffix('-b')}-like" for name in DRIVES}
+QUANTITIES = {
+    "write_amplification": "write amplification",
+    "write_iops": "writes a second at full speed",
+    "iops": "requests a second of probe and load",
+    "read_mean_us": "reads, mean, us",
+    "read_p50_us": "reads, median, us",
+    "read_p99_us": "reads, 99th percentile, us",
+    "write_p50_us": "writes, median, us",
+    "write_p99_us": "writes, 99th percentile, us",
+    "load_write_mean_us": "writes of the load, mean, us",
+}
+HEAD = """# Calibrated drives
+
+Four drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
+in `measurements/ssd-iq`. This page has every row: measured, simulated, and how far apart they are.
+[Calibration](calibration.md) says what is fitted to which rows and what the bounds are. Each drive
+is a device preset; use it with the scheme `nvme`. `tools/calibrated_drives.py` writes this page.
+"""
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("drives", nargs="*", choices=[*DRIVES, []], help="all without")
+    for name in parser.parse_args().drives or DRIVES:
+        began = time.monotonic()
+        result = calibrate(TABLES, drive=name, progress=lambda doing, share: print(f"{share:4.0%} {doing}", flush=True))
+        save(name, result)
+        print(f"{name}: {result.misfit}; {result.runs} runs in {time.monotonic() - began:.0f} s", flush=True)
+    PAGE.write_text("\n".join([HEAD, *(section(name) for name in DRIVES if rows_of(name).is_file())]), encoding="utf-8")
+
+
+def rows_of(name: str) -> Path:
+    """Where the rows of a drive are."""
+    return FOLDER / f"{PRESETS[name]}.json"
+
+
+def save(name: str, result: Calibration) -> None:
+    """Writes what came of a drive."""
+    FOLDER.mkdir(exist_ok=True)
+    result.save(rows_of(name).with_suffix(".toml"))  # the preset beside its rows is written where presets are
+    for ending in (".toml", ".png"):
+        rows_of(name).with_suffix(ending).unlink()
+    preset = result.preset().replace(f"measured of {name}", f"measured of the {DRIVES[name]}")
+    (ROOT / "presets" / "devices" / f"{PRESETS[name]}.toml").write_text(preset, encoding="utf-8")
+
+
+def section(name: str) -> str:
+    """What the page has of a drive."""
+    data = json.loads(rows_of(name).read_text(encoding="utf-8"))
+    fitted, predicted = data["fitted_rows"], data["predicted_rows"]
+    lines = [
+        f"\n## {DRIVES[name]}: `{PRESETS[name]}`\n",
+        f"{fitted['within_tolerance']} of {fitted['all']} fitted rows are within their tolerance. {predicted['within_bound']} of",
+        f"{predicted['with_bound']} predictions that have a bound are within it; {predicted['reported_only']} rows are only reported."
+        + ("" if data["well_fitted"] else "\n**Badly fitted.**")
+        + "\n",
+        f"![Measured and simulated](calibrated-drives/{PRESETS[name]}.svg)\n",
+        "| value | found | standard error | how |\n|---|---|---|---|",
+        *(value_line(value) for value in data["values"]),
+    ]
+    for quantity, title in QUANTITIES.items():
+        rows = [row for row in data["rows"] if row["quantity"] == quantity]
+        if rows:
+            lines += [f"\n| {title}: at | measured | simulated | error | bound | |\n|---|---|---|---|---|---|", *map(row_line, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def value_line(value: dict[str, Any]) -> str:
+    """A row of the values found."""
+    number = value["value"]
+    found = number if isinstance(number, str) else f"{number:.4g} {value['unit']}"
+    error = f"{value['uncertainty']:.1%}" if value["uncertainty"] is not None and value["determined"] else ""
+    return f"| {value['about']} | {found} | {error} | {'' if value['determined'] else 'not determined: '}{value['why']} |"
+
+
+def row_line(row: dict[str, Any]) -> str:
+    """A row that was measured."""
+    simulated = "" if row["simulated"] is None else f"{row['simulated']:,.4g}"
+    error = "" if row["error"] is None else f"{row['error']:+.1%}"
+    bound = "" if row["bound"] is None else f"{row['bound'] / row['measured']:.0%}"
+    return f"| {row['point']['label']} | {row['measured']:,.4g} | {simulated} | {error} | {bound} | {row['verdict']} |"
+
+
+if __name__ == "__main__":
+    main()
