@@ -833,6 +833,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    partial_reads: int
+    """Flash reads for the host, of one plane each, that transferred only a part of their page (`device.partial_reads`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     pause_reads: int
     """Page reads served while a program paused (write_pausing). Absent where the run does not have it. Unit: count."""
     read_commands: int

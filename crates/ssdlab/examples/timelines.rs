@@ -576,6 +576,24 @@ fn one_shot() -> Drawing {
     }
 }
 
+/// Two reads of a quarter of a page each, of two chips at once.
+fn partial_reads() -> Drawing {
+    let reads = |title, partial_reads| {
+        let mut config = drive();
+        (config.device.chips_per_channel, config.device.partial_reads) = (2, partial_reads);
+        (config.device.blocks_per_plane, config.device.overprovisioning) = (10, 0.6);
+        config.ftl.map_unit_bytes = Some(PAGE as u32 / 4);
+        let told = |simulation: &Simulation| format!("counters.partial_reads {}", simulation.ssd().counters().partial_reads);
+        Panel { host: &["x", "y"], ..plain(title, config, vec![read(0, 0, "x"), read(0, 4, "y")], told) }
+    };
+    Drawing {
+        name: "partial-reads",
+        from_us: 0,
+        to_us: 260,
+        panels: vec![reads("partial_reads = false", false), reads("partial_reads = true", true)],
+    }
+}
+
 /// A read comes while a page is programmed.
 fn suspending_for_reads() -> Drawing {
     let suspending = |title, suspend: &[SuspendedForReads], min_run_ns| {
@@ -732,6 +750,7 @@ fn queues() -> Drawing {
 fn drawings() -> Vec<Drawing> {
     vec![
         units(),
+        partial_reads(),
         write_buffer(),
         mapping_cache(),
         one_shot(),
