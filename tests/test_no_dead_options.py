@@ -365,6 +365,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.address": generated("uniform", "hot-cold", "zipf"),
     "workload.hot_share": generated(0.1, 0.2, 0.5, address="hot-cold"),
     "workload.hot_access": generated(0.0, 0.8, 1.0, address="hot-cold"),
+    "workload.hot_scattered": generated(False, True, address="hot-cold"),
     "workload.zipf_exponent": generated(0.0, 1.0, 1.5, address="zipf"),
     "workload.footprint": generated(0.1, 0.5, 1.0),
     "workload.align_kb": generated(0.5, 4.0, 8.0),

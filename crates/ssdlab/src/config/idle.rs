@@ -169,6 +169,7 @@ const RULES: &[Rule] = &[
     parameter("array.stripe_kb", AN_ARRAY, |c| c.array.level != ArrayLevel::None),
     parameter("workload.hot_share", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     parameter("workload.hot_access", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
+    switch("workload.hot_scattered", |c| c.workload.hot_scattered, HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     parameter("workload.zipf_exponent", "workload.address = \"zipf\"", |c| generated(c, |w| w.address == Address::Zipf)),
     switch(
         "workload.size_table",
@@ -246,6 +247,14 @@ mod tests {
         assert_eq!(needs(&[("gc.pipeline", "false"), ("cache.gc_aware", "false"), ("gc.suspend", "[]")], "gc.pipeline"), None);
         assert_eq!(needs(&[("cache.gc_aware", "false")], "cache.gc_aware"), None);
         assert!(needs(&[("cache.gc_aware", "true")], "cache.gc_aware").is_some());
+    }
+
+    #[test]
+    fn scattering_a_hot_part_is_idle_where_there_is_none() {
+        let scattered = ("workload.hot_scattered", "true");
+        assert_eq!(needs(&[scattered, ("workload.address", "zipf")], "workload.hot_scattered").unwrap(), HOT_COLD);
+        assert_eq!(needs(&[scattered, ("workload.address", "hot-cold")], "workload.hot_scattered"), None);
+        assert_eq!(needs(&[("workload.hot_scattered", "false")], "workload.hot_scattered"), None);
     }
 
     #[test]

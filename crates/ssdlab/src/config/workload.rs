@@ -36,12 +36,16 @@ pub struct Workload {
     pub high_priority_share: f64,
     /// Generated: distribution of addresses over the footprint.
     pub address: Address,
-    /// Generated, for `address = "hot-cold"`: share of the footprint, from its start, that is hot.
+    /// Generated, for `address = "hot-cold"`: share of the footprint that is hot: from its start, or scattered (`hot_scattered`).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_share: f64,
     /// Generated, for `address = "hot-cold"`: share of the random requests that go to the hot part.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_access: f64,
+    /// Generated, for `address = "hot-cold"`: the hot part is scattered over the footprint at random, as popular addresses are with
+    /// `address = "zipf"`, instead of lying at its start. It consists of pieces of `align_kb`, where hot requests begin; a longer request goes
+    /// on into what follows, hot or cold. Each flow has hot pieces of its own.
+    pub hot_scattered: bool,
     /// Generated, for `address = "zipf"`: the exponent.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub zipf_exponent: f64,
@@ -124,6 +128,7 @@ impl Default for Workload {
             address: Address::Uniform,
             hot_share: 0.2,
             hot_access: 0.8,
+            hot_scattered: false,
             zipf_exponent: 1.0,
             footprint: 1.0,
             align_kb: 4.0,

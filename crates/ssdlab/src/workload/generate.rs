@@ -14,7 +14,7 @@ const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
 /// The keys that a further flow may set.
-const FLOW_KEYS: [&str; 16] = [
+const FLOW_KEYS: [&str; 17] = [
     "request_kb",
     "request_size",
     "size_table",
@@ -27,6 +27,7 @@ const FLOW_KEYS: [&str; 16] = [
     "address",
     "hot_share",
     "hot_access",
+    "hot_scattered",
     "zipf_exponent",
     "footprint",
     "align_kb",
@@ -384,10 +385,11 @@ struct Addresses {
 #[derive(Clone, Debug)]
 enum AddressLaw {
     Uniform,
-    /// The first `hot` slots are accessed with probability `access`.
+    /// The first `hot` slots are accessed with probability `access`. Where they are scattered, slots then take their places.
     HotCold {
         hot: u64,
         access: f64,
+        scatter: Option<Scatter>,
     },
     Zipf(Zipf, Scatter),
 }
@@ -402,6 +404,7 @@ impl Addresses {
             Address::HotCold => AddressLaw::HotCold {
                 hot: ((slots as f64 * check.share("hot_share", config.hot_share)?).round() as u64).min(slots),
                 access: check.share("hot_access", config.hot_access)?,
+                scatter: config.hot_scattered.then(|| Scatter::new(slots, &mut scatter)),
             },
             Address::Zipf => {
                 let exponent = check.range("zipf_exponent", config.zipf_exponent, 0.0, 10.0)?;
@@ -434,11 +437,14 @@ impl Addresses {
         let rng = &mut self.random;
         let slot = match &self.law {
             AddressLaw::Uniform => rng.below(last_fitting + 1),
-            AddressLaw::HotCold { hot, access } => match *hot {
-                0 => rng.below(self.slots),
-                hot if hot == self.slots || rng.chance(*access) => rng.below(hot),
-                hot => hot + rng.below(self.slots - hot),
-            },
+            AddressLaw::HotCold { hot, access, scatter } => {
+                let slot = match *hot {
+                    0 => rng.below(self.slots),
+                    hot if hot == self.slots || rng.chance(*access) => rng.below(hot),
+                    hot => hot + rng.below(self.slots - hot),
+                };
+                scatter.as_ref().map_or(slot, |scatter| scatter.place(slot))
+            }
             AddressLaw::Zipf(zipf, scatter) => scatter.place(zipf.rank(rng) - 1),
         };
         let start = slot.min(last_fitting) * self.align;
@@ -448,9 +454,14 @@ impl Addresses {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
 
     const MB: u64 = 1 << 20;
+    /// All distributions of addresses, with `hot_scattered`.
+    const ADDRESSES: [(Address, bool); 4] =
+        [(Address::Uniform, false), (Address::HotCold, false), (Address::HotCold, true), (Address::Zipf, false)];
 
     fn take(config: &Workload, exported: u64, count: usize) -> Vec<Request> {
         let mut generator = Generator::new(config, exported, 42).unwrap();
@@ -492,9 +503,10 @@ mod tests {
 
     #[test]
     fn every_request_lies_in_the_footprint_in_whole_sectors() {
-        for address in [Address::Uniform, Address::HotCold, Address::Zipf] {
+        for (address, hot_scattered) in ADDRESSES {
             let config = Workload {
                 address,
+                hot_scattered,
                 request_kb: 100.0,
                 request_size: SizeDistribution::Exponential,
                 sequential_share: 0.5,
@@ -512,9 +524,10 @@ mod tests {
 
     #[test]
     fn large_requests_alone_begin_at_their_own_multiples() {
-        for address in [Address::Uniform, Address::HotCold, Address::Zipf] {
+        for (address, hot_scattered) in ADDRESSES {
             let config = Workload {
                 address,
+                hot_scattered,
                 request_size: SizeDistribution::Table,
                 size_table: vec![(8.0, 1.0), (64.0, 1.0), (72.0, 1.0)],
                 align_kb: 8.0,
@@ -525,7 +538,7 @@ mod tests {
             assert!(large.iter().all(|r| r.offset % (64 << 10) == 0 && r.offset + r.length <= MB), "{address:?}");
             assert!(small.iter().any(|r| r.offset % (64 << 10) != 0), "{address:?}");
             // All of their multiples, where the addresses are uniform: 15 of the 16 have room for 72 KB.
-            let starts = large.iter().map(|r| r.offset).collect::<std::collections::BTreeSet<_>>();
+            let starts = large.iter().map(|r| r.offset).collect::<BTreeSet<_>>();
             assert!(address != Address::Uniform || starts.len() == 16, "{starts:?}");
         }
         let config = Workload { align_large_kb: 64.2, ..Workload::default() };
@@ -594,10 +607,78 @@ mod tests {
         assert!((hot as f64 / 50_000.0 - 0.9).abs() < 0.01);
     }
 
+    /// A tenth of 10240 pages is hot and scattered.
+    fn scattered(hot_access: f64) -> Workload {
+        Workload { address: Address::HotCold, hot_share: 0.1, hot_access, hot_scattered: true, ..Workload::default() }
+    }
+
+    #[test]
+    fn scattered_hot_pages_are_all_over_the_footprint_and_as_many_as_configured() {
+        // 30 requests for each hot page: none is left out but with a probability of 1024 e^-30.
+        let requests = take(&scattered(1.0), 40 * MB, 30 * 1024);
+        let hot: BTreeSet<u64> = requests.iter().map(|r| r.offset).collect();
+        assert!(hot.len() == 1024 && hot.iter().all(|offset| offset % 4096 == 0), "{}", hot.len());
+        let of_tenth = |tenth: u64| requests.iter().filter(|r| r.offset / (4 * MB) == tenth).count() as f64 / requests.len() as f64;
+        let tenths: Vec<f64> = (0..10).map(of_tenth).collect();
+        // A tenth of the footprint has 102.4 hot pages, with a standard deviation of 9.1.
+        assert!(tenths.iter().all(|share| (share - 0.1).abs() < 0.03), "{tenths:?}");
+        // No pattern either: a tenth of the hot pages have a hot one behind them, 102 with a standard deviation of 10.
+        let neighbours = hot.iter().filter(|&offset| hot.contains(&(offset + 4096))).count();
+        assert!((60..145).contains(&neighbours), "{neighbours}");
+    }
+
+    #[test]
+    fn scattered_hot_pages_get_their_share_and_cold_ones_the_rest() {
+        let hot: BTreeSet<u64> = take(&scattered(1.0), 40 * MB, 30 * 1024).iter().map(|r| r.offset).collect();
+        let mixed = take(&scattered(0.9), 40 * MB, 50_000);
+        let (to_hot, to_cold): (Vec<&Request>, Vec<&Request>) = mixed.iter().partition(|r| hot.contains(&r.offset));
+        assert!((to_hot.len() as f64 / 50_000.0 - 0.9).abs() < 0.01, "{}", to_hot.len());
+        assert_eq!(to_hot.iter().map(|r| r.offset).collect::<BTreeSet<_>>(), hot);
+        for tenth in 0..10 {
+            let share = to_cold.iter().filter(|r| r.offset / (4 * MB) == tenth).count() as f64 / to_cold.len() as f64;
+            assert!((share - 0.1).abs() < 0.03, "{tenth}: {share}");
+        }
+        let to_cold_only = take(&scattered(0.0), 40 * MB, 10_000);
+        assert!(to_cold_only.iter().all(|r| !hot.contains(&r.offset)));
+    }
+
+    #[test]
+    fn scattering_the_hot_part_gives_each_address_one_place_and_shifts_no_draw() {
+        let plain = Workload { hot_scattered: false, ..scattered(0.8) };
+        let (before, after) = (take(&plain, 4 * MB, 50_000), take(&scattered(0.8), 4 * MB, 50_000));
+        let (mut places, mut taken) = (BTreeMap::new(), BTreeMap::new());
+        for (plain, scattered) in before.iter().zip(&after) {
+            assert_eq!(Request { offset: 0, ..*plain }, Request { offset: 0, ..*scattered });
+            assert_eq!(*places.entry(plain.offset).or_insert(scattered.offset), scattered.offset);
+            assert_eq!(*taken.entry(scattered.offset).or_insert(plain.offset), plain.offset);
+        }
+        assert_eq!((places.len(), taken.len()), (1024, 1024));
+        assert!(places.iter().filter(|(from, to)| from == to).count() < 10, "a page stays where it was with a probability of 1 in 1024");
+    }
+
+    #[test]
+    fn flows_and_seeds_have_hot_pages_of_their_own() {
+        let flow = serde_json::json!({ "read_share": 1.0, "hot_scattered": true });
+        let flows = vec![flow.as_object().unwrap().clone()];
+        let config = Workload { read_share: 0.0, hot_scattered: false, flows, ..scattered(1.0) };
+        let hot = |kind, requests: &[Request]| requests.iter().filter(|r| r.kind == kind).map(|r| r.offset).collect::<BTreeSet<_>>();
+        let requests = take(&config, 4 * MB, 10_000);
+        let first: BTreeSet<u64> = (0..102).map(|page| page * 4096).collect();
+        assert_eq!(hot(RequestKind::Write, &requests), first, "the first flow's hot part lies at the start");
+        let scattered_flow = hot(RequestKind::Read, &requests);
+        assert!(scattered_flow.len() == 102 && scattered_flow.intersection(&first).count() < 30, "{scattered_flow:?}");
+        let both = take(&Workload { hot_scattered: true, ..config }, 4 * MB, 10_000);
+        assert_eq!(hot(RequestKind::Read, &both), scattered_flow);
+        assert!(hot(RequestKind::Write, &both).intersection(&scattered_flow).count() < 30);
+        let mut other = Generator::new(&scattered(1.0), 4 * MB, 43).unwrap();
+        let other: BTreeSet<u64> = (0..10_000).map(|_| other.next_request().unwrap().unwrap().offset).collect();
+        assert!(other.len() == 102 && other.intersection(&hot(RequestKind::Write, &both)).count() < 30);
+    }
+
     #[test]
     fn zipf_addresses_are_skewed_and_scattered() {
         let config = Workload { address: Address::Zipf, zipf_exponent: 1.0, ..Workload::default() };
-        let mut counts = std::collections::BTreeMap::new();
+        let mut counts = BTreeMap::new();
         for request in take(&config, 4 * MB, 100_000) {
             *counts.entry(request.offset / 4096).or_insert(0u32) += 1;
         }
