@@ -136,7 +136,8 @@ def test_rows_fitted_and_predicted_are_apart_and_by_the_rule() -> None:
         if isinstance(row.point, FullSpeed) and row.point.pattern.kind == "zipf":
             assert row.point.pattern.theta < 0.8
             assert bound(row, highest) == (0.1, 0.0)
-    assert not any(isinstance(row.point, FullSpeed) and row.point.pattern.kind == "zones" for row in fitted)
+    zones = {row.point.pattern.hot_share for row in fitted if isinstance(row.point, FullSpeed) and row.point.pattern.kind == "zones"}
+    assert zones == {0.8, 0.5, 0.2}  # of 0.8, 0.6, 0.5, 0.4, 0.2 and 0.1 that are written, the others never again
 
 
 def test_a_smaller_drive_does_as_the_whole_one_does() -> None:

@@ -32,6 +32,8 @@ LITTLE = 0.001
 """Less write amplification than this is no parity."""
 IMPOSSIBLE = 20.0
 """The difference of a row that cannot be simulated."""
+CLEAR = 3.0
+"""Beyond this a difference says no more of how sure a value is: where a small step saturates the drive, response times leap."""
 BETTER = 0.97
 """A choice is changed if the sum of squares falls below this share."""
 WORTH = 2.0
@@ -174,8 +176,8 @@ class Fit:
         """What the search makes small."""
         return float(np.sum(_soft(self._differences(rows, fitted))))
 
-    def _slopes(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
-        """How the differences change with the logarithms of the parameters; all runs that this takes are done together."""
+    def _slopes(self, rows: Sequence[Measurement], fitted: Fitted, *, most: float = IMPOSSIBLE) -> Vector:
+        """How the differences, of at most so much, change with the logarithms of the parameters; all runs for it are done together."""
         here = self._candidate(fitted)
         others = {parameter.name: _moved(fitted, parameter) for parameter in PARAMETERS}
         points = list(dict.fromkeys(row.point for row in rows))
@@ -189,13 +191,13 @@ class Fit:
             width = math.log(others[parameter.name].values[parameter.name] / fitted.values[parameter.name])
             for line, row in enumerate(rows):
                 if parameter.matters_at(row.point):
-                    ends = [_difference(row, results[side, row.point]) for side in (here, there)]
+                    ends = [_difference(row, results[side, row.point], most) for side in (here, there)]
                     slopes[line, column] = (ends[1] - ends[0]) / width
         return slopes
 
     def _uncertainty(self, rows: Sequence[Measurement], fitted: Fitted) -> dict[str, float]:
         """Standard errors, from how fast the differences grow around the values found, and how large they are left."""
-        slopes = self._slopes(rows, fitted)
+        slopes = self._slopes(rows, fitted, most=CLEAR)
         left = self._differences(rows, fitted)
         free = max(1, len(rows) - len(PARAMETERS))
         variance = max(float(np.sum(_soft(left))) / free, NOISE**2)
@@ -240,10 +242,10 @@ def _is_told_by_collection(point: Point) -> bool:
     return CHOICES[-1].is_told_by(point)
 
 
-def _difference(row: Measurement, simulated: Simulated | None) -> float:
+def _difference(row: Measurement, simulated: Simulated | None, most: float = IMPOSSIBLE) -> float:
     if simulated is None or row.quantity not in simulated:
-        return IMPOSSIBLE
-    return max(-IMPOSSIBLE, min(IMPOSSIBLE, difference(row, simulated[row.quantity])))
+        return most
+    return max(-most, min(most, difference(row, simulated[row.quantity])))
 
 
 def _soft(differences: Vector) -> Vector:

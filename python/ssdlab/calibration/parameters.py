@@ -166,8 +166,10 @@ CHOICES: Sequence[Choice] = (
         {
             "greedy, apart": {"gc.victim": "greedy", "ftl.frontier": "separate"},
             "greedy, shared": {"gc.victim": "greedy", "ftl.frontier": "shared"},
-            "fifo": {"gc.victim": "fifo", "ftl.frontier": "shared"},
-            "cost-benefit": {"gc.victim": "cost-benefit", "ftl.frontier": "separate"},
+            "fifo, shared": {"gc.victim": "fifo", "ftl.frontier": "shared"},
+            "fifo, apart": {"gc.victim": "fifo", "ftl.frontier": "separate"},
+            "best of four, apart": {"gc.victim": "d-choices", "gc.choices": 4, "ftl.frontier": "separate"},
+            "cost-benefit, apart": {"gc.victim": "cost-benefit", "ftl.frontier": "separate"},
         },
         lambda point: isinstance(point, FullSpeed) and point.pattern.kind in ("zipf", "zones"),
     ),
@@ -189,6 +191,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "buffer.reads_pass": "reads_pass",
         "buffer.drain": "drain",
         "gc.victim": "collection",
+        "gc.choices": "collection",
         "ftl.frontier": "collection",
     }
 )

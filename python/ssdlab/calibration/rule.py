@@ -5,7 +5,8 @@ Fitted:
 - sequential and uniform writes at full speed with the least and the most of the drive in use;
 - every other load below saturation, from the lowest on; mean, median and 99th percentile of reads, median of writes;
 - the rate under a saturated load, and the median of its reads (it says whether reads pass writes);
-- Zipf's law with an exponent of 0.8 or more, as its rows are never gated.
+- Zipf's law with an exponent of 0.8 or more, as its rows are never gated; and of zones of which one is never written again every other
+  one, from the smallest such zone on. They say how blocks are collected.
 
 All else is predicted. A prediction has a bound (`bound`) unless it is one that is only reported: Zipf's law from 0.8 on, the 99th
 percentile of writes, what lies within a tenth of the highest rate, and means below saturation.
@@ -40,11 +41,16 @@ def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
     highest = highest_rate(measurements.rows)
     loads = sorted({offered for row in measurements.rows if (offered := _below(row, highest)) is not None})
     every_other = set(loads[::2])
+    patterns = [row.point.pattern for row in measurements.rows if isinstance(row.point, FullSpeed)]
+    frozen = sorted({pattern.hot_share for pattern in patterns if _is_frozen(pattern)}, reverse=True)[::2]
 
     def is_fitted(row: Measurement) -> bool:
         point = row.point
         if isinstance(point, FullSpeed):
-            return _is_skewed(point.pattern) or (point.pattern.kind in ("sequential", "uniform") and point.used_bytes in ends)
+            pattern = point.pattern
+            if pattern.kind in ("sequential", "uniform"):
+                return point.used_bytes in ends
+            return _is_skewed(pattern) or (_is_frozen(pattern) and pattern.hot_share in frozen)
         if point.is_saturated:
             return row.quantity in FITTED_SATURATED
         return point.offered_per_s in every_other and row.quantity in FITTED_BELOW
@@ -79,10 +85,9 @@ def bound(row: Measurement, highest: float | None) -> tuple[float, float] | None
 def _bound_full_speed(quantity: str, pattern: Pattern) -> tuple[float, float] | None:
     if _is_skewed(pattern) or pattern.kind == "sequential":
         return None
-    is_frozen = pattern.kind == "zones" and pattern.hot_access == 1
     if quantity == "write_iops":
         return (0.07 if pattern.kind == "uniform" else 0.1, 0.0)
-    if pattern.kind == "zones" and not is_frozen:
+    if pattern.kind == "zones" and not _is_frozen(pattern):
         return None
     return (0.03 if pattern.kind == "uniform" else 0.1, 0.0)
 
@@ -93,6 +98,11 @@ def _is_uniform(point: FullSpeed) -> bool:
 
 def _is_skewed(pattern: Pattern) -> bool:
     return pattern.kind == "zipf" and pattern.theta >= SKEWED_THETA
+
+
+def _is_frozen(pattern: Pattern) -> bool:
+    """Whether a part of the addresses is never written again."""
+    return pattern.kind == "zones" and pattern.hot_access == 1
 
 
 def _below(row: Measurement, highest: float | None) -> float | None:
