@@ -62,7 +62,7 @@ test-rust:
 
 # As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
 test-python: $(BUILT) browser
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 20
 
 # The same on every machine, unlike times.
 instructions: $(LOCKED) ## compare what small runs cost, in instructions, with benches/instructions.toml: UPDATE=1 writes it

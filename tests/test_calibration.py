@@ -262,3 +262,22 @@ def test_what_no_row_speaks_of_is_said_to_be_undetermined(tmp_path: Path, ssdlab
     config = ["run", "--device", str(out), "--scheme", "nvme", "--set", "device.pages_per_block=96", "--requests", "2k"]
     used = ssdlab_command(*config, "--workload", "uniform-4k-write")
     assert used.code == 0, used.err
+
+
+def test_a_drive_with_a_ceiling_of_writes_is_called_badly_fitted(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    """Random writes are as fast on a full drive as on an empty one, and far slower than sequential ones: no flash explains that."""
+    alike = {"device": "ceiling", "zipf_theta": "", "zones": "", "initial_state": "filled once", "late_drift": "1"}
+    random_writes = {"pattern": "uniform", "block_bytes": "4096", "queue_depth_total": "512", "steady_write_iops": "60000"}
+    in_order = {"pattern": "sequential", "block_bytes": "524288", "queue_depth_total": "1", "steady_write_iops": "3000"}
+    rows = [{**alike, **kind, "used_GiB": used} for kind in (random_writes, in_order) for used in ("370", "560", "740")]
+    with (tmp_path / "ceiling.csv").open("w", newline="") as text:
+        writer = csv.DictWriter(text, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    run = ssdlab_command("calibrate", "ceiling.csv", "--json", "--out", "ceiling.toml", cwd=tmp_path)
+    assert run.code == 1
+    assert "ceiling is badly fitted" in run.err
+    data = run.json()
+    assert not data["well_fitted"]
+    assert any(row["verdict"] in ("not fitted", "missed") for row in data["rows"])
+    assert (tmp_path / "ceiling.toml").is_file()  # all the same, for who wants to look

@@ -28,6 +28,10 @@ LONGEST = 8
 """Steps of a search at most."""
 PRIOR = 1.5
 """How far, as a logarithm, a value may be from where it began, if no row speaks of it: a factor of about four."""
+MUCH = 1.5
+"""A drive that is so many times larger or smaller than the one to begin with gets more or fewer dies."""
+SHORTEST = 8
+"""Programs of a block at least."""
 LITTLE = 0.001
 """Less write amplification than this is no parity."""
 IMPOSSIBLE = 20.0
@@ -228,14 +232,20 @@ class Fit:
 
 
 def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Candidate]:
-    """The drive with as many times the chips as times more than it exports is in use, so that dies are about as large."""
+    """The drive with as many dies as what is in use asks for, so that dies are about as large; of a very small one with shorter blocks."""
     tree = base.tree()
-    exported = flash_bytes(tree) * (1 - tree["device"]["overprovisioning"])
-    times = round(used_bytes / exported)
-    if times < 2:
-        return {}, base
-    chips = {"device.chips_per_channel": tree["device"]["chips_per_channel"] * times}
-    return chips, base.but(chips)
+    device = tree["device"]
+    times = used_bytes / (flash_bytes(tree) * (1 - device["overprovisioning"]))
+    other: dict[str, int] = {}
+    if times >= MUCH:
+        other["device.chips_per_channel"] = device["chips_per_channel"] * round(times)
+    elif 0 < times < 1 / MUCH:
+        other["device.channels"] = channels = max(1, round(device["channels"] * times))
+        left = times * device["channels"] / channels
+        if left < 1 / MUCH:
+            together = device["pages_per_program"]
+            other["device.pages_per_block"] = max(SHORTEST, round(device["pages_per_block"] * left / together)) * together
+    return other, base.but(other)
 
 
 def _is_told_by_collection(point: Point) -> bool:
