@@ -204,7 +204,7 @@ def test_a_known_drive_is_found_again(seed: int) -> None:
     fit = Fit(fitted_rows(found), base, runs, lambda _, __: None)
     fitted = fit.run()
     results = dict(zip(POINTS, fit.simulated(fitted, POINTS), strict=True))
-    calibration = calibration_of(found, base, 1, fitted, results, runs.done)
+    calibration = calibration_of(found, base, 1, fitted, fit.settings(fitted), results, runs.done)
     print(f"seed {seed}: {runs.done} runs, {calibration.misfit}")
     far = []
     for value in calibration.values:

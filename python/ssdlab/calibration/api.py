@@ -65,7 +65,7 @@ def calibrate(
     fitted = fit.run()
     points = list(dict.fromkeys(row.point for row in found.rows))
     results = dict(zip(points, fit.simulated(fitted, points), strict=True))
-    return calibration_of(found, candidate, runs.seed, fitted, results, runs.done)
+    return calibration_of(found, candidate, runs.seed, fitted, fit.settings(fitted), results, runs.done)
 
 
 def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:

@@ -30,8 +30,8 @@ PRIOR = 1.5
 """How far, as a logarithm, a value may be from where it began, if no row speaks of it: a factor of about four."""
 MUCH = 1.5
 """A drive that is so many times larger or smaller than the one to begin with gets more or fewer dies."""
-SHORTEST = 8
-"""Programs of a block at least."""
+SHORTEST = 32
+"""Programs of a block at least, so that stripes with parity fit."""
 LITTLE = 0.001
 """Less write amplification than this is no parity."""
 IMPOSSIBLE = 20.0
@@ -89,7 +89,8 @@ class Fit:
         self._rows = rows
         self._told = told
         self._runs = runs
-        self._chips, self._base = _as_large_as(max((row.point.used_bytes for row in rows), default=0), base)
+        self._used = max((row.point.used_bytes for row in rows), default=0)
+        self._chips, self._base = _as_large_as(self._used, base)
         self._tree = self._base.tree()
 
     def run(self) -> Fitted:
@@ -108,6 +109,10 @@ class Fit:
         fitted = self._choose(collection, fitted, 0.75)
         return self._search(plain, fitted, 0.75, 0.95, certain=True)
 
+    def settings(self, fitted: Fitted) -> dict[str, Any]:
+        """What was found, as configuration keys."""
+        return fitted.settings(self._tree)
+
     def simulated(self, fitted: Fitted, points: Sequence[Point]) -> list[Simulated | None]:
         """What the drive does at some points."""
         candidate = self._candidate(fitted)
@@ -116,10 +121,10 @@ class Fit:
     def _start(self) -> dict[str, float]:
         """Where the search begins: the drive it begins with, with as much flash as what is used asks for."""
         values = {parameter.name: parameter.start(self._tree) for parameter in PARAMETERS}
-        used = max(row.point.used_bytes for row in self._rows) / 1e9
         exported = values["capacity_gb"] * (1 - self._tree["device"]["overprovisioning"])
-        values["capacity_gb"] *= used / exported
-        return {parameter.name: min(max(values[parameter.name], parameter.low), parameter.high) for parameter in PARAMETERS}
+        values["capacity_gb"] *= self._used / 1e9 / exported
+        ends = {parameter.name: parameter.ends(self._used) for parameter in PARAMETERS}
+        return {name: min(max(value, ends[name][0]), ends[name][1]) for name, value in values.items()}
 
     def _parity(self) -> dict[str, int]:
         """Sequential writes cause no collection: what they write more than the host does is parity."""
@@ -151,7 +156,7 @@ class Fit:
         # Imported here because it takes longer than many a command.
         from scipy.optimize import least_squares  # noqa: PLC0415
 
-        low, high = (np.log([getattr(parameter, name) for parameter in PARAMETERS]) for name in ("low", "high"))
+        low, high = np.log([parameter.ends(self._used) for parameter in PARAMETERS]).T
         first = np.clip(np.log([start.values[parameter.name] for parameter in PARAMETERS]), low, high)
         steps = 0
 
@@ -183,7 +188,7 @@ class Fit:
     def _slopes(self, rows: Sequence[Measurement], fitted: Fitted, *, most: float = IMPOSSIBLE) -> Vector:
         """How the differences, of at most so much, change with the logarithms of the parameters; all runs for it are done together."""
         here = self._candidate(fitted)
-        others = {parameter.name: _moved(fitted, parameter) for parameter in PARAMETERS}
+        others = {parameter.name: _moved(fitted, parameter, parameter.ends(self._used)[1]) for parameter in PARAMETERS}
         points = list(dict.fromkeys(row.point for row in rows))
         wanted = [(here, point) for point in points]
         for parameter in PARAMETERS:
@@ -268,8 +273,8 @@ def _with(fitted: Fitted, logarithms: Vector) -> Fitted:
     return replace(fitted, values={parameter.name: float(np.exp(value)) for parameter, value in zip(PARAMETERS, logarithms, strict=True)})
 
 
-def _moved(fitted: Fitted, parameter: Parameter) -> Fitted:
+def _moved(fitted: Fitted, parameter: Parameter, high: float) -> Fitted:
     """A step away in one parameter, to where there is room."""
     value = fitted.values[parameter.name]
-    by = STEP if value * math.exp(STEP) <= parameter.high else -STEP
+    by = STEP if value * math.exp(STEP) <= high else -STEP
     return replace(fitted, values={**fitted.values, parameter.name: value * math.exp(by)})

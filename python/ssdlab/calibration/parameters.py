@@ -30,6 +30,7 @@ Tree = Mapping[str, Any]
 Values = Mapping[str, float]
 """Values of parameters by name."""
 Speaks = Literal["full speed", "saturated", "below saturation"]
+CAPACITY = "capacity_gb"
 ALL: frozenset[Speaks] = frozenset({"full speed", "saturated", "below saturation"})
 EVERY: frozenset[QuantityName] = frozenset()
 FULL: frozenset[Speaks] = frozenset({"full speed", "saturated"})
@@ -44,8 +45,8 @@ class Parameter:
         name: what it is called in results.
         about: what it is.
         unit: its unit.
-        low: the least that is tried.
-        high: the most that is tried.
+        low: the least that is tried; of the capacity in units of what is in use.
+        high: the most that is tried, likewise.
         start: where the search begins, by the drive that it begins with.
         settings: the configuration keys that it sets, from the values of all.
         rows: at which operating points it matters.
@@ -61,6 +62,11 @@ class Parameter:
     settings: Callable[[Values, Tree], Mapping[str, Any]]
     rows: frozenset[Speaks]
     quantities: frozenset[QuantityName] = EVERY
+
+    def ends(self, used_bytes: int) -> tuple[float, float]:
+        """The least and the most that is tried for a drive of which so much is in use."""
+        unit = used_bytes / 1e9 if self.name == CAPACITY else 1.0
+        return self.low * unit, self.high * unit
 
     def matters_at(self, point: Point) -> bool:
         """Whether what is measured at a point depends on it."""
@@ -131,11 +137,11 @@ def _key(
 
 PARAMETERS: Sequence[Parameter] = (
     Parameter(
-        "capacity_gb",
+        CAPACITY,
         "Flash of the drive, with what it keeps as spare",
         "GB",
-        low=0.1,
-        high=64_000.0,
+        low=1.02,
+        high=4.0,
         start=lambda tree: flash_bytes(tree) / 1e9,
         settings=_blocks,
         rows=FULL,

@@ -172,6 +172,7 @@ def calibration_of(
     base: Candidate,
     seed: int,
     fitted: Fitted,
+    settings: Mapping[str, Any],
     results: Mapping[Point, Simulated | None],
     runs: int,
 ) -> Calibration:
@@ -182,11 +183,11 @@ def calibration_of(
         base: the drive that the search began with.
         seed: of all runs.
         fitted: what it found.
+        settings: the same as configuration keys.
         results: what the drive found does at each operating point.
         runs: how many runs it took.
     """
-    tree = base.tree()
-    settings = fitted.settings(tree)
+    used_bytes = max(row.point.used_bytes for row in measurements.rows)
     those = set(fitted_rows(measurements))
     highest = highest_rate(measurements.rows)
     rows = []
@@ -201,21 +202,22 @@ def calibration_of(
         base=base.device,
         scheme=base.scheme,
         seed=seed,
-        values=tuple(_values(fitted)),
+        values=tuple(_values(fitted, used_bytes)),
         rows=tuple(rows),
         left_out=measurements.left_out,
         runs=runs,
-        exported_bytes=max(row.point.used_bytes for row in measurements.rows),
+        exported_bytes=used_bytes,
         flash_bytes=flash_bytes(base.but(settings).tree()),
         settings=settings,
     )
 
 
-def _values(fitted: Fitted) -> list[Value]:
+def _values(fitted: Fitted, used_bytes: int) -> list[Value]:
     values = []
     for parameter in PARAMETERS:
-        value, error = fitted.values[parameter.name], fitted.uncertainty.get(parameter.name, float("inf"))
-        edge = value <= parameter.low * 1.01 or value >= parameter.high / 1.01
+        value, error = fitted.values[parameter.name], fitted.uncertainty[parameter.name]
+        low, high = parameter.ends(used_bytes)
+        edge = value <= low * 1.01 or value >= high / 1.01
         why = "at the end of its range" if edge else "searched for" if error <= UNDETERMINED else "the rows hardly change with it"
         values.append(Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= UNDETERMINED, why))
     for key, number in fitted.read_off.items():
