@@ -193,7 +193,6 @@ def devices(draw: st.DrawFn, crowded: bool) -> tuple[dict[str, Any], str]:
         "multiplane": pools_by == "plane" and draw(st.booleans()),
         "multiplane_aligned": draw(st.booleans()),
         "multiplane_aligned_reads": draw(st.booleans()),
-        "partial_reads": draw(st.booleans()),
         "die_interleave": draw(st.booleans()),
         "cache_register": draw(st.booleans()),
     }
