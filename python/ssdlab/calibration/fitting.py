@@ -106,8 +106,8 @@ class Fit:
         fitted = self._choose(passing, fitted, 0.02)
         fitted = self._with_buffer(self._search(plain, fitted, 0.05, 0.4))
         fitted = self._choose(draining, fitted, 0.42, search=0.55)
-        fitted = self._choose(collection, fitted, 0.75)
-        return self._search(plain, fitted, 0.75, 0.95, certain=True)
+        fitted = self._choose_collection(collection, fitted, 0.57)
+        return self._search(plain, fitted, 0.65, 0.95, certain=True)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
         """What was found, as configuration keys."""
@@ -229,6 +229,41 @@ class Fit:
                 other = self._search(plain, other, share, search)
             judged = plain if search is not None else rows
             found[name] = (self._loss(judged, other), other)
+        return self._taken(choice, fitted, found)
+
+    def _choose_collection(self, choice: Choice, fitted: Fitted, share: float) -> Fitted:
+        """Takes the way of collection whose skewed writes are as much faster or slower than its uniform ones as was measured.
+
+        Absolute rates would not do: they also depend on the capacity, which was fitted with another way of collection.
+        """
+        rows = [row for row in self._rows if choice.is_told_by(row.point)]
+        if not rows:
+            return fitted
+        self._told(choice.about.lower(), share)
+        found: dict[str, tuple[float, Fitted]] = {}
+        for name in choice.alternatives:
+            other = replace(fitted, choices={**fitted.choices, choice.name: name})
+            found[name] = (float(np.sum(_soft(self._relative_differences(rows, other)))), other)
+        return self._taken(choice, fitted, found)
+
+    def _relative_differences(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
+        """Differences as if uniform writes were simulated as measured."""
+        uniform = {(row.point.used_bytes, row.quantity): row for row in self._rows if _is_uniform(row.point)}
+        beside = [uniform.get((row.point.used_bytes, row.quantity)) for row in rows]
+        points = [*(row.point for row in rows), *(row.point for row in beside if row is not None)]
+        results = dict(zip(points, self.simulated(fitted, points), strict=True))
+        differences = []
+        for row, other in zip(rows, beside, strict=True):
+            simulated, reference = results[row.point], None if other is None else results[other.point]
+            if simulated is None or other is None or reference is None:
+                differences.append(_difference(row, simulated))
+            else:
+                differences.append(difference(row, simulated[row.quantity] * other.value / reference[row.quantity]))
+        return np.array(differences)
+
+    def _taken(self, choice: Choice, fitted: Fitted, found: Mapping[str, tuple[float, Fitted]]) -> Fitted:
+        """The best alternative, if it is clearly better than the one there was."""
+        taken = fitted.choices[choice.name]
         best = min(found, key=lambda name: found[name][0])
         if found[best][0] < BETTER * found[taken][0]:
             taken = best
@@ -251,6 +286,10 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
             together = device["pages_per_program"]
             other["device.pages_per_block"] = max(SHORTEST, round(device["pages_per_block"] * left / together)) * together
     return other, base.but(other)
+
+
+def _is_uniform(point: Point) -> bool:
+    return isinstance(point, FullSpeed) and point.pattern.kind == "uniform"
 
 
 def _is_told_by_collection(point: Point) -> bool:
