@@ -41,7 +41,7 @@ QUANTITIES = {
 }
 HEAD = """# Calibrated drives
 
-Four drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
+Drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
 in `measurements/ssd-iq`. This page has every row: measured, simulated, and how far apart they are.
 [Calibration](calibration.md) says what is fitted to which rows and what the bounds are. Each drive
 is a device preset; use it with the scheme `nvme`. `tools/calibrated_drives.py` writes this page.
@@ -104,12 +104,17 @@ def value_line(value: dict[str, Any]) -> str:
     return f"| {value['about']} | {found} | {error} | {'' if value['determined'] else 'not determined: '}{value['why']} |"
 
 
+def figures(number: float) -> str:
+    """Four of them, and no power of ten."""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+
+
 def row_line(row: dict[str, Any]) -> str:
     """A row that was measured."""
-    simulated = "" if row["simulated"] is None else f"{row['simulated']:,.4g}"
+    simulated = "" if row["simulated"] is None else figures(row["simulated"])
     error = "" if row["error"] is None else f"{row['error']:+.1%}"
     bound = "" if row["bound"] is None else f"{row['bound'] / row['measured']:.0%}"
-    return f"| {row['point']['label']} | {row['measured']:,.4g} | {simulated} | {error} | {bound} | {row['verdict']} |"
+    return f"| {row['point']['label']} | {figures(row['measured'])} | {simulated} | {error} | {bound} | {row['verdict']} |"
 
 
 if __name__ == "__main__":

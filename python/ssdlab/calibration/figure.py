@@ -35,7 +35,7 @@ def drawn(drive: str, rows: Sequence[Compared]) -> tuple[str, bytes]:
         for panel, (quantity, title) in zip(panels, UNDER_LOAD, strict=False):
             _under_load(panel, rows, quantity, title)
         _full_speed(panels[4], rows, "write_amplification", "Write amplification")
-        _full_speed(panels[5], rows, "write_iops", "Writes of 4 KiB at full speed, 1/s")
+        _full_speed(panels[5], rows, "write_iops", "Writes at full speed, thousand/s", 1e-3)
         handles = {label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
         sheet.suptitle(f"{drive}: measured and simulated")
         sheet.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles) or 1)
@@ -47,25 +47,26 @@ def _under_load(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, t
     those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, Probe)]
     highest = max((row.row.value for row in rows if row.row.quantity == "iops"), default=0.0)
     at = [(_offered(row) or highest) / 1e3 for row in those]
-    _both(panel, at, those)
+    _both(panel, at, those, 1.0)
     panel.set(title=title, xlabel="thousand requests/s", yscale="log")
 
 
-def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str) -> None:
+def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str, unit: float = 1.0) -> None:
     """A place for each operating point, uniform writes by what is in use first."""
     those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, FullSpeed)]
     those = [row for row in those if row.row.point.request_bytes == 4096] or those
-    _both(panel, list(range(len(those))), those)
+    _both(panel, list(range(len(those))), those, unit)
     panel.set(title=title, ylim=(0, None))
     panel.set_xticks(range(len(those)), [_short(row) for row in those], rotation=90, fontsize=6)
 
 
-def _both(panel: Axes, at: Sequence[float], rows: Sequence[Compared]) -> None:
-    panel.plot(at, [row.row.value for row in rows], "_", color=MEASURED, markersize=9, label="measured")
+def _both(panel: Axes, at: Sequence[float], rows: Sequence[Compared], unit: float) -> None:
+    """What was measured and what was simulated; a panel without rows is left out."""
+    panel.set_visible(bool(rows))
+    panel.plot(at, [row.row.value * unit for row in rows], "_", color=MEASURED, markersize=9, label="measured")
     for is_fitted, colour, label, mark in ((True, FITTED, "simulated, fitted", "o"), (False, PREDICTED, "simulated, predicted", "D")):
-        those = [
-            (place, row.simulated) for place, row in zip(at, rows, strict=True) if row.is_fitted == is_fitted and row.simulated is not None
-        ]
+        alike = [(place, row.simulated) for place, row in zip(at, rows, strict=True) if row.is_fitted == is_fitted]
+        those = [(place, value * unit) for place, value in alike if value is not None]
         if those:
             panel.plot(*zip(*those, strict=True), mark, color=colour, markersize=4, fillstyle="none", label=label)
 

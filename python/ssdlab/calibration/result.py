@@ -227,7 +227,7 @@ def _values(fitted: Fitted, used_bytes: int) -> list[Value]:
         losses = fitted.losses.get(choice.name)
         nearest = min(losses.values()) if losses else None
         is_told = nearest is not None and nearest >= PLAIN
-        why = "no row tells" if nearest is None else f"the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
+        why = "no row tells" if nearest is None else f"tried: the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
         values.append(Value(choice.name, choice.about, fitted.choices[choice.name], "", None, is_told, why))
     return values
 
