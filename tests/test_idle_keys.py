@@ -95,9 +95,16 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device: str) -> None:
-    of_today = device.startswith("nvme-")
+    spreads = device.endswith(("-like", "-superpage-2023"))
+    of_today = device.startswith("nvme-") or spreads
     small = {"device.pages_per_block": 192} if of_today else {"device.blocks_per_plane": 64}
+    if spreads:
+        small |= {"device.channels": 2}
     for scheme in SCHEMES:
+        if spreads and scheme in ("gcar-bplru", "gcar-fab"):
+            with pytest.raises(ssdlab.ConfigError, match="the pages of a group have no chip in common"):
+                ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
+            continue
         if of_today and scheme == "msr":
             with pytest.raises(ssdlab.ConfigError, match="takes one step of one page move at a time"):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)

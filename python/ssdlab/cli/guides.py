@@ -58,6 +58,14 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
                 "ssdlab queueing --trace trace.csv --priority rwp --show simulation",
             )
         ),
+        "calibrate": Guide(
+            (
+                "ssdlab calibrate mine.json --out mine.toml",
+                "ssdlab calibrate measurements/ssd-iq --drive pe8110 --out pe8110.toml",
+                "ssdlab calibrate --print-jobs > drive.fio",
+            ),
+            "Give it measurements of a drive (tables or what fio printed), or --print-jobs for the job file that measures one.",
+        ),
         "list": Guide(("ssdlab list schemes", "ssdlab list policies")),
         "show": Guide(("ssdlab show device demo-4g", "ssdlab show scheme pgc")),
         "schema": Guide(("ssdlab schema",)),

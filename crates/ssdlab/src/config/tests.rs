@@ -364,10 +364,10 @@ fn config_unknown_presets_name_the_nearest() {
     let device = |name: &str| Layers { device: Some(name.into()), ..Layers::default() };
     assert_eq!(
         messages(&device("lee2014")),
-        "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are ae2022, bux2011, demo-4g, elyasi2017, lee2013, nvme-4g, \
-         nvme-qlc-2023, nvme-tlc-2023, wu2017; a file is given by a path ending in .toml"
+        "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are 7450-max-like, ae2022, bux2011, demo-4g, elyasi2017, lee2013, \
+         nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-superpage-2023, pe8110-like, wu2017; a file is given by a path ending in .toml"
     );
-    assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are ae2022, "));
+    assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are 7450-max-like, ae2022, "));
     assert!(matches!(device("no/such.toml").build(), Err(Error::Io { .. })));
 }
 
@@ -393,7 +393,8 @@ fn config_presets_set_only_what_is_theirs() {
     );
 }
 
-/// One combination is refused: collection that advances step by step with requests, on drives whose programs have several pages.
+/// Two combinations are refused: collection that advances step by step with requests, on drives whose programs have several pages; and
+/// caches by groups of pages that mind collection, on drives that write to the die that is free.
 #[test]
 fn config_every_combination_of_presets_loads() {
     let names = |kind| presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect::<Vec<_>>();
@@ -406,8 +407,17 @@ fn config_every_combination_of_presets_loads() {
                     workload: workload.clone(),
                     ..Layers::default()
                 };
-                if device.as_ref().is_some_and(|name| name.starts_with("nvme-")) && scheme.as_deref() == Some("msr") {
-                    assert!(messages(&layers).starts_with("gc.advance = \"with-requests\": takes one step"));
+                let is = |ends: &str| device.as_ref().is_some_and(|name| name.ends_with(ends));
+                let spreads = is("-like") || is("-superpage-2023");
+                let refused = match scheme.as_deref() {
+                    Some("msr") if spreads || device.as_ref().is_some_and(|name| name.starts_with("nvme-")) => {
+                        Some("gc.advance = \"with-requests\": takes one step")
+                    }
+                    Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
+                    _ => None,
+                };
+                if let Some(words) = refused {
+                    assert!(messages(&layers).starts_with(words), "{layers:?}");
                     continue;
                 }
                 let config = layers.build().unwrap_or_else(|error| panic!("{layers:?}: {error}"));
