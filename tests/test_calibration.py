@@ -20,7 +20,7 @@ from ssdlab.calibration.fitting import Fit, Fitted
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Probe
 from ssdlab.calibration.parameters import CHOICES, PARAMETERS, settings_of
 from ssdlab.calibration.preset import preset_text
-from ssdlab.calibration.result import calibration_of
+from ssdlab.calibration.result import calibration_of, written
 from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
 from ssdlab.calibration.runs import Candidate, Runs, flash_bytes
 
@@ -247,14 +247,24 @@ def few_rows(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_measurements_are_never_written_over(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    """Neither the `mine.json` that fio wrote for hours when the preset is to be `mine.toml`, nor what stands where a result would."""
+    assert tmp_path / "mine.json" not in written(tmp_path / "mine.toml")
+    table = tmp_path / "mine.svg"
+    table.write_text("measurements")
+    message = ssdlab_command("calibrate", "mine.svg", "--out", "mine.toml").failed(2)
+    assert "mine.svg is what the run reads" in message
+    assert table.read_text() == "measurements"
+
+
 def test_what_no_row_speaks_of_is_said_to_be_undetermined(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     out = tmp_path / "mine.toml"
     run = ssdlab_command("calibrate", str(few_rows(tmp_path)), "--out", str(out), "--json")
     data = run.json()
     assert {value["name"] for value in data["values"] if not value["determined"]} >= {"read_us", "min_run_us", "lost_us", "suspend_us"}
     assert all(value["why"] == "no row tells" for value in data["values"] if value["name"] in ("reads_pass", "drain", "collection"))
-    assert sorted(path.name for path in tmp_path.glob("mine.*")) == ["mine.json", "mine.png", "mine.svg", "mine.toml"]
-    assert json.loads((tmp_path / "mine.json").read_text()) == data
+    assert sorted(path.name for path in tmp_path.glob("mine.*")) == ["mine.png", "mine.rows.json", "mine.svg", "mine.toml"]
+    assert json.loads((tmp_path / "mine.rows.json").read_text()) == data
     again = calibrate(tmp_path, seed=1, jobs=1)
     assert again.to_dict() == data
     assert measurements_of([tmp_path], None).drive == "pe8110"

@@ -62,15 +62,16 @@ def main() -> None:
 
 def rows_of(name: str) -> Path:
     """Where the rows of a drive are."""
-    return FOLDER / f"{PRESETS[name]}.json"
+    return FOLDER / f"{PRESETS[name]}.rows.json"
 
 
 def save(name: str, result: Calibration) -> None:
     """Writes what came of a drive."""
     FOLDER.mkdir(exist_ok=True)
-    result.save(rows_of(name).with_suffix(".toml"))  # the preset beside its rows is written where presets are
-    for ending in (".toml", ".png"):
-        rows_of(name).with_suffix(ending).unlink()
+    place = FOLDER / f"{PRESETS[name]}.toml"
+    result.save(place)
+    for ending in (".toml", ".png"):  # presets have a folder of their own, and the page shows the SVG
+        place.with_suffix(ending).unlink()
     preset = result.preset().replace(f"measured of {name}", f"measured of the {DRIVES[name]}")
     (ROOT / "presets" / "devices" / f"{PRESETS[name]}.toml").write_text(preset, encoding="utf-8")
 

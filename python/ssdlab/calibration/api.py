@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 from ssdlab.calibration import csv_tables, fio
@@ -57,6 +58,8 @@ def calibrate(
     found = measurements_of([Path(path("measurements", place)) for place in places], None if drive is None else text("drive", drive))
     candidate = Candidate(text("base", base), text("scheme", scheme))
     candidate.tree()  # what is wrong with these is said before the first run
+    if find_spec("scipy") is None:
+        raise UsageError("calibration needs SciPy: pip install 'ssdlab[calibrate]'")
     runs = Runs(seed=whole("seed", seed), workers=None if jobs is None else whole("jobs", jobs, least=1))
     rows = fitted_rows(found)
     if not rows:

@@ -18,7 +18,7 @@ from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
 from ssdlab.calibration.runs import Candidate, Simulated, flash_bytes
 from ssdlab.json_text import json_text
 
-__all__ = ["Calibration", "Value", "calibration_of"]
+__all__ = ["Calibration", "Value", "calibration_of", "written"]
 
 UNDETERMINED = 0.3
 """A value that may as well be so much larger or smaller has not been determined."""
@@ -113,7 +113,7 @@ class Calibration:
         )
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Writes the preset to a file that ends with `.toml`; beside it all rows (`.json`) and the figure (`.svg`, `.png`).
+        """Writes the preset to a file that ends with `.toml`; beside it all rows (`.rows.json`) and the figure (`.svg`, `.png`).
 
         Raises:
             FileError: a file cannot be written.
@@ -121,11 +121,10 @@ class Calibration:
         # Imported here because matplotlib takes longer than many a command.
         from ssdlab.calibration.figure import drawn  # noqa: PLC0415
 
-        place = Path(file)
         svg, png = drawn(self.drive, self.rows)
-        contents: dict[str, str | bytes] = {".json": json_text(self.to_dict()) + "\n", ".svg": svg, ".png": png, ".toml": self.preset()}
-        for ending, content in contents.items():
-            _core.write_file(place.with_suffix(ending), content)
+        contents: tuple[str | bytes, ...] = (json_text(self.to_dict()) + "\n", svg, png, self.preset())
+        for place, content in zip(written(Path(file)), contents, strict=True):
+            _core.write_file(place, content)
 
     def preset(self) -> str:
         """A device preset in TOML, with how sure each value is."""
@@ -165,6 +164,11 @@ class Calibration:
             "rows": [row.to_dict() for row in self.rows],
             "left_out": dict(self.left_out),
         }
+
+
+def written(preset: Path) -> list[Path]:
+    """The files that `save` writes: rows, figure twice, preset. fio's `mine.json` is not among those for `mine.toml`."""
+    return [preset.with_suffix(ending) for ending in (".rows.json", ".svg", ".png", ".toml")]
 
 
 def calibration_of(

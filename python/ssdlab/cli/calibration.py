@@ -10,8 +10,10 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
+from ssdlab.batch import check_apart
 from ssdlab.cli.output import complain, print_json, print_tables
 from ssdlab.errors import UsageError
+from ssdlab.folders import make_folder
 from ssdlab.plans import DEFAULT_SEED
 from ssdlab.progress import ShareProgress
 
@@ -29,7 +31,8 @@ def calibrate(
     base: Annotated[str | None, typer.Option(help="Device preset to begin with.", metavar="NAME")] = None,
     scheme: Annotated[str | None, typer.Option(help="Scheme preset(s) that the drive works by.", metavar="NAME[+NAME...]")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the preset here; all rows (.json) and a figure (.svg, .png) beside it.", metavar="FILE.toml")
+        Path | None,
+        typer.Option(help="Write the preset here; all rows (.rows.json) and a figure (.svg, .png) beside it.", metavar="FILE.toml"),
     ] = None,
     print_jobs: Annotated[bool, typer.Option("--print-jobs", help="Print the job file for fio that measures a drive.")] = False,
     seed: o.Seed = DEFAULT_SEED,
@@ -49,6 +52,11 @@ def calibrate(
         raise UsageError(f"--out {out}: expected a name that ends with .toml")
     # Imported here because NumPy and SciPy take longer than many a command.
     from ssdlab.calibration import api  # noqa: PLC0415
+    from ssdlab.calibration.result import written  # noqa: PLC0415
+
+    if out is not None:  # before minutes of work
+        check_apart(measurements, written(out))
+        make_folder(out.parent)
 
     with ShareProgress("calibrating", quiet=quiet) as progress:
         result = api.calibrate(
