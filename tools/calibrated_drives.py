@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import calibrate
+from ssdlab.calibration.measurements import QUANTITIES
 from ssdlab.calibration.result import Calibration
 
 ROOT = Path(__file__).parent.parent
@@ -28,17 +29,6 @@ DRIVES = {
     "pe8110": "SK Hynix PE8110 960 GB",
 }
 PRESETS = {name: f"{name.removesuffix('-b')}-like" for name in DRIVES}
-QUANTITIES = {
-    "write_amplification": "write amplification",
-    "write_iops": "writes a second at full speed",
-    "iops": "requests a second of probe and load",
-    "read_mean_us": "reads, mean, us",
-    "read_p50_us": "reads, median, us",
-    "read_p99_us": "reads, 99th percentile, us",
-    "write_p50_us": "writes, median, us",
-    "write_p99_us": "writes, 99th percentile, us",
-    "load_write_mean_us": "writes of the load, mean, us",
-}
 HEAD = """# Calibrated drives
 
 Drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
@@ -90,10 +80,13 @@ def section(name: str) -> str:
         "| value | found | standard error | how |\n|---|---|---|---|",
         *(value_line(value) for value in data["values"]),
     ]
-    for quantity, title in QUANTITIES.items():
+    for quantity, (about, unit, *_) in QUANTITIES.items():
         rows = [row for row in data["rows"] if row["quantity"] == quantity]
         if rows:
-            lines += [f"\n| {title}: at | measured | simulated | error | bound | |\n|---|---|---|---|---|---|", *map(row_line, rows)]
+            lines += [
+                f"\n| {about}{f', {unit}' if unit else ''}: at | measured | simulated | error | bound | |\n|---|---|---|---|---|---|",
+                *map(row_line, rows),
+            ]
     return "\n".join(lines) + "\n"
 
 

@@ -43,16 +43,10 @@ def remark(line: str) -> None:
             print(f"note: {line}", file=sys.stderr)
 
 
-class _Bars(ABC):
-    """Bars that runs move. `callback` is `None` where nobody would see them."""
+class _Shown(ABC):
+    """What is drawn while a context lasts; nothing where nobody would see it."""
 
-    def __init__(self, *, quiet: bool, transient: bool = False) -> None:
-        self._progress = None if quiet or not sys.stderr.isatty() else _bars(transient=transient)
-
-    @property
-    def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
-        """What the runs call."""
-        return self._update if self._progress is not None else None
+    _progress: Progress | None
 
     def __enter__(self) -> Self:
         if self._progress is not None:
@@ -66,7 +60,19 @@ class _Bars(ABC):
 
     @abstractmethod
     def _begin(self, progress: Progress) -> None:
-        """Adds the bars."""
+        """Adds what is drawn."""
+
+
+class _Bars(_Shown):
+    """Bars that runs move. `callback` is `None` where nobody would see them."""
+
+    def __init__(self, *, quiet: bool, transient: bool = False) -> None:
+        self._progress = None if quiet or not sys.stderr.isatty() else _bars(transient=transient)
+
+    @property
+    def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
+        """What the runs call."""
+        return self._update if self._progress is not None else None
 
     @abstractmethod
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
@@ -125,7 +131,7 @@ class TotalProgress(_Bars):
         self._progress.update(self._progress.tasks[0].id, completed=sum(map(_share, states)), rate=f"{done} of {self._runs} runs")
 
 
-class ShareProgress:
+class ShareProgress(_Shown):
     """A context manager: one bar for work of which only the share that is done is known, with what is being done."""
 
     def __init__(self, label: str, *, quiet: bool) -> None:
@@ -137,15 +143,8 @@ class ShareProgress:
         """What is to be called; `None` where nobody would see it."""
         return self._update if self._progress is not None else None
 
-    def __enter__(self) -> Self:
-        if self._progress is not None:
-            self._progress.add_task(self._label, total=1.0, phase="", rate="")
-            self._progress.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+    def _begin(self, progress: Progress) -> None:
+        progress.add_task(self._label, total=1.0, phase="", rate="")
 
     def _update(self, doing: str, share: float) -> None:
         assert self._progress is not None
@@ -174,7 +173,7 @@ class ReadProgress(_Bars):
         self._progress.update(self._progress.tasks[0].id, completed=read, rate=rate)
 
 
-class CountProgress:
+class CountProgress(_Shown):
     """A context manager: a line with what is being done and how many of something there are so far."""
 
     def __init__(self, unit: str, *, quiet: bool) -> None:
@@ -187,15 +186,8 @@ class CountProgress:
         """What is to be called; `None` where nobody would see it."""
         return self._update if self._progress is not None else None
 
-    def __enter__(self) -> Self:
-        if self._progress is not None:
-            self._progress.add_task("")
-            self._progress.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+    def _begin(self, progress: Progress) -> None:
+        progress.add_task("")
 
     def _update(self, doing: str, count: int) -> None:
         assert self._progress is not None

@@ -53,6 +53,7 @@ class Compared:
         return {
             "point": _point(row.point),
             "quantity": row.quantity,
+            "about": QUANTITIES[row.quantity].about,
             "unit": QUANTITIES[row.quantity].unit,
             "measured": row.value,
             "repeats": row.repeats,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Point
-from ssdlab.calibration.parameters import CHOICES, PARAMETERS, Choice, Parameter, settings_of, speaks
+from ssdlab.calibration.parameters import CHOICES, COLLECTION, DRAINING, PARAMETERS, PASSING, Choice, Parameter, settings_of, speaks
 from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
 
 __all__ = ["Fit", "Fitted", "difference"]
@@ -28,6 +28,8 @@ LONGEST = 8
 """Steps of a search at most."""
 PRIOR = 1.5
 """How far, as a logarithm, a value may be from where it began, if no row speaks of it: a factor of about four."""
+PULL = 0.1 / PRIOR
+"""How strongly values are drawn to where they began: enough that what no row speaks of stays, too little to be seen elsewhere."""
 MUCH = 1.5
 """A drive that is so many times larger or smaller than the one to begin with gets more or fewer dies."""
 SHORTEST = 32
@@ -99,14 +101,13 @@ class Fit:
         Raises:
             ssdlab.Interrupted: Ctrl-C.
         """
-        plain = [row for row in self._rows if not _is_told_by_collection(row.point)]
+        plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
         first = {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}
         fitted = Fitted(self._start(), first, {**self._chips, **self._parity()})
-        passing, draining, collection = CHOICES
-        fitted = self._choose(passing, fitted, 0.02)
+        fitted = self._choose(PASSING, fitted, 0.02)
         fitted = self._with_buffer(self._search(plain, fitted, 0.05, 0.4))
-        fitted = self._choose(draining, fitted, 0.42, search=0.55)
-        fitted = self._choose_collection(collection, fitted, 0.57)
+        fitted = self._choose(DRAINING, fitted, 0.42, search=0.55)
+        fitted = self._choose_collection(fitted, 0.57)
         return self._search(plain, fitted, 0.65, 0.95, certain=True)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
@@ -164,11 +165,10 @@ class Fit:
             nonlocal steps
             self._told("searching", begin + (end - begin) * min(steps / LONGEST, 1.0))
             steps += 1
-            return np.append(self._differences(rows, _with(start, at)), (at - first) / PRIOR * 0.1)
+            return np.append(self._differences(rows, _with(start, at)), (at - first) * PULL)
 
         def slopes(at: Vector) -> Vector:
-            prior = np.eye(len(PARAMETERS)) / PRIOR * 0.1
-            return np.vstack([self._slopes(rows, _with(start, at)), prior])
+            return np.vstack([self._slopes(rows, _with(start, at)), np.eye(len(PARAMETERS)) * PULL])
 
         found = least_squares(
             differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=LONGEST, xtol=2e-3, ftol=2e-3, gtol=1e-4
@@ -219,7 +219,7 @@ class Fit:
         rows = [row for row in self._rows if choice.is_told_by(row.point)]
         if not rows:
             return fitted
-        plain = [row for row in self._rows if not _is_told_by_collection(row.point)]
+        plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
         self._told(choice.about.lower(), share)
         taken = fitted.choices[choice.name]
         found: dict[str, tuple[float, Fitted]] = {}
@@ -231,20 +231,20 @@ class Fit:
             found[name] = (self._loss(judged, other), other)
         return self._taken(choice, fitted, found)
 
-    def _choose_collection(self, choice: Choice, fitted: Fitted, share: float) -> Fitted:
+    def _choose_collection(self, fitted: Fitted, share: float) -> Fitted:
         """Takes the way of collection whose skewed writes are as much faster or slower than its uniform ones as was measured.
 
         Absolute rates would not do: they also depend on the capacity, which was fitted with another way of collection.
         """
-        rows = [row for row in self._rows if choice.is_told_by(row.point)]
+        rows = [row for row in self._rows if COLLECTION.is_told_by(row.point)]
         if not rows:
             return fitted
-        self._told(choice.about.lower(), share)
+        self._told(COLLECTION.about.lower(), share)
         found: dict[str, tuple[float, Fitted]] = {}
-        for name in choice.alternatives:
-            other = replace(fitted, choices={**fitted.choices, choice.name: name})
+        for name in COLLECTION.alternatives:
+            other = replace(fitted, choices={**fitted.choices, COLLECTION.name: name})
             found[name] = (float(np.sum(_soft(self._relative_differences(rows, other)))), other)
-        return self._taken(choice, fitted, found)
+        return self._taken(COLLECTION, fitted, found)
 
     def _relative_differences(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
         """Differences as if uniform writes were simulated as measured."""
@@ -290,10 +290,6 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
 
 def _is_uniform(point: Point) -> bool:
     return isinstance(point, FullSpeed) and point.pattern.kind == "uniform"
-
-
-def _is_told_by_collection(point: Point) -> bool:
-    return CHOICES[-1].is_told_by(point)
 
 
 def _difference(row: Measurement, simulated: Simulated | None, most: float = IMPOSSIBLE) -> float:

@@ -31,7 +31,7 @@ class Pattern:
     def __str__(self) -> str:
         if self.kind == "zipf":
             return f"zipf {self.theta:g}"
-        return f"{self.hot_access:.0%} of writes to {self.hot_share:.0%}" if self.kind == "zones" else self.kind
+        return f"zones ({self.hot_access:.0%} to {self.hot_share:.0%})" if self.kind == "zones" else self.kind
 
 
 @dataclass(frozen=True)

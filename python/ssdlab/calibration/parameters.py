@@ -20,10 +20,10 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ssdlab.calibration.measurements import FullSpeed, Point, Probe, QuantityName
+from ssdlab.calibration.measurements import FullSpeed, Point, Probe
 from ssdlab.calibration.runs import flash_bytes
 
-__all__ = ["CHOICES", "KEYS", "PARAMETERS", "Choice", "Parameter", "settings_of", "speaks"]
+__all__ = ["CHOICES", "COLLECTION", "DRAINING", "KEYS", "PARAMETERS", "PASSING", "Choice", "Parameter", "settings_of", "speaks"]
 
 Tree = Mapping[str, Any]
 """The configuration of the drive that the calibration begins with."""
@@ -32,7 +32,6 @@ Values = Mapping[str, float]
 Speaks = Literal["full speed", "saturated", "below saturation"]
 CAPACITY = "capacity_gb"
 ALL: frozenset[Speaks] = frozenset({"full speed", "saturated", "below saturation"})
-EVERY: frozenset[QuantityName] = frozenset()
 FULL: frozenset[Speaks] = frozenset({"full speed", "saturated"})
 PROBED: frozenset[Speaks] = frozenset({"saturated", "below saturation"})
 
@@ -50,7 +49,6 @@ class Parameter:
         start: where the search begins, by the drive that it begins with.
         settings: the configuration keys that it sets, from the values of all.
         rows: at which operating points it matters.
-        quantities: which quantities there it matters to; empty: all.
     """
 
     name: str
@@ -61,7 +59,6 @@ class Parameter:
     start: Callable[[Tree], float]
     settings: Callable[[Values, Tree], Mapping[str, Any]]
     rows: frozenset[Speaks]
-    quantities: frozenset[QuantityName] = EVERY
 
     def ends(self, used_bytes: int) -> tuple[float, float]:
         """The least and the most that is tried for a drive of which so much is in use."""
@@ -117,9 +114,7 @@ def _read_times(values: Values, tree: Tree) -> Mapping[str, Any]:
     return {"device.read_ns_by_page": [round(time * factor) for time in times]}
 
 
-def _key(
-    name: str, about: str, key: str, low: float, high: float, rows: frozenset[Speaks], quantities: frozenset[QuantityName] = EVERY
-) -> Parameter:
+def _key(name: str, about: str, key: str, low: float, high: float, rows: frozenset[Speaks]) -> Parameter:
     """A time that is one key, in us."""
     section, entry = key.split(".")
     return Parameter(
@@ -131,7 +126,6 @@ def _key(
         start=lambda tree: tree[section][entry] / 1e3,
         settings=lambda values, _: {key: round(values[name] * 1e3)},
         rows=rows,
-        quantities=quantities,
     )
 
 
@@ -153,34 +147,32 @@ PARAMETERS: Sequence[Parameter] = (
     _key("suspend_us", "Time until a suspended die is free", "device.suspend_ns", 1.0, 200.0, PROBED),
 )
 
-CHOICES: Sequence[Choice] = (
-    Choice(
-        "reads_pass",
-        "Whether reads go ahead of writes that wait for room in the buffer",
-        {"reads pass": {"buffer.reads_pass": True}, "in order": {"buffer.reads_pass": False}},
-        lambda point: isinstance(point, Probe) and point.is_saturated,
-    ),
-    Choice(
-        "drain",
-        "When the write buffer is programmed",
-        {"full programs": {"buffer.drain": "full"}, "at once": {"buffer.drain": "eager"}},
-        lambda point: isinstance(point, Probe) and not point.is_saturated,
-    ),
-    Choice(
-        "collection",
-        "Which block is collected, and whether moved data and writes share blocks",
-        {
-            "greedy, apart": {"gc.victim": "greedy", "ftl.frontier": "separate"},
-            "greedy, shared": {"gc.victim": "greedy", "ftl.frontier": "shared"},
-            "fifo, shared": {"gc.victim": "fifo", "ftl.frontier": "shared"},
-            "fifo, apart": {"gc.victim": "fifo", "ftl.frontier": "separate"},
-            "best of four, apart": {"gc.victim": "d-choices", "gc.choices": 4, "ftl.frontier": "separate"},
-            "cost-benefit, apart": {"gc.victim": "cost-benefit", "ftl.frontier": "separate"},
-        },
-        lambda point: isinstance(point, FullSpeed) and point.pattern.kind in ("zipf", "zones"),
-    ),
+PASSING = Choice(
+    "reads_pass",
+    "Whether reads go ahead of writes that wait for room in the buffer",
+    {"reads pass": {"buffer.reads_pass": True}, "in order": {"buffer.reads_pass": False}},
+    lambda point: isinstance(point, Probe) and point.is_saturated,
 )
-
+DRAINING = Choice(
+    "drain",
+    "When the write buffer is programmed",
+    {"full programs": {"buffer.drain": "full"}, "at once": {"buffer.drain": "eager"}},
+    lambda point: isinstance(point, Probe) and not point.is_saturated,
+)
+COLLECTION = Choice(
+    "collection",
+    "Which block is collected, and whether moved data and writes share blocks",
+    {
+        "greedy, apart": {"gc.victim": "greedy", "ftl.frontier": "separate"},
+        "greedy, shared": {"gc.victim": "greedy", "ftl.frontier": "shared"},
+        "fifo, shared": {"gc.victim": "fifo", "ftl.frontier": "shared"},
+        "fifo, apart": {"gc.victim": "fifo", "ftl.frontier": "separate"},
+        "best of four, apart": {"gc.victim": "d-choices", "gc.choices": 4, "ftl.frontier": "separate"},
+        "cost-benefit, apart": {"gc.victim": "cost-benefit", "ftl.frontier": "separate"},
+    },
+    lambda point: isinstance(point, FullSpeed) and point.pattern.kind in ("zipf", "zones"),
+)
+CHOICES: Sequence[Choice] = (PASSING, DRAINING, COLLECTION)
 
 KEYS: Mapping[str, str] = MappingProxyType(
     {

@@ -27,6 +27,15 @@ WELL = 0.8
 PLAIN = 2.0
 """Alternatives count as told apart if the sum of squares of the other ones is larger by so much."""
 
+READ_OFF: Mapping[str, tuple[str, str]] = {
+    "ftl.parity_stripe": ("Programs of which one holds parity, by sequential writes", "programs"),
+    "buffer.access_ns": ("Time to put a write into the buffer, by writes that do not wait", "ns"),
+    "device.chips_per_channel": ("Chips on a channel, by the capacity", "chips"),
+    "device.channels": ("Channels, by the capacity", "channels"),
+    "device.pages_per_block": ("Pages of a block, by the capacity", "pages"),
+}
+"""By configuration key: what rows state without a search, and its unit."""
+
 
 @dataclass(frozen=True)
 class Value:
@@ -234,15 +243,6 @@ def _values(fitted: Fitted, used_bytes: int) -> list[Value]:
         why = "no row tells" if nearest is None else f"tried: the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
         values.append(Value(choice.name, choice.about, fitted.choices[choice.name], "", None, is_told, why))
     return values
-
-
-READ_OFF: Mapping[str, tuple[str, str]] = {
-    "ftl.parity_stripe": ("Programs of which one holds parity, by sequential writes", "programs"),
-    "buffer.access_ns": ("Time to put a write into the buffer, by writes that do not wait", "ns"),
-    "device.chips_per_channel": ("Chips on a channel, by the capacity", "chips"),
-    "device.channels": ("Channels, by the capacity", "channels"),
-    "device.pages_per_block": ("Pages of a block, by the capacity", "pages"),
-}
 
 
 def _remarks(values: Sequence[Value]) -> dict[str, str]:

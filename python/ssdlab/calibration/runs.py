@@ -1,7 +1,8 @@
 """From an operating point to a run of a simulated drive, and from its result to the quantities that are measured there.
 
-Runs are of a smaller drive: fewer dies, whose blocks have fewer pages, with as much less load, buffer and link. What happens on a die stays
-as it is: its share of the load, its spare space, the blocks it chooses victims from. A block's erase takes as much less as it has pages.
+Runs are of a smaller drive: fewer dies, whose blocks have fewer pages, with as much less load, buffer and cores. What happens on a die
+stays as it is: its share of the load, its spare space, the blocks it chooses victims from. A block's erase takes as much less as it has
+pages.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from ssdlab.batch import Job, execute
 from ssdlab.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
+from ssdlab.errors import ConfigError, SimulationError
 from ssdlab.plans import Setup, value_text
 from ssdlab.result import Result
 
@@ -99,6 +101,7 @@ class Runs:
 
         Raises:
             ssdlab.Interrupted: Ctrl-C.
+            ssdlab.Error: a run failed for another reason than its drive.
         """
         missing = [pair for pair in dict.fromkeys(wanted) if pair not in self._known]
         shares: dict[str, float] = {}
@@ -109,7 +112,7 @@ class Runs:
             try:
                 setup, shares[label] = _setup(candidate, point, self.seed)
                 jobs.append(Job.prepare(label, setup, candidate.scheme, folder=None))
-            except Exception:
+            except ConfigError:
                 self._known[candidate, point] = None
                 continue
             places[label] = (candidate, point)
@@ -119,6 +122,9 @@ class Runs:
             self._known[pair] = None if result is None else _simulated(pair[1], result, shares[label])
         if batch.interrupt is not None:
             batch.raise_failure()
+        for error in batch.failed.values():
+            if not isinstance(error, SimulationError):
+                raise error
         return [self._known[pair] for pair in wanted]
 
 

@@ -13,17 +13,6 @@ from ssdlab.tables.numbers import significant
 
 __all__ = ["calibration_tables"]
 
-QUANTITIES = {
-    "write_amplification": "write amplification",
-    "write_iops": "writes/s",
-    "iops": "requests/s",
-    "read_mean_us": "read mean, us",
-    "read_p50_us": "read p50, us",
-    "read_p99_us": "read p99, us",
-    "write_p50_us": "write p50, us",
-    "write_p99_us": "write p99, us",
-    "load_write_mean_us": "load's write mean, us",
-}
 STYLES = {"missed": "red", "not fitted": "red", "within": "green", "fitted": "green", "reported": "dim"}
 Data = Mapping[str, Any]
 
@@ -55,8 +44,14 @@ def _rows(rows: Sequence[Data]) -> list[RenderableType]:
         for row in rows:
             if row["quantity"] == name:
                 table.add_row(row["point"]["label"], *_cells(row), Text(row["verdict"], style=STYLES[row["verdict"]]))
-        tables.append(titled(QUANTITIES[name], table))
+        tables.append(titled(_title(rows, name), table))
     return tables
+
+
+def _title(rows: Sequence[Data], name: str) -> str:
+    """What a quantity is, and its unit."""
+    row = next(row for row in rows if row["quantity"] == name)
+    return f"{row['about']}, {row['unit']}" if row["unit"] else str(row["about"])
 
 
 def _cells(row: Data) -> tuple[str, str, str, str]:
@@ -75,7 +70,7 @@ def _errors(rows: Sequence[Data]) -> RenderableType:
         verdicts = [row["verdict"] for row in rows if row["quantity"] == name]
         near, far = verdicts.count("fitted"), verdicts.count("not fitted")
         within, missed = verdicts.count("within"), verdicts.count("missed")
-        table.add_row(QUANTITIES[name], str(near), str(near + far), str(within), str(within + missed), str(verdicts.count("reported")))
+        table.add_row(name, str(near), str(near + far), str(within), str(within + missed), str(verdicts.count("reported")))
     return titled("Rows that are near enough", table)
 
 
