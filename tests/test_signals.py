@@ -35,6 +35,22 @@ class Holder:
 sys.meta_path.insert(0, Holder())
 """
 """A `sitecustomize` that holds the command where it reads in a module."""
+IN_CPP = """
+import os, signal, sys
+left = None
+def watch(frame, event, arg):
+    global left
+    if event == "c_call" and arg.__name__ == "exec_dynamic" and "matplotlib.ft2font" in str(frame.f_locals.get("args")):
+        left = int(os.environ["CALLS"])
+    elif left is not None and event == "call":
+        left -= 1
+        if not left:
+            open("reached", "w").close()
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+sys.setprofile(watch)
+"""
+"""A `sitecustomize` that interrupts the command in Python code that a module of C++ calls while it is read in."""
 
 
 def files(folder: Path) -> list[str]:
@@ -51,6 +67,17 @@ def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, nu
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
     assert [name for name in files(tmp_path) if "__pycache__" not in name] == ["held", "sitecustomize.py"]
+
+
+@pytest.mark.parametrize("calls", [6, 23, 104])
+def test_a_signal_while_a_module_of_cpp_is_read_in_is_one_line_as_well(calls: int, tmp_path: Path) -> None:
+    """Such a module, half read in, aborts the process when Python clears up after itself."""
+    (tmp_path / "sitecustomize.py").write_text(IN_CPP)
+    command = [sys.executable, "-m", "ssdlab", "queueing", "--requests", "1000", "--out", "out"]
+    environment = os.environ | {"CALLS": str(calls), "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+    assert [name for name in files(tmp_path) if "__pycache__" not in name] == ["reached", "sitecustomize.py"]
 
 
 @pytest.mark.parametrize("number", CODES)

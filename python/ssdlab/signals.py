@@ -7,16 +7,18 @@ in raise whatever they like. Then such a signal is a `KeyboardInterrupt`, which 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
+import sys
 import time
 
 TYPE_CHECKING = False  # that of `typing`, which takes a while to import
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import FrameType
-    from typing import Never
+    from typing import Any, Never
 
 __all__ = ["code", "ended", "listening", "ready"]
 
@@ -42,19 +44,37 @@ def listening() -> Iterator[None]:
     taken = {number: handler for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
     for number in taken:
         signal.signal(number, _asked)
-    ending = False
     try:
         yield
-    except SystemExit:
-        ending = True
-        # An interrupt that passes through code made of text, as that of data classes, marks the process as one that Ctrl-C ended, for
-        # which CPython kills itself in the end whatever the exit code (run_eval_code_obj). Running any such code takes the mark away.
-        exec("")
+    except SystemExit as end:
+        # All is done. One that comes while the process ends would only change how, and say what is not so.
+        _put_back(dict.fromkeys(taken, signal.SIG_IGN))
+        if ended():
+            _leave(end.code)
         raise
-    finally:
-        for number, handler in taken.items():
-            # All is done. One that comes while the process ends would only change how, and say what is not so.
-            signal.signal(number, signal.SIG_IGN if ending or ended() else handler)
+    except BaseException:
+        _put_back(dict.fromkeys(taken, signal.SIG_IGN) if ended() else taken)
+        raise
+    _put_back(taken)
+
+
+def _put_back(handlers: Mapping[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def _leave(code: object) -> Never:
+    """Ends an interrupted process at once, with all that is due at its end but the interpreter's own clearing up.
+
+    That fails after an interrupt at the wrong instant: modules of C++ that were being read in drop Python objects when there is no Python
+    any more, which aborts (matplotlib's `ft2font`), and CPython kills itself, whatever the exit code, if the interrupt passed through
+    code made of text (run_eval_code_obj).
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else 1)
 
 
 def ready() -> None:
