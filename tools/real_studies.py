@@ -46,16 +46,14 @@ OPEN = (
     "the erase time, channels and link, or the host's part of a read. These values are those of the device that calibration begins with."
 )
 STEADY = (
-    "The simulated drive is prepared as steady. A tenth of what is in use is written before counting begins, and a fifth of it is counted; the "
-    "measured one was written until its rate was steady."
+    "The simulated drive is prepared as steady. A tenth of what is in use is written before counting begins, and a fifth of it is counted; "
+    "the measured one was written until its rate was steady."
 )
 FILLED = (
     "The simulated drive is filled in order, and then four times what is in use is written, the last fifth of it counted. Uniform writes "
     "begin on a drive that is prepared as steady."
 )
-EMPTY = (
-    "Half of what is in use is written, a third of that before counting begins. The measured writes went on to the end of what is in use."
-)
+EMPTY = "Half of what is in use is written, a third of that before counting begins. The measured writes went on to its end."
 LOADED = (
     "The simulated drive is prepared as steady. 4,000 reads of the probe are counted, forty of them above the 99th percentile. "
     "Response times were measured in whole microseconds."
@@ -81,8 +79,8 @@ METRICS: Mapping[QuantityName, Metric] = {
     "write_p50_us": Metric("write_p50", "Writes, median (us)", "writes, median", "us"),
     "load_write_mean_us": Metric("load_write", "Writes of the load, mean (us)", "writes of the load, mean", "us"),
 }
-"""What the studies have of what is measured, in the order of their rows. Means below saturation and the 99th percentile of writes are on the page
-of calibrated drives."""
+"""What the studies have of what is measured. Means below saturation and the 99th percentile of writes are on the page of calibrated
+drives."""
 
 
 @dataclass(frozen=True)
@@ -150,23 +148,20 @@ def kinds(found: Measurements) -> Iterator[tuple[Kind, list[Point]]]:
     """The studies that a drive has measurements for, with their operating points in order."""
     points = list(dict.fromkeys(row.point for row in found.rows))
     writes = [point for point in points if isinstance(point, FullSpeed)]
-    depths = Counter(point.depth for point in writes if point.pattern.kind != "sequential")
+    random = [point for point in writes if point.pattern.kind != "sequential"]
+    depths = Counter(point.depth for point in random)
     usual = depths.most_common(1)[0][0]
-    uniform = [point for point in writes if point.pattern.kind == "uniform" and point.depth == usual]
-    skewed = [point for point in writes if point.pattern.kind == "zipf" and point.depth == usual]
+    uniform, skewed, zoned = ([point for point in random if point.pattern.kind == kind and point.depth == usual] for kind in RANDOM)
     together = len(uniform) == 1  # a single use is no study of uses
     of: list[tuple[Kind, Iterable[Point]]] = [
         (SEQUENTIAL, [point for point in writes if point.pattern.kind == "sequential"]),
         (USE, [] if together else uniform),
         (ZIPF, [*(uniform if together else []), *skewed]),
-        (ZONES, [point for point in writes if point.pattern.kind == "zones"]),
+        (ZONES, zoned),
         (LOAD, [point for point in points if isinstance(point, Probe) and not point.is_saturated]),
         (SATURATED, [point for point in points if isinstance(point, Probe) and point.is_saturated]),
     ]
-    others = sorted(set(depths) - {usual})
-    of += [
-        (depth_kind(depth), [point for point in writes if point.depth == depth and point.pattern.kind != "sequential"]) for depth in others
-    ]
+    of += [(depth_kind(depth), [point for point in random if point.depth == depth]) for depth in sorted(set(depths) - {usual})]
     yield from ((kind, sorted(chosen, key=kind.order)) for kind, chosen in of if chosen)
 
 
@@ -198,6 +193,7 @@ def offered(point: Probe) -> str:
     return f"{point.offered_per_s / 1e3:g}"
 
 
+RANDOM = ("uniform", "zipf", "zones")
 FULL_SPEED: tuple[QuantityName, ...] = ("write_amplification", "write_iops")
 SEQUENTIAL = Kind(
     "sequential",
@@ -236,8 +232,8 @@ ZIPF = Kind(
 ZONES = Kind(
     "zones",
     "Writes to two zones",
-    "Random writes of 4 KiB at full speed to the whole drive, whose addresses are two zones: `100 to 60` sends 100 % of the writes to 60 % of "
-    "the addresses. Zones are scattered over the addresses.",
+    "Random writes of 4 KiB at full speed to the whole drive, whose addresses are two zones: `100 to 60` sends 100 % of the writes to 60 % "
+    "of the addresses. Zones are scattered over the addresses.",
     "writes to addresses (%)",
     lambda point: f"{percent(point.pattern.hot_access)} to {percent(point.pattern.hot_share)}",
     lambda point: zones_text(point.pattern),
@@ -248,8 +244,8 @@ ZONES = Kind(
 LOAD = Kind(
     "load",
     "Response times under load",
-    "A probe of 10,000 requests a second, half of them reads, beside a load of random requests of which 99 % are writes; 4 KiB each, to uniform "
-    "random addresses. The load grows until the drive takes no more.",
+    "A probe of 10,000 requests a second, half of them reads, beside a load of random requests of which 99 % are writes; 4 KiB each, to "
+    "uniform random addresses. The load grows until the drive takes no more.",
     "requests offered (thousands a second)",
     offered,
     lambda point: f"{offered(point)},000 requests a second",
@@ -260,8 +256,8 @@ LOAD = Kind(
 SATURATED = Kind(
     "saturated",
     "Response times of a saturated drive",
-    "A probe of 10,000 requests a second, half of them reads, beside as many random requests as the drive takes, of which 99 % are writes; 4 KiB "
-    "each, to uniform random addresses.",
+    "A probe of 10,000 requests a second, half of them reads, beside as many random requests as the drive takes, of which 99 % are writes; "
+    "4 KiB each, to uniform random addresses.",
     "load",
     lambda _: "saturated",
     lambda _: "saturated",
@@ -357,8 +353,8 @@ def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
     channels, pages = (tomllib.loads(f"value = {settings[f'device.{key}']}")["value"] for key in ("channels", "pages_per_block"))
     return (
         f"The simulated drive is smaller: {dies(device, channels)} of {dies(device, device['channels'])} dies, with blocks of {pages:,} of "
-        f"{device['pages_per_block']:,} pages, and as much less load, buffer and cores. What happens on a die stays as it is: its share of the load, "
-        "its spare blocks, the blocks that victims are chosen from. Rates are those of all dies."
+        f"{device['pages_per_block']:,} pages, and as much less load, buffer and cores. What happens on a die stays as it is: its "
+        "share of the load, its spare blocks, the blocks that victims are chosen from. Rates are those of all dies."
     )
 
 

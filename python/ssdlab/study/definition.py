@@ -392,13 +392,8 @@ def _figure(where: str, table: Mapping[str, Any]) -> Figure:
     check_keys(where, table, FIGURE_KEYS)
     if "panels" not in table and "over_time" not in table:
         raise ConfigError(f"{where}: nothing to draw: expected panels, a list of the study's metrics, or over_time")
-    for key, of in (
-        ("log", "panels"),
-        ("relative_to", "panels"),
-        ("published", "panels"),
-        ("together", "panels"),
-        ("window_ms", "over_time"),
-    ):
+    needs = dict.fromkeys(("log", "relative_to", "published", "together"), "panels") | {"window_ms": "over_time"}
+    for key, of in needs.items():
         if key in table and of not in table:
             raise ConfigError(f"{where}: {key} means nothing without {of}")
     if table.get("published") and "relative_to" in table:
