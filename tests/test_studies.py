@@ -136,6 +136,14 @@ def test_an_entry_that_a_result_does_not_have_is_named_with_the_nearest() -> Non
         lookup({"a": {"mean": 2}}, "a.maen")
 
 
+def test_parts_of_a_list_are_found_by_their_names() -> None:
+    result = {"flows": [{"name": "load", "iops": 3}, {"name": "probe", "latency_ns": {"read": {"p50": 7}}}]}
+    assert lookup(result, "flows.probe.latency_ns.read.p50") == 7.0
+    assert Formula("flows.load.iops / 2", "here").number(lambda name: lookup(result, name)) == 1.5
+    with pytest.raises(AbsentError, match=r'no flows\.prob\.iops; did you mean "probe"'):
+        lookup(result, "flows.prob.iops")
+
+
 # intervals and verdicts
 
 
@@ -180,6 +188,8 @@ def test_verdicts(values: list[float], bounds: dict[str, float], verdict: str) -
         ("mean[rwp, 16]", "mean[rwp, 15]", ["request size (KB)", "15"]),
         ("mean[rwp, 16]", "mean[rwp, 16, 1]", ["more values"]),
         ("mean[rwp, 16]", "mean", ["mean needs brackets"]),
+        ('panels = ["mean"]', 'panels = ["mean"]\npublished = true\nrelative_to = "rwp"', ["figure: published", "relative to a scheme"]),
+        ('panels = ["mean"]', 'over_time = ["wait"]\npublished = true', ["figure: published", "without panels"]),
         ('panels = ["mean"]', 'panels = ["meen"]', ["figure", "meen", 'did you mean "mean"']),
         ("paper = -20.5", 'paper = "-20.5"', ["paper", "number"]),
         ("seeds = [1, 2, 3]", "seeds = [1, 1]", ["twice"]),
@@ -348,6 +358,22 @@ def test_panels_that_share_a_scale_hold_all_their_points(tiny: Path, tmp_path: P
         tops.append(max(heights))
     assert len(tops) == 2
     assert tops[0] < tops[1]
+
+
+@pytest.mark.parametrize("labels", ["", '\nlabels = ["small", "large"]'])
+def test_published_numbers_stand_in_the_panels(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labels: str) -> None:
+    """Over numbers where the points are, over names at the bar of their scheme; of a change of two means there is none."""
+    last = "large" if labels else "16"
+    text = TINY.replace("rwp, 16]", f"rwp, {last}]").replace("npgc, 16]", f"npgc, {last}]").replace("[4, 16]", f"[4, 16]{labels}")
+    row = f'[[rows]]\nwhat = "as published"\nvalue = "mean[rwp, {last}]"\nunit = "ms"\npaper = 2.5\n\n[figure]\npublished = true'
+    tiny.write_text(text.replace("[figure]", row).replace("npgc, 4]", "npgc, small]" if labels else "npgc, 4]"))
+    drawings: list[Any] = []
+    monkeypatch.setattr("ssdlab.study.figures.save", lambda drawing, _: drawings.append(drawing))
+    ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
+    (panel,) = drawings[0].axes
+    ((xs, ys),) = [line.get_data() for line in panel.get_lines() if line.get_label() == "published"]
+    assert list(ys) == [2.5]
+    assert list(xs) == pytest.approx([1.2] if labels else [16.0])
 
 
 @pytest.mark.parametrize("formula", ["0 * latency_ns.all.mean", "0 - latency_ns.all.mean", "nothing.like.that"])

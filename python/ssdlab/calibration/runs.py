@@ -20,7 +20,7 @@ from ssdlab.errors import ConfigError, SimulationError
 from ssdlab.plans import Setup, value_text
 from ssdlab.result import Result
 
-__all__ = ["Candidate", "Runs", "Simulated", "flash_bytes"]
+__all__ = ["Candidate", "Runs", "Simulated", "flash_bytes", "run_at"]
 
 Settings = Mapping[str, Any]
 """Values by configuration key."""
@@ -110,7 +110,7 @@ class Runs:
         for number, (candidate, point) in enumerate(missing):
             label = str(number)
             try:
-                setup, shares[label] = _setup(candidate, point, self.seed)
+                setup, shares[label] = run_at(candidate, point, self.seed)
                 jobs.append(Job.prepare(label, setup, candidate.scheme, folder=None))
             except ConfigError:
                 self._known[candidate, point] = None
@@ -139,8 +139,8 @@ def _texts(settings: Settings) -> dict[str, str]:
     return {key: value_text(value) for key, value in settings.items()}
 
 
-def _setup(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
-    """The run of a candidate at a point, and which share of the drive it is of."""
+def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
+    """The run of a candidate at an operating point, and which share of the drive it is of: rates of the run are such a share."""
     tree = candidate.tree()
     smaller, share, units = _smaller(tree, point.used_bytes, DIES if isinstance(point, FullSpeed) else PROBED_DIES)
     load, requests, warm_up = _full_speed(point, share, units) if isinstance(point, FullSpeed) else _probe(point, share, units)

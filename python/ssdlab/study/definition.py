@@ -46,7 +46,7 @@ STUDY_KEYS = (
 )
 AXIS_KEYS = ("name", "key", "values", "labels", "points")
 ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "ours", "calibrated", "note")
-FIGURE_KEYS = ("panels", "log", "relative_to", "overlay", "together", "over_time", "window_ms")
+FIGURE_KEYS = ("panels", "log", "relative_to", "published", "overlay", "together", "over_time", "window_ms")
 QUANTITIES = {
     "wait": "Wait (ms)",
     "queue": "Requests waiting",
@@ -137,6 +137,11 @@ class Row:
         claim = Claim(_kind(self), self.paper, self.at_least, self.at_most)
         return None if self.ours or (self.paper is None and not claim.is_bounded) else claim
 
+    @property
+    def reference(self) -> Reference | None:
+        """The metric of one run that it is; `None` for one that is calculated from several, or from one."""
+        return parse_reference(self.formula.text)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -145,6 +150,8 @@ class Figure:
     panels: tuple[str, ...] = ()
     log: bool = False
     relative_to: str | None = None
+    published: bool = False
+    """Whether panels have the published numbers of rows that are a value of their metric."""
     overlay: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
     """Metrics that are drawn as lines over that of a panel; those that name no scheme stand for all."""
     together: str | None = None
@@ -385,14 +392,18 @@ def _figure(where: str, table: Mapping[str, Any]) -> Figure:
     check_keys(where, table, FIGURE_KEYS)
     if "panels" not in table and "over_time" not in table:
         raise ConfigError(f"{where}: nothing to draw: expected panels, a list of the study's metrics, or over_time")
-    for key, of in (("log", "panels"), ("relative_to", "panels"), ("together", "panels"), ("window_ms", "over_time")):
+    needs = dict.fromkeys(("log", "relative_to", "published", "together"), "panels") | {"window_ms": "over_time"}
+    for key, of in needs.items():
         if key in table and of not in table:
             raise ConfigError(f"{where}: {key} means nothing without {of}")
+    if table.get("published") and "relative_to" in table:
+        raise ConfigError(f"{where}: published = true: the published numbers are not relative to a scheme; leave out one of the two")
     overlay = table.get("overlay", {})
     return Figure(
         panels=tuple(table.get("panels", ())),
         log=table.get("log", False),
         relative_to=table.get("relative_to"),
+        published=table.get("published", False),
         overlay={panel: _references(f"{where}: overlay.{panel}", value) for panel, value in overlay.items()},
         together=table.get("together"),
         over_time=_references(f"{where}: over_time", table.get("over_time", [])),

@@ -3,6 +3,7 @@
 A metric is arithmetic over a result's entries, written with dots:
 
     latency_ns.all.mean / 1e6
+    flows.probe.latency_ns.read.p99 / 1e3
 
 A row is arithmetic over metrics, each with the scheme and the values of the parameters in brackets, `*` for all of them (those left
 out at the end are all as well); all of them together are a list, in the order of the file:
@@ -24,7 +25,7 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -181,13 +182,15 @@ class Formula:
 
 
 def lookup(result: Mapping[str, Any], path: str) -> float:
-    """The entry of a result that a path with dots names.
+    """The entry of a result that a path with dots names. Of a list, as that of flows, the parts are found by their names.
 
     Raises:
         AbsentError: if the result has no such number.
     """
     value: Any = result
     for name in path.split("."):
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = {part["name"]: part for part in value if isinstance(part, Mapping) and "name" in part}
         if not isinstance(value, Mapping) or name not in value:
             known = nearest(name, value) if isinstance(value, Mapping) else ""
             raise AbsentError(f"the run has no {path}{known}")

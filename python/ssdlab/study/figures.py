@@ -127,6 +127,8 @@ class _Panels:
         for line, style in overlaid:
             heights, _ = _heights(self._result, self._figure, style.metric, line.scheme, line.where)
             _draw_overlay(panel, self._overlay_name(line, style), line.colour, numbers, heights)
+        if self._figure.published:
+            _draw_published(panel, numbers, len(lines), list(self._published(metric, lines)))
         if numbers is None:
             _name_bars(panel, labels)
         elif geometric(numbers):
@@ -159,6 +161,18 @@ class _Panels:
                 if line.scheme == scheme and wanted.issuperset(line.where):
                     yield line, style
 
+    def _published(self, metric: str, lines: Sequence[_Line]) -> Iterator[tuple[_Line, int, float]]:
+        """The published numbers of a panel: each with its line, and which of the line's points it is of."""
+        study = self._result.study
+        for row in study.rows:
+            reference = row.reference
+            if row.paper is None or reference is None or reference.metric != metric:
+                continue
+            places = study.places(reference)
+            for line in lines:
+                if len(places) == 1 and places[0][0] == line.scheme and places[0][1] in line.where:
+                    yield line, line.where.index(places[0][1]), row.paper
+
     def _overlay_name(self, line: _Line, style: Reference) -> str:
         title = self._result.study.metrics[style.metric].title
         return title if style.where or len(self._result.study.schemes) == 1 else f"{line.scheme}, {title}"
@@ -190,11 +204,24 @@ def _draw_points(
 
 
 def _draw_bars(panel: Axes, line: _Line, count: int, heights: Sequence[float], halves: Sequence[float]) -> None:
-    places = [place + (line.index - (count - 1) / 2) * 0.8 / count for place in range(len(heights))]
+    places = [_place(line, count, place) for place in range(len(heights))]
     hatch = "///" if line.other else None
     panel.bar(
         places, heights, 0.8 / count, yerr=halves, label=line.name, color=line.colour, hatch=hatch, capsize=2, error_kw={"linewidth": 0.8}
     )
+
+
+def _place(line: _Line, count: int, group: int) -> float:
+    """Where the bar of a line stands in a group of `count`."""
+    return group + (line.index - (count - 1) / 2) * 0.8 / count
+
+
+def _draw_published(panel: Axes, numbers: Sequence[float] | None, count: int, published: Sequence[tuple[_Line, int, float]]) -> None:
+    """Crosses where the published numbers are."""
+    places = [_place(line, count, index) if numbers is None else numbers[index] for line, index, _ in published]
+    if places:
+        look: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 5, "color": "black", "zorder": 4}
+        panel.plot(places, [number for *_, number in published], label="published", **look)
 
 
 def _draw_overlay(panel: Axes, name: str, colour: str, numbers: Sequence[float] | None, heights: Sequence[float]) -> None:

@@ -69,6 +69,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "ours": bool,
     "calibrated": bool,
     "relative_to": str,
+    "published": bool,
     "overlay": dict,
     "together": str,
 }

@@ -1,0 +1,416 @@
+"""Writes the studies of drives on sale: what was measured of them, beside what their device presets do at the same operating points.
+
+    python tools/real_studies.py
+
+From `measurements/ssd-iq` and `presets/devices`: `studies/real/DRIVE-KIND.toml`. The runs are those by which the drives were calibrated, so
+that a study repeats the rows of the calibration exactly. Drives without a preset have no studies.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab.calibration import csv_tables
+from ssdlab.calibration.api import SCHEME
+from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName
+from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
+from ssdlab.calibration.runs import LATENCIES, Candidate, run_at
+from ssdlab.plans import value_text
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from calibrated_drives import DRIVES, PRESETS, TABLES  # noqa: E402 (beside this file)
+
+FOLDER = ROOT / "studies" / "real"
+DEVICES = ROOT / "presets" / "devices"
+SEED = 1
+"""Of calibrations, unless they are asked for another."""
+WIDTH = 140
+PLACE = "as measured by SSD-iq (PVLDB 18(11), 2025): gabriel-haas/ssdiq-pub at commit 8a0a3f4, collected in {}"
+HEAD = "# Written by tools/real_studies.py from {} and the device {}. Change those, and run it again.\n"
+FITTED = (
+    "The device was fitted to the rows that are marked as calibrated; the others are predictions. What is expected is the tolerance of the "
+    "fit, or the bound of the prediction. A row without either is only reported (docs/calibration.md)."
+)
+OPEN = (
+    "Measurements do not determine the number of dies apart from the program time, the size of the buffer above two programs for each die, "
+    "the erase time, channels and link, or the host's part of a read. These values are those of the device that calibration begins with."
+)
+STEADY = (
+    "The simulated drive is prepared as steady. A tenth of what is in use is written before counting begins, and a fifth of it is counted; "
+    "the measured one was written until its rate was steady."
+)
+FILLED = (
+    "The simulated drive is filled in order, and then four times what is in use is written, the last fifth of it counted. Uniform writes "
+    "begin on a drive that is prepared as steady."
+)
+EMPTY = "Half of what is in use is written, a third of that before counting begins. The measured writes went on to its end."
+LOADED = (
+    "The simulated drive is prepared as steady. 4,000 reads of the probe are counted, forty of them above the 99th percentile. "
+    "Response times were measured in whole microseconds."
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a quantity stands in the studies: its name there, and what axes and rows call it and its unit."""
+
+    name: str
+    title: str
+    what: str
+    unit: str = ""
+
+
+METRICS: Mapping[QuantityName, Metric] = {
+    "write_amplification": Metric("amplification", "Write amplification", "write amplification"),
+    "write_iops": Metric("rate", "Writes a second", "writes a second", "1/s"),
+    "iops": Metric("rate", "Requests a second", "requests a second of probe and load", "1/s"),
+    "read_p50_us": Metric("read_p50", "Reads, median (us)", "reads, median", "us"),
+    "read_p99_us": Metric("read_p99", "Reads, 99th percentile (us)", "reads, 99th percentile", "us"),
+    "write_p50_us": Metric("write_p50", "Writes, median (us)", "writes, median", "us"),
+    "load_write_mean_us": Metric("load_write", "Writes of the load, mean (us)", "writes of the load, mean", "us"),
+}
+"""What the studies have of what is measured. Means below saturation and the 99th percentile of writes are on the page of calibrated
+drives."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of study.
+
+    Attributes:
+        name: the end of its name.
+        title: what it is called.
+        about: what is compared, in a sentence or two.
+        axis: what differs between its operating points.
+        label: how an operating point is called on the axis.
+        what: how rows call it.
+        order: by what operating points are sorted.
+        quantities: what it has of them.
+        deviation: how its runs are not the measured ones.
+    """
+
+    name: str
+    title: str
+    about: str
+    axis: str
+    label: Callable[[Any], str]
+    what: Callable[[Any], str]
+    order: Callable[[Any], Any]
+    quantities: tuple[QuantityName, ...]
+    deviation: str
+
+
+def main() -> None:
+    """The command."""
+    FOLDER.mkdir(exist_ok=True)
+    texts = studies()
+    for old in FOLDER.glob("*.toml"):
+        if old.stem not in texts:
+            old.unlink()
+    for name, text in texts.items():
+        (FOLDER / f"{name}.toml").write_text(text, encoding="utf-8")
+    print(f"{len(texts)} studies with {sum(text.count('[[rows]]') for text in texts.values())} rows in {FOLDER.relative_to(ROOT)}")
+
+
+def studies() -> dict[str, str]:
+    """The texts of all studies, by name without the group, of the drives that have a preset."""
+    texts: dict[str, str] = {}
+    for drive, preset in PRESETS.items():
+        if (file := DEVICES / f"{preset}.toml").is_file():
+            texts |= studies_of(drive, preset, Candidate(str(file), SCHEME))
+    return texts
+
+
+def studies_of(drive: str, device: str, candidate: Candidate) -> dict[str, str]:
+    """The texts of a drive's studies, by name without the group.
+
+    Args:
+        drive: as the tables call it.
+        device: as the studies call the simulated one: a preset, or the path of a file.
+        candidate: the same device, as calibrations have it.
+    """
+    found = csv_tables.read(sorted(TABLES.glob("*.csv")), drive)
+    name = drive.removesuffix("-b")
+    return {f"{name}-{kind.name}": text_of(drive, device, candidate, found, kind, points) for kind, points in kinds(found)}
+
+
+def kinds(found: Measurements) -> Iterator[tuple[Kind, list[Point]]]:
+    """The studies that a drive has measurements for, with their operating points in order."""
+    points = list(dict.fromkeys(row.point for row in found.rows))
+    writes = [point for point in points if isinstance(point, FullSpeed)]
+    random = [point for point in writes if point.pattern.kind != "sequential"]
+    depths = Counter(point.depth for point in random)
+    usual = depths.most_common(1)[0][0]
+    uniform, skewed, zoned = ([point for point in random if point.pattern.kind == kind and point.depth == usual] for kind in RANDOM)
+    together = len(uniform) == 1  # a single use is no study of uses
+    of: list[tuple[Kind, Iterable[Point]]] = [
+        (SEQUENTIAL, [point for point in writes if point.pattern.kind == "sequential"]),
+        (USE, [] if together else uniform),
+        (ZIPF, [*(uniform if together else []), *skewed]),
+        (ZONES, zoned),
+        (LOAD, [point for point in points if isinstance(point, Probe) and not point.is_saturated]),
+        (SATURATED, [point for point in points if isinstance(point, Probe) and point.is_saturated]),
+    ]
+    of += [(depth_kind(depth), [point for point in random if point.depth == depth]) for depth in sorted(set(depths) - {usual})]
+    yield from ((kind, sorted(chosen, key=kind.order)) for kind, chosen in of if chosen)
+
+
+def used(point: Point) -> str:
+    """How much of the drive is used, GB."""
+    return f"{point.used_bytes / 1e9:.0f}"
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{100 * share:g}"
+
+
+def zones_text(pattern: Pattern) -> str:
+    """Where two zones' writes go."""
+    return f"{percent(pattern.hot_access)} % of writes to {percent(pattern.hot_share)} % of the addresses"
+
+
+def pattern_text(pattern: Pattern) -> str:
+    """What rows call the addresses of writes."""
+    if pattern.kind == "zones":
+        return zones_text(pattern)
+    return f"Zipf's law with exponent {pattern.theta:g}" if pattern.kind == "zipf" else f"{pattern.kind} writes"
+
+
+def offered(point: Probe) -> str:
+    """What is offered, thousands a second."""
+    assert point.offered_per_s is not None
+    return f"{point.offered_per_s / 1e3:g}"
+
+
+RANDOM = ("uniform", "zipf", "zones")
+FULL_SPEED: tuple[QuantityName, ...] = ("write_amplification", "write_iops")
+SEQUENTIAL = Kind(
+    "sequential",
+    "Sequential writes",
+    "Writes of 512 KiB in order to an empty drive, one at a time.",
+    "used (GB)",
+    used,
+    lambda point: f"{used(point)} GB used",
+    lambda point: point.used_bytes,
+    FULL_SPEED,
+    EMPTY,
+)
+USE = Kind(
+    "use",
+    "Uniform writes, by how much of the drive is in use",
+    "Uniform random writes of 4 KiB at full speed, while a part of the drive is used and the rest is empty.",
+    "used (GB)",
+    used,
+    lambda point: f"{used(point)} GB used",
+    lambda point: point.used_bytes,
+    FULL_SPEED,
+    STEADY,
+)
+ZIPF = Kind(
+    "zipf",
+    "Writes by Zipf's law",
+    "Random writes of 4 KiB at full speed to the whole drive, some addresses more often than others; 0 is uniform. What is popular is "
+    "scattered over the addresses.",
+    "exponent of Zipf's law",
+    lambda point: f"{point.pattern.theta:g}",
+    lambda point: pattern_text(point.pattern),
+    lambda point: point.pattern.theta,
+    FULL_SPEED,
+    FILLED,
+)
+ZONES = Kind(
+    "zones",
+    "Writes to two zones",
+    "Random writes of 4 KiB at full speed to the whole drive, whose addresses are two zones: `100 to 60` sends 100 % of the writes to 60 % "
+    "of the addresses. Zones are scattered over the addresses.",
+    "writes to addresses (%)",
+    lambda point: f"{percent(point.pattern.hot_access)} to {percent(point.pattern.hot_share)}",
+    lambda point: zones_text(point.pattern),
+    lambda point: (-point.pattern.hot_access if point.pattern.hot_access == 1 else point.pattern.hot_access, -point.pattern.hot_share),
+    FULL_SPEED,
+    FILLED,
+)
+LOAD = Kind(
+    "load",
+    "Response times under load",
+    "A probe of 10,000 requests a second, half of them reads, beside a load of random requests of which 99 % are writes; 4 KiB each, to "
+    "uniform random addresses. The load grows until the drive takes no more.",
+    "requests offered (thousands a second)",
+    offered,
+    lambda point: f"{offered(point)},000 requests a second",
+    lambda point: point.offered_per_s,
+    ("read_p50_us", "read_p99_us", "write_p50_us"),
+    LOADED,
+)
+SATURATED = Kind(
+    "saturated",
+    "Response times of a saturated drive",
+    "A probe of 10,000 requests a second, half of them reads, beside as many random requests as the drive takes, of which 99 % are writes; "
+    "4 KiB each, to uniform random addresses.",
+    "load",
+    lambda _: "saturated",
+    lambda _: "saturated",
+    lambda _: 0,
+    ("iops", "read_p50_us", "read_p99_us", "write_p50_us", "load_write_mean_us"),
+    LOADED,
+)
+
+
+def depth_kind(depth: int) -> Kind:
+    """Random writes at another depth than the other ones of a drive."""
+    return Kind(
+        f"depth-{depth}",
+        f"Random writes, {depth} outstanding",
+        f"Random writes of 4 KiB at full speed to the whole drive, of which {depth} are outstanding.",
+        "addresses",
+        lambda point: str(point.pattern),
+        lambda point: pattern_text(point.pattern),
+        lambda point: (point.pattern.theta, str(point.pattern)),
+        FULL_SPEED,
+        FILLED,
+    )
+
+
+def text_of(drive: str, device: str, candidate: Candidate, found: Measurements, kind: Kind, points: Sequence[Point]) -> str:
+    """The text of a study."""
+    rows = ordered(found.rows, kind.quantities, points)
+    tables = " and ".join(dict.fromkeys(f"measurements/ssd-iq/{row.source.partition(':')[0]}" for row in rows))
+    runs = {point: run_at(candidate, point, SEED)[0] for point in points}
+    settings = {point: dict(run.set) for point, run in runs.items()}
+    common = {key: text for key, text in settings[points[0]].items() if all(given.get(key) == text for given in settings.values())}
+    tree = candidate.tree()
+    lines = [
+        HEAD.format(tables, device),
+        f"title = {value_text(f'{DRIVES[drive]}: {lowered(kind.title)}')}",
+        f"place = {value_text(f'{DRIVES[drive]}, {PLACE.format(tables)}')}",
+        f'about = """\n{wrapped(kind.about)}\n"""',
+        "deviations = [",
+        *(f"  {value_text(deviation)}," for deviation in (smaller(tree, settings[points[0]]), kind.deviation, OPEN, FITTED)),
+        "]\n",
+        f"device = {value_text(device)}",
+        f"schemes = [{value_text(candidate.scheme)}]",
+        f"seeds = [{SEED}]\n",
+        "[set]",
+        *(f"{key} = {bare(text)}" for key, text in common.items()),
+        "\n[[vary]]",
+        f"name = {value_text(kind.axis)}",
+        "points = [",
+        *(f"  {point_text(kind.label(point), runs[point].options, settings[point], common)}," for point in points),
+        "]\n",
+        "[metrics]",
+        *metrics(dict.fromkeys(row.quantity for row in rows), tree, settings[points[0]], flows="workload.flows" in common),
+    ]
+    marked, highest = set(fitted_rows(found)), highest_rate(found.rows)
+    for row in rows:
+        lines += ["", *row_lines(row, kind, candidate.scheme, is_fitted=row in marked, highest=highest)]
+    if len(points) > 1:
+        panels = ", ".join(f'"{METRICS[quantity].name}"' for quantity in dict.fromkeys(row.quantity for row in rows))
+        lines += ["\n[figure]", f"panels = [{panels}]", "published = true", *(["log = true"] if kind is LOAD else [])]
+    return "\n".join(lines) + "\n"
+
+
+def ordered(rows: Iterable[Measurement], quantities: Sequence[QuantityName], points: Sequence[Point]) -> list[Measurement]:
+    """The rows of a study: quantity by quantity, each in the order of the operating points."""
+    places = {point: place for place, point in enumerate(points)}
+    chosen = [row for row in rows if row.point in places and row.quantity in quantities]
+    return sorted(chosen, key=lambda row: (quantities.index(row.quantity), places[row.point]))
+
+
+def lowered(title: str) -> str:
+    """A title within another one."""
+    return title[:1].lower() + title[1:]
+
+
+def wrapped(text: str) -> str:
+    """A text in lines."""
+    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False))
+
+
+def bare(text: str) -> str:
+    """TOML with its keys as people write them."""
+    return re.sub(r'"(\w+)" = ', r"\1 = ", text)
+
+
+def dies(device: Mapping[str, Any], channels: int) -> int:
+    """How many dies are on some channels."""
+    return int(channels * device["chips_per_channel"] * device["dies_per_chip"])
+
+
+def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
+    """How the simulated drive is smaller than the one that it stands for."""
+    device = tree["device"]
+    channels, pages = (tomllib.loads(f"value = {settings[f'device.{key}']}")["value"] for key in ("channels", "pages_per_block"))
+    return (
+        f"The simulated drive is smaller: {dies(device, channels)} of {dies(device, device['channels'])} dies, with blocks of {pages:,} of "
+        f"{device['pages_per_block']:,} pages, and as much less load, buffer and cores. What happens on a die stays as it is: its "
+        "share of the load, its spare blocks, the blocks that victims are chosen from. Rates are those of all dies."
+    )
+
+
+def point_text(label: str, options: Mapping[str, Any], settings: Mapping[str, str], common: Mapping[str, str]) -> str:
+    """A value of the parameter: what the run of an operating point has beside what all have."""
+    own = ", ".join(f"{key} = {bare(text)}" for key, text in settings.items() if key not in common)
+    lengths = f"requests = {options['requests']:_}, warm_up = {options['warm_up']:_}"
+    return f'{{ label = "{label}", {lengths}' + (f", set = {{ {own} }} }}" if own else " }")
+
+
+def metrics(quantities: Iterable[QuantityName], tree: Mapping[str, Any], settings: Mapping[str, str], *, flows: bool) -> Iterator[str]:
+    """The lines of the metrics."""
+    part = f"({settings['device.channels']} / {tree['device']['channels']})"
+    formulas = {
+        "write_amplification": "gc.write_amplification",
+        "write_iops": f"iops / {part}",
+        "iops": f"(flows.load.iops + flows.probe.iops) / {part}" if flows else f"iops / {part}",
+    }
+    for quantity in quantities:
+        metric = METRICS[quantity]
+        if quantity in LATENCIES:
+            flow, kind, number = LATENCIES[quantity]
+            formulas[quantity] = f"{f'flows.{flow}.' if flows else ''}latency_ns.{kind}.{number} / 1e3"
+        yield f'{metric.name} = {{ of = "{formulas[quantity]}", title = "{metric.title}" }}'
+
+
+def row_lines(row: Measurement, kind: Kind, scheme: str, *, is_fitted: bool, highest: float | None) -> Iterator[str]:
+    """The lines of a row."""
+    metric = METRICS[row.quantity]
+    yield "[[rows]]"
+    yield f"what = {value_text(f'{metric.what}: {kind.what(row.point)}')}"
+    yield f'value = "{metric.name}[{scheme}, {kind.label(row.point)}]"'
+    if metric.unit:
+        yield f'unit = "{metric.unit}"'
+    yield f"paper = {round(row.value, 3)}"
+    allowed = allowance(row, is_fitted=is_fitted, highest=highest)
+    if allowed is not None:
+        yield f"at_least = {rounded(row.value - allowed)}"
+        yield f"at_most = {rounded(row.value + allowed)}"
+    if is_fitted:
+        yield "calibrated = true"
+    if row.repeats > 1:
+        yield f'note = "measured {row.repeats} times"'
+
+
+def allowance(row: Measurement, *, is_fitted: bool, highest: float | None) -> float | None:
+    """How far a simulated value may be off: the tolerance of a fitted row, the bound of a prediction; `None` for what is only reported."""
+    quantity = QUANTITIES[row.quantity]
+    limit = (quantity.tolerance, quantity.floor) if is_fitted else bound(row, highest)
+    return None if limit is None else max(limit[0] * row.value, limit[1])
+
+
+def rounded(value: float) -> float:
+    """Six digits: tables show no more."""
+    return float(f"{value:.6g}")
+
+
+if __name__ == "__main__":
+    main()
