@@ -15,17 +15,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Point
-from ssdlab.calibration.parameters import CHOICES, COLLECTION, DRAINING, PARAMETERS, PASSING, Choice, Parameter, settings_of, speaks
+from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Point, Probe
+from ssdlab.calibration.parameters import (
+    CHOICES,
+    COLLECTION,
+    DRAINING,
+    PARAMETERS,
+    PASSING,
+    SUSPENDING,
+    WRITING,
+    Choice,
+    Parameter,
+    settings_of,
+    speaks,
+)
 from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
 
 __all__ = ["Fit", "Fitted", "difference"]
 
 Vector = NDArray[np.float64]
-STEP = 0.06
-"""Of a derivative, in the logarithm of the parameter: percentiles move by whole classes of a histogram, and by chance."""
-LONGEST = 8
+LONGEST = 10
 """Steps of a search at most."""
+PLACES = 32
+"""Drives that are tried to begin with."""
 PRIOR = 1.5
 """How far, as a logarithm, a value may be from where it began, if no row speaks of it: a factor of about four."""
 PULL = 0.1 / PRIOR
@@ -105,9 +117,12 @@ class Fit:
         first = {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}
         fitted = Fitted(self._start(), first, {**self._chips, **self._parity()})
         fitted = self._choose(PASSING, fitted, 0.02)
-        fitted = self._with_buffer(self._search(plain, fitted, 0.05, 0.4))
-        fitted = self._choose(DRAINING, fitted, 0.42, search=0.55)
-        fitted = self._choose_collection(fitted, 0.57)
+        # First what rates tell, and only then what reads under load tell: a drive that cannot take the load is no place to look around.
+        fitted = self._search([row for row in plain if isinstance(row.point, FullSpeed)], fitted, 0.05, 0.15, of=WRITING)
+        fitted = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted, 0.15)
+        fitted = self._with_buffer(self._search(plain, fitted, 0.25, 0.45))
+        fitted = self._choose(DRAINING, fitted, 0.47, search=0.6)
+        fitted = self._choose_collection(fitted, 0.6)
         return self._search(plain, fitted, 0.65, 0.95, certain=True)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
@@ -153,27 +168,39 @@ class Fit:
     def _candidate(self, fitted: Fitted) -> Candidate:
         return self._base.but(fitted.settings(self._tree))
 
-    def _search(self, rows: Sequence[Measurement], start: Fitted, begin: float, end: float, *, certain: bool = False) -> Fitted:
+    def _search(
+        self,
+        rows: Sequence[Measurement],
+        start: Fitted,
+        begin: float,
+        end: float,
+        *,
+        of: Sequence[Parameter] = PARAMETERS,
+        certain: bool = False,
+    ) -> Fitted:
+        """Fits some parameters to some rows; `certain`: also says how sure they are."""
         # Imported here because it takes longer than many a command.
         from scipy.optimize import least_squares  # noqa: PLC0415
 
-        low, high = np.log([parameter.ends(self._used) for parameter in PARAMETERS]).T
-        first = np.clip(np.log([start.values[parameter.name] for parameter in PARAMETERS]), low, high)
+        if not rows:
+            return start
+        low, high = np.log([parameter.ends(self._used) for parameter in of]).T
+        first = np.clip(np.log([start.values[parameter.name] for parameter in of]), low, high)
         steps = 0
 
         def differences(at: Vector) -> Vector:
             nonlocal steps
             self._told("searching", begin + (end - begin) * min(steps / LONGEST, 1.0))
             steps += 1
-            return np.append(self._differences(rows, _with(start, at)), (at - first) * PULL)
+            return np.append(self._differences(rows, _with(start, of, at)), (at - first) * PULL)
 
         def slopes(at: Vector) -> Vector:
-            return np.vstack([self._slopes(rows, _with(start, at)), np.eye(len(PARAMETERS)) * PULL])
+            return np.vstack([self._slopes(rows, _with(start, of, at), of), np.eye(len(of)) * PULL])
 
         found = least_squares(
-            differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=LONGEST, xtol=2e-3, ftol=2e-3, gtol=1e-4
+            differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=LONGEST, xtol=2e-4, ftol=2e-3, gtol=1e-4
         )
-        fitted = _with(start, found.x)
+        fitted = _with(start, of, found.x)
         return replace(fitted, uncertainty=self._uncertainty(rows, fitted)) if certain else fitted
 
     def _differences(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
@@ -185,17 +212,36 @@ class Fit:
         """What the search makes small."""
         return float(np.sum(_soft(self._differences(rows, fitted))))
 
-    def _slopes(self, rows: Sequence[Measurement], fitted: Fitted, *, most: float = IMPOSSIBLE) -> Vector:
+    def _spread(self, rows: Sequence[Measurement], start: Fitted, share: float) -> Fitted:
+        """The best of drives that are spread over all times of a suspension: these stand in for each other, so that a search from one
+        place ends in the next hollow."""
+        # Imported here because it takes longer than many a command.
+        from scipy.stats.qmc import Sobol  # noqa: PLC0415
+
+        if not rows:
+            return start
+        self._told("looking around", share)
+        centre = np.log([start.values[parameter.name] for parameter in SUSPENDING])
+        low, high = np.log([parameter.ends(self._used) for parameter in SUSPENDING]).T
+        places = centre + (Sobol(len(SUSPENDING), scramble=False).random(PLACES) * 2 - 1) * PRIOR
+        tried = [start, *(_with(start, SUSPENDING, place) for place in np.clip(places, low, high))]
+        points = list(dict.fromkeys(row.point for row in rows))
+        self._runs.at([(self._candidate(fitted), point) for fitted in tried for point in points])
+        return min(tried, key=lambda fitted: self._loss(rows, fitted))
+
+    def _slopes(
+        self, rows: Sequence[Measurement], fitted: Fitted, of: Sequence[Parameter] = PARAMETERS, *, most: float = IMPOSSIBLE
+    ) -> Vector:
         """How the differences, of at most so much, change with the logarithms of the parameters; all runs for it are done together."""
         here = self._candidate(fitted)
-        others = {parameter.name: _moved(fitted, parameter, parameter.ends(self._used)[1]) for parameter in PARAMETERS}
+        others = {parameter.name: _moved(fitted, parameter, parameter.ends(self._used)[1]) for parameter in of}
         points = list(dict.fromkeys(row.point for row in rows))
         wanted = [(here, point) for point in points]
-        for parameter in PARAMETERS:
+        for parameter in of:
             wanted += [(self._candidate(others[parameter.name]), point) for point in points if parameter.matters_at(point)]
         results = dict(zip(wanted, self._runs.at(wanted), strict=True))
-        slopes = np.zeros((len(rows), len(PARAMETERS)))
-        for column, parameter in enumerate(PARAMETERS):
+        slopes = np.zeros((len(rows), len(of)))
+        for column, parameter in enumerate(of):
             there = self._candidate(others[parameter.name])
             width = math.log(others[parameter.name].values[parameter.name] / fitted.values[parameter.name])
             for line, row in enumerate(rows):
@@ -304,12 +350,14 @@ def _soft(differences: Vector) -> Vector:
     return soft
 
 
-def _with(fitted: Fitted, logarithms: Vector) -> Fitted:
-    return replace(fitted, values={parameter.name: float(np.exp(value)) for parameter, value in zip(PARAMETERS, logarithms, strict=True)})
+def _with(fitted: Fitted, of: Sequence[Parameter], logarithms: Vector) -> Fitted:
+    """With other values of some parameters."""
+    others = {parameter.name: float(np.exp(value)) for parameter, value in zip(of, logarithms, strict=True)}
+    return replace(fitted, values={**fitted.values, **others})
 
 
 def _moved(fitted: Fitted, parameter: Parameter, high: float) -> Fitted:
     """A step away in one parameter, to where there is room."""
     value = fitted.values[parameter.name]
-    by = STEP if value * math.exp(STEP) <= high else -STEP
+    by = parameter.step if value * math.exp(parameter.step) <= high else -parameter.step
     return replace(fitted, values={**fitted.values, parameter.name: value * math.exp(by)})

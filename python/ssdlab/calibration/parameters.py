@@ -49,6 +49,7 @@ class Parameter:
         start: where the search begins, by the drive that it begins with.
         settings: the configuration keys that it sets, from the values of all.
         rows: at which operating points it matters.
+        step: how far, as a logarithm, it is moved to see what changes: far enough that it is more than what chance changes.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Parameter:
     start: Callable[[Tree], float]
     settings: Callable[[Values, Tree], Mapping[str, Any]]
     rows: frozenset[Speaks]
+    step: float
 
     def ends(self, used_bytes: int) -> tuple[float, float]:
         """The least and the most that is tried for a drive of which so much is in use."""
@@ -114,7 +116,7 @@ def _read_times(values: Values, tree: Tree) -> Mapping[str, Any]:
     return {"device.read_ns_by_page": [round(time * factor) for time in times]}
 
 
-def _key(name: str, about: str, key: str, low: float, high: float, rows: frozenset[Speaks]) -> Parameter:
+def _key(name: str, about: str, key: str, low: float, high: float, rows: frozenset[Speaks], step: float) -> Parameter:
     """A time that is one key, in us."""
     section, entry = key.split(".")
     return Parameter(
@@ -126,6 +128,7 @@ def _key(name: str, about: str, key: str, low: float, high: float, rows: frozens
         start=lambda tree: tree[section][entry] / 1e3,
         settings=lambda values, _: {key: round(values[name] * 1e3)},
         rows=rows,
+        step=step,
     )
 
 
@@ -139,13 +142,20 @@ PARAMETERS: Sequence[Parameter] = (
         start=lambda tree: flash_bytes(tree) / 1e9,
         settings=_blocks,
         rows=FULL,
+        step=0.05,
     ),
-    _key("program_us", "Program of all pages of a word line", "device.program_ns", 300.0, 8_000.0, ALL),
-    Parameter("read_us", "Read of a page, mean of its types", "us", 5.0, 200.0, _read_us, _read_times, ALL),
-    _key("min_run_us", "Least time that a program runs before it is suspended for a read", "device.min_run_ns", 10.0, 2_000.0, PROBED),
-    _key("lost_us", "Time that a program or erase does again after a suspension", "device.resume_ns", 1.0, 2_000.0, PROBED),
-    _key("suspend_us", "Time until a suspended die is free", "device.suspend_ns", 1.0, 200.0, PROBED),
+    _key("program_us", "Program of all pages of a word line", "device.program_ns", 300.0, 8_000.0, ALL, 0.05),
+    Parameter("read_us", "Read of a page, mean of its types", "us", 5.0, 200.0, _read_us, _read_times, ALL, 0.1),
+    _key(
+        "min_run_us", "Least time that a program runs before it is suspended for a read", "device.min_run_ns", 10.0, 2_000.0, PROBED, 0.25
+    ),
+    _key("lost_us", "Time that a program or erase does again after a suspension", "device.resume_ns", 1.0, 2_000.0, PROBED, 0.25),
+    _key("suspend_us", "Time until a suspended die is free", "device.suspend_ns", 1.0, 200.0, PROBED, 0.25),
 )
+WRITING = PARAMETERS[:2]
+"""What writes alone tell."""
+SUSPENDING = PARAMETERS[3:]
+"""The times of a suspension."""
 
 PASSING = Choice(
     "reads_pass",

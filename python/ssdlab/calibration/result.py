@@ -20,8 +20,10 @@ from ssdlab.json_text import json_text
 
 __all__ = ["Calibration", "Value", "calibration_of", "written"]
 
-UNDETERMINED = 0.3
-"""A value that may as well be so much larger or smaller has not been determined."""
+SURE = 0.025
+"""A value with a standard error of at most so much is determined: two of them are 5 %."""
+ROUGH = 0.3
+"""With a standard error of more than this not even about how large it is."""
 WELL = 0.8
 """The share of the rows that have to be within their tolerance for a drive to be called well fitted; so with bounds of predictions."""
 PLAIN = 2.0
@@ -47,7 +49,8 @@ class Value:
         value: the value; of a choice its name.
         unit: its unit.
         uncertainty: its standard error as a share of it; of a choice `None`.
-        is_determined: whether the rows determine it. If not, the drive that the calibration began with decided.
+        is_determined: whether the rows determine it: if there is an error, to 5 %. If not, the drive that the calibration began with had
+            a say.
         why: how it was found, or what keeps it from being determined.
     """
 
@@ -231,8 +234,8 @@ def _values(fitted: Fitted, used_bytes: int) -> list[Value]:
         value, error = fitted.values[parameter.name], fitted.uncertainty[parameter.name]
         low, high = parameter.ends(used_bytes)
         edge = value <= low * 1.01 or value >= high / 1.01
-        why = "at the end of its range" if edge else "searched for" if error <= UNDETERMINED else "the rows hardly change with it"
-        values.append(Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= UNDETERMINED, why))
+        why = "at the end of its range" if edge else _how_sure(error)
+        values.append(Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= SURE, why))
     for key, number in fitted.read_off.items():
         about, unit = READ_OFF[key]
         values.append(Value(key.split(".")[1], about, number, unit, None, True, "read off"))
@@ -245,13 +248,19 @@ def _values(fitted: Fitted, used_bytes: int) -> list[Value]:
     return values
 
 
+def _how_sure(error: float) -> str:
+    if error <= SURE:
+        return "searched for"
+    return f"known only to about {error:.0%}" if error <= ROUGH else "the rows hardly change with it"
+
+
 def _remarks(values: Sequence[Value]) -> dict[str, str]:
     remarks = {}
     for value in values:
         if not value.is_determined:
-            text = f"not determined ({value.why}); the drive that the calibration began with, or chance, decided"
+            text = f"not determined ({value.why}); the drive that the calibration began with, or chance, had a say"
         elif value.uncertainty is not None:
-            text = f"fitted, +-{value.uncertainty:.0%}"
+            text = f"fitted, +-{value.uncertainty:.1%}"
         else:
             text = value.why
         remarks[value.name] = text
