@@ -213,8 +213,10 @@ class Fit:
         return float(np.sum(_soft(self._differences(rows, fitted))))
 
     def _spread(self, rows: Sequence[Measurement], start: Fitted, share: float) -> Fitted:
-        """The best of drives that are spread over all times of a suspension: these stand in for each other, so that a search from one
-        place ends in the next hollow."""
+        """The best of drives that are spread over all times of a suspension.
+
+        These stand in for each other, so that a search from one place ends in the next hollow.
+        """
         # Imported here because it takes longer than many a command.
         from scipy.stats.qmc import Sobol  # noqa: PLC0415
 
