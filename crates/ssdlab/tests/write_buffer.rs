@@ -294,3 +294,21 @@ fn random_writes_of_units_fill_programs() {
         assert!((rate / (1.0 / 302.4e-6) - 1.0).abs() < 0.01 && buffer.is_none(), "{rate} writes a second without a buffer");
     }
 }
+
+/// All 128 requests of 64 units come at once, and are in the host interface while room is made for those that are behind them.
+#[test]
+fn more_units_wait_for_room_than_came_last() {
+    let mut config = changed(one_die(), |c| {
+        c.device.blocks_per_plane = 8_000;
+        c.ftl.map_unit_bytes = Some(UNIT as u32);
+        c.buffer = FOUR;
+        c.host.command_ns = US;
+    });
+    (config.workload.read_share, config.workload.queue_depth, config.workload.request_kb) = (0.0, 128, 64.0);
+    let mut plan = plan(config);
+    plan.requests = Some(128);
+    let result = run(&plan, &Control::default()).unwrap();
+    // All but those that have room, at once.
+    let buffer = result.buffer.unwrap();
+    assert!(buffer.units == 128 * 64 && buffer.full_waits >= 127, "{buffer:?}");
+}

@@ -33,8 +33,7 @@ impl Table {
             let mut places = Vec::new();
             crate::memory::make_room(&mut places, wanted)?;
             places.resize(wanted, (0, NONE));
-            let old = std::mem::replace(self, Table { places, len: 0 });
-            old.iter().for_each(|(unit, number)| self.set(unit, number));
+            self.take_places(places);
         }
         Ok(())
     }
@@ -75,8 +74,23 @@ impl Table {
     pub(super) fn set(&mut self, unit: u32, number: u32) {
         let place = self.place(unit);
         self.len += usize::from(self.places[place].1 == NONE);
-        assert!(self.len < self.places.len(), "a table with an empty place");
         self.places[place] = (unit, number);
+        if 2 * self.len > self.places.len() {
+            self.grow();
+        }
+    }
+
+    /// As other lists do if no room was made: room is made for the requests that are to come, and those for which it was made before may
+    /// still have been in the host interface then.
+    #[cold]
+    fn grow(&mut self) {
+        let places = vec![(0, NONE); 2 * self.places.len()];
+        self.take_places(places);
+    }
+
+    fn take_places(&mut self, places: Vec<(u32, u32)>) {
+        let old = std::mem::replace(self, Table { places, len: 0 });
+        old.iter().for_each(|(unit, number)| self.set(unit, number));
     }
 
     /// Takes a unit out. Those that it kept from their places move up.
@@ -114,12 +128,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_knows_what_a_map_knows(changes in prop::collection::vec((0u32..40, prop::option::of(0u32..9)), 0..200)) {
+        fn it_knows_what_a_map_knows(room in any::<bool>(), changes in prop::collection::vec((0u32..80, prop::option::of(0u32..9)), 0..300)) {
             let (mut table, mut map) = (Table::new(2), BTreeMap::new());
             for (unit, number) in changes {
                 // Far apart, and close together.
                 let unit = if unit % 2 == 0 { unit } else { unit << 20 };
-                table.make_room(1).unwrap();
+                if room {
+                    table.make_room(1).unwrap();
+                }
                 match number {
                     Some(number) => {
                         table.set(unit, number);
