@@ -36,6 +36,10 @@ in `measurements/ssd-iq`. This page has every row: measured, simulated, and how 
 [Calibration](calibration.md) says what is fitted to which rows and what the bounds are. Each drive
 is a device preset; use it with the scheme `nvme`. `tools/calibrated_drives.py` writes this page.
 """
+MISSED = """
+A drive is called badly fitted if fewer than four fifths of either kind of row are as they should
+be. It does something that the model lacks, and its rows say where.
+"""
 
 
 def main() -> None:
@@ -47,7 +51,8 @@ def main() -> None:
         result = calibrate(TABLES, drive=name, progress=lambda doing, share: print(f"{share:4.0%} {doing}", flush=True))
         save(name, result)
         print(f"{name}: {result.misfit}; {result.runs} runs in {time.monotonic() - began:.0f} s", flush=True)
-    PAGE.write_text("\n".join([HEAD, *(section(name) for name in DRIVES if rows_of(name).is_file())]), encoding="utf-8")
+    drives = {name: json.loads(rows_of(name).read_text(encoding="utf-8")) for name in DRIVES if rows_of(name).is_file()}
+    PAGE.write_text("\n".join([HEAD, summary(drives), *(section(name, data) for name, data in drives.items())]), encoding="utf-8")
 
 
 def rows_of(name: str) -> Path:
@@ -66,16 +71,30 @@ def save(name: str, result: Calibration) -> None:
     (ROOT / "presets" / "devices" / f"{PRESETS[name]}.toml").write_text(preset, encoding="utf-8")
 
 
-def section(name: str) -> str:
+def summary(drives: dict[str, dict[str, Any]]) -> str:
+    """How good the drives are, a line for each."""
+    lines = [
+        "| device | drive | fitted rows within their tolerance | predictions within their bound | only reported | |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, data in drives.items():
+        fitted, predicted = data["fitted_rows"], data["predicted_rows"]
+        cells = [
+            f"[`{PRESETS[name]}`](#{DRIVES[name].lower().replace(' ', '-')}-{PRESETS[name]})",
+            DRIVES[name],
+            f"{fitted['within_tolerance']} of {fitted['all']}",
+            f"{predicted['within_bound']} of {predicted['with_bound']}",
+            str(predicted["reported_only"]),
+            "well fitted" if data["well_fitted"] else "**badly fitted**",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, MISSED])
+
+
+def section(name: str, data: dict[str, Any]) -> str:
     """What the page has of a drive."""
-    data = json.loads(rows_of(name).read_text(encoding="utf-8"))
-    fitted, predicted = data["fitted_rows"], data["predicted_rows"]
     lines = [
         f"\n## {DRIVES[name]}: `{PRESETS[name]}`\n",
-        f"{fitted['within_tolerance']} of {fitted['all']} fitted rows are within their tolerance. {predicted['within_bound']} of",
-        f"{predicted['with_bound']} predictions that have a bound are within it; {predicted['reported_only']} rows are only reported."
-        + ("" if data["well_fitted"] else "\n**Badly fitted.**")
-        + "\n",
         f"![Measured and simulated](calibrated-drives/{PRESETS[name]}.svg)\n",
         "| value | found | standard error | how |\n|---|---|---|---|",
         *(value_line(value) for value in data["values"]),

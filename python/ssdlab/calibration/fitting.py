@@ -36,6 +36,8 @@ __all__ = ["Fit", "Fitted", "difference"]
 Vector = NDArray[np.float64]
 LONGEST = 10
 """Steps of a search at most."""
+SHORT = 6
+"""Steps of one that is only to see whether it is worth more."""
 PLACES = 32
 """Drives that are tried to begin with."""
 PRIOR = 1.5
@@ -119,8 +121,9 @@ class Fit:
         fitted = self._choose(PASSING, fitted, 0.02)
         # First what rates tell, and only then what reads under load tell: a drive that cannot take the load is no place to look around.
         fitted = self._search([row for row in plain if isinstance(row.point, FullSpeed)], fitted, 0.05, 0.15, of=WRITING)
-        fitted = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted, 0.15)
-        fitted = self._with_buffer(self._search(plain, fitted, 0.25, 0.45))
+        spread = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted, 0.15)
+        found = [self._search(plain, fitted, 0.25, 0.35, longest=SHORT), self._search(plain, spread, 0.35, 0.45, longest=SHORT)]
+        fitted = self._with_buffer(min(found, key=lambda one: self._loss(plain, one)))
         fitted = self._choose(DRAINING, fitted, 0.47, search=0.6)
         fitted = self._choose_collection(fitted, 0.6)
         return self._search(plain, fitted, 0.65, 0.95, certain=True)
@@ -176,6 +179,7 @@ class Fit:
         end: float,
         *,
         of: Sequence[Parameter] = PARAMETERS,
+        longest: int = LONGEST,
         certain: bool = False,
     ) -> Fitted:
         """Fits some parameters to some rows; `certain`: also says how sure they are."""
@@ -190,7 +194,7 @@ class Fit:
 
         def differences(at: Vector) -> Vector:
             nonlocal steps
-            self._told("searching", begin + (end - begin) * min(steps / LONGEST, 1.0))
+            self._told("searching", begin + (end - begin) * min(steps / longest, 1.0))
             steps += 1
             return np.append(self._differences(rows, _with(start, of, at)), (at - first) * PULL)
 
@@ -198,7 +202,7 @@ class Fit:
             return np.vstack([self._slopes(rows, _with(start, of, at), of), np.eye(len(of)) * PULL])
 
         found = least_squares(
-            differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=LONGEST, xtol=2e-4, ftol=2e-3, gtol=1e-4
+            differences, first, jac=slopes, bounds=(low, high), loss="soft_l1", max_nfev=longest, xtol=2e-4, ftol=2e-3, gtol=1e-4
         )
         fitted = _with(start, of, found.x)
         return replace(fitted, uncertainty=self._uncertainty(rows, fitted)) if certain else fitted
