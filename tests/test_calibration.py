@@ -235,10 +235,11 @@ def test_the_preset_is_the_drive_that_was_found() -> None:
     fitted = Fitted(*random_drive(5))
     base = Candidate(BASE, SCHEME)
     settings = fitted.settings(base.tree())
-    text = preset_text(BASE, 'my "own"\\drive', SCHEME, settings, {"program_us": "fitted, +-3%"}, 0.25)
+    text = preset_text(BASE, 'my "own"\\drive', SCHEME, settings, {"program_us": "fitted, +-3%"}, 0.25, well=False)
     tree = tomllib.loads(text)
     assert tree["description"].startswith("A drive")
     assert 'my "own"\\drive' in tree["description"]
+    assert "Badly fitted" in tree["description"]
     for key, value in {**settings, "device.overprovisioning": 0.25}.items():
         section, name = key.split(".")
         assert tree[section][name] == value, key

@@ -18,7 +18,7 @@ WIDTH = 140
 
 
 def preset_text(
-    base: str, drive: str, scheme: str, settings: Mapping[str, Any], remarks: Mapping[str, str], overprovisioning: float
+    base: str, drive: str, scheme: str, settings: Mapping[str, Any], remarks: Mapping[str, str], overprovisioning: float, *, well: bool
 ) -> str:
     """The text of the preset.
 
@@ -29,10 +29,12 @@ def preset_text(
         settings: what was found, by configuration key.
         remarks: what is to be said of each value, by its name in the calibration.
         overprovisioning: of the drive found.
+        well: whether it is well fitted.
     """
     text = _core.preset_text("device", base)
+    caveat = "" if well else " Badly fitted: do not trust it where rows were missed."
     head = {
-        "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.",
+        "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.{caveat}",
         "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
     }
     for name, value in head.items():

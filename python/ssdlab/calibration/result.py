@@ -140,9 +140,8 @@ class Calibration:
 
     def preset(self) -> str:
         """A device preset in TOML, with how sure each value is."""
-        return preset_text(
-            self.base, self.drive, self.scheme, self.settings, _remarks(self.values), 1 - self.exported_bytes / self.flash_bytes
-        )
+        spare = 1 - self.exported_bytes / self.flash_bytes
+        return preset_text(self.base, self.drive, self.scheme, self.settings, _remarks(self.values), spare, well=self.is_well_fitted)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON has it."""
