@@ -42,26 +42,27 @@ be. It does something that the model lacks, and its rows say where.
 
 ## What is missed, and why
 
-- **7450 MAX and PRO, at middling load: unexplained.** From 45,000 (PRO) or 55,000 (MAX) requests a
-  second on, one read in a hundred takes 2 to 5 ms, and one write in a hundred 10 ms. Nearer to
-  saturation reads are fast again. The PRO's median write waits 9 ms at 65,000 requests a second, and
-  less when it is saturated. The drive seems to collect in bursts, but how it begins and ends them is
-  not known. Tried with the preset of the PRO: without pacing (`gc.pace = "none"`) reads and writes
-  stay as fast as with it. Where collection takes turns with reads (`gc.priority = "fifo"`), one read
-  in a hundred takes 4 ms, but at 35,000 requests a second and when saturated as well.
+- **7450 MAX and PRO, at middling load: unexplained.** From 45,000 (PRO) or 55,000 (MAX) requests
+  a second on, one read in a hundred takes 2 to 5 ms, and one write in a hundred 10 ms. Nearer to
+  saturation reads are fast again. The PRO's median write waits 9 ms at 65,000 requests a second,
+  and less when it is saturated. The drive seems to collect in bursts, but how it begins and ends
+  them is not known. Tried with the preset of the PRO: without pacing (`gc.pace = "none"`) reads
+  and writes stay as fast as with it. Where collection takes turns with reads (`gc.priority =
+  "fifo"`), one read in a hundred takes 4 ms, but at 35,000 requests a second and when saturated
+  as well.
 - **7450 MAX, 95 % of writes to a twentieth of the drive: explained.** How blocks are collected
-  decides this row. With `fifo, apart`, which fits the fitted rows about as well as the one that was
-  taken, the row is 2 % off in place of 88 %.
-- **D7-P5520, skewed writes: the measurements contradict each other.** Writes by Zipf's law with an
-  exponent of 0.2 are almost uniform: simulated, they are as fast to 0.4 %. They were measured 10.5 %
-  slower than uniform ones, and uniform ones 8 % slower at a depth of 256 than at 512. The fit follows
-  the uniform writes at a depth of 512.
-- **D7-P5520, median of reads: unexplained.** It was measured as 70 us at 15,000 requests a second and
-  116 to 145 us at all higher loads, as if half of the dies were busy from 25,000 on. Programs and
-  collection keep that many busy only from 75,000 on. When the drive is saturated, reads were
+  decides this row. With `fifo, apart`, which fits the fitted rows about as well as the one that
+  was taken, the row is 2 % off in place of 88 %.
+- **D7-P5520, skewed writes: the measurements contradict each other.** Writes by Zipf's law with
+  an exponent of 0.2 are almost uniform: simulated, they are as fast to 0.4 %. They were measured
+  10.5 % slower than uniform ones, and uniform ones 8 % slower at a depth of 256 than at 512. The
+  fit follows the uniform writes at a depth of 512.
+- **D7-P5520, median of reads: unexplained.** It was measured as 70 us at 15,000 requests a second
+  and 116 to 145 us at all higher loads, as if half of the dies were busy from 25,000 on. Programs
+  and collection keep that many busy only from 75,000 on. When the drive is saturated, reads were
   measured twice as slow as simulated.
-- **7450 PRO, writes to a fifth or a twentieth of the drive: unexplained.** It was measured a tenth to
-  a quarter faster than simulated; the way of collection that fits is that of other rows.
+- **7450 PRO, writes to a fifth or a twentieth of the drive: unexplained.** It was measured a
+  tenth to a quarter faster than simulated; the way of collection that fits is that of other rows.
 """
 
 
