@@ -490,12 +490,12 @@ def output(kind: str) -> Iterator[int]:
 
 # `ssdlab`, and a file once nothing of it is at work any more.
 COMMAND = f"""
-import os, runpy
-try:
-    runpy.run_module("ssdlab", run_name="__main__")
-finally:
+import atexit, os, runpy
+@atexit.register  # before all others, and so run after them
+def over():
     exec({UNTIL_NOTHING_WORKS!r}, {{}})
     open(os.environ["OVER"], "x").close()
+runpy.run_module("ssdlab", run_name="__main__")
 """
 
 
