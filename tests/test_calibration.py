@@ -22,7 +22,7 @@ from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements
 from ssdlab.calibration.parameters import CHOICES, PARAMETERS, settings_of
 from ssdlab.calibration.preset import preset_text
 from ssdlab.calibration.result import calibration_of, written
-from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
+from ssdlab.calibration.rule import bound, fitted_rows, highest_rate, waiting_rows
 from ssdlab.calibration.runs import Candidate, Runs, flash_bytes
 
 PUBLISHED = ROOT / "measurements" / "ssd-iq"
@@ -60,7 +60,7 @@ def test_repeats_under_load_are_one_row_and_saturated_ones_one_point() -> None:
     assert saturated[0].repeats == len(by_hand("latency_under_load.csv", device="7450-pro", saturated="1"))
     loads = [row.point.load_per_s for row in found.at("read_p50_us") if isinstance(row.point, Probe) and not row.point.is_saturated]
     assert sorted(load for load in loads if load is not None) == [5_000, 15_000, 25_000, 35_000, 45_000, 55_000]
-    assert saturated[0].point == Probe(round(894.25 * 2**30), 4096, 10_000, 0.5, None, 0.01, 384)
+    assert saturated[0].point == Probe(round(894.25 * 2**30), 4096, 10_000, 0.5, None, 0.01, 384, 0)
 
 
 def test_every_row_is_used_or_left_out_with_a_reason() -> None:
@@ -199,7 +199,7 @@ def found_again(seed: int, points: Sequence[Point]) -> list[str]:
     known = base.but({**settings_of(values, choices, base.tree()), **read_off})
     found = measured(known, points, seed=1000 + seed)  # with other random numbers than those of the search
     runs = Runs(seed=1)
-    fit = Fit(fitted_rows(found), base, runs, lambda _, __: None)
+    fit = Fit(fitted_rows(found), waiting_rows(found), base, runs, lambda _, __: None)
     fitted = fit.run()
     results = dict(zip(points, fit.simulated(fitted, points), strict=True))
     calibration = calibration_of(found, base, 1, fitted, fit.settings(fitted), results, runs.done)
@@ -231,7 +231,7 @@ def test_a_known_drive_is_found_again(seed: int) -> None:
     assert found_again(seed, POINTS) == []
 
 
-def test_the_preset_is_the_drive_that_was_found() -> None:
+def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:
     fitted = Fitted(*random_drive(5))
     base = Candidate(BASE, SCHEME)
     settings = fitted.settings(base.tree())
@@ -244,6 +244,14 @@ def test_the_preset_is_the_drive_that_was_found() -> None:
         section, name = key.split(".")
         assert tree[section][name] == value, key
     assert "# Fitted, +-3%.\nprogram_ns = " in text
+    # Whatever is found can be used: a device preset may have it.
+    for choice in CHOICES:
+        for name in choice.alternatives:
+            found = Fitted(fitted.values, {**fitted.choices, choice.name: name}, fitted.read_off).settings(base.tree())
+            file = tmp_path / "mine.toml"
+            file.write_text(preset_text(BASE, "mine", SCHEME, found, {}, 0.25, well=True))
+            used = Candidate(str(file), SCHEME).tree()
+            assert all(used[key.split(".")[0]][key.split(".")[1]] == value for key, value in found.items()), name
     # What was not fitted is as in the preset that it began with, with its comments.
     original = tomllib.loads(ssdlab.preset_text("device", BASE))
     assert tree["device"]["page_bytes"] == original["device"]["page_bytes"]

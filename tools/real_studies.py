@@ -58,6 +58,12 @@ LOADED = (
     "The simulated drive is prepared as steady. 4,000 reads of the probe are counted, forty of them above the 99th percentile. "
     "Response times were measured in whole microseconds."
 )
+WAITING = (
+    "The simulated drive is prepared as steady. Its writes wait at times for collection, so the load has the threads that it was measured "
+    "with; each has 64 requests in the drive at most, others wait on the host, which is part of their response times. 20,000 reads of the "
+    "probe are counted, as such times are few: they last as much shorter, and come as much more often, as blocks are shorter. Response "
+    "times were measured in whole microseconds."
+)
 
 
 @dataclass(frozen=True)
@@ -290,13 +296,14 @@ def text_of(drive: str, device: str, candidate: Candidate, found: Measurements, 
     settings = {point: dict(run.set) for point, run in runs.items()}
     common = {key: text for key, text in settings[points[0]].items() if all(given.get(key) == text for given in settings.values())}
     tree = candidate.tree()
+    deviation = WAITING if "host.queue_depth" in common else kind.deviation
     lines = [
         HEAD.format(tables, device),
         f"title = {value_text(f'{DRIVES[drive]}: {lowered(kind.title)}')}",
         f"place = {value_text(f'{DRIVES[drive]}, {PLACE.format(tables)}')}",
         f'about = """\n{wrapped(kind.about)}\n"""',
         "deviations = [",
-        *(f"  {value_text(deviation)}," for deviation in (smaller(tree, settings[points[0]]), kind.deviation, OPEN, FITTED)),
+        *(f"  {value_text(deviation)}," for deviation in (smaller(tree, settings[points[0]]), deviation, OPEN, FITTED)),
         "]\n",
         f"device = {value_text(device)}",
         f"schemes = [{value_text(candidate.scheme)}]",
@@ -309,7 +316,7 @@ def text_of(drive: str, device: str, candidate: Candidate, found: Measurements, 
         *(f"  {point_text(kind.label(point), runs[point].options, settings[point], common)}," for point in points),
         "]\n",
         "[metrics]",
-        *metrics(dict.fromkeys(row.quantity for row in rows), tree, settings[points[0]], flows="workload.flows" in common),
+        *metrics(dict.fromkeys(row.quantity for row in rows), tree, settings[points[0]], flows="workload.flows" in settings[points[0]]),
     ]
     marked, highest = set(fitted_rows(found)), highest_rate(found.rows)
     for row in rows:

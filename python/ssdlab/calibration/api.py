@@ -12,7 +12,7 @@ from ssdlab.calibration import csv_tables, fio
 from ssdlab.calibration.fitting import Fit
 from ssdlab.calibration.measurements import Measurements, averaged
 from ssdlab.calibration.result import Calibration, calibration_of
-from ssdlab.calibration.rule import fitted_rows
+from ssdlab.calibration.rule import fitted_rows, waiting_rows
 from ssdlab.calibration.runs import Candidate, Runs
 from ssdlab.checks import path, text, whole
 from ssdlab.errors import UsageError
@@ -64,7 +64,7 @@ def calibrate(
     rows = fitted_rows(found)
     if not rows:
         raise UsageError(f"{found.drive}: nothing to fit a drive to: expected writes at full speed, or a probe under load")
-    fit = Fit(rows, candidate, runs, progress or (lambda _, __: None))
+    fit = Fit(rows, waiting_rows(found), candidate, runs, progress or (lambda _, __: None))
     fitted = fit.run()
     points = list(dict.fromkeys(row.point for row in found.rows))
     results = dict(zip(points, fit.simulated(fitted, points), strict=True))

@@ -76,5 +76,5 @@ def _point(point: Point) -> dict[str, Any]:
         elif pattern.kind == "zones":
             data |= {"hot_share": pattern.hot_share, "hot_access": pattern.hot_access}
     else:
-        data |= {"offered_per_s": point.offered_per_s, "load_depth": point.load_depth}
+        data |= {"offered_per_s": point.offered_per_s, "load_depth": point.load_depth, "probe_depth": point.probe_depth}
     return data

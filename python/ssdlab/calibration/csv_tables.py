@@ -220,6 +220,7 @@ def _under_load(file: _File, line: int, row: Mapping[str, str], capacity: float 
     depth = file.number(line, row, "queue_depth_total") or 0
     if is_saturated and not depth:
         raise _LeftOutError("response times under a saturated load of a depth that is not stated")
+    of_load = round(depth) * LOAD_THREADS // (LOAD_THREADS + PROBE_THREADS)
     point = Probe(
         used_bytes=round(capacity * (file.number(line, row, "used_share_of_capacity") or 1)),
         request_bytes=round(file.needed(line, row, "block_bytes")),
@@ -228,7 +229,8 @@ def _under_load(file: _File, line: int, row: Mapping[str, str], capacity: float 
         # Three repeats ask for a request more or less each.
         load_per_s=None if is_saturated else round(file.needed(line, row, "offered_writes_and_reads_per_s") - PROBE_PER_S, -2),
         load_read_share=LOAD_READS,
-        load_depth=round(depth) * LOAD_THREADS // (LOAD_THREADS + PROBE_THREADS),
+        load_depth=of_load,
+        probe_depth=0 if is_saturated else round(depth) - of_load,
     )
     values = {quantity: file.number(line, row, column) for column, quantity in LATENCIES.items()}
     source = f"{file.path.name}:{line}"

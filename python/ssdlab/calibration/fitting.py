@@ -20,6 +20,7 @@ from ssdlab.calibration.parameters import (
     CHOICES,
     COLLECTION,
     DRAINING,
+    PACING,
     PARAMETERS,
     PASSING,
     SUSPENDING,
@@ -58,6 +59,8 @@ BETTER = 0.97
 """A choice is changed if the sum of squares falls below this share."""
 WORTH = 2.0
 """An alternative is searched for only if its sum of squares is below so many times that of the one taken."""
+WAIT_US, WAIT_FACTOR = 100.0, 1.5
+"""Shorter waits of writes count for little; a factor of so much between longer ones is a difference of one."""
 NOISE = 0.3
 """Differences that mean nothing, in units of the tolerance: simulated percentiles are of some thousand requests."""
 
@@ -96,13 +99,22 @@ class Fit:
 
     Args:
         rows: what it is fitted to.
+        waits: rows that say for how long writes wait below saturation.
         base: the drive to begin with.
         runs: what simulates.
         told: called with what is being done, and about which share of all is done.
     """
 
-    def __init__(self, rows: Sequence[Measurement], base: Candidate, runs: Runs, told: Callable[[str, float], object]) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Measurement],
+        waits: Sequence[Measurement],
+        base: Candidate,
+        runs: Runs,
+        told: Callable[[str, float], object],
+    ) -> None:
         self._rows = rows
+        self._waits = waits
         self._told = told
         self._runs = runs
         self._used = max((row.point.used_bytes for row in rows), default=0)
@@ -126,7 +138,8 @@ class Fit:
         fitted = self._with_buffer(min(found, key=lambda one: self._loss(plain, one)))
         fitted = self._choose(DRAINING, fitted, 0.47, search=0.6)
         fitted = self._choose_collection(fitted, 0.6)
-        return self._search(plain, fitted, 0.65, 0.95, certain=True)
+        fitted = self._search(plain, fitted, 0.65, 0.85, certain=True)
+        return self._choose_pacing(fitted, 0.85)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
         """What was found, as configuration keys."""
@@ -313,6 +326,25 @@ class Fit:
                 differences.append(difference(row, simulated[row.quantity] * other.value / reference[row.quantity]))
         return np.array(differences)
 
+    def _choose_pacing(self, fitted: Fitted, share: float) -> Fitted:
+        """Takes the window with which writes wait for as long as was measured.
+
+        Last, since runs of a drive whose writes wait for collection take longer than a search could bear.
+        """
+        rows = [row for row in self._waits if PACING.is_told_by(row.point)]
+        if not rows:
+            return fitted
+        self._told(PACING.about.lower(), share)
+        found: dict[str, tuple[float, Fitted]] = {}
+        first, *others = PACING.alternatives
+        for name in (first, *others):
+            other = replace(fitted, choices={**fitted.choices, PACING.name: name})
+            results = self.simulated(other, [row.point for row in rows])
+            found[name] = (sum(_wait_difference(row, result) ** 2 for row, result in zip(rows, results, strict=True)), other)
+            if name == others[0] and found[name][0] > found[first][0]:
+                break  # writes do not wait, and all other windows take long as well
+        return self._taken(PACING, fitted, found)
+
     def _taken(self, choice: Choice, fitted: Fitted, found: Mapping[str, tuple[float, Fitted]]) -> Fitted:
         """The best alternative, if it is clearly better than the one there was."""
         taken = fitted.choices[choice.name]
@@ -348,6 +380,13 @@ def _difference(row: Measurement, simulated: Simulated | None, most: float = IMP
     if simulated is None or row.quantity not in simulated:
         return most
     return max(-most, min(most, difference(row, simulated[row.quantity])))
+
+
+def _wait_difference(row: Measurement, simulated: Simulated | None) -> float:
+    """How far apart two waits are that may differ by a factor of a thousand."""
+    if simulated is None or row.quantity not in simulated:
+        return IMPOSSIBLE
+    return math.log((simulated[row.quantity] + WAIT_US) / (row.value + WAIT_US)) / math.log(WAIT_FACTOR)
 
 
 def _soft(differences: Vector) -> Vector:

@@ -66,6 +66,8 @@ class Probe:
         load_per_s: the load's requests a second, at random instants; 0: there is none; `None`: as many as `load_depth` lets through.
         load_read_share: how many of them read.
         load_depth: how many of the load are outstanding at most.
+        probe_depth: how many of the probe are, beside a load at a fixed rate; the others wait, which is part of their response times.
+            0: that is not so.
     """
 
     used_bytes: int
@@ -75,6 +77,7 @@ class Probe:
     load_per_s: float | None
     load_read_share: float
     load_depth: int
+    probe_depth: int = 0
 
     @property
     def is_saturated(self) -> bool:

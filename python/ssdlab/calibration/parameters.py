@@ -23,7 +23,7 @@ from typing import Any, Literal
 from ssdlab.calibration.measurements import FullSpeed, Point, Probe
 from ssdlab.calibration.runs import flash_bytes
 
-__all__ = ["CHOICES", "COLLECTION", "DRAINING", "KEYS", "PARAMETERS", "PASSING", "Choice", "Parameter", "settings_of", "speaks"]
+__all__ = ["CHOICES", "COLLECTION", "DRAINING", "KEYS", "PACING", "PARAMETERS", "PASSING", "Choice", "Parameter", "settings_of", "speaks"]
 
 Tree = Mapping[str, Any]
 """The configuration of the drive that the calibration begins with."""
@@ -182,7 +182,13 @@ COLLECTION = Choice(
     },
     lambda point: isinstance(point, FullSpeed) and point.pattern.kind in ("zipf", "zones"),
 )
-CHOICES: Sequence[Choice] = (PASSING, DRAINING, COLLECTION)
+PACING = Choice(
+    "pacing",
+    "How far writes may be ahead of collection before they wait, in units of the free blocks that it keeps",
+    {"as in the base": {}, **{f"{window:g}": {"gc.pace_window": window} for window in (0.12, 0.2, 0.15, 0.1, 0.08)}},
+    lambda point: isinstance(point, Probe) and not point.is_saturated and point.probe_depth > 0,
+)
+CHOICES: Sequence[Choice] = (PASSING, DRAINING, COLLECTION, PACING)
 
 KEYS: Mapping[str, str] = MappingProxyType(
     {
@@ -203,6 +209,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "gc.victim": "collection",
         "gc.choices": "collection",
         "ftl.frontier": "collection",
+        "gc.pace_window": "pacing",
     }
 )
 """By configuration key, the value of a calibration that sets it."""

@@ -8,6 +8,9 @@ Fitted:
 - Zipf's law with an exponent of 0.8 or more, as its rows are never gated; and of zones of which one is never written again every other
   one, from the smallest such zone on. They say how blocks are collected.
 
+Beside these, `waiting_rows` choose how far writes may be ahead of collection: at the loads that are fitted, the 99th percentile of the
+probe's writes and the mean of the load's. They are only reported, as those of other loads are.
+
 All else is predicted. A prediction has a bound (`bound`) unless it is one that is only reported: Zipf's law from 0.8 on, the 99th
 percentile of writes, what lies within a tenth of the highest rate, and means below saturation.
 """
@@ -19,12 +22,13 @@ from types import MappingProxyType
 
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Probe
 
-__all__ = ["SKEWED_THETA", "bound", "fitted_rows", "highest_rate"]
+__all__ = ["SKEWED_THETA", "bound", "fitted_rows", "highest_rate", "waiting_rows"]
 
 SKEWED_THETA = 0.8
 KNEE = 0.1
 """Within so much of the highest rate, response times depend on the last percent of the load."""
 FITTED_BELOW = frozenset({"read_mean_us", "read_p50_us", "read_p99_us", "write_p50_us"})
+WAITING = frozenset({"write_p99_us", "load_write_mean_us"})
 FITTED_SATURATED = frozenset({"iops", "read_p50_us"})
 SATURATED: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"iops": (0.06, 0.0), "load_write_mean_us": (0.08, 0.0), "write_p50_us": (0.25, 3.0), "read_p99_us": (0.4, 0.0)}
@@ -38,9 +42,7 @@ def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
     """The rows that a drive is fitted to."""
     uses = sorted({row.point.used_bytes for row in measurements.rows if isinstance(row.point, FullSpeed) and _is_uniform(row.point)})
     ends = {*uses[:1], *uses[-1:]}
-    highest = highest_rate(measurements.rows)
-    loads = sorted({offered for row in measurements.rows if (offered := _below(row, highest)) is not None})
-    every_other = set(loads[::2])
+    every_other = _fitted_loads(measurements)
     patterns = [row.point.pattern for row in measurements.rows if isinstance(row.point, FullSpeed)]
     frozen = sorted({pattern.hot_share for pattern in patterns if _is_frozen(pattern)}, reverse=True)[::2]
 
@@ -56,6 +58,14 @@ def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
         return point.offered_per_s in every_other and row.quantity in FITTED_BELOW
 
     return tuple(row for row in measurements.rows if is_fitted(row))
+
+
+def waiting_rows(measurements: Measurements) -> tuple[Measurement, ...]:
+    """The rows that say for how long writes wait at the loads that are fitted."""
+    loads = _fitted_loads(measurements)
+    return tuple(
+        row for row in measurements.rows if isinstance(row.point, Probe) and row.quantity in WAITING and row.point.offered_per_s in loads
+    )
 
 
 def highest_rate(rows: Iterable[Measurement]) -> float | None:
@@ -103,6 +113,12 @@ def _is_skewed(pattern: Pattern) -> bool:
 def _is_frozen(pattern: Pattern) -> bool:
     """Whether a part of the addresses is never written again."""
     return pattern.kind == "zones" and pattern.hot_access == 1
+
+
+def _fitted_loads(measurements: Measurements) -> set[float]:
+    """Requests a second at every other load, from the lowest on."""
+    highest = highest_rate(measurements.rows)
+    return set(sorted({offered for row in measurements.rows if (offered := _below(row, highest)) is not None})[::2])
 
 
 def _below(row: Measurement, highest: float | None) -> float | None:

@@ -36,6 +36,9 @@ SKEWED_SHARE, SKEWED_WARM_UP = 4.0, 3.2
 FILL_SHARE = 0.5
 PROBE_READS = 4_000
 """Reads of which a probe's percentiles are taken: forty above the 99th."""
+TIGHT, TIGHT_PROBE_READS = 0.3, 20_000
+"""Below this `gc.pace_window` writes wait for collection at any load, and for how long depends on how many dies collect at once and on how
+many requests wait. So all dies are simulated, with the threads of the load, and more reads: such times are few, and last for long."""
 PROBE_WARM_UP = 0.2
 SETTLING_SHARE = 0.1
 """Of a saturated load: it runs until so much of the used space has been written, as the pool of free blocks settles."""
@@ -142,17 +145,22 @@ def _texts(settings: Settings) -> dict[str, str]:
 def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
     """The run of a candidate at an operating point, and which share of the drive it is of: rates of the run are such a share."""
     tree = candidate.tree()
-    smaller, share, units = _smaller(tree, point.used_bytes, DIES if isinstance(point, FullSpeed) else PROBED_DIES)
-    load, requests, warm_up = _full_speed(point, share, units) if isinstance(point, FullSpeed) else _probe(point, share, units)
+    if isinstance(point, FullSpeed):
+        smaller, share, units = _smaller(tree, point.used_bytes, DIES)
+        load, requests, warm_up = _full_speed(point, share, units)
+    else:
+        is_tight = tree["gc"]["pace"] != "none" and tree["gc"]["pace_window"] < TIGHT and not point.is_saturated
+        smaller, share, units = _smaller(tree, point.used_bytes, None if is_tight else PROBED_DIES)
+        load, requests, warm_up = _probe(point, share, units, is_tight=is_tight)
     run = candidate.but({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
     return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share
 
 
-def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int) -> tuple[dict[str, Any], float, float]:
-    """Settings of the smaller drive, its share of the dies, and the mapping units that it uses."""
+def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None) -> tuple[dict[str, Any], float, float]:
+    """Settings of the smaller drive, its share of the dies, and the mapping units that it uses; `dies`: at least so many, `None`: all."""
     device, buffer, host = tree["device"], tree["buffer"], tree["host"]
     on_channel = device["chips_per_channel"] * device["dies_per_chip"] * device["planes_per_die"]
-    channels = min(device["channels"], math.ceil(dies / on_channel))
+    channels = device["channels"] if dies is None else min(device["channels"], math.ceil(dies / on_channel))
     share = channels / device["channels"]
     stripe = device["pages_per_program"] * max(1, tree["ftl"]["parity_stripe"])
     pages = min(device["pages_per_block"], max(1, round(PAGES / stripe)) * stripe)  # whole stripes, so that as large a share is parity
@@ -204,24 +212,32 @@ def _addresses(pattern: Pattern) -> dict[str, Any]:
     return {}
 
 
-def _probe(point: Probe, share: float, units: float) -> tuple[dict[str, Any], int, int]:
-    """As `_full_speed`. The probe is a flow of its own beside the load, or alone if there is none."""
+def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple[dict[str, Any], int, int]:
+    """As `_full_speed`. The probe is a flow of its own beside the load, or alone if there is none. `is_tight`: see `TIGHT`."""
+    reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
     kb = point.request_bytes / 1024
     probe = {"read_share": point.read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / (point.per_s * share)}
     settings: dict[str, Any] = {"ftl.precondition.kind": "steady"}
-    seconds = PROBE_READS / (point.per_s * share * point.read_share)
+    seconds = reads / (point.per_s * share * point.read_share)
     if point.load_per_s == 0:
-        return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, PROBE_READS, 0
-    settings |= {"workload.name": "load", "workload.read_share": point.load_read_share, "workload.request_kb": kb}
+        return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, reads, 0
+    load: dict[str, Any] = {"read_share": point.load_read_share, "request_kb": kb}
+    threads = 1
     if point.load_per_s is None:
-        settings["workload.queue_depth"] = max(1, round(point.load_depth * share))
+        load["queue_depth"] = max(1, round(point.load_depth * share))
         requests = units * SETTLING_SHARE * 2
         warm_up = requests / 2
     else:
-        settings |= {"workload.arrival": "exponential", "workload.interarrival_us": 1e6 / (point.load_per_s * share)}
+        if is_tight and point.probe_depth:
+            # A queue for each thread. Its requests wait there, with the response time running, while as many as its depth are in the drive.
+            threads = max(1, round(point.load_depth / point.probe_depth))
+            settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
+        load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / (point.load_per_s * share)}
         requests = (point.per_s + point.load_per_s) * share * seconds
         warm_up = requests * PROBE_WARM_UP
-    settings["workload.flows"] = [{"name": "probe", "queue_depth": 0, **probe}]
+    settings |= {"workload.name": "load", **{f"workload.{key}": value for key, value in load.items()}}
+    others = [{"name": f"load-{number}", "queue_depth": 0, **load} for number in range(2, threads + 1)]
+    settings["workload.flows"] = [{"name": "probe", "queue_depth": 0, **probe}, *others]
     return settings, round(requests + warm_up), round(warm_up)
 
 

@@ -50,11 +50,11 @@ impl Kind {
     /// as a scheme (lee2013's idle-time GC), and so is page allocation (elyasi2017's DynAlloc): either may set
     /// `gc.trigger` and `ftl.allocation`. Whether jobs take turns follows from how a die is accessed (ae2022 section 4.1), and is an axis:
     /// either may set `gc.turns`. So is suspending for reads, an ability of a drive: either may set `scheduler.suspend`. The victim
-    /// policy of a drive that was calibrated is a part of what was found of it: either may set `gc.victim` and `gc.choices`, and a
-    /// scheme's go first.
+    /// policy of a drive that was calibrated is a part of what was found of it, and so is how far its writes may be ahead of collection:
+    /// either may set `gc.victim`, `gc.choices` and `gc.pace_window`, and a scheme's go first.
     pub fn may_set(self, key: &str) -> bool {
         const BY_DEVICE: [&str; 2] = ["gc.soft", "gc.invalid_share"];
-        const BY_EITHER: [&str; 5] = ["gc.trigger", "gc.turns", "gc.victim", "gc.choices", "scheduler.suspend"];
+        const BY_EITHER: [&str; 6] = ["gc.trigger", "gc.turns", "gc.victim", "gc.choices", "gc.pace_window", "scheduler.suspend"];
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
             Kind::Device => in_section(&["device", "ftl", "buffer", "host"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key),
@@ -67,7 +67,8 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => {
-                "device, ftl, buffer, host, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share and scheduler.suspend"
+                "device, ftl, buffer, host, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
+                 scheduler.suspend"
             }
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",
             Kind::Workload => "workload",
