@@ -23,8 +23,8 @@ from test_reference import commands
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n100,R,0,4096\n250,W,8192,4096\n"
 SWEEP = 'workload = "lee2013-synthetic"\nrequests = 500\n[grid]\nscheme = ["npgc", "pgc"]\n'
 ALL = {" ".join(words[1:]): command for words, command in commands(["ssdlab"], typer.main.get_command(app))}
-NOT_RUN = ("trace record", "calibrate")
-"""The one needs root and a device, the other minutes: `test_trace_record.py` and `test_calibration.py` have what they do."""
+NOT_RUN = ("trace record", "calibrate", "serve")
+"""They need root and a device, minutes, or clients: `test_trace_record.py`, `test_calibration.py` and `test_serve.py` have what they do."""
 
 
 def called(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

@@ -20,9 +20,11 @@ import typer
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, ROOT, Ssdlab
+from nbd_client import Client
 from ssdlab import queueing
 from ssdlab.cli import app
 from ssdlab.cli.guides import GUIDES, NO_GUIDE
+from test_serve import served
 
 REFERENCE = ROOT / "docs" / "reference"
 RENEW = "run `UPDATE=1 .venv/bin/python -m pytest tests/test_reference.py`"
@@ -193,6 +195,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         str(4 << 30),
         "--json",
     ]
+    with served(trace.parent) as drive, Client(drive.socket) as client:
+        client.write(0, b"hello")
     return [
         ssdlab.run(set=writes | {"ftl.precondition.kind": "steady"}, requests=4_000, series=True, victim=lambda _: None).to_dict(),
         ssdlab.run(scheme="gcar-lru+pgc", set=writes | cache, requests=4_000, series=True).to_dict(),
@@ -206,6 +210,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"host.command_ns": 1_000, "buffer.bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),
         json.loads(subprocess.run(of_trace, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout),
+        drive.result,
     ]
 
 

@@ -52,7 +52,8 @@ def crates_of_ours() -> set[str]:
     """What the manifests name, that of `make fuzz` included."""
     files = (*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml")
     manifests = (tomllib.loads(file.read_text()) for file in files)
-    return {name for manifest in manifests for kind in ("dependencies", "dev-dependencies") for name in manifest.get(kind, {})} - {"ssdlab"}
+    named = {name for manifest in manifests for kind in ("dependencies", "dev-dependencies") for name in manifest.get(kind, {})}
+    return named - {"ssdlab", "ssdlab-live"}
 
 
 def packages_of_ours() -> set[str]:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ssdlab.result import Result
     from ssdlab.section import Section
     from ssdlab.seeds import SeedRuns
+    from ssdlab.serving import Told, serve
     from ssdlab.study.api import run_study, studies, study_report
     from ssdlab.sweeping.api import sweep
     from ssdlab.sweeping.points import SweepMean, SweepPoint
@@ -74,6 +75,7 @@ _HOMES = {
     "result": "Result",
     "section": "Section",
     "seeds": "SeedRuns",
+    "serving": "Told serve",
     "study.api": "run_study studies study_report",
     "sweeping.api": "sweep",
     "sweeping.points": "SweepMean SweepPoint",
@@ -131,6 +133,7 @@ __all__ = [
     "SweepMean",
     "SweepPoint",
     "SweepResult",
+    "Told",
     "TraceError",
     "UsageError",
     "VictimPolicy",
@@ -147,6 +150,7 @@ __all__ = [
     "replay_cache",
     "run",
     "run_study",
+    "serve",
     "studies",
     "study_report",
     "sweep",

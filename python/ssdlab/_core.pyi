@@ -30,6 +30,7 @@ __all__ = [
     "replay_cache",
     "run_many",
     "schema",
+    "serve",
     "statistics_schema",
     "studies",
     "trace_convert",
@@ -182,6 +183,17 @@ def run_many(
     progress: _Progress | None = None,
     finished: Callable[[int, str | Exception], object] | None = None,
 ) -> tuple[list[Any], BaseException | None]: ...
+def serve(
+    plan: Plan,
+    *,
+    unix: _Path | None = None,
+    tcp: str | None = None,
+    remote: bool = False,
+    scale: float = 1.0,
+    data: _Path | None = None,
+    record: _Path | None = None,
+    told: Callable[[tuple[str | None, int, int, int, int, int, int, int]], object] | None = None,
+) -> str: ...
 def queueing_die(config: Config) -> tuple[int, int, int, int, int, str]: ...
 def queueing_formula(name: str, arguments: Sequence[Any], out: Any, shape: Sequence[int]) -> None: ...
 

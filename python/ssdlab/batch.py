@@ -51,7 +51,9 @@ __all__ = [
     "Progress",
     "QueueingJob",
     "check_apart",
+    "claim",
     "execute",
+    "keep",
     "write_json",
 ]
 
@@ -360,11 +362,23 @@ def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, tol
 
 
 def _keep(batch: Batch, job: AnyJob, result: Result | queueing.QueueingResult) -> None:
+    keep(job, result)
+    batch.finished[job.label] = result
+
+
+def claim(job: Job, out: ResultFolder) -> None:
+    """Makes the folder of a job, if it has one, in `out`."""
+    if job.folder is not None:
+        out.claim(job.folder / name for name in WRITTEN)
+        make_folder(job.folder)
+
+
+def keep(job: AnyJob, result: Result | queueing.QueueingResult) -> None:
+    """Writes the result of a job to its folder, if it has one."""
     if job.folder is not None:
         if isinstance(result, Result):
             result.seal()
         write_json(job.folder / RESULT_FILE, result.to_dict())
-    batch.finished[job.label] = result
 
 
 def check_apart(inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None = None) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "Path_",
     "PreconditionOptions",
     "RunOptions",
+    "ServeOptions",
     "Set",
     "SetupOptions",
     "SimulatorOptions",
@@ -151,6 +152,53 @@ Fit = Annotated[
         '`"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the '
         "prefill file) addresses, or that many bytes; `result.fit` has the outcome.",
         Shell("--fit trace|BYTES", "Set the number of blocks to fit the trace's addresses, or this many bytes (64MiB).", WHAT),
+    ),
+]
+Size = Annotated[
+    int | None,
+    Option(
+        "bytes that programs see: gives the device the fewest blocks a plane with which it exports so many. By default it has its own.",
+        Shell("--size BYTES", "Set the number of blocks to export this many bytes (default: as the device has it).", WHAT, "size"),
+    ),
+]
+Nbd = Annotated[
+    str,
+    Option(
+        'where programs connect by NBD: `"unix:PATH"` for a Unix socket, which its owner alone may use, or `"HOST:PORT"`.',
+        Shell("--nbd unix:PATH|HOST:PORT", "Serve NBD here: at a Unix socket, or at a host and a port.", "Options"),
+        default=NEEDED,
+    ),
+]
+AllowRemote = Annotated[
+    bool,
+    Option(
+        "also at an address that other machines reach. NBD asks for no password.",
+        Shell("--allow-remote", "Serve at an address that other machines reach, too. NBD asks for no password.", "Options", "flag"),
+        default=False,
+    ),
+]
+Scale = Annotated[
+    float,
+    Option(
+        "how many times slower than real time the drive is: 1 is real time, 10 ten times slower.",
+        Shell("--scale X", "The drive is X times slower than real time.", WHAT, "number"),
+        default=1.0,
+    ),
+]
+Data = Annotated[
+    Path_ | None,
+    Option(
+        "a sparse file for the drive's bytes, made if it is not there. By default they are in memory, and gone afterwards.",
+        Shell("--data FILE", "Keep the drive's bytes in this sparse file (default: in memory).", "Options", "file"),
+        check="path",
+    ),
+]
+RecordFile = Annotated[
+    Path_ | None,
+    Option(
+        "a file for the requests as a trace, `.csv`: replayed on the same device under the same scheme, they take as long.",
+        Shell("--record FILE.csv", "Write the requests as a trace, which can be replayed under other schemes.", "Results", "file"),
+        check="path",
     ),
 ]
 Requests = Annotated[
@@ -409,6 +457,19 @@ class SimulatorOptions(DriveOptions, CheckedOptions, PolicyOptions, total=False)
     scheme: Scheme
     warm_up: WarmUp
     set: Settings
+
+
+class ServeOptions(DriveOptions, CheckedOptions, PolicyOptions, RecordOptions, total=False):
+    """The options of `serve`."""
+
+    nbd: Required[Nbd]
+    scheme: Scheme
+    size: Size
+    scale: Scale
+    data: Data
+    record: RecordFile
+    allow_remote: AllowRemote
+    timeline: TimelineFile
 
 
 class CacheOptions(TypedDict, total=False):

@@ -191,7 +191,7 @@ class CountProgress(_Shown):
 
     def _update(self, doing: str, count: int) -> None:
         assert self._progress is not None
-        self._progress.update(self._progress.tasks[0].id, description=f"{doing}: {count:,} {self._unit}", refresh=True)
+        self._progress.update(self._progress.tasks[0].id, description=f"{doing}: {count:,} {self._unit}".rstrip(), refresh=True)
 
 
 def _share(state: tuple[int, int, int, int]) -> float:

@@ -34,6 +34,7 @@ __all__ = [
     "Histograms",
     "HistogramsClass",
     "Interface",
+    "Late",
     "Latency",
     "LatencyClass",
     "Mapping",
@@ -944,6 +945,22 @@ class Timeline(Section):
     """It ends there because the limit of slices was reached."""
 
 
+class Late(Section):
+    """`late` of a result.
+
+    For a drive that was served to programs: how much later than they were due requests were answered. Absent otherwise.
+    """
+
+    scale: float
+    """How many times slower than real time the drive was."""
+    count: int
+    """Answers that came more than 100 us after they were due. Unit: count."""
+    mean: float
+    """Mean over all answers, in real time. Unit: ns."""
+    max: int
+    """The latest, in real time. Unit: ns."""
+
+
 class FlowAlone(Section):
     """`flows[].alone` of a result. The same requests alone on the drive. Absent unless requested."""
 
@@ -1013,6 +1030,7 @@ class RunStatistics(Section):
         "counters": Counters,
         "precondition": Precondition,
         "timeline": Timeline,
+        "late": Late,
         "flows": Flow,
     }
 
@@ -1102,6 +1120,8 @@ class RunStatistics(Section):
     """Simulated time from the start of the run to its end, a warm-up included. Unit: ns."""
     simulated_ns: int
     """The same as `simulated`."""
+    late: Late
+    """For a drive that was served to programs: how much later than they were due requests were answered. Absent otherwise."""
     prepare_s: float
     """Wall-clock time to prepare the drive (preconditioning, or reading a saved state). Unit: s."""
     wall_s: float

@@ -5,6 +5,7 @@
 //! | `caching` | a cache without a drive |
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `policies` | victim and eviction policies written in Python |
+//! | `live` | a drive that is served to programs |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
@@ -16,6 +17,7 @@
 mod caching;
 mod errors;
 mod inputs;
+mod live;
 mod policies;
 mod queueing;
 mod runs;
@@ -34,6 +36,8 @@ mod _core {
     use caching::replay_cache;
     #[pymodule_export]
     use inputs::PyStandIn;
+    #[pymodule_export]
+    use live::serve;
     #[pymodule_export]
     use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]

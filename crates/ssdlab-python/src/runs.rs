@@ -209,6 +209,7 @@ pub fn run_many(
     let interrupt = attend(
         py,
         &Mutex::new(receiver),
+        workers::GRACE,
         || batch.cancel(),
         |message, stopping| {
             if let Some((index, outcome)) = message {

@@ -21,7 +21,7 @@ use crate::errors::{Failure, guarded};
 /// Interval at which the calling thread checks for signals and reports progress.
 const POLL: Duration = Duration::from_millis(80);
 /// How long the caller waits for a task to stop after it has requested that.
-const GRACE: Duration = Duration::from_secs(5);
+pub const GRACE: Duration = Duration::from_secs(5);
 /// Stack of a worker thread: as large as that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -81,10 +81,11 @@ pub fn spawn<M: Send + 'static>(
 
 /// Receives messages of worker threads until `on` breaks. It calls `on` with each report, and with `None` at least every [`POLL`]; the
 /// second argument is true once a stop was requested. A signal, or an error of `on`, calls `cancel` and is returned at the end. A second
-/// signal, or [`GRACE`] without an end after the first, ends the wait at once. Errands run until a stop is requested.
+/// signal, or `grace` without an end after the first, ends the wait at once. Errands run until a stop is requested.
 pub fn attend<M: Send>(
     py: Python<'_>,
     inbox: &Mutex<Receiver<Message<M>>>,
+    grace: Duration,
     cancel: impl Fn(),
     mut on: impl FnMut(Option<M>, bool) -> PyResult<ControlFlow<()>>,
 ) -> Option<PyErr> {
@@ -120,7 +121,7 @@ pub fn attend<M: Send>(
                 interrupt = Some((error, Instant::now()));
             }
             (Some(_), Some(_)) => break,
-            (None, Some((_, since))) if since.elapsed() > GRACE => break,
+            (None, Some((_, since))) if since.elapsed() > grace => break,
             _ => {}
         }
     }
@@ -144,6 +145,7 @@ pub fn call<T: Send + 'static>(
     let interrupt = attend(
         py,
         &Mutex::new(receiver),
+        GRACE,
         || cancel(&control),
         |message, stopping| {
             if message.is_some() {

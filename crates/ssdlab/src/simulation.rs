@@ -412,7 +412,7 @@ impl Simulation {
         if !self.begun {
             self.begin()?;
         }
-        while let Some(time) = self.next_time().filter(|&time| time <= until) {
+        while let Some(time) = self.next_instant().filter(|&time| time <= until) {
             self.step(time)?;
         }
         self.pass_until(self.now.max(until));
@@ -530,8 +530,9 @@ impl Simulation {
         }
     }
 
+    /// When something happens next, if no request comes before: an event of the drive, or the arrival of a request submitted.
     #[inline]
-    fn next_time(&self) -> Option<Ns> {
+    pub fn next_instant(&self) -> Option<Ns> {
         let arrival = self.arrivals.front().map(|request| request.arrival_ns);
         match (self.storage.next_event(), arrival) {
             (Some(event), Some(arrival)) => Some(event.min(arrival)),
@@ -544,7 +545,7 @@ impl Simulation {
         if !self.begun {
             self.begin()?;
         }
-        match self.next_time() {
+        match self.next_instant() {
             Some(time) => self.step(time),
             None => Err(self.storage.stuck(self.now)),
         }

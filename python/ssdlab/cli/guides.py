@@ -58,6 +58,14 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
                 "ssdlab queueing --trace trace.csv --priority rwp --show simulation",
             )
         ),
+        "serve": Guide(
+            (
+                "ssdlab serve --device demo-4g --scheme pgc --nbd unix:drive.sock --record mine.csv --out results/live",
+                "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --trace mine.csv",
+            ),
+            "Give it an address (--nbd unix:PATH or --nbd HOST:PORT). Name a device (--device NAME) and a scheme (--scheme NAME) as well, "
+            "or it takes the defaults.",
+        ),
         "calibrate": Guide(
             (
                 "ssdlab calibrate mine.json --out mine.toml",

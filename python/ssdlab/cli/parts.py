@@ -55,6 +55,10 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "Compute the waits of a single flash die with GC as a queueing model: formulas and simulation (bux2011).",
             "ssdlab.cli.queueing:queueing",
         ),
+        "serve": Part(
+            "Serve a simulated drive to programs as a block device (NBD), until Ctrl-C.",
+            "ssdlab.cli.serving:serve",
+        ),
         "calibrate": Part(
             "Fit a simulated drive to measurements of a real one, and predict the measurements it was not fitted to.",
             "ssdlab.cli.calibration:calibrate",

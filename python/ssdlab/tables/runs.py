@@ -381,4 +381,14 @@ def speed_line(result: RunData) -> str:
     prepared = result.get("prepare_s")
     if prepared is not None:
         text += f", after {duration(prepared * 1e9)} of preparation"
+    late = result.get("late")
+    if late is not None:
+        return text + f". Served {late['scale']:g} times slower than real time; {_late(result, late)}"
     return text + (f" (simulator speed: {speed:,.0f} requests/s)" if speed is not None else "")
+
+
+def _late(result: RunData, late: Mapping[str, Any]) -> str:
+    """How much later than the simulated drive had completed them requests of a drive that was served were answered."""
+    answers = sum(result["requests"].values())
+    those = f"{late['count']:,} of {answers:,} answers came more than 100 us after they were due"
+    return f"{those} (mean {duration(late['mean'])}, worst {duration(late['max'])})"

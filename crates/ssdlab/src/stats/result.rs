@@ -126,6 +126,9 @@ pub struct RunResult {
     /// Simulated time from the start of the run to its end, a warm-up included.
     #[schemars(extend("unit" = "ns"))]
     pub simulated_ns: Ns,
+    /// For a drive that was served to programs: how much later than they were due requests were answered. Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<LateResult>,
     /// Wall-clock time to prepare the drive (preconditioning, or reading a saved state).
     #[schemars(extend("unit" = "s"))]
     pub prepare_s: f64,
@@ -147,6 +150,24 @@ pub struct WarmUpResult {
     /// Simulated time at which it ended.
     #[schemars(extend("unit" = "ns"))]
     pub ns: Ns,
+}
+
+/// Where the host or the simulator was slower than the drive that it played: answers that came later, in real time, than the simulated drive
+/// had completed the requests. Response times are simulated, and have none of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LateResult {
+    /// How many times slower than real time the drive was.
+    #[schemars(extend("unit" = "number"))]
+    pub scale: f64,
+    /// Answers that came more than 100 us after they were due.
+    #[schemars(extend("unit" = "count"))]
+    pub count: u64,
+    /// Mean over all answers, in real time.
+    #[schemars(extend("unit" = "ns"))]
+    pub mean: f64,
+    /// The latest, in real time.
+    #[schemars(extend("unit" = "ns"))]
+    pub max: u64,
 }
 
 /// Requests by kind.
@@ -620,6 +641,7 @@ impl RunResult {
             timeline: None,
             workload: run.workload,
             simulated_ns: run.simulated_ns,
+            late: None,
             prepare_s: run.prepare_s,
             wall_s: run.wall_s,
             // A clock too coarse for a very short run gives no speed, rather than infinity.

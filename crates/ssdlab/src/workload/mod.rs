@@ -22,6 +22,7 @@ use serde::Serialize;
 pub(crate) use ahead::Ahead;
 pub use convert::{ConvertOptions, ConvertSummary, convert, read_prefill};
 pub use flows::Flows;
+pub use formats::csv::HEADER as CSV_HEADER;
 pub use formats::trace_formats;
 pub use generate::Generator;
 pub use info::{TraceInfo, trace_info, trace_info_cancellable};

@@ -18,7 +18,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// The header of the files that the project writes.
-pub(crate) const HEADER: &str = "timestamp_us,op,offset_bytes,size_bytes";
+pub const HEADER: &str = "timestamp_us,op,offset_bytes,size_bytes";
 const COLUMNS: &str = "the columns timestamp_us,op,offset_bytes,size_bytes";
 const HEADER_EXPECTED: &str = "the header timestamp_us,op,offset_bytes,size_bytes in the first line";
 

@@ -1,0 +1,59 @@
+//! Real time and simulated time.
+
+use std::time::{Duration, Instant};
+
+use ssdlab::units::Ns;
+
+/// Simulated time is real time divided by the scale.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    started: Instant,
+    scale: f64,
+}
+
+impl Clock {
+    /// Simulated time 0 is now. `scale`: 1 is real time, 10 is ten times slower.
+    pub fn start(scale: f64) -> Self {
+        Clock { started: Instant::now(), scale }
+    }
+
+    /// The present simulated time.
+    pub fn now(&self) -> Ns {
+        (self.started.elapsed().as_nanos() as f64 / self.scale) as Ns
+    }
+
+    /// Real time until a simulated instant; none if that is past.
+    pub fn until(&self, instant: Ns) -> Duration {
+        self.real(instant).saturating_sub(self.started.elapsed())
+    }
+
+    /// Real time since a simulated instant; none if that is to come.
+    pub fn since(&self, instant: Ns) -> Duration {
+        self.started.elapsed().saturating_sub(self.real(instant))
+    }
+
+    /// Rounded up, so that what is due then is due.
+    fn real(&self, instant: Ns) -> Duration {
+        Duration::from_nanos((instant as f64 * self.scale).ceil() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulated_time_is_real_time_over_the_scale() {
+        for scale in [0.1, 1.0, 10.0] {
+            let clock = Clock::start(scale);
+            let (before, now) = (clock.started.elapsed(), clock.now());
+            let after = clock.started.elapsed();
+            let real = now as f64 * scale;
+            assert!(before.as_nanos() as f64 <= real + scale && real <= after.as_nanos() as f64 + 1.0);
+            // What is to come and what is past.
+            let hour = (3_600e9 / scale) as Ns;
+            assert!(clock.until(hour) > Duration::from_secs(3_590) && clock.since(hour).is_zero());
+            assert!(clock.until(0).is_zero() && clock.since(0) >= before);
+        }
+    }
+}

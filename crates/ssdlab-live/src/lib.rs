@@ -1,0 +1,29 @@
+//! A live drive: a simulated drive, served to real programs as a block device.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `serve` | the loop: waits for whichever comes first, a client or the simulated drive |
+//! | `drive` | requests in, answers when the simulated drive has completed them |
+//! | `clock` | real time and simulated time |
+//! | `contents` | the bytes of the drive, in memory or in a sparse file |
+//! | `listener`, `connection` | sockets |
+//! | `nbd` | the protocol |
+//! | `record` | the requests as a trace |
+//! | `late` | how much later than due requests were answered |
+//!
+//! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's.
+
+#![deny(missing_docs, unsafe_code)]
+
+mod clock;
+mod connection;
+mod contents;
+mod drive;
+mod late;
+mod listener;
+mod nbd;
+mod record;
+mod serve;
+
+pub use listener::Address;
+pub use serve::{Options, Status, serve};

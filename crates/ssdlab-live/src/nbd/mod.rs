@@ -1,0 +1,10 @@
+//! The NBD protocol (network block device), as its specification has it: `doc/proto.md` of github.com/NetworkBlockDevice/nbd.
+//!
+//! Written here because no kept library serves it from one thread that also keeps simulated time: `nbdkit` wants a thread for each request
+//! under way, and the hand-over between threads costs as much as a request to the drive.
+
+mod handshake;
+mod requests;
+
+pub use handshake::{Greeting, Handshake};
+pub use requests::{Asked, Wire, reply};

@@ -1,0 +1,54 @@
+//! The requests as a trace of the project's own format, with their arrival in simulated time: it can be replayed like any other.
+
+use std::io::Write;
+use std::path::Path;
+
+use ssdlab::error::{Error, Result};
+use ssdlab::files::WholeFile;
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::workload::CSV_HEADER;
+
+/// A trace under construction.
+pub struct Record(WholeFile);
+
+impl Record {
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Usage`] for a name that is not that of a text.
+    pub fn create(path: &Path) -> Result<Self> {
+        if path.extension().is_none_or(|ending| ending != "csv") {
+            return Err(Error::Usage(format!(
+                "{}: a record ends with .csv; `ssdlab trace convert` makes other formats of it",
+                path.display()
+            )));
+        }
+        let mut file = WholeFile::create(path)?;
+        writeln!(file, "{CSV_HEADER}").map_err(|source| Error::io("write", path, source))?;
+        Ok(Record(file))
+    }
+
+    /// A request follows.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn add(&mut self, request: &Request) -> Result<()> {
+        let op = match request.kind {
+            RequestKind::Read => 'R',
+            RequestKind::Write => 'W',
+            RequestKind::Trim => 'T',
+            RequestKind::Flush => 'F',
+        };
+        let (us, ns) = (request.arrival_ns / 1_000, request.arrival_ns % 1_000);
+        let written = writeln!(self.0, "{us}.{ns:03},{op},{},{}", request.offset, request.length);
+        written.map_err(|source| Error::io("write", self.0.path(), source))
+    }
+
+    /// The file takes its place.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(self) -> Result<()> {
+        self.0.commit()
+    }
+}

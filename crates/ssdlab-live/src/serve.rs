@@ -1,0 +1,193 @@
+//! The loop of the server: waits for whichever comes first, a client or the simulated drive.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use ssdlab::error::{Error, Result};
+use ssdlab::simulation::{Control, Plan, Simulation};
+use ssdlab::stats::{LateResult, RunResult};
+
+use crate::clock::Clock;
+use crate::connection::Connection;
+use crate::contents::{Contents, Memory, Sparse};
+use crate::drive::{Answer, Ask, Drive};
+use crate::listener::{Address, Listener};
+use crate::nbd::Greeting;
+use crate::record::Record;
+
+/// The longest request, bytes: what the specification lets clients expect.
+const LONGEST: u32 = 32 << 20;
+/// The longest time without a look at whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// For less than this the loop does not sleep: the system would wake it too late.
+const SHORT: Duration = Duration::from_micros(60);
+/// Bytes that are read at once.
+const AT_ONCE: usize = 256 * 1024;
+
+/// How a drive is served.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where.
+    pub address: Address,
+    /// Also at addresses that other machines reach.
+    pub remote: bool,
+    /// How many times slower than real time the drive is.
+    pub scale: f64,
+    /// The file for its bytes; absent: in memory.
+    pub data: Option<PathBuf>,
+    /// The file for the requests as a trace.
+    pub record: Option<PathBuf>,
+}
+
+/// What a server says of itself while it runs. Shared between threads.
+#[derive(Debug, Default)]
+pub struct Status {
+    /// Where clients connect, once they can.
+    pub uri: OnceLock<String>,
+    /// Clients that are connected.
+    pub clients: AtomicU64,
+    /// Requests answered.
+    pub answered: AtomicU64,
+    /// Of these, late ones.
+    pub late: AtomicU64,
+    /// How late the worst was, ns.
+    pub late_max_ns: AtomicU64,
+    /// How late they were together, ns.
+    pub late_total_ns: AtomicU64,
+}
+
+/// Serves a drive until `control` asks for a stop; then requests under way end, and the run's result is what a replay of its record gives,
+/// with how late answers were. It has as many requests as clients send, whatever the plan says.
+///
+/// # Errors
+/// [`Error::Usage`] for an address or a file that cannot be used; [`Error::Io`]; what the simulation meets.
+pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status) -> Result<RunResult> {
+    if !(options.scale.is_finite() && (1e-3..=1e6).contains(&options.scale)) {
+        return Err(Error::Usage(format!("scale = {}: expected 0.001 to 1000000; 1 is real time, 10 ten times slower", options.scale)));
+    }
+    let exported = plan.config.exported_bytes()?;
+    // Before files are made, and before the drive is prepared, which may take long: whoever connects meanwhile waits.
+    let listener = Listener::open(&options.address, options.remote)?;
+    let contents: Box<dyn Contents> = match &options.data {
+        None => Box::new(Memory::default()),
+        Some(path) => Box::new(Sparse::open(path, exported)?),
+    };
+    let record = options.record.as_deref().map(Record::create).transpose()?;
+    let simulation = Simulation::new(plan, control)?;
+    let _ = status.uri.set(listener.uri());
+    control.phase.store(1, Ordering::Relaxed);
+    // Sleeps end when they should, not up to 50 us later.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    let drive = Drive::new(simulation, Clock::start(options.scale), contents, record);
+    let preferred = plan.config.map_unit_bytes();
+    let greeting = Greeting { bytes: exported, preferred: preferred.next_power_of_two().clamp(512, 1 << 16), longest: LONGEST };
+    let mut server = Server { drive, listener: Some(listener), connections: Vec::new(), clients: 0, greeting, status };
+    if let Err(reason) = server.run(control) {
+        // What clients asked until then is what shows where it came from.
+        server.drive.keep_record()?;
+        return Err(reason);
+    }
+    let (result, late) = server.drive.finish()?;
+    let late = LateResult { scale: options.scale, count: late.count, mean: late.mean_ns(), max: late.max.as_nanos() as u64 };
+    Ok(RunResult { late: Some(late), ..result })
+}
+
+struct Server<'a> {
+    drive: Drive,
+    /// `None` while the server ends.
+    listener: Option<Listener>,
+    connections: Vec<Connection>,
+    /// How many there have been.
+    clients: u64,
+    greeting: Greeting,
+    status: &'a Status,
+}
+
+impl Server<'_> {
+    fn run(&mut self, control: &Control) -> Result<()> {
+        let mut room = vec![0; AT_ONCE];
+        let mut asks = Vec::new();
+        while !control.cancelled() {
+            let answers = self.drive.answers()?;
+            self.send(&answers);
+            self.wait_and_read(&mut room, &mut asks)?;
+            for ask in asks.drain(..) {
+                self.drive.take(ask)?;
+            }
+        }
+        self.end()
+    }
+
+    /// No requests come any more; those under way are answered as soon as they are simulated, and not when they are due.
+    fn end(&mut self) -> Result<()> {
+        self.listener = None;
+        let answers = self.drive.drain()?;
+        self.send(&answers);
+        Ok(())
+    }
+
+    /// Answers go to who asked, if that one is still there.
+    fn send(&mut self, answers: &[Answer]) {
+        for answer in answers {
+            if let Some(connection) = self.connections.iter_mut().find(|one| one.client() == answer.asker.client) {
+                connection.answer(answer);
+            }
+        }
+        for connection in &mut self.connections {
+            connection.write();
+        }
+        self.connections.retain(|connection| !connection.is_over());
+        let late = self.drive.late();
+        self.status.clients.store(self.connections.len() as u64, Ordering::Relaxed);
+        self.status.answered.store(late.answered, Ordering::Relaxed);
+        self.status.late.store(late.count, Ordering::Relaxed);
+        self.status.late_max_ns.store(late.max.as_nanos() as u64, Ordering::Relaxed);
+        self.status.late_total_ns.store(late.total.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Waits for clients until the drive has something to do; reads what they send.
+    fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
+        let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
+        let wait = if due < SHORT { Duration::ZERO } else { due.min(LOOK) };
+        let Some(listener) = &self.listener else { return Ok(()) };
+        let listening = PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN);
+        // One that wants nothing would end the wait at once if its client has gone.
+        let (places, connected): (Vec<usize>, Vec<PollFd<'_>>) = (self.connections.iter().enumerate())
+            .map(|(place, connection)| (place, connection, connection.wanted()))
+            .filter(|(_, _, wanted)| !wanted.is_empty())
+            .map(|(place, connection, wanted)| (place, PollFd::from_borrowed_fd(connection.fd(), wanted)))
+            .unzip();
+        let mut waited_for: Vec<PollFd<'_>> = std::iter::once(listening).chain(connected).collect();
+        let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+        match poll(&mut waited_for, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => (),
+            Err(reason) => return Err(Error::Simulation(format!("cannot wait for clients: {}", io::Error::from(reason)))),
+        }
+        let ready: Vec<bool> = waited_for.iter().map(|one| !one.revents().is_empty()).collect();
+        for (&place, _) in places.iter().zip(&ready[1..]).filter(|(_, is_ready)| **is_ready) {
+            let connection = &mut self.connections[place];
+            if connection.wants_input() {
+                connection.read(room, asks);
+            }
+            connection.write();
+        }
+        if ready[0] {
+            self.accept();
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) {
+        let Some(listener) = &self.listener else { return };
+        // Where the system has no room for one more, those that are there go on.
+        while let Ok(Some(stream)) = listener.accept() {
+            self.connections.push(Connection::new(stream, self.clients, self.greeting));
+            self.clients += 1;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A drive that is served to programs.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use ssdlab::error::Error;
+use ssdlab::simulation::Control;
+use ssdlab_live::{Address, Options, Status};
+
+use crate::errors::{Failure, guarded, json};
+use crate::runs::PyPlan;
+use crate::workers::{self, Message, attend};
+
+/// How long the end of a drive may take: what clients wrote has to reach the disk.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What is told of a drive: where clients connect (`None`: not yet), pages prepared and to be prepared, clients, requests answered, late ones,
+/// sum and maximum of how late they were, ns.
+type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
+
+/// Serves a drive until Ctrl-C; returns the result as JSON text. `told` is called every now and then with how it goes.
+#[pyfunction]
+#[pyo3(signature = (plan, *, unix=None, tcp=None, remote=false, scale=1.0, data=None, record=None, told=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+pub fn serve(
+    py: Python<'_>,
+    plan: &PyPlan,
+    unix: Option<PathBuf>,
+    tcp: Option<String>,
+    remote: bool,
+    scale: f64,
+    data: Option<PathBuf>,
+    record: Option<PathBuf>,
+    told: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let address = match (unix, tcp) {
+        (Some(path), None) => Address::Unix(path),
+        (None, Some(address)) => Address::Tcp(address),
+        _ => return Err(Failure::Core(Error::Usage("serve needs one address: a Unix socket, or a host and a port".into())).into()),
+    };
+    let options = Options { address, remote, scale, data, record };
+    let (plan, control, status) = (plan.0.clone(), Arc::new(Control::default()), Arc::new(Status::default()));
+    let (sender, receiver) = channel();
+    let (theirs, shown) = (Arc::clone(&control), Arc::clone(&status));
+    workers::spawn(sender, move |sender| {
+        let outcome = guarded(|| json(&ssdlab_live::serve(&plan, &options, &theirs, &shown)?));
+        // Without a receiver the caller waits no longer.
+        let _ = sender.send(Message::Report(outcome));
+    })?;
+    let mut outcome = None;
+    let interrupt = attend(
+        py,
+        &Mutex::new(receiver),
+        PATIENCE,
+        || workers::cancel(&control),
+        |message, stopping| {
+            if message.is_some() {
+                outcome = message;
+                return Ok(ControlFlow::Break(()));
+            }
+            if let (Some(told), false) = (&told, stopping) {
+                told.call1((state(&control, &status),))?;
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    );
+    match (outcome, interrupt) {
+        // Ctrl-C is how a drive ends.
+        (Some(outcome), _) => Ok(outcome?),
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(Failure::Panic("a worker thread vanished".into()).into()),
+    }
+}
+
+fn state(control: &Control, status: &Status) -> Told {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    (
+        status.uri.get().cloned(),
+        read(&control.completed),
+        read(&control.expected),
+        read(&status.clients),
+        read(&status.answered),
+        read(&status.late),
+        read(&status.late_total_ns),
+        read(&status.late_max_ns),
+    )
+}

@@ -1,0 +1,80 @@
+"""`ssdlab serve`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Unpack
+
+from ssdlab import options as o
+from ssdlab.batch import REPORT_FILE
+from ssdlab.cli.options import parse_settings, parse_window
+from ssdlab.cli.output import print_json, print_tables, warn
+from ssdlab.errors import UsageError
+from ssdlab.folders import ResultFolder
+from ssdlab.option import picked
+from ssdlab.plans import idle_warnings
+from ssdlab.progress import CountProgress
+from ssdlab.serving import Told, prepared, until_stopped
+
+__all__ = ["serve"]
+
+
+class ServeWords(o.ServeOptions, total=False):
+    """The options of `ssdlab serve`."""
+
+    json: o.Json
+    quiet: o.Quiet
+
+
+def serve(**words: Unpack[ServeWords]) -> None:
+    """The command `ssdlab serve`."""
+    out, quiet = None if words["out"] is None else Path(words["out"]), words["quiet"]
+    if words["log_requests"] and out is None:
+        raise UsageError("--log-requests needs --out DIR: that is where requests.parquet goes")
+    asked = picked(o.ServeOptions, {**words, "timeline_window": parse_window(words["timeline_window"])})
+    folder = ResultFolder(out, "run")
+    served = prepared(asked, parse_settings(words["set"]), folder)
+    for line in idle_warnings([served.job.idle]):
+        warn(line)
+    with folder:
+        with CountProgress("", quiet=quiet) as progress:
+            result = until_stopped(served, folder, _Shown(progress, quiet=quiet))
+        if folder.stage is not None:
+            result.report(folder.stage / REPORT_FILE)
+        folder.commit()
+    if words["json"]:
+        print_json(result.to_dict())
+    elif not quiet:
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+
+        where = [] if out is None else [f"results: {out}", f"report: {out / REPORT_FILE} (opens in a browser)"]
+        print_tables([*tables.run_tables(result), *where])
+
+
+class _Shown:
+    """Says where programs connect, once they can, and how the drive does."""
+
+    def __init__(self, progress: CountProgress, *, quiet: bool) -> None:
+        self._progress = progress
+        self._quiet = quiet
+        self._is_said = False
+
+    def __call__(self, told: Told) -> None:
+        if told.uri is not None and not self._is_said:
+            self._is_said = True
+            if not self._quiet:
+                print(f"serving at {told.uri} until Ctrl-C", file=sys.stderr, flush=True)
+        if self._progress.callback is not None:
+            self._progress.callback(_doing(told), told.answered if told.uri else told.written)
+
+
+def _doing(told: Told) -> str:
+    """What it does, and how late it is."""
+    if told.uri is None:
+        return "preparing the drive; pages written"
+    clients = "1 client" if told.clients == 1 else f"{told.clients} clients"
+    if not told.answered:
+        return f"{clients}; requests answered"
+    mean, worst = told.late_ns / told.answered / 1e3, told.late_max_ns / 1e3
+    return f"{clients}; late {told.late:,} (mean {mean:,.0f} us, worst {worst:,.0f} us); requests answered"

@@ -1,0 +1,119 @@
+"""A drive that is served to programs: what `ssdlab.serve` and the command `ssdlab serve` do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+from ssdlab import _core
+from ssdlab.batch import Job, Log, check_apart, claim, keep
+from ssdlab.checks import text
+from ssdlab.errors import UsageError
+from ssdlab.folders import ResultFolder
+from ssdlab.option import complete, picked, takes
+from ssdlab.options import RunOptions, ServeOptions, SetupOptions
+from ssdlab.plans import Setup, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.result import Result
+
+__all__ = ["Served", "Told", "prepared", "serve", "until_stopped"]
+
+UNIX = "unix:"
+
+
+class Told(NamedTuple):
+    """How a drive that is served does.
+
+    Attributes:
+        uri: where programs connect; `None`: not yet.
+        written: pages that have been written to prepare the drive.
+        to_write: how many there will be, 0 if none.
+        clients: how many are connected.
+        answered: requests answered.
+        late: of these, the ones that came more than 100 us later than the simulated drive was done.
+        late_ns: how late all of them were together, in real time.
+        late_max_ns: how late the worst was.
+    """
+
+    uri: str | None
+    written: int
+    to_write: int
+    clients: int
+    answered: int
+    late: int
+    late_ns: int
+    late_max_ns: int
+
+
+class Served(NamedTuple):
+    """A drive that is to be served: the run that it is, where, and how."""
+
+    job: Job
+    options: ServeOptions
+
+
+@takes(ServeOptions, but=RunOptions)
+def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeOptions]) -> Result:
+    """Serves a simulated drive to programs as a block device (NBD), until Ctrl-C.
+
+    Requests are answered when the simulated drive has completed them; `result.late` says where this machine was too slow for that.
+    `docs/howto/live.md` goes through it.
+
+    Args:
+        told: called about twelve times a second with how it goes.
+
+    Raises:
+        ssdlab.Error: a subclass of it, with a message that says what to do.
+    """
+    asked = complete("serve", ServeOptions, options)
+    pairs = tuple((key, value_text(value)) for key, value in (asked["set"] or {}).items())
+    folder = ResultFolder(None if asked["out"] is None else Path(asked["out"]), "run")
+    served = prepared(asked, pairs, folder)
+    warn_of_idle_keys([served.job.idle])
+    with folder:
+        result = until_stopped(served, folder, told)
+        folder.commit()
+    result.settle_log()
+    return result
+
+
+def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: ResultFolder) -> Served:
+    """Checks all that can be checked before the drive begins; `pairs`: single keys, as TOML text."""
+    nbd = text("nbd", asked["nbd"])
+    if nbd == UNIX or ":" not in nbd:
+        raise UsageError(f"nbd = {nbd}: expected unix: and the path of a socket, or a host and a port, as localhost:10809")
+    series = asked.get("series")
+    setup = Setup(set=pairs, series=asked["out"] is not None if series is None else series, **picked(SetupOptions, asked))
+    setup = setup.but(fit=asked["size"])
+    wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
+    log: Log = "kept" if asked["log_requests"] else None
+    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
+    record = asked["record"]
+    own = [Path(file) for file in (record, asked["data"]) if file is not None]
+    check_apart(setup.inputs(job.plan.config), own)
+    # What repeats the run is a replay of its requests.
+    again = None if record is None else setup.but(trace=record).command(asked["scheme"])
+    entries = {key: value for key, value in {**job.entries, "command": again}.items() if value is not None}
+    return Served(replace(job, entries=entries), asked)
+
+
+def until_stopped(served: Served, folder: ResultFolder, told: Callable[[Told], object] | None) -> Result:
+    """Serves the drive; its result is in `folder` afterwards."""
+    asked, job = served.options, served.job
+    nbd = asked["nbd"]
+    unix, tcp = (Path(nbd.removeprefix(UNIX)), None) if nbd.startswith(UNIX) else (None, nbd)
+    claim(job, folder)
+    returned = _core.serve(
+        job.plan,
+        unix=unix,
+        tcp=tcp,
+        remote=asked["allow_remote"],
+        scale=float(asked["scale"]),
+        data=None if asked["data"] is None else Path(asked["data"]),
+        record=None if asked["record"] is None else Path(asked["record"]),
+        told=None if told is None else lambda state: told(Told(*state)),
+    )
+    result = job.result(returned)
+    keep(job, result)
+    return result
