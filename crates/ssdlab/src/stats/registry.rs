@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 37] = [
+        let groups: [(&str, &[&str], &str); 38] = [
             (
                 "",
                 &[""],
@@ -143,6 +143,7 @@ mod tests {
             ("series.cache.", &[""], "hits lookups dirty"),
             ("histograms.", &["read.", "write."], "upper_ns count"),
             ("", &["wear."], "mean std max"),
+            ("late.", &[""], "scale count mean max"),
             ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
