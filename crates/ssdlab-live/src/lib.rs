@@ -10,6 +10,7 @@
 //! | `nbd` | the protocol |
 //! | `record` | the requests as a trace |
 //! | `late` | how much later than due requests were answered |
+//! | `undo` | what a power failure takes back |
 //!
 //! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's.
 
@@ -24,6 +25,8 @@ mod listener;
 mod nbd;
 mod record;
 mod serve;
+mod undo;
 
+pub use drive::PowerCut;
 pub use listener::Address;
 pub use serve::{Options, Status, serve};
