@@ -164,7 +164,7 @@ Size = Annotated[
 Nbd = Annotated[
     str | None,
     Option(
-        'where programs connect by NBD: `"unix:PATH"` for a Unix socket, which its owner alone may use, or `"HOST:PORT"`. Either this or `file`.',
+        'where programs connect by NBD: `"unix:PATH"` for a Unix socket, which its owner alone may use, or `"HOST:PORT"`. This or `file`.',
         Shell("--nbd unix:PATH|HOST:PORT", "Serve NBD here: at a Unix socket, or at a host and a port.", "Options"),
     ),
 ]

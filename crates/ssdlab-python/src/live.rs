@@ -71,6 +71,9 @@ pub fn serve(
             Ok(ControlFlow::Continue(()))
         },
     );
+    if let (Some(told), Some(_)) = (&told, &outcome) {
+        told.call1((state(&control, &status),))?; // how it was in the end
+    }
     match (outcome, interrupt) {
         // Ctrl-C is how a drive ends.
         (Some(outcome), _) => Ok(outcome?),

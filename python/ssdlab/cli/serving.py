@@ -39,7 +39,10 @@ def serve(**words: Unpack[ServeWords]) -> None:
         warn(line)
     with folder:
         with CountProgress("", quiet=quiet) as progress:
-            result = until_stopped(served, folder, _Shown(progress, quiet=quiet))
+            shown = _Shown(progress, quiet=quiet)
+            result = until_stopped(served, folder, shown)
+        if asked["file"] is not None and shown.told is not None and shown.told.clients:
+            warn(f"{shown.told.uri} was still open: programs and file systems that use it get errors from now on")
         if folder.stage is not None:
             result.report(folder.stage / REPORT_FILE)
         folder.commit()
@@ -53,14 +56,20 @@ def serve(**words: Unpack[ServeWords]) -> None:
 
 
 class _Shown:
-    """Says where programs connect, once they can, and how the drive does."""
+    """Says where programs connect, once they can, and how the drive does.
+
+    Attributes:
+        told: what it was told last.
+    """
 
     def __init__(self, progress: CountProgress, *, quiet: bool) -> None:
         self._progress = progress
         self._quiet = quiet
         self._is_said = False
+        self.told: Told | None = None
 
     def __call__(self, told: Told) -> None:
+        self.told = told
         if told.uri is not None and not self._is_said:
             self._is_said = True
             if not self._quiet:
