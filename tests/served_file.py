@@ -133,12 +133,20 @@ def loop_device(file: Path) -> Iterator[str]:
         subprocess.run([losetup, "--detach", device], check=True)
 
 
-@contextlib.contextmanager
-def ext4(file: Path, folder: Path) -> Iterator[Path]:
-    """The folder with a new ext4 on the file, which is checked afterwards."""
-    fsck = tool("fsck.ext4")
+def make_ext4(file: Path) -> None:
+    """A new file system."""
     ended_well([tool("mkfs.ext4"), "-q", file])
-    folder.mkdir()
+
+
+def check_ext4(file: Path) -> None:
+    """The file system is as it should be: nothing is to be mended."""
+    ended_well([tool("fsck.ext4"), "-f", "-n", file])
+
+
+@contextlib.contextmanager
+def mounted(file: Path, folder: Path) -> Iterator[Path]:
+    """The folder with the ext4 of a file, which is checked afterwards."""
+    folder.mkdir(exist_ok=True)
     with loop_device(file) as device:
         done = subprocess.run(["mount", device, folder], capture_output=True, text=True, check=False)
         if done.returncode != 0 and "ext4" not in Path("/proc/filesystems").read_text():
@@ -148,4 +156,4 @@ def ext4(file: Path, folder: Path) -> Iterator[Path]:
             yield folder
         finally:
             ended_well(["umount", folder])
-    ended_well([fsck, "-f", "-n", file])
+    check_ext4(file)
