@@ -188,6 +188,7 @@ def serve(
     *,
     unix: _Path | None = None,
     tcp: str | None = None,
+    file: _Path | None = None,
     remote: bool = False,
     scale: float = 1.0,
     data: _Path | None = None,

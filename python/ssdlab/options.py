@@ -162,11 +162,17 @@ Size = Annotated[
     ),
 ]
 Nbd = Annotated[
-    str,
+    str | None,
     Option(
-        'where programs connect by NBD: `"unix:PATH"` for a Unix socket, which its owner alone may use, or `"HOST:PORT"`.',
+        'where programs connect by NBD: `"unix:PATH"` for a Unix socket, which its owner alone may use, or `"HOST:PORT"`. This or `file`.',
         Shell("--nbd unix:PATH|HOST:PORT", "Serve NBD here: at a Unix socket, or at a host and a port.", "Options"),
-        default=NEEDED,
+    ),
+]
+MountPoint = Annotated[
+    Path_ | None,
+    Option(
+        "an empty folder. The drive is the file `drive` in it, which its owner alone may use (a FUSE mount).",
+        Shell("--file MOUNTPOINT", "Serve a file: MOUNTPOINT/drive. The folder must be empty (a FUSE mount).", "Options"),
     ),
 ]
 AllowRemote = Annotated[
@@ -471,7 +477,8 @@ class SimulatorOptions(DriveOptions, CheckedOptions, PolicyOptions, total=False)
 class ServeOptions(DriveOptions, CheckedOptions, PolicyOptions, RecordOptions, total=False):
     """The options of `serve`."""
 
-    nbd: Required[Nbd]
+    nbd: Nbd
+    file: MountPoint
     scheme: Scheme
     size: Size
     scale: Scale

@@ -26,10 +26,10 @@ class Told(NamedTuple):
     """How a drive that is served does.
 
     Attributes:
-        uri: where programs connect; `None`: not yet.
+        uri: where programs connect, or the path of the file; `None`: not yet.
         written: pages that have been written to prepare the drive.
         to_write: how many there will be, 0 if none.
-        clients: how many are connected.
+        clients: how many are connected, or how often the file is open.
         answered: requests answered.
         late: of these, the ones that came more than 100 us later than the simulated drive was done.
         late_ns: how late all of them were together, in real time.
@@ -55,7 +55,7 @@ class Served(NamedTuple):
 
 @takes(ServeOptions, but=RunOptions)
 def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeOptions]) -> Result:
-    """Serves a simulated drive to programs as a block device (NBD), until Ctrl-C or a power cut.
+    """Serves a simulated drive to programs, as a block device (NBD) or as a file (FUSE), until Ctrl-C or a power cut.
 
     Requests are answered when the simulated drive has completed them; `result.late` says where this machine was too slow for that.
     `docs/howto/live.md` goes through it.
@@ -80,9 +80,7 @@ def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeO
 
 def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: ResultFolder) -> Served:
     """Checks all that can be checked before the drive begins; `pairs`: single keys, as TOML text."""
-    nbd = text("nbd", asked["nbd"])
-    if nbd == UNIX or ":" not in nbd:
-        raise UsageError(f"nbd = {nbd}: expected unix: and the path of a socket, or a host and a port, as localhost:10809")
+    _check_place(asked)
     series = asked.get("series")
     setup = Setup(set=pairs, series=asked["out"] is not None if series is None else series, **picked(SetupOptions, asked))
     setup = setup.but(fit=asked["size"])
@@ -99,16 +97,28 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     return Served(replace(job, entries=entries), asked)
 
 
+def _check_place(asked: ServeOptions) -> None:
+    """One place, and one that can be."""
+    if (asked["nbd"] is None) == (asked["file"] is None):
+        raise UsageError("serve needs one place: --nbd unix:PATH, --nbd HOST:PORT or --file MOUNTPOINT (in Python nbd=... or file=...)")
+    if asked["nbd"] is None:
+        return
+    nbd = text("nbd", asked["nbd"])
+    if nbd == UNIX or ":" not in nbd:
+        raise UsageError(f"nbd = {nbd}: expected unix: and the path of a socket, or a host and a port, as localhost:10809")
+
+
 def until_stopped(served: Served, folder: ResultFolder, told: Callable[[Told], object] | None) -> Result:
     """Serves the drive; its result is in `folder` afterwards."""
     asked, job = served.options, served.job
     nbd = asked["nbd"]
-    unix, tcp = (Path(nbd.removeprefix(UNIX)), None) if nbd.startswith(UNIX) else (None, nbd)
+    unix, tcp = (Path(nbd.removeprefix(UNIX)), None) if nbd and nbd.startswith(UNIX) else (None, nbd)
     claim(job, folder)
     returned = _core.serve(
         job.plan,
         unix=unix,
         tcp=tcp,
+        file=None if asked["file"] is None else Path(asked["file"]),
         remote=asked["allow_remote"],
         scale=float(asked["scale"]),
         data=None if asked["data"] is None else Path(asked["data"]),

@@ -7,12 +7,14 @@
 //! | `clock` | real time and simulated time |
 //! | `contents` | the bytes of the drive, in memory or in a sparse file |
 //! | `listener`, `connection` | sockets |
-//! | `nbd` | the protocol |
+//! | `nbd` | the protocol of sockets |
+//! | `fuse` | a file in a mount |
 //! | `record` | the requests as a trace |
 //! | `late` | how much later than due requests were answered |
 //! | `undo` | what a power failure takes back |
 //!
-//! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's.
+//! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's. A file costs one
+//! more, that of the thread which waits for the kernel.
 
 #![deny(missing_docs, unsafe_code)]
 
@@ -20,6 +22,7 @@ mod clock;
 mod connection;
 mod contents;
 mod drive;
+mod fuse;
 mod late;
 mod listener;
 mod nbd;
@@ -29,4 +32,4 @@ mod undo;
 
 pub use drive::PowerCut;
 pub use listener::Address;
-pub use serve::{Options, Status, serve};
+pub use serve::{Options, Place, Status, serve};

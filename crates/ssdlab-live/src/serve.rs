@@ -17,6 +17,7 @@ use ssdlab::stats::{LateResult, PowerCutResult, RunResult};
 use crate::connection::Connection;
 use crate::contents::{Contents, Memory, Sparse};
 use crate::drive::{Answer, Ask, Drive, PowerCut};
+use crate::fuse::{self, Mount};
 use crate::listener::{Address, Listener};
 use crate::nbd::Greeting;
 use crate::record::Record;
@@ -30,11 +31,20 @@ const SHORT: Duration = Duration::from_micros(60);
 /// Bytes that are read at once.
 const AT_ONCE: usize = 256 * 1024;
 
+/// Where a drive is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// By NBD at a socket.
+    Socket(Address),
+    /// As a file in this folder, which is the mount point.
+    File(PathBuf),
+}
+
 /// How a drive is served.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where.
-    pub address: Address,
+    pub place: Place,
     /// Also at addresses that other machines reach.
     pub remote: bool,
     /// How many times slower than real time the drive is.
@@ -50,9 +60,9 @@ pub struct Options {
 /// What a server says of itself while it runs. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Status {
-    /// Where clients connect, once they can.
+    /// Where clients connect, once they can; or the file.
     pub uri: OnceLock<String>,
-    /// Clients that are connected.
+    /// Clients that are connected; or how often the file is open.
     pub clients: AtomicU64,
     /// Requests answered.
     pub answered: AtomicU64,
@@ -79,21 +89,28 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     }
     let exported = plan.config.exported_bytes()?;
     // Before files are made, and before the drive is prepared, which may take long: whoever connects meanwhile waits.
-    let listener = Listener::open(&options.address, options.remote)?;
     if options.power_cut.is_some() {
         plan.config.survivors_of_a_power_failure_are_known()?;
     }
+    let block = plan.config.map_unit_bytes().next_power_of_two().clamp(512, 1 << 16);
+    let (listener, mount) = match &options.place {
+        Place::Socket(address) => (Some(Listener::open(address, options.remote)?), None),
+        Place::File(folder) => {
+            let files: Vec<_> = [&options.data, &options.record].into_iter().flatten().map(PathBuf::as_path).collect();
+            (None, Some(Mount::open(folder, exported, block, &files)?))
+        }
+    };
     let (contents, state) = open_data(plan, options.data.as_deref(), exported)?;
     let record = options.record.as_deref().map(Record::create).transpose()?;
     let simulation = begin(plan, state.as_deref(), control)?;
-    let _ = status.uri.set(listener.uri());
+    let _ =
+        status.uri.set(listener.as_ref().map(Listener::uri).or(mount.as_ref().map(|mount| mount.uri().to_string())).unwrap_or_default());
     control.phase.store(1, Ordering::Relaxed);
     // Sleeps end when they should, not up to 50 us later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let drive = Drive::new(simulation, options.scale, contents, record, options.power_cut);
-    let preferred = plan.config.map_unit_bytes();
-    let greeting = Greeting { bytes: exported, preferred: preferred.next_power_of_two().clamp(512, 1 << 16), longest: LONGEST };
-    let mut server = Server { drive, listener: Some(listener), connections: Vec::new(), clients: 0, greeting, status };
+    let greeting = Greeting { bytes: exported, preferred: block, longest: LONGEST };
+    let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status };
     let power_cut = match server.run(plan, control) {
         Ok(power_cut) => power_cut,
         Err(reason) => {
@@ -139,8 +156,10 @@ fn begin(plan: &Plan, state: Option<&Path>, control: &Control) -> Result<Simulat
 
 struct Server<'a> {
     drive: Drive,
-    /// `None` while the server ends.
+    /// `None` while the server ends, or if it serves a file.
     listener: Option<Listener>,
+    /// `None` if it serves by NBD.
+    mount: Option<Mount>,
     connections: Vec<Connection>,
     /// How many there have been.
     clients: u64,
@@ -153,7 +172,7 @@ impl Server<'_> {
     fn run(&mut self, plan: &Plan, control: &Control) -> Result<Option<PowerCutResult>> {
         let mut room = vec![0; AT_ONCE];
         let mut asks = Vec::new();
-        while !control.cancelled() {
+        while !control.cancelled() && !self.mount.as_ref().is_some_and(Mount::is_over) {
             if self.is_to_be_cut() {
                 plan.config.survivors_of_a_power_failure_are_known()?;
                 return self.cut_power().map(Some);
@@ -180,6 +199,7 @@ impl Server<'_> {
     fn cut_power(&mut self) -> Result<PowerCutResult> {
         self.listener = None;
         self.connections.clear();
+        self.mount = None;
         self.drive.cut_power()
     }
 
@@ -194,7 +214,9 @@ impl Server<'_> {
     /// Answers go to who asked, if that one is still there.
     fn send(&mut self, answers: &[Answer]) {
         for answer in answers {
-            if let Some(connection) = self.connections.iter_mut().find(|one| one.client() == answer.asker.client) {
+            if let (fuse::CLIENT, Some(mount)) = (answer.asker.client, &mut self.mount) {
+                mount.answer(answer);
+            } else if let Some(connection) = self.connections.iter_mut().find(|one| one.client() == answer.asker.client) {
                 connection.answer(answer);
             }
         }
@@ -203,7 +225,8 @@ impl Server<'_> {
         }
         self.connections.retain(|connection| !connection.is_over());
         let late = self.drive.late();
-        self.status.clients.store(self.connections.len() as u64, Ordering::Relaxed);
+        let clients = self.mount.as_ref().map_or(self.connections.len() as u64, Mount::clients);
+        self.status.clients.store(clients, Ordering::Relaxed);
         self.status.answered.store(late.answered, Ordering::Relaxed);
         self.status.late.store(late.count, Ordering::Relaxed);
         self.status.late_max_ns.store(late.max.as_nanos() as u64, Ordering::Relaxed);
@@ -214,8 +237,12 @@ impl Server<'_> {
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
         let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
         let wait = if due < SHORT { Duration::ZERO } else { due.min(LOOK) };
-        let Some(listener) = &self.listener else { return Ok(()) };
-        let listening = PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN);
+        let fd = match (&self.listener, &self.mount) {
+            (Some(listener), _) => listener.fd(),
+            (None, Some(mount)) => mount.fd(),
+            (None, None) => return Ok(()),
+        };
+        let listening = PollFd::from_borrowed_fd(fd, PollFlags::IN);
         // One that wants nothing would end the wait at once if its client has gone.
         let (places, connected): (Vec<usize>, Vec<PollFd<'_>>) = (self.connections.iter().enumerate())
             .map(|(place, connection)| (place, connection, connection.wanted()))
@@ -238,6 +265,9 @@ impl Server<'_> {
         }
         if ready[0] {
             self.accept();
+            if let Some(mount) = &mut self.mount {
+                mount.read(asks);
+            }
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use ssdlab::error::Error;
 use ssdlab::simulation::Control;
-use ssdlab_live::{Address, Options, PowerCut, Status};
+use ssdlab_live::{Address, Options, Place, PowerCut, Status};
 
 use crate::errors::{Failure, guarded, json};
 use crate::runs::PyPlan;
@@ -19,20 +19,21 @@ use crate::workers::{self, Message, attend};
 /// How long the end of a drive may take: what clients wrote has to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What is told of a drive: where clients connect (`None`: not yet), pages prepared and to be prepared, clients, requests answered, late ones,
+/// What is told of a drive: where clients connect, or its file (`None`: not yet), pages prepared and to be prepared, clients, requests answered, late ones,
 /// sum and maximum of how late they were, ns.
 type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
 
 /// Serves a drive until Ctrl-C, or until its power fails; returns the result as JSON text. `power_cut`: when that is, ns or requests. `told` is
 /// called every now and then with how it goes; the power fails if it returns what is true.
 #[pyfunction]
-#[pyo3(signature = (plan, *, unix=None, tcp=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, told=None))]
+#[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, told=None))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn serve(
     py: Python<'_>,
     plan: &PyPlan,
     unix: Option<PathBuf>,
     tcp: Option<String>,
+    file: Option<PathBuf>,
     remote: bool,
     scale: f64,
     data: Option<PathBuf>,
@@ -40,13 +41,14 @@ pub fn serve(
     power_cut: Option<(u64, String)>,
     told: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let address = match (unix, tcp) {
-        (Some(path), None) => Address::Unix(path),
-        (None, Some(address)) => Address::Tcp(address),
-        _ => return Err(Failure::Core(Error::Usage("serve needs one address: a Unix socket, or a host and a port".into())).into()),
+    let place = match (unix, tcp, file) {
+        (Some(path), None, None) => Place::Socket(Address::Unix(path)),
+        (None, Some(address), None) => Place::Socket(Address::Tcp(address)),
+        (None, None, Some(folder)) => Place::File(folder),
+        _ => return Err(Failure::Core(Error::Usage("serve needs one place: a Unix socket, a host and a port, or a folder".into())).into()),
     };
     let power_cut = power_cut.map(|(length, unit)| if unit == "ns" { PowerCut::Time(length) } else { PowerCut::Requests(length) });
-    let options = Options { address, remote, scale, data, record, power_cut };
+    let options = Options { place, remote, scale, data, record, power_cut };
     let (plan, control, status) = (plan.0.clone(), Arc::new(Control::default()), Arc::new(Status::default()));
     let (sender, receiver) = channel();
     let (theirs, shown) = (Arc::clone(&control), Arc::clone(&status));
@@ -73,6 +75,9 @@ pub fn serve(
             Ok(ControlFlow::Continue(()))
         },
     );
+    if let (Some(told), Some(_)) = (&told, &outcome) {
+        told.call1((state(&control, &status),))?; // how it was in the end
+    }
     match (outcome, interrupt) {
         // Ctrl-C is how a drive ends.
         (Some(outcome), _) => Ok(outcome?),

@@ -62,9 +62,10 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             (
                 "ssdlab serve --device demo-4g --scheme pgc --nbd unix:drive.sock --record mine.csv --out results/live",
                 "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --trace mine.csv",
+                "ssdlab serve --device demo-4g --scheme pgc --file mnt --record mine.csv",
             ),
-            "Give it an address (--nbd unix:PATH or --nbd HOST:PORT). Name a device (--device NAME) and a scheme (--scheme NAME) as well, "
-            "or it takes the defaults.",
+            "Give it a place (--nbd unix:PATH, --nbd HOST:PORT or --file MOUNTPOINT). Name a device (--device NAME) and a scheme "
+            "(--scheme NAME) as well, or it takes the defaults.",
         ),
         "calibrate": Guide(
             (

@@ -56,7 +56,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "ssdlab.cli.queueing:queueing",
         ),
         "serve": Part(
-            "Serve a simulated drive to programs as a block device (NBD), until Ctrl-C.",
+            "Serve a simulated drive to programs, as a block device (NBD) or as a file (FUSE), until Ctrl-C.",
             "ssdlab.cli.serving:serve",
         ),
         "calibrate": Part(

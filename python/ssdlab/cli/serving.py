@@ -41,6 +41,8 @@ def serve(**words: Unpack[ServeWords]) -> None:
     with folder:
         with CountProgress("", quiet=quiet) as progress, _Shown(progress, quiet=quiet) as shown:
             result = until_stopped(served, folder, shown)
+        if asked["file"] is not None and shown.told is not None and shown.told.clients and "power_cut" not in result:
+            warn(f"{shown.told.uri} was still open: programs and file systems that use it get errors from now on")
         if folder.stage is not None:
             result.report(folder.stage / REPORT_FILE)
         folder.commit()
@@ -54,13 +56,18 @@ def serve(**words: Unpack[ServeWords]) -> None:
 
 
 class _Shown:
-    """Says where programs connect, once they can, and how the drive does. While it is entered, the power fails at SIGUSR1."""
+    """Says where programs connect, once they can, and how the drive does. While it is entered, the power fails at SIGUSR1.
+
+    Attributes:
+        told: what it was told last.
+    """
 
     def __init__(self, progress: CountProgress, *, quiet: bool) -> None:
         self._progress = progress
         self._quiet = quiet
         self._is_said = False
         self._power_fails = False
+        self.told: Told | None = None
 
     def __enter__(self) -> Self:
         self._before = signal.signal(signal.SIGUSR1, self._asked)
@@ -73,6 +80,7 @@ class _Shown:
         self._power_fails = True
 
     def __call__(self, told: Told) -> bool:
+        self.told = told
         if told.uri is not None and not self._is_said:
             self._is_said = True
             if not self._quiet:
