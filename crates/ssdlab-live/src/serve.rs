@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use ssdlab::error::{Error, Result};
@@ -26,8 +26,10 @@ use crate::record::Record;
 const LONGEST: u32 = 32 << 20;
 /// The longest time without a look at whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// For less than this the loop does not sleep: the system would wake it too late.
-const SHORT: Duration = Duration::from_micros(60);
+/// Before something is due the loop is awake for so long: the system would wake it too late.
+const AHEAD: Duration = Duration::from_micros(60);
+/// After a request or an answer it stays awake for so long: a program's next request often comes soon, and waking up takes as long.
+const AWAKE: Duration = Duration::from_micros(60);
 /// Bytes that are read at once.
 const AT_ONCE: usize = 256 * 1024;
 
@@ -110,7 +112,7 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let drive = Drive::new(simulation, options.scale, contents, record, options.power_cut);
     let greeting = Greeting { bytes: exported, preferred: block, longest: LONGEST };
-    let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status };
+    let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status, active: Instant::now() };
     let power_cut = match server.run(plan, control) {
         Ok(power_cut) => power_cut,
         Err(reason) => {
@@ -165,6 +167,8 @@ struct Server<'a> {
     clients: u64,
     greeting: Greeting,
     status: &'a Status,
+    /// When the last request came, or the last answer went.
+    active: Instant,
 }
 
 impl Server<'_> {
@@ -180,6 +184,9 @@ impl Server<'_> {
             let answers = self.drive.answers()?;
             self.send(&answers);
             self.wait_and_read(&mut room, &mut asks)?;
+            if !asks.is_empty() {
+                self.active = Instant::now();
+            }
             for ask in asks.drain(..) {
                 if self.is_to_be_cut() {
                     break;
@@ -213,6 +220,9 @@ impl Server<'_> {
 
     /// Answers go to who asked, if that one is still there.
     fn send(&mut self, answers: &[Answer]) {
+        if !answers.is_empty() {
+            self.active = Instant::now();
+        }
         for answer in answers {
             if let (fuse::CLIENT, Some(mount)) = (answer.asker.client, &mut self.mount) {
                 mount.answer(answer);
@@ -236,7 +246,7 @@ impl Server<'_> {
     /// Waits for clients until the drive has something to do; reads what they send.
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
         let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
-        let wait = if due < SHORT { Duration::ZERO } else { due.min(LOOK) };
+        let wait = if self.active.elapsed() < AWAKE { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };
         let fd = match (&self.listener, &self.mount) {
             (Some(listener), _) => listener.fd(),
             (None, Some(mount)) => mount.fd(),
