@@ -18,10 +18,19 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = ROOT / "target" / "fuzz"
-RUST = {"trace": 2_000, "prefill": 500, "config": 2_000, "state": 300}
+RUST = {"trace": 2_000, "prefill": 500, "config": 2_000, "state": 300, "nbd": 1_000}
 PYTHON = {"study": 4_000, "sweep": 1_000, "result": 20_000}
 """Readers, and the longest input that is tried, bytes."""
-SHORT = {"trace": 30_000, "prefill": 600_000, "config": 15_000, "state": 120_000, "study": 90_000, "sweep": 200_000, "result": 30_000}
+SHORT = {
+    "trace": 30_000,
+    "prefill": 600_000,
+    "config": 15_000,
+    "state": 120_000,
+    "nbd": 60_000,
+    "study": 90_000,
+    "sweep": 200_000,
+    "result": 30_000,
+}
 """Inputs of each with `SHORT=1`, some ten seconds: always the same ones, so that whether tests pass is not a matter of luck."""
 COVERAGE = (
     "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-trace-compares "

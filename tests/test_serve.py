@@ -377,3 +377,36 @@ def test_fio_verifies_what_it_wrote(tmp_path: Path) -> None:
         job = json.loads(said[said.index("{") :])["jobs"][0]
         assert job["error"] == 0
         assert job["write"]["total_ios"] > 0
+
+
+def test_a_full_disk_under_the_data_is_no_space_for_the_client(tmp_path: Path) -> None:
+    """Reads, and writes of what is there already, go on; at the end it is said what could not be kept."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    try:
+        drive = Drive(tmp_path, ["--data", "disk/bytes.img", "--record", "record.csv"])
+        with Client(drive.socket) as client:
+            client.write(0, b"a" * 65_536)
+            with pytest.raises(RefusedError) as refused:
+                client.write(1 << 20, b"b" * 524_288)
+            assert refused.value.code == 28
+            client.write(0, b"c" * 4096)
+            assert client.read(0, 8192) == b"c" * 4096 + b"a" * 4096
+            client.ask(FLUSH)
+            # A trim makes room again.
+            client.ask(TRIM, 1 << 20, 1 << 20)
+            client.write(1 << 20, b"d" * 65_536)
+            with pytest.raises(RefusedError):
+                client.write(1 << 21, b"e" * 524_288)
+        code, said = drive.stop()
+        assert code == 0
+        assert said.startswith("warning: disk/bytes.img.state: ")
+        assert "No space left" in said
+        assert said.count("\n") == 1
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+    assert drive.result["requests"] == {"read": 1, "write": 3, "trim": 1, "flush": 1}
+    assert (tmp_path / "record.csv").read_text().count("\n") == 7

@@ -183,7 +183,8 @@ def fitted_blocks(config: _core.Config, fit: str | int) -> int:
     wanted = needed_bytes(config, fit)
     blocks = _core.fit_blocks(config, wanted)
     if blocks is None:
-        remedy = "set more device.channels, chips or dies, or leave out fit and set workload.range"
+        remedy = "set more device.channels, chips or dies, or larger pages (device.page_bytes, of which a drive has less than 2^31; "
+        remedy += "ftl.map_unit_bytes), or leave out fit and set workload.range"
         raise ConfigError(f"fit = {fit}: no device of this shape that can be simulated exports {wanted:,} bytes; {remedy}")
     return blocks
 

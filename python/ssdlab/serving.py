@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -108,13 +109,15 @@ def _check_place(asked: ServeOptions) -> None:
         raise UsageError(f"nbd = {nbd}: expected unix: and the path of a socket, or a host and a port, as localhost:10809")
 
 
-def until_stopped(served: Served, folder: ResultFolder, told: Callable[[Told], object] | None) -> Result:
-    """Serves the drive; its result is in `folder` afterwards."""
+def until_stopped(
+    served: Served, folder: ResultFolder, told: Callable[[Told], object] | None, warn: Callable[[str], object] = warnings.warn
+) -> Result:
+    """Serves the drive; its result is in `folder` afterwards. `warn` is told why its data could not be kept, if so."""
     asked, job = served.options, served.job
     nbd = asked["nbd"]
     unix, tcp = (Path(nbd.removeprefix(UNIX)), None) if nbd and nbd.startswith(UNIX) else (None, nbd)
     claim(job, folder)
-    returned = _core.serve(
+    returned, unkept = _core.serve(
         job.plan,
         unix=unix,
         tcp=tcp,
@@ -126,6 +129,8 @@ def until_stopped(served: Served, folder: ResultFolder, told: Callable[[Told], o
         power_cut=length_of("power_cut", asked["power_cut"]),
         told=None if told is None else lambda state: told(Told(*state)),
     )
+    if unkept is not None:
+        warn(unkept)
     result = job.result(returned)
     keep(job, result)
     return result

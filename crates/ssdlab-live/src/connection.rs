@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use rustix::event::PollFlags;
 
 use crate::drive::{Answer, Ask};
-use crate::nbd::{Asked, Greeting, Handshake, Wire, reply};
+use crate::nbd::{Greeting, Session};
 
 /// While replies of more bytes wait to be sent, no more requests are read: a client that does not read its replies shall not fill memory.
 const MOST_UNSENT: usize = 64 << 20;
@@ -40,39 +40,20 @@ impl Stream {
 /// A connection.
 pub struct Connection {
     stream: Stream,
-    wire: Wire,
-    handshake: Handshake,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    /// Of the output, what has been sent.
-    sent: usize,
-    /// No more requests come: the client left, or its connection broke.
-    closed: bool,
+    session: Session,
     /// It cannot be written to.
     broken: bool,
-    /// Requests under way.
-    outstanding: usize,
 }
 
 impl Connection {
     /// A connection that begins with the negotiation.
     pub fn new(stream: Stream, client: u64, greeting: Greeting) -> Self {
-        Connection {
-            stream,
-            wire: Wire { client, bytes: greeting.bytes, longest: greeting.longest },
-            handshake: Handshake::new(greeting),
-            input: Vec::new(),
-            output: Handshake::hello().to_vec(),
-            sent: 0,
-            closed: false,
-            broken: false,
-            outstanding: 0,
-        }
+        Connection { stream, session: Session::new(client, greeting), broken: false }
     }
 
     /// The client, as requests name it.
     pub fn client(&self) -> u64 {
-        self.wire.client
+        self.session.client()
     }
 
     /// What to wait on.
@@ -93,84 +74,44 @@ impl Connection {
 
     /// It may be read from.
     pub fn wants_input(&self) -> bool {
-        !self.closed && !self.broken && self.unsent() < MOST_UNSENT
+        !self.session.is_closed() && !self.broken && self.session.unsent().len() < MOST_UNSENT
     }
 
     /// There is something to send.
     fn wants_output(&self) -> bool {
-        !self.broken && self.unsent() > 0
+        !self.broken && !self.session.unsent().is_empty()
     }
 
     /// Nothing is left to do: the client has gone, and what it asked for is answered or cannot be.
     pub fn is_over(&self) -> bool {
-        self.broken || (self.closed && self.outstanding == 0 && self.unsent() == 0)
-    }
-
-    fn unsent(&self) -> usize {
-        self.output.len() - self.sent
+        self.broken || self.session.is_over()
     }
 
     /// Reads what there is, by way of `room`; `asks` gets the requests in it.
     pub fn read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) {
         match self.stream.read(room) {
-            Ok(0) => self.closed = true,
-            Ok(length) => {
-                self.input.extend_from_slice(&room[..length]);
-                self.understand(asks);
-            }
+            Ok(0) => self.session.close(),
+            Ok(length) => self.session.hear(&room[..length], asks),
             Err(reason) if matches!(reason.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => (),
             Err(_) => self.broken = true,
         }
     }
 
-    fn understand(&mut self, asks: &mut Vec<Ask>) {
-        let mut used = 0;
-        if !self.handshake.is_over() {
-            used = self.handshake.feed(&self.input, &mut self.output);
-            self.closed |= self.handshake.has_ended();
-        }
-        while self.handshake.is_over()
-            && !self.closed
-            && let Some((asked, length)) = self.wire.next(&self.input[used..])
-        {
-            used += length;
-            match asked {
-                Asked::Ask(ask) => {
-                    self.outstanding += 1;
-                    asks.push(ask);
-                }
-                Asked::Refused(reply) => self.output.extend(reply),
-                Asked::Leaves | Asked::Nonsense => self.closed = true,
-            }
-        }
-        self.input.drain(..used);
-    }
-
     /// An answer to one of its requests.
     pub fn answer(&mut self, answer: &Answer) {
-        self.outstanding -= 1;
-        if !self.broken {
-            reply(answer, &mut self.output);
-        }
+        self.session.answer(answer);
     }
 
     /// Sends what it can.
     pub fn write(&mut self) {
         while self.wants_output() {
-            match self.stream.write(&self.output[self.sent..]) {
+            match self.stream.write(self.session.unsent()) {
                 Ok(0) => self.broken = true,
-                Ok(length) => self.sent += length,
+                Ok(length) => self.session.sent(length, MOST_UNSENT),
                 Err(reason) if reason.kind() == ErrorKind::WouldBlock => break,
                 Err(reason) if reason.kind() == ErrorKind::Interrupted => (),
                 Err(_) => self.broken = true,
             }
-        }
-        if self.sent == self.output.len() {
-            self.output.clear();
-            self.sent = 0;
-        } else if self.sent > MOST_UNSENT {
-            self.output.drain(..self.sent);
-            self.sent = 0;
         }
     }
 }

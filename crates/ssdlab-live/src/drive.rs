@@ -247,18 +247,19 @@ impl Drive {
         self.record.map_or(Ok(()), Record::finish)
     }
 
-    /// Ends the run. Its result is that of a replay of the record. `state`: where the state of the drive is saved.
+    /// Ends the run. Its result is that of a replay of the record. `state`: where the state of the drive is saved. Returns also whether the data
+    /// and that could be kept.
     ///
     /// # Errors
-    /// What the simulation, the record or the files of the data meet.
-    pub fn finish(mut self, state: Option<&Path>) -> Result<(RunResult, Late)> {
-        self.contents.sync().map_err(|reason| unkept(&reason))?;
-        let result = match state {
-            None => self.simulation.finish()?,
+    /// What the simulation or the record meets.
+    pub fn finish(mut self, state: Option<&Path>) -> Result<(RunResult, Late, Result<()>)> {
+        let kept = self.contents.sync().map_err(|reason| unkept(&reason));
+        let (result, saved) = match state {
+            None => (self.simulation.finish()?, Ok(())),
             Some(path) => self.simulation.finish_and_save(path)?,
         };
         self.record.map(Record::finish).transpose()?;
-        Ok((result, self.late))
+        Ok((result, self.late, kept.and(saved)))
     }
 
     /// The power fails. What was only in volatile memory is gone from the data. Requests that are not complete will not be answered; in the

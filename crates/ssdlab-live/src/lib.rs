@@ -33,3 +33,9 @@ mod undo;
 pub use drive::PowerCut;
 pub use listener::Address;
 pub use serve::{Options, Place, Status, serve};
+#[doc(hidden)]
+pub use {
+    contents::Memory,
+    drive::{Action, Answer, Ask, Drive},
+    nbd::{Greeting, Session},
+};

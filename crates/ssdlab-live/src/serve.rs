@@ -74,6 +74,8 @@ pub struct Status {
     pub late_max_ns: AtomicU64,
     /// How late they were together, ns.
     pub late_total_ns: AtomicU64,
+    /// Why the data of the drive, or its state beside them, could not be kept at its end.
+    pub unkept: OnceLock<String>,
     /// Set to make the power of the drive fail.
     pub cut_power: AtomicBool,
 }
@@ -121,7 +123,10 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
             return Err(reason);
         }
     };
-    let (result, late) = server.drive.finish(state.as_deref())?;
+    let (result, late, kept) = server.drive.finish(state.as_deref())?;
+    if let Err(reason) = kept {
+        let _ = status.unkept.set(format!("{reason}; the next drive on these data begins as if this one had been killed"));
+    }
     let late = LateResult { scale: options.scale, count: late.count, mean: late.mean_ns(), max: late.max.as_nanos() as u64 };
     Ok(RunResult { late: Some(late), power_cut, ..result })
 }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// sum and maximum of how late they were, ns.
 type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
 
-/// Serves a drive until Ctrl-C, or until its power fails; returns the result as JSON text. `power_cut`: when that is, ns or requests. `told` is
+/// Serves a drive until Ctrl-C, or until its power fails; returns the result as JSON text, and why its data could not be kept, if so. `power_cut`: when that is, ns or requests. `told` is
 /// called every now and then with how it goes; the power fails if it returns what is true.
 #[pyfunction]
 #[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, told=None))]
@@ -40,7 +40,7 @@ pub fn serve(
     record: Option<PathBuf>,
     power_cut: Option<(u64, String)>,
     told: Option<Bound<'_, PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<(String, Option<String>)> {
     let place = match (unix, tcp, file) {
         (Some(path), None, None) => Place::Socket(Address::Unix(path)),
         (None, Some(address), None) => Place::Socket(Address::Tcp(address)),
@@ -80,7 +80,7 @@ pub fn serve(
     }
     match (outcome, interrupt) {
         // Ctrl-C is how a drive ends.
-        (Some(outcome), _) => Ok(outcome?),
+        (Some(outcome), _) => Ok((outcome?, status.unkept.get().cloned())),
         (None, Some(error)) => Err(error),
         (None, None) => Err(Failure::Panic("a worker thread vanished".into()).into()),
     }

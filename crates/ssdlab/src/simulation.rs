@@ -476,16 +476,16 @@ impl Simulation {
         Ok((result, storage))
     }
 
-    /// Ends the run and saves the state of the drive at rest, which the next run can begin with.
+    /// Ends the run and saves the state of the drive at rest, which the next run can begin with. Returns also whether that could be saved.
     ///
     /// # Errors
-    /// As [`Simulation::finish`]; [`Error::Usage`] for an array; what writing the file meets.
-    pub fn finish_and_save(self, out: &Path) -> Result<RunResult> {
+    /// As [`Simulation::finish`]; [`Error::Usage`] for an array.
+    pub fn finish_and_save(self, out: &Path) -> Result<(RunResult, Result<()>)> {
         let config = self.plan.config.clone();
         only_of_one_drive(&config)?;
-        let (result, storage) = self.finish_at_rest()?;
-        save_state(&config, storage.drives()[0].ftl(), out, &Caller::default())?;
-        Ok(result)
+        let (result, mut storage, now) = self.end()?;
+        let saved = storage.come_to_rest(now).and_then(|_| save_state(&config, storage.drives()[0].ftl(), out, &Caller::default()));
+        Ok((result, saved))
     }
 
     fn end(mut self) -> Result<(RunResult, Storage, Ns)> {

@@ -40,7 +40,7 @@ def serve(**words: Unpack[ServeWords]) -> None:
         warn(line)
     with folder:
         with CountProgress("", quiet=quiet) as progress, _Shown(progress, quiet=quiet) as shown:
-            result = until_stopped(served, folder, shown)
+            result = until_stopped(served, folder, shown, warn)
         if asked["file"] is not None and shown.told is not None and shown.told.clients and "power_cut" not in result:
             warn(f"{shown.told.uri} was still open: programs and file systems that use it get errors from now on")
         if folder.stage is not None:

@@ -5,6 +5,9 @@
 
 mod handshake;
 mod requests;
+mod session;
 
-pub use handshake::{Greeting, Handshake};
-pub use requests::{Asked, Wire, reply};
+pub use handshake::Greeting;
+use handshake::Handshake;
+use requests::{Asked, Wire, reply};
+pub use session::Session;
