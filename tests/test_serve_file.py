@@ -90,6 +90,10 @@ def test_each_system_call_is_its_request(tmp_path: Path) -> None:
             assert os.pread(file, 100, 8192) == bytes(100)
         with opened(drive.file, os.O_RDWR | os.O_DSYNC) as file:
             os.pwrite(file, b"b" * 512, 0)
+        with opened(drive.file) as file:
+            os.pwritev(file, [b"c" * 10], 4096, os.RWF_DSYNC)
+            with pytest.raises(OSError, match="No such device"):
+                mmap.mmap(file, 4096)
         with opened(drive.file, os.O_RDWR | os.O_DIRECT) as file, mmap.mmap(-1, 1 << 20) as aligned:
             assert os.preadv(file, [aligned], 0) == 1 << 20
             assert aligned[:513] == b"b" * 512 + b"\0"
@@ -101,6 +105,8 @@ def test_each_system_call_is_its_request(tmp_path: Path) -> None:
         ("W", 16_384, 4096),
         ("R", 8192, 100),
         ("W", 0, 512),
+        ("F", 0, 0),
+        ("W", 4096, 10),
         ("F", 0, 0),
         ("R", 0, 1 << 20),
     ]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::Instant;
 
 use ssdlab::error::{Error, Result};
 use ssdlab::request::{Request, RequestKind};
@@ -54,6 +55,8 @@ pub struct Ask {
     pub length: u64,
     /// What it writes is to outlive a power failure when it is answered.
     pub force: bool,
+    /// When it came, if another thread has taken it in; absent: now.
+    pub came: Option<Instant>,
 }
 
 /// What became of a request.
@@ -116,12 +119,12 @@ impl Drive {
         self.simulation.next_instant()
     }
 
-    /// Takes a request in, at the present instant.
+    /// Takes a request in, at the instant when it came, or at the present one if what happened since is simulated already.
     ///
     /// # Errors
     /// What the simulation or the record meets: the drive cannot go on.
     pub fn take(&mut self, ask: Ask) -> Result<()> {
-        let Ask { asker, action, offset, length, force } = ask;
+        let Ask { asker, action, offset, length, force, came } = ask;
         let applied = match &action {
             Action::Write(bytes) => self.contents.write(offset, bytes),
             Action::Zero { .. } | Action::Trim => self.contents.clear(offset, length),
@@ -139,11 +142,12 @@ impl Drive {
             Action::Flush => RequestKind::Flush,
         };
         let force = force && matches!(kind, RequestKind::Write | RequestKind::Trim);
-        self.submit(kind, offset, length, UnderWay { asker, reads: kind == RequestKind::Read, offset, length, force })
+        let arrival = came.map_or_else(|| self.clock.now(), |instant| self.clock.at(instant));
+        self.submit(arrival, kind, offset, length, UnderWay { asker, reads: kind == RequestKind::Read, offset, length, force })
     }
 
-    fn submit(&mut self, kind: RequestKind, offset: u64, length: u64, under_way: UnderWay) -> Result<()> {
-        let arrival_ns = self.clock.now().max(self.simulation.now());
+    fn submit(&mut self, arrival: Ns, kind: RequestKind, offset: u64, length: u64, under_way: UnderWay) -> Result<()> {
+        let arrival_ns = arrival.max(self.simulation.now());
         // What is due before it comes first.
         self.simulation.run_until(arrival_ns)?;
         let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 };
@@ -205,7 +209,7 @@ impl Drive {
             let place = (completion.index - self.first) as usize;
             let done = self.under_way[place].take().expect("a request completes once");
             if done.force {
-                self.submit(RequestKind::Flush, 0, 0, UnderWay { force: false, reads: false, ..done })?;
+                self.submit(self.clock.now(), RequestKind::Flush, 0, 0, UnderWay { force: false, reads: false, ..done })?;
                 continue;
             }
             let mut bytes = vec![0; if done.reads { done.length as usize } else { 0 }];
