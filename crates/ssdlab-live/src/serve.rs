@@ -147,6 +147,8 @@ impl Server<'_> {
         self.listener = None;
         let answers = self.drive.drain()?;
         self.send(&answers);
+        // Before the result and the data are brought to the disk, which may take long.
+        self.mount = None;
         Ok(())
     }
 
