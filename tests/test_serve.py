@@ -47,7 +47,9 @@ class Drive:
         )
         assert self.process.stderr is not None
         self.said = self.process.stderr.readline()
-        assert self.said.startswith(f"serving at nbd+unix:///?socket={self.socket} "), self.said + self.process.stderr.read()
+        if not self.said.startswith(f"serving at nbd+unix:///?socket={self.socket} "):
+            self.process.terminate()
+            raise AssertionError(self.said + self.process.stderr.read())
 
     def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
         """Ends it; its exit code and what it said."""

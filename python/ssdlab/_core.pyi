@@ -193,6 +193,7 @@ def serve(
     scale: float = 1.0,
     data: _Path | None = None,
     record: _Path | None = None,
+    power_cut: tuple[int, str] | None = None,
     told: Callable[[tuple[str | None, int, int, int, int, int, int, int]], object] | None = None,
 ) -> str: ...
 def queueing_die(config: Config) -> tuple[int, int, int, int, int, str]: ...

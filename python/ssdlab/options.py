@@ -194,9 +194,18 @@ Scale = Annotated[
 Data = Annotated[
     Path_ | None,
     Option(
-        "a sparse file for the drive's bytes, made if it is not there. By default they are in memory, and gone afterwards.",
+        "a sparse file for the drive's bytes, made if it is not there. FILE.state beside it has the state of the drive at its end, with "
+        "which the next on these bytes begins. By default bytes are in memory, and gone afterwards.",
         Shell("--data FILE", "Keep the drive's bytes in this sparse file (default: in memory).", "Options", "file"),
         check="path",
+    ),
+]
+PowerCut = Annotated[
+    str | int | None,
+    Option(
+        'ends the drive as a power failure would: after a simulated time such as `"17s"` or `"500ms"`, or a number of requests. What a '
+        "volatile cache or write buffer held is gone from the data. `result.power_cut` says how much that was.",
+        Shell("--power-cut TIME|N", "End as a power failure would, after a simulated time, such as 17s, or a number of requests.", WHAT),
     ),
 ]
 RecordFile = Annotated[
@@ -475,6 +484,7 @@ class ServeOptions(DriveOptions, CheckedOptions, PolicyOptions, RecordOptions, t
     scale: Scale
     data: Data
     record: RecordFile
+    power_cut: PowerCut
     allow_remote: AllowRemote
     timeline: TimelineFile
 

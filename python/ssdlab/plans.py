@@ -82,31 +82,36 @@ def _window_ns(us: object) -> int:
 NS_OF = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 """Units of time."""
 LENGTH = re.compile(rf"(?P<number>\d+(\.\d+)?)\s*(?P<unit>{'|'.join(NS_OF)})?", re.ASCII)
-"""How long a warm-up is: a number of requests, or a time with its unit."""
+"""A length of a run: a number of requests, or a time with its unit."""
 
 
 def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
     """How long a warm-up is, as the core takes it; `None` for none, or one of no length."""
+    return length_of("warm_up", value)
+
+
+def length_of(name: str, value: str | int | None) -> tuple[int, str] | None:
+    """A number of requests, or a time, as the core takes it; `None` for none, or no length. `name`: the option that it is of."""
     if value is None:
         return None
     length = LENGTH.fullmatch(value.strip()) if isinstance(value, str) else None
     if isinstance(value, str) and re.fullmatch(r"[\d.]+\s*m", value.strip()):
-        raise UsageError(f'warm_up = "{value}": write min for minutes, or M for millions of requests')
+        raise UsageError(f'{name} = "{value}": write min for minutes, or M for millions of requests')
     if length is not None and length["unit"]:
         from fractions import Fraction  # noqa: PLC0415 (importing it takes a while)
 
         long, unit = round(Fraction(length["number"]) * NS_OF[length["unit"]]), "ns"
     else:
         try:
-            number = amount("warm_up", value, in_bytes=False) if isinstance(value, str) else value
-            long, unit = whole("warm_up", number), "requests"
+            number = amount(name, value, in_bytes=False) if isinstance(value, str) else value
+            long, unit = whole(name, number), "requests"
         except UsageError as reason:
             if not isinstance(value, str):
                 raise
             units = ", ".join(NS_OF)
             wanted = f"expected a number of requests, such as 20k, or a time, such as 17s or 500ms (units: {units})"
-            raise UsageError(f'warm_up = "{value}": {wanted}') from reason
-    return (whole("warm_up", long), unit) if long else None
+            raise UsageError(f'{name} = "{value}": {wanted}') from reason
+    return (whole(name, long), unit) if long else None
 
 
 KNOWN = options_of(SetupOptions)

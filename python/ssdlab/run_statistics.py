@@ -38,6 +38,7 @@ __all__ = [
     "Latency",
     "LatencyClass",
     "Mapping",
+    "PowerCut",
     "Precondition",
     "Requests",
     "RunStatistics",
@@ -961,6 +962,21 @@ class Late(Section):
     """The latest, in real time. Unit: ns."""
 
 
+class PowerCut(Section):
+    """`power_cut` of a result. For a drive that was served to programs and whose power failed: what that did. Absent otherwise."""
+
+    at: int
+    """Simulated time at which it came. Unit: ns."""
+    at_ns: int
+    """The same as `at`."""
+    unanswered: int
+    """Requests that had come and got no answer. Unit: count."""
+    lost_writes: int
+    """Writes that had completed, of which a volatile cache or write buffer held data that are lost. Unit: count."""
+    lost_bytes: int
+    """Bytes of the mapping units that are as they were before such a write. Unit: B."""
+
+
 class FlowAlone(Section):
     """`flows[].alone` of a result. The same requests alone on the drive. Absent unless requested."""
 
@@ -1031,6 +1047,7 @@ class RunStatistics(Section):
         "precondition": Precondition,
         "timeline": Timeline,
         "late": Late,
+        "power_cut": PowerCut,
         "flows": Flow,
     }
 
@@ -1122,6 +1139,8 @@ class RunStatistics(Section):
     """The same as `simulated`."""
     late: Late
     """For a drive that was served to programs: how much later than they were due requests were answered. Absent otherwise."""
+    power_cut: PowerCut
+    """For a drive that was served to programs and whose power failed: what that did. Absent otherwise."""
     prepare_s: float
     """Wall-clock time to prepare the drive (preconditioning, or reading a saved state). Unit: s."""
     wall_s: float

@@ -14,7 +14,7 @@ from ssdlab.errors import UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import RunOptions, ServeOptions, SetupOptions
-from ssdlab.plans import Setup, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.plans import Setup, length_of, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.result import Result
 
 __all__ = ["Served", "Told", "prepared", "serve", "until_stopped"]
@@ -55,13 +55,13 @@ class Served(NamedTuple):
 
 @takes(ServeOptions, but=RunOptions)
 def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeOptions]) -> Result:
-    """Serves a simulated drive to programs, as a block device (NBD) or as a file (FUSE), until Ctrl-C.
+    """Serves a simulated drive to programs, as a block device (NBD) or as a file (FUSE), until Ctrl-C or a power cut.
 
     Requests are answered when the simulated drive has completed them; `result.late` says where this machine was too slow for that.
     `docs/howto/live.md` goes through it.
 
     Args:
-        told: called about twelve times a second with how it goes.
+        told: called about twelve times a second with how it goes. If it returns True, the power of the drive fails.
 
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.
@@ -86,6 +86,7 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     setup = setup.but(fit=asked["size"])
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
     log: Log = "kept" if asked["log_requests"] else None
+    length_of("power_cut", asked["power_cut"])  # refused now rather than when the drive begins
     job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
     record = asked["record"]
     own = [Path(file) for file in (record, asked["data"]) if file is not None]
@@ -122,6 +123,7 @@ def until_stopped(served: Served, folder: ResultFolder, told: Callable[[Told], o
         scale=float(asked["scale"]),
         data=None if asked["data"] is None else Path(asked["data"]),
         record=None if asked["record"] is None else Path(asked["record"]),
+        power_cut=length_of("power_cut", asked["power_cut"]),
         told=None if told is None else lambda state: told(Told(*state)),
     )
     result = job.result(returned)

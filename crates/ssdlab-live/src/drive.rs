@@ -1,19 +1,21 @@
 //! The drive: requests in, their bytes, and answers when the simulated drive has completed them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
+use std::path::Path;
 use std::time::Instant;
 
 use ssdlab::error::{Error, Result};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
-use ssdlab::stats::RunResult;
+use ssdlab::stats::{PowerCutResult, RunResult};
 use ssdlab::units::Ns;
 
 use crate::clock::Clock;
 use crate::contents::Contents;
 use crate::late::Late;
 use crate::record::Record;
+use crate::undo::{Undo, Volatile};
 
 /// Who asked: what an answer is sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,11 +74,22 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     asker: Asker,
-    reads: bool,
+    kind: RequestKind,
     offset: u64,
     length: u64,
     /// A flush is to follow before it is answered.
     force: bool,
+    /// The write that it is the flush of.
+    of: Option<u64>,
+}
+
+/// When the power of a drive fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PowerCut {
+    /// At this simulated time, ns.
+    Time(Ns),
+    /// When so many requests have arrived.
+    Requests(u64),
 }
 
 /// A simulated drive, its bytes and its clock.
@@ -90,13 +103,62 @@ pub struct Drive {
     under_way: VecDeque<Option<UnderWay>>,
     first: u64,
     answers: Vec<Answer>,
+    undo: Undo,
+    power_cut: Option<PowerCut>,
 }
 
 impl Drive {
-    /// A drive whose time begins now.
-    pub fn new(mut simulation: Simulation, clock: Clock, contents: Box<dyn Contents>, record: Option<Record>) -> Self {
+    /// A drive whose time begins now. `power_cut`: when its power fails.
+    pub fn new(
+        mut simulation: Simulation,
+        scale: f64,
+        contents: Box<dyn Contents>,
+        record: Option<Record>,
+        power_cut: Option<PowerCut>,
+    ) -> Self {
         simulation.take_completions(); // from now on it keeps them
-        Drive { simulation, clock, contents, record, late: Late::default(), under_way: VecDeque::new(), first: 0, answers: Vec::new() }
+        let undo = Undo::new(simulation.exported_bytes(), simulation.unit_bytes(), simulation.is_volatile());
+        Drive {
+            simulation,
+            clock: Clock::start(scale),
+            contents,
+            record,
+            late: Late::default(),
+            under_way: VecDeque::new(),
+            first: 0,
+            answers: Vec::new(),
+            undo,
+            power_cut,
+        }
+    }
+
+    /// The power is to fail now.
+    pub fn is_to_be_cut(&self) -> bool {
+        match self.power_cut {
+            None => false,
+            Some(PowerCut::Time(ns)) => self.clock.now() >= ns,
+            Some(PowerCut::Requests(count)) => self.submitted() >= count,
+        }
+    }
+
+    /// Requests that have come.
+    fn submitted(&self) -> u64 {
+        self.first + self.under_way.len() as u64
+    }
+
+    /// The present simulated time.
+    fn now(&self) -> Ns {
+        self.time(None)
+    }
+
+    /// The simulated time at an instant, or at present; not before what is simulated already, and not after the power failed.
+    fn time(&self, instant: Option<Instant>) -> Ns {
+        let time = instant.map_or_else(|| self.clock.now(), |instant| self.clock.at(instant));
+        let time = match self.power_cut {
+            Some(PowerCut::Time(ns)) => time.min(ns),
+            _ => time,
+        };
+        time.max(self.simulation.now())
     }
 
     /// How late answers were.
@@ -116,7 +178,8 @@ impl Drive {
 
     /// When something happens next, if no request comes before.
     pub fn next_instant(&self) -> Option<Ns> {
-        self.simulation.next_instant()
+        let cut = if let Some(PowerCut::Time(ns)) = self.power_cut { Some(ns) } else { None };
+        self.simulation.next_instant().into_iter().chain(cut).min()
     }
 
     /// Takes a request in, at the instant when it came, or at the present one if what happened since is simulated already.
@@ -125,11 +188,7 @@ impl Drive {
     /// What the simulation or the record meets: the drive cannot go on.
     pub fn take(&mut self, ask: Ask) -> Result<()> {
         let Ask { asker, action, offset, length, force, came } = ask;
-        let applied = match &action {
-            Action::Write(bytes) => self.contents.write(offset, bytes),
-            Action::Zero { .. } | Action::Trim => self.contents.clear(offset, length),
-            Action::Read | Action::Flush => Ok(()),
-        };
+        let applied = self.apply(&action, offset, length);
         // Nothing to do, or impossible to do.
         if applied.is_err() || (length == 0 && action != Action::Flush) {
             self.answers.push(Answer { asker, outcome: applied.map(|()| Vec::new()) });
@@ -142,12 +201,30 @@ impl Drive {
             Action::Flush => RequestKind::Flush,
         };
         let force = force && matches!(kind, RequestKind::Write | RequestKind::Trim);
-        let arrival = came.map_or_else(|| self.clock.now(), |instant| self.clock.at(instant));
-        self.submit(arrival, kind, offset, length, UnderWay { asker, reads: kind == RequestKind::Read, offset, length, force })
+        self.submit(came, UnderWay { asker, kind, offset, length, force, of: None })
     }
 
-    fn submit(&mut self, arrival: Ns, kind: RequestKind, offset: u64, length: u64, under_way: UnderWay) -> Result<()> {
-        let arrival_ns = arrival.max(self.simulation.now());
+    /// Bytes are written when their request comes, so that what comes after it finds them.
+    fn apply(&mut self, action: &Action, offset: u64, length: u64) -> io::Result<()> {
+        let write = self.submitted();
+        let writes = matches!(action, Action::Write(_) | Action::Zero { holes: false });
+        if writes {
+            self.undo.note(write, offset, length, self.contents.as_ref())?;
+        }
+        let applied = match action {
+            Action::Write(bytes) => self.contents.write(offset, bytes),
+            Action::Zero { .. } | Action::Trim => self.contents.clear(offset, length),
+            Action::Read | Action::Flush => Ok(()),
+        };
+        if writes && applied.is_err() {
+            self.undo.forget(write, offset, length);
+        }
+        applied
+    }
+
+    fn submit(&mut self, came: Option<Instant>, under_way: UnderWay) -> Result<()> {
+        let UnderWay { kind, offset, length, .. } = under_way;
+        let arrival_ns = self.time(came);
         // What is due before it comes first.
         self.simulation.run_until(arrival_ns)?;
         let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 };
@@ -179,17 +256,46 @@ impl Drive {
         self.record.map_or(Ok(()), Record::finish)
     }
 
-    /// Ends the run. Its result is that of a replay of the record.
+    /// Ends the run. Its result is that of a replay of the record. `state`: where the state of the drive is saved.
     ///
     /// # Errors
-    /// What the simulation, the record or the bytes' file meets.
-    pub fn finish(mut self) -> Result<(RunResult, Late)> {
-        let result = self.simulation.finish()?;
+    /// What the simulation, the record or the files of the data meet.
+    pub fn finish(mut self, state: Option<&Path>) -> Result<(RunResult, Late)> {
+        self.contents.sync().map_err(|reason| unkept(&reason))?;
+        let result = match state {
+            None => self.simulation.finish()?,
+            Some(path) => self.simulation.finish_and_save(path)?,
+        };
         self.record.map(Record::finish).transpose()?;
-        self.contents
-            .sync()
-            .map_err(|reason| Error::Simulation(format!("the data of the drive cannot be brought to the disk: {reason}")))?;
         Ok((result, self.late))
+    }
+
+    /// The power fails. What was only in volatile memory is gone from the data. Requests that are not complete will not be answered; in the
+    /// result they are complete, as in a replay of the record.
+    ///
+    /// # Errors
+    /// What the simulation or the file of the data meets.
+    pub fn cut_power(&mut self) -> Result<PowerCutResult> {
+        let at_ns = self.now();
+        self.simulation.run_until(at_ns)?;
+        self.complete()?;
+        self.answers.clear();
+        let incomplete: BTreeSet<u64> =
+            (self.first..).zip(&self.under_way).filter_map(|(number, one)| one.as_ref().map(|one| one.of.unwrap_or(number))).collect();
+        let volatile = self.volatile();
+        let lost = self.undo.take_back(&volatile, |write| !incomplete.contains(&write), self.contents.as_mut());
+        let lost = lost.map_err(|reason| unkept(&reason))?;
+        Ok(PowerCutResult { at_ns, unanswered: incomplete.len() as u64, lost_writes: lost.writes, lost_bytes: lost.bytes })
+    }
+
+    /// The units whose newest data a power failure would lose now.
+    fn volatile(&self) -> Volatile {
+        let mut found = Volatile::new();
+        self.simulation.volatile_units(&mut |unit, oldest| {
+            let known = found.entry(unit).or_insert(oldest);
+            *known = [*known, oldest].into_iter().flatten().min();
+        });
+        found
     }
 
     /// Simulates up to the present, and gives the answers that are due.
@@ -197,9 +303,12 @@ impl Drive {
     /// # Errors
     /// What the simulation or the record meets: the drive cannot go on.
     pub fn answers(&mut self) -> Result<Vec<Answer>> {
-        let now = self.clock.now().max(self.simulation.now());
-        self.simulation.run_until(now)?;
+        self.simulation.run_until(self.now())?;
         self.complete()?;
+        if self.undo.is_long() {
+            let volatile = self.volatile();
+            self.undo.forget_safe(&volatile);
+        }
         Ok(std::mem::take(&mut self.answers))
     }
 
@@ -208,12 +317,17 @@ impl Drive {
         for completion in self.simulation.take_completions() {
             let place = (completion.index - self.first) as usize;
             let done = self.under_way[place].take().expect("a request completes once");
+            if done.kind == RequestKind::Write {
+                self.undo.completes(completion.index, done.offset, done.length);
+            }
             if done.force {
-                self.submit(self.clock.now(), RequestKind::Flush, 0, 0, UnderWay { force: false, reads: false, ..done })?;
+                let flush = UnderWay { kind: RequestKind::Flush, offset: 0, length: 0, force: false, of: Some(completion.index), ..done };
+                self.submit(None, flush)?;
                 continue;
             }
-            let mut bytes = vec![0; if done.reads { done.length as usize } else { 0 }];
-            let outcome = if done.reads { self.contents.read(done.offset, &mut bytes) } else { Ok(()) };
+            let reads = done.kind == RequestKind::Read;
+            let mut bytes = vec![0; if reads { done.length as usize } else { 0 }];
+            let outcome = if reads { self.contents.read(done.offset, &mut bytes) } else { Ok(()) };
             self.late.add(self.clock.since(completion.completed_ns));
             self.answers.push(Answer { asker: done.asker, outcome: outcome.map(|()| bytes) });
         }
@@ -223,4 +337,8 @@ impl Drive {
         }
         Ok(())
     }
+}
+
+fn unkept(reason: &io::Error) -> Error {
+    Error::Simulation(format!("the data of the drive cannot be brought to the disk: {reason}"))
 }

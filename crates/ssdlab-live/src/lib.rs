@@ -11,6 +11,7 @@
 //! | `fuse` | a file in a mount |
 //! | `record` | the requests as a trace |
 //! | `late` | how much later than due requests were answered |
+//! | `undo` | what a power failure takes back |
 //!
 //! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's. A file needs one
 //! more, that of the thread which waits for the kernel. As it notes when a request came, the drive works on it from then on, and a hand-over
@@ -28,6 +29,8 @@ mod listener;
 mod nbd;
 mod record;
 mod serve;
+mod undo;
 
+pub use drive::PowerCut;
 pub use listener::Address;
 pub use serve::{Options, Place, Status, serve};

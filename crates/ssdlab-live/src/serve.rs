@@ -1,21 +1,22 @@
 //! The loop of the server: waits for whichever comes first, a client or the simulated drive.
 
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use ssdlab::error::{Error, Result};
 use ssdlab::simulation::{Control, Plan, Simulation};
-use ssdlab::stats::{LateResult, RunResult};
+use ssdlab::stats::{LateResult, PowerCutResult, RunResult};
 
-use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::contents::{Contents, Memory, Sparse};
-use crate::drive::{Answer, Ask, Drive};
+use crate::drive::{Answer, Ask, Drive, PowerCut};
 use crate::fuse::{self, Mount};
 use crate::listener::{Address, Listener};
 use crate::nbd::Greeting;
@@ -25,8 +26,10 @@ use crate::record::Record;
 const LONGEST: u32 = 32 << 20;
 /// The longest time without a look at whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// For less than this the loop does not sleep: the system would wake it too late.
-const SHORT: Duration = Duration::from_micros(60);
+/// Before something is due the loop is awake for so long: the system would wake it too late.
+const AHEAD: Duration = Duration::from_micros(60);
+/// After a request or an answer it stays awake for so long: a program's next request often comes soon, and waking up takes as long.
+const AWAKE: Duration = Duration::from_micros(60);
 /// Bytes that are read at once.
 const AT_ONCE: usize = 256 * 1024;
 
@@ -52,6 +55,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// The file for the requests as a trace.
     pub record: Option<PathBuf>,
+    /// When the power of the drive fails.
+    pub power_cut: Option<PowerCut>,
 }
 
 /// What a server says of itself while it runs. Shared between threads.
@@ -69,10 +74,14 @@ pub struct Status {
     pub late_max_ns: AtomicU64,
     /// How late they were together, ns.
     pub late_total_ns: AtomicU64,
+    /// Set to make the power of the drive fail.
+    pub cut_power: AtomicBool,
 }
 
-/// Serves a drive until `control` asks for a stop; then requests under way end, and the run's result is what a replay of its record gives,
-/// with how late answers were. It has as many requests as clients send, whatever the plan says.
+/// Serves a drive until `control` asks for a stop, or its power fails. Then requests under way end, and the run's result is what a replay of
+/// its record gives, with how late answers were. It has as many requests as clients send, whatever the plan says.
+///
+/// Beside the file with the bytes there is one with the state of the drive at its end, with which the next drive on these bytes begins.
 ///
 /// # Errors
 /// [`Error::Usage`] for an address or a file that cannot be used; [`Error::Io`]; what the simulation meets.
@@ -82,6 +91,9 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     }
     let exported = plan.config.exported_bytes()?;
     // Before files are made, and before the drive is prepared, which may take long: whoever connects meanwhile waits.
+    if options.power_cut.is_some() {
+        plan.config.survivors_of_a_power_failure_are_known()?;
+    }
     let block = plan.config.map_unit_bytes().next_power_of_two().clamp(512, 1 << 16);
     let (listener, mount) = match &options.place {
         Place::Socket(address) => (Some(Listener::open(address, options.remote)?), None),
@@ -90,28 +102,58 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
             (None, Some(Mount::open(folder, exported, block, &files)?))
         }
     };
-    let contents: Box<dyn Contents> = match &options.data {
-        None => Box::new(Memory::default()),
-        Some(path) => Box::new(Sparse::open(path, exported)?),
-    };
+    let (contents, state) = open_data(plan, options.data.as_deref(), exported)?;
     let record = options.record.as_deref().map(Record::create).transpose()?;
-    let simulation = Simulation::new(plan, control)?;
+    let simulation = begin(plan, state.as_deref(), control)?;
     let _ =
         status.uri.set(listener.as_ref().map(Listener::uri).or(mount.as_ref().map(|mount| mount.uri().to_string())).unwrap_or_default());
     control.phase.store(1, Ordering::Relaxed);
     // Sleeps end when they should, not up to 50 us later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    let drive = Drive::new(simulation, Clock::start(options.scale), contents, record);
+    let drive = Drive::new(simulation, options.scale, contents, record, options.power_cut);
     let greeting = Greeting { bytes: exported, preferred: block, longest: LONGEST };
-    let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status };
-    if let Err(reason) = server.run(control) {
-        // What clients asked until then is what shows where it came from.
-        server.drive.keep_record()?;
-        return Err(reason);
-    }
-    let (result, late) = server.drive.finish()?;
+    let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status, active: Instant::now() };
+    let power_cut = match server.run(plan, control) {
+        Ok(power_cut) => power_cut,
+        Err(reason) => {
+            // What clients asked until then is what shows where it came from.
+            server.drive.keep_record()?;
+            return Err(reason);
+        }
+    };
+    let (result, late) = server.drive.finish(state.as_deref())?;
     let late = LateResult { scale: options.scale, count: late.count, mean: late.mean_ns(), max: late.max.as_nanos() as u64 };
-    Ok(RunResult { late: Some(late), ..result })
+    Ok(RunResult { late: Some(late), power_cut, ..result })
+}
+
+/// The bytes of the drive, and where its state is kept beside them: for a single drive, whose bytes are in a file.
+fn open_data(plan: &Plan, data: Option<&Path>, exported: u64) -> Result<(Box<dyn Contents>, Option<PathBuf>)> {
+    let Some(path) = data else { return Ok((Box::new(Memory::default()), None)) };
+    let is_new = fs::metadata(path).map_or(true, |about| about.len() == 0);
+    let contents = Box::new(Sparse::open(path, exported)?);
+    if plan.config.array.drives() > 1 {
+        return Ok((contents, None));
+    }
+    let state = PathBuf::from([path.as_os_str(), OsStr::new(".state")].join(OsStr::new("")));
+    let (data, shown) = (path.display(), state.display());
+    match (state.exists(), &plan.state) {
+        (true, _) if is_new => Err(Error::Usage(format!("{shown}: the state of a drive whose data ({data}) are gone; remove it"))),
+        (true, Some(_)) => Err(Error::Usage(format!("{data}: the drive of these data goes on as {shown} says; leave out the other state"))),
+        _ => Ok((contents, Some(state))),
+    }
+}
+
+/// The drive as its plan says, or as it was when it last ended.
+fn begin(plan: &Plan, state: Option<&Path>, control: &Control) -> Result<Simulation> {
+    match state.filter(|path| path.exists()) {
+        None => Simulation::new(plan, control),
+        Some(path) => Simulation::new(&Plan { state: Some(path.to_path_buf()), ..plan.clone() }, control).map_err(|reason| match reason {
+            Error::Config(reason) => {
+                Error::Config(format!("{reason}; the data beside it belong to that drive: serve the same, or other data"))
+            }
+            other => other,
+        }),
+    }
 }
 
 struct Server<'a> {
@@ -125,21 +167,48 @@ struct Server<'a> {
     clients: u64,
     greeting: Greeting,
     status: &'a Status,
+    /// When the last request came, or the last answer went.
+    active: Instant,
 }
 
 impl Server<'_> {
-    fn run(&mut self, control: &Control) -> Result<()> {
+    /// Returns what a power failure did, if that is how it ended.
+    fn run(&mut self, plan: &Plan, control: &Control) -> Result<Option<PowerCutResult>> {
         let mut room = vec![0; AT_ONCE];
         let mut asks = Vec::new();
         while !control.cancelled() && !self.mount.as_ref().is_some_and(Mount::is_over) {
+            if self.is_to_be_cut() {
+                plan.config.survivors_of_a_power_failure_are_known()?;
+                return self.cut_power().map(Some);
+            }
             let answers = self.drive.answers()?;
             self.send(&answers);
             self.wait_and_read(&mut room, &mut asks)?;
+            if !asks.is_empty() {
+                self.active = Instant::now();
+            }
             for ask in asks.drain(..) {
+                if self.is_to_be_cut() {
+                    break;
+                }
                 self.drive.take(ask)?;
             }
         }
-        self.end()
+        self.end()?;
+        Ok(None)
+    }
+
+    fn is_to_be_cut(&self) -> bool {
+        self.drive.is_to_be_cut() || self.status.cut_power.load(Ordering::Relaxed)
+    }
+
+    /// Clients get no answers any more.
+    fn cut_power(&mut self) -> Result<PowerCutResult> {
+        self.listener = None;
+        self.connections.clear();
+        let done = self.drive.cut_power();
+        self.mount = None; // last: time goes on while somebody has the file open
+        done
     }
 
     /// No requests come any more; those under way are answered as soon as they are simulated, and not when they are due.
@@ -154,6 +223,9 @@ impl Server<'_> {
 
     /// Answers go to who asked, if that one is still there.
     fn send(&mut self, answers: &[Answer]) {
+        if !answers.is_empty() {
+            self.active = Instant::now();
+        }
         for answer in answers {
             if let (fuse::CLIENT, Some(mount)) = (answer.asker.client, &mut self.mount) {
                 mount.answer(answer);
@@ -177,7 +249,7 @@ impl Server<'_> {
     /// Waits for clients until the drive has something to do; reads what they send.
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
         let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
-        let wait = if due < SHORT { Duration::ZERO } else { due.min(LOOK) };
+        let wait = if self.active.elapsed() < AWAKE { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };
         let fd = match (&self.listener, &self.mount) {
             (Some(listener), _) => listener.fd(),
             (None, Some(mount)) => mount.fd(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use ssdlab::error::Error;
 use ssdlab::simulation::Control;
-use ssdlab_live::{Address, Options, Place, Status};
+use ssdlab_live::{Address, Options, Place, PowerCut, Status};
 
 use crate::errors::{Failure, guarded, json};
 use crate::runs::PyPlan;
@@ -23,9 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// sum and maximum of how late they were, ns.
 type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
 
-/// Serves a drive until Ctrl-C; returns the result as JSON text. `told` is called every now and then with how it goes.
+/// Serves a drive until Ctrl-C, or until its power fails; returns the result as JSON text. `power_cut`: when that is, ns or requests. `told` is
+/// called every now and then with how it goes; the power fails if it returns what is true.
 #[pyfunction]
-#[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, told=None))]
+#[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, told=None))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn serve(
     py: Python<'_>,
@@ -37,6 +38,7 @@ pub fn serve(
     scale: f64,
     data: Option<PathBuf>,
     record: Option<PathBuf>,
+    power_cut: Option<(u64, String)>,
     told: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let place = match (unix, tcp, file) {
@@ -45,7 +47,8 @@ pub fn serve(
         (None, None, Some(folder)) => Place::File(folder),
         _ => return Err(Failure::Core(Error::Usage("serve needs one place: a Unix socket, a host and a port, or a folder".into())).into()),
     };
-    let options = Options { place, remote, scale, data, record };
+    let power_cut = power_cut.map(|(length, unit)| if unit == "ns" { PowerCut::Time(length) } else { PowerCut::Requests(length) });
+    let options = Options { place, remote, scale, data, record, power_cut };
     let (plan, control, status) = (plan.0.clone(), Arc::new(Control::default()), Arc::new(Status::default()));
     let (sender, receiver) = channel();
     let (theirs, shown) = (Arc::clone(&control), Arc::clone(&status));
@@ -66,7 +69,8 @@ pub fn serve(
                 return Ok(ControlFlow::Break(()));
             }
             if let (Some(told), false) = (&told, stopping) {
-                told.call1((state(&control, &status),))?;
+                let cut_power = told.call1((state(&control, &status),))?;
+                status.cut_power.store(cut_power.is_truthy()?, Ordering::Relaxed);
             }
             Ok(ControlFlow::Continue(()))
         },

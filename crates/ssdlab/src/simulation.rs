@@ -23,7 +23,7 @@ use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{
     Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, WarmUpResult,
 };
-use crate::storage::{Storage, drive_seed};
+use crate::storage::{EachVolatile, Storage, drive_seed, each_written};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, Ahead, Flows, RequestSource};
@@ -442,16 +442,58 @@ impl Simulation {
         self.kept.replace(Vec::new()).unwrap_or_default()
     }
 
+    /// Calls back with the units whose newest data a power failure would lose now: see [`Storage::volatile_units`].
+    pub fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        self.arrivals.iter().for_each(|request| each_written(request, self.unit_bytes(), each));
+        self.storage.volatile_units(each);
+    }
+
+    /// A power failure would lose data of writes that have completed, unless a flush came after them.
+    pub fn is_volatile(&self) -> bool {
+        self.plan.config.loses_completed_writes()
+    }
+
+    /// Bytes of a mapping unit.
+    pub fn unit_bytes(&self) -> u32 {
+        self.plan.config.map_unit_bytes()
+    }
+
     /// Ends the run.
     ///
     /// # Errors
     /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log or the timeline meets.
-    pub fn finish(mut self) -> Result<RunResult> {
+    pub fn finish(self) -> Result<RunResult> {
+        Ok(self.end()?.0)
+    }
+
+    /// Ends the run. Afterwards, which is no part of it, all that caches hold is written to flash, and jobs end. Returns the storage at rest, too.
+    ///
+    /// # Errors
+    /// As [`Simulation::finish`].
+    pub fn finish_at_rest(self) -> Result<(RunResult, Storage)> {
+        let (result, mut storage, now) = self.end()?;
+        storage.come_to_rest(now)?;
+        Ok((result, storage))
+    }
+
+    /// Ends the run and saves the state of the drive at rest, which the next run can begin with.
+    ///
+    /// # Errors
+    /// As [`Simulation::finish`]; [`Error::Usage`] for an array; what writing the file meets.
+    pub fn finish_and_save(self, out: &Path) -> Result<RunResult> {
+        let config = self.plan.config.clone();
+        only_of_one_drive(&config)?;
+        let (result, storage) = self.finish_at_rest()?;
+        save_state(&config, storage.drives()[0].ftl(), out, &Caller::default())?;
+        Ok(result)
+    }
+
+    fn end(mut self) -> Result<(RunResult, Storage, Ns)> {
         self.run_to_idle()?;
         self.finish_with(serde_json::Value::Null, &Caller::default())
     }
 
-    fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<RunResult> {
+    fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<(RunResult, Storage, Ns)> {
         self.storage.catch_up(self.now, RoundPhase::Over);
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
@@ -495,7 +537,7 @@ impl Simulation {
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
-        Ok(RunResult { timeline, idle_keys, ..result })
+        Ok((RunResult { timeline, idle_keys, ..result }, self.storage, self.now))
     }
 
     /// A warm-up is over, and requests came after it.
@@ -860,7 +902,7 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive_flows(&mut flows, control)?;
     let report = serde_json::to_value(flows.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    simulation.finish_with(report, &control.caller)
+    Ok(simulation.finish_with(report, &control.caller)?.0)
 }
 
 /// Prepares a drive and saves its state to a file.
@@ -868,18 +910,27 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
 /// # Errors
 /// What preconditioning or writing the file meets; [`Error::Interrupted`].
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
-    if plan.config.array.drives() > 1 {
+    only_of_one_drive(&plan.config)?;
+    let (ftls, report) = prepare(plan, control)?;
+    save_state(&plan.config, &ftls[0], out, &control.caller)?;
+    control.phase.store(2, Ordering::Relaxed);
+    Ok(report)
+}
+
+fn only_of_one_drive(config: &Config) -> Result<()> {
+    if config.array.drives() > 1 {
         let message = "a saved state is that of one drive, and an array has several; set array.level = \"none\"";
         return Err(Error::Usage(message.into()));
     }
-    let (ftls, report) = prepare(plan, control)?;
+    Ok(())
+}
+
+fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result<()> {
     let mut file = WholeFile::create(out)?;
-    let saved = ftls[0].save(&plan.config, Cancellable { file: &mut file, caller: &control.caller });
-    control.caller.check()?;
+    let saved = ftl.save(config, Cancellable { file: &mut file, caller });
+    caller.check()?;
     saved.map_err(|error| Error::io("write", out, error))?;
-    file.commit()?;
-    control.phase.store(2, Ordering::Relaxed);
-    Ok(report)
+    file.commit()
 }
 
 /// The most requests that may be outstanding. Closed loops have as many as they say.

@@ -25,6 +25,7 @@ mod pacing;
 mod parity;
 mod partial_reads;
 mod perfetto;
+mod power;
 mod preemption;
 mod queue_order;
 mod read_commands;

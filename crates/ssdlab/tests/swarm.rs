@@ -11,12 +11,13 @@ use crate::common::{
     random_host, random_queues, random_requests, suspension,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
+use ssdlab::ftl::Ftl;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Planted;
 use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
-use ssdlab::storage::{PlantedInBuffer, PlantedInMap};
+use ssdlab::storage::{PlantedInBuffer, PlantedInMap, Storage};
 use ssdlab::units::{ChannelId, Lpn};
 
 /// Cases in the continuous integration; `make swarm` runs more.
@@ -65,8 +66,30 @@ fn run(config: &Config, requests: &[Request], how: How) -> Result<(RunResult, Ta
     watch.run(&mut simulation, requests)?;
     agrees(&simulation, config, requests, had_data)?;
     let watched = [("watched_takes", watch.takes), ("watched_short", watch.short), ("watched_episodes", watch.episodes)];
-    let result = simulation.finish().map_err(|e| e.to_string())?;
+    let (result, storage) = simulation.finish_at_rest().map_err(|e| e.to_string())?;
+    goes_on(config, &storage, requests)?;
     Ok((result, watched.map(|(name, count)| (name.to_string(), count)).into()))
+}
+
+/// A drive at rest has nothing that a power failure would lose, and another can go on from its state.
+fn goes_on(config: &Config, storage: &Storage, requests: &[Request]) -> Result<(), String> {
+    let mut lost = None;
+    storage.volatile_units(&mut |unit, _| lost = Some(unit));
+    if let Some(unit) = lost {
+        return Err(format!("at rest, a power failure would lose unit {unit}"));
+    }
+    let ftl = storage.drives()[0].ftl();
+    ftl.check()?;
+    let mut saved = Vec::new();
+    ftl.save(config, &mut saved).map_err(|e| e.to_string())?;
+    let again = Ftl::load(config, saved.as_slice())?;
+    let unit = u64::from(config.map_unit_bytes());
+    let ends = requests.iter().flat_map(|request| [request.offset / unit, (request.offset + request.length) / unit]);
+    let mut touched = ends.map(|unit| Lpn((unit as u32).min(ftl.geometry().exported_pages - 1)));
+    match touched.find(|&lpn| again.lookup(lpn) != ftl.lookup(lpn)) {
+        None => Ok(()),
+        Some(lpn) => Err(format!("page {lpn} lies elsewhere in the drive that goes on")),
+    }
 }
 
 fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {

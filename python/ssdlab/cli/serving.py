@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
-from typing import Unpack
+from typing import Self, Unpack
 
 from ssdlab import options as o
 from ssdlab.batch import REPORT_FILE
@@ -38,10 +39,9 @@ def serve(**words: Unpack[ServeWords]) -> None:
     for line in idle_warnings([served.job.idle]):
         warn(line)
     with folder:
-        with CountProgress("", quiet=quiet) as progress:
-            shown = _Shown(progress, quiet=quiet)
+        with CountProgress("", quiet=quiet) as progress, _Shown(progress, quiet=quiet) as shown:
             result = until_stopped(served, folder, shown)
-        if asked["file"] is not None and shown.told is not None and shown.told.clients:
+        if asked["file"] is not None and shown.told is not None and shown.told.clients and "power_cut" not in result:
             warn(f"{shown.told.uri} was still open: programs and file systems that use it get errors from now on")
         if folder.stage is not None:
             result.report(folder.stage / REPORT_FILE)
@@ -56,7 +56,7 @@ def serve(**words: Unpack[ServeWords]) -> None:
 
 
 class _Shown:
-    """Says where programs connect, once they can, and how the drive does.
+    """Says where programs connect, once they can, and how the drive does. While it is entered, the power fails at SIGUSR1.
 
     Attributes:
         told: what it was told last.
@@ -66,9 +66,20 @@ class _Shown:
         self._progress = progress
         self._quiet = quiet
         self._is_said = False
+        self._power_fails = False
         self.told: Told | None = None
 
-    def __call__(self, told: Told) -> None:
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGUSR1, self._asked)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGUSR1, self._before)
+
+    def _asked(self, *_: object) -> None:
+        self._power_fails = True
+
+    def __call__(self, told: Told) -> bool:
         self.told = told
         if told.uri is not None and not self._is_said:
             self._is_said = True
@@ -76,6 +87,7 @@ class _Shown:
                 print(f"serving at {told.uri} until Ctrl-C", file=sys.stderr, flush=True)
         if self._progress.callback is not None:
             self._progress.callback(_doing(told), told.answered if told.uri else told.written)
+        return self._power_fails
 
 
 def _doing(told: Told) -> str:

@@ -383,7 +383,7 @@ def speed_line(result: RunData) -> str:
         text += f", after {duration(prepared * 1e9)} of preparation"
     late = result.get("late")
     if late is not None:
-        return text + f". Served {late['scale']:g} times slower than real time; {_late(result, late)}"
+        return text + f". Served {late['scale']:g} times slower than real time; {_late(result, late)}{_power_cut(result)}"
     return text + (f" (simulator speed: {speed:,.0f} requests/s)" if speed is not None else "")
 
 
@@ -392,3 +392,16 @@ def _late(result: RunData, late: Mapping[str, Any]) -> str:
     answers = sum(result["requests"].values())
     those = f"{late['count']:,} of {answers:,} answers came more than 100 us after they were due"
     return f"{those} (mean {duration(late['mean'])}, worst {duration(late['max'])})"
+
+
+def _power_cut(result: RunData) -> str:
+    """What a power failure did to a drive that was served."""
+    cut = result.get("power_cut")
+    if cut is None:
+        return ""
+    lost = (
+        f"{cut['lost_writes']:,} completed writes lost data ({cut['lost_bytes']:,} bytes)"
+        if cut["lost_writes"]
+        else "no completed write was lost"
+    )
+    return f". Power cut at {duration(cut['at_ns'])}: {cut['unanswered']:,} requests got no answer; {lost}"

@@ -71,6 +71,31 @@ impl Config {
         self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block
     }
 
+    /// A cache or write buffer loses data of writes that have completed in a power failure, unless a flush came after them.
+    pub fn loses_completed_writes(&self) -> bool {
+        self.caches_writes() || (self.buffer.is_on() && !self.buffer.protected)
+    }
+
+    fn caches_writes(&self) -> bool {
+        self.cache.is_on() && self.cache.writes
+    }
+
+    /// It is known which data a power failure would leave.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an array, and for a cache of writes above a write buffer that loses its content as well.
+    pub fn survivors_of_a_power_failure_are_known(&self) -> crate::error::Result<()> {
+        let why = if self.array.drives() > 1 {
+            "a power cut is that of one drive, and an array has several; set array.level = \"none\""
+        } else if self.caches_writes() && self.buffer.is_on() && !self.buffer.protected {
+            "a power cut needs at most one volatile level: a cache of writes (cache.policy) is above a write buffer that is not protected; set \
+             buffer.protected = true, buffer.bytes = 0 or cache.writes = false"
+        } else {
+            return Ok(());
+        };
+        Err(crate::error::Error::Config(why.into()))
+    }
+
     /// The cache is in front of the array, not of its drives.
     pub fn caches_array(&self) -> bool {
         self.cache.is_on() && self.cache.place == CachePlace::Array

@@ -93,6 +93,13 @@ impl Ssd {
         self.gc.credit(die) > 0 && self.flash.suspended(die).is_none() && !may_be_suspended()
     }
 
+    /// No host operation comes any more: jobs go on without.
+    pub fn let_jobs_end(&mut self) {
+        self.rules.gc.with_requests = false;
+        self.rules.gc.in_turns = false;
+        (0..self.geometry().dies).for_each(|die| self.ready.wake(DieId(die)));
+    }
+
     /// GC runs to completion, or the drive is idle.
     fn goes_alone(&self, pool: PoolId) -> bool {
         self.gc.urgent(pool).is_some() || self.gc.idle().is_some_and(|idle| idle.is_idle())

@@ -8,7 +8,7 @@ use crate::distribution::Wide;
 use crate::geometry::Geometry;
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
-use crate::request::{LastEnd, Request};
+use crate::request::{LastEnd, Request, RequestKind};
 use crate::sched::SCATTERED;
 use crate::slab::Slab;
 use crate::stats::{Completion, move_completions};
@@ -312,6 +312,17 @@ impl HostRequests {
     #[inline(always)]
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Calls back with the pages of the writes of the host queue that have not been admitted.
+    pub(super) fn each_queued_write(&self, geometry: &Geometry, each: &mut dyn FnMut(u32)) {
+        for &(id, next) in &self.queue {
+            let outstanding = &self.requests[id];
+            if outstanding.request.kind == RequestKind::Write {
+                let end = outstanding.pages(geometry).1;
+                (next..end).for_each(|number| each(self.page(id, number, geometry.page_bytes).0.0));
+            }
+        }
     }
 
     /// All pages of the first request are admitted.

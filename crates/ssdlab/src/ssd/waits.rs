@@ -4,7 +4,7 @@
 use super::Ssd;
 use crate::arbiter::eligible;
 use crate::blocked::Blocked;
-use crate::sched::{QueueKind, linked};
+use crate::sched::{QueueKind, TransactionKind, linked};
 use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId, TxnId};
 
 impl Ssd {
@@ -122,6 +122,18 @@ impl Ssd {
     fn blocked_by(&self, id: TxnId) -> Option<Blocked> {
         let transaction = &self.transactions[id];
         if transaction.active { self.clocks.reason(transaction.noted.domain) } else { Some(Blocked::PageOrder) }
+    }
+
+    /// Calls back with the pages of host writes that are not in flash: those under way, and those in the host queue, which may have come in.
+    pub fn each_unwritten(&self, each: &mut dyn FnMut(u32)) {
+        let writes = |kind| matches!(kind, TransactionKind::Write | TransactionKind::ReadForWrite);
+        self.transactions.iter().filter(|(_, one)| writes(one.kind)).for_each(|(_, one)| each(one.lpn.0));
+        self.host.each_queued_write(self.geometry(), each);
+    }
+
+    /// No host operation is outstanding, and no job is active.
+    pub fn is_at_rest(&self) -> bool {
+        self.host.outstanding() == 0 && self.transactions.iter().next().is_none() && self.gc.jobs_active() == 0
     }
 
     /// What waits for what, for the watchdog's report.

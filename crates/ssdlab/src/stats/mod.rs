@@ -34,8 +34,8 @@ pub use mapping::{MappingResult, MappingStats};
 pub use recorder::{Recorded, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use result::{
-    Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, LateResult, Latencies, Latency, PreconditionReport, RequestCounts,
-    RunResult, Shared, StateTimes, TimelineResult, Utilisation, WarmUpResult, Wear,
+    Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, LateResult, Latencies, Latency, PowerCutResult, PreconditionReport,
+    RequestCounts, RunResult, Shared, StateTimes, TimelineResult, Utilisation, WarmUpResult, Wear,
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 38] = [
+        let groups: [(&str, &[&str], &str); 39] = [
             (
                 "",
                 &[""],
@@ -144,6 +144,7 @@ mod tests {
             ("histograms.", &["read.", "write."], "upper_ns count"),
             ("", &["wear."], "mean std max"),
             ("late.", &[""], "scale count mean max"),
+            ("power_cut.", &[""], "at_ns unanswered lost_writes lost_bytes"),
             ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),

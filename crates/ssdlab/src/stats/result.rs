@@ -129,6 +129,9 @@ pub struct RunResult {
     /// For a drive that was served to programs: how much later than they were due requests were answered. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<LateResult>,
+    /// For a drive that was served to programs and whose power failed: what that did. Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cut: Option<PowerCutResult>,
     /// Wall-clock time to prepare the drive (preconditioning, or reading a saved state).
     #[schemars(extend("unit" = "s"))]
     pub prepare_s: f64,
@@ -168,6 +171,23 @@ pub struct LateResult {
     /// The latest, in real time.
     #[schemars(extend("unit" = "ns"))]
     pub max: u64,
+}
+
+/// A power failure, with which a drive that was served to programs ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PowerCutResult {
+    /// Simulated time at which it came.
+    #[schemars(extend("unit" = "ns"))]
+    pub at_ns: Ns,
+    /// Requests that had come and got no answer.
+    #[schemars(extend("unit" = "count"))]
+    pub unanswered: u64,
+    /// Writes that had completed, of which a volatile cache or write buffer held data that are lost.
+    #[schemars(extend("unit" = "count"))]
+    pub lost_writes: u64,
+    /// Bytes of the mapping units that are as they were before such a write.
+    #[schemars(extend("unit" = "B"))]
+    pub lost_bytes: u64,
 }
 
 /// Requests by kind.
@@ -642,6 +662,7 @@ impl RunResult {
             workload: run.workload,
             simulated_ns: run.simulated_ns,
             late: None,
+            power_cut: None,
             prepare_s: run.prepare_s,
             wall_s: run.wall_s,
             // A clock too coarse for a very short run gives no speed, rather than infinity.

@@ -31,7 +31,8 @@ pub use buffer::PlantedInBuffer;
 pub use front::PlantedInCache;
 #[doc(hidden)]
 pub use mapping::PlantedInMap;
-pub use store::Store;
+pub(crate) use store::each_written;
+pub use store::{EachVolatile, Store};
 
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::gc::victim::CustomVictim;
 use crate::memory::Exhausted;
-use crate::request::Request;
+use crate::request::{Request, RequestKind};
 use crate::rng::Rng;
 use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::{ArrayResult, BufferStats, CacheStats, Completion, InterfaceStats, MappingStats};
@@ -53,6 +54,9 @@ use interface::Interface;
 use mapping::MappingCache;
 use store::Layer;
 use watched::Watched;
+
+/// Rounds after which a drive without requests is held never to come to rest.
+const ROUNDS_TO_REST: u64 = 1_000_000_000;
 
 /// The storage that serves the host.
 pub enum Storage {
@@ -149,6 +153,35 @@ impl Storage {
     /// Statistics of the host interfaces until `now`, summed over the drives; `None` where they take no time and have no limits.
     pub fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
         each!(self, store => store.interface_stats(now))
+    }
+
+    /// Calls back with the units whose newest data a power failure would lose now, some of them more than once: of a volatile cache or write
+    /// buffer, and of writes that have not completed. For a drive by itself (not in an array), whose cache is not above a volatile buffer.
+    pub fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        each!(self, store => store.volatile_units(each));
+    }
+
+    /// Lets all that is outstanding or under way from `now` on end, caches and write buffers become empty, and GC jobs end. No request may be
+    /// outstanding. Returns when that is.
+    ///
+    /// # Errors
+    /// [`Error::Simulation`] if that never happens.
+    pub fn come_to_rest(&mut self, now: Ns) -> Result<Ns> {
+        let flush = Request { arrival_ns: now, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
+        let (mut now, mut ended) = (now, Vec::new());
+        self.drives_mut().into_iter().for_each(Ssd::let_jobs_end);
+        self.accept(now, 0, flush);
+        for _ in 0..ROUNDS_TO_REST {
+            each!(self, store => store.program_all(now));
+            self.dispatch(now);
+            self.drain_completions(&mut ended);
+            if each!(self, store => store.is_at_rest()) {
+                return Ok(now);
+            }
+            now = self.next_event().ok_or_else(|| self.stuck(now))?;
+            self.handle_events(now);
+        }
+        Err(self.stuck(now))
     }
 
     /// Statistics of the array; `None` without one.

@@ -2,10 +2,14 @@
 
 use crate::cache::{Groups, Targets};
 use crate::memory::Exhausted;
-use crate::request::Request;
+use crate::request::{Request, RequestKind};
 use crate::stats::Completion;
 use crate::timeline::Origin;
 use crate::units::Ns;
+
+/// Is told of a mapping unit whose newest data a power failure would lose now: the unit, and of writes of it that have completed and would be
+/// lost, the number of the oldest host request. `None`: only writes that have not completed.
+pub type EachVolatile<'a> = dyn FnMut(u32, Option<u64>) + 'a;
 
 /// Something that takes requests and completes them.
 ///
@@ -48,6 +52,15 @@ pub trait Store: Targets {
     fn page_bytes(&self) -> u32;
     /// Addressable pages.
     fn exported_pages(&self) -> u32;
+}
+
+/// Calls back with the units of a write that has not completed; not for other requests.
+pub(crate) fn each_written(request: &Request, unit_bytes: u32, each: &mut EachVolatile<'_>) {
+    if request.kind == RequestKind::Write {
+        let unit = u64::from(unit_bytes);
+        let units = request.offset / unit..(request.offset + request.length).div_ceil(unit);
+        units.for_each(|unit| each(unit as u32, None));
+    }
 }
 
 /// A store in front of another, on whose targets it stores pages.

@@ -5,7 +5,7 @@ use super::buffer::Buffer;
 use super::front::Front;
 use super::interface::Interface;
 use super::mapping::MappingCache;
-use super::store::{Layer, Store};
+use super::store::{EachVolatile, Layer, Store};
 use crate::cache::CustomEviction;
 use crate::error::{Error, Result};
 use crate::ssd::Ssd;
@@ -47,6 +47,12 @@ pub trait Watched {
     fn array_result(&self) -> Option<&ArrayResult> {
         None
     }
+    /// Calls back with the units whose newest data a power failure would lose now. Not known of an array.
+    fn volatile_units(&self, _each: &mut EachVolatile<'_>) {}
+    /// All that its write buffers hold is to be programmed, without waiting for more.
+    fn program_all(&mut self, now: Ns);
+    /// Nothing is outstanding or under way in it, and no data are in volatile memory or a write buffer.
+    fn is_at_rest(&self) -> bool;
     /// The run begins with a warm-up. Call it before the first request.
     fn warm_up(&mut self);
     /// The warm-up ends: minima and maxima start again, and response times count the requests that arrive from now on.
@@ -136,6 +142,12 @@ impl Watched for Ssd {
         Ssd::describe(self)
     }
 
+    fn program_all(&mut self, _now: Ns) {}
+
+    fn is_at_rest(&self) -> bool {
+        Ssd::is_at_rest(self)
+    }
+
     fn warm_up(&mut self) {
         Ssd::warm_up(self);
     }
@@ -161,6 +173,19 @@ impl<B: Store + Watched> Watched for Front<B> {
     fn check(&self) -> Result<()> {
         self.lower().check()?;
         self.check_cache()
+    }
+
+    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        self.own_volatile_units(each);
+        self.lower().volatile_units(each);
+    }
+
+    fn program_all(&mut self, now: Ns) {
+        self.lower_mut().program_all(now);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.is_empty() && self.lower().is_at_rest()
     }
 
     fn describe(&self) -> String {
@@ -204,6 +229,19 @@ impl<B: Store + Watched> Watched for Interface<B> {
         self.check_commands()
     }
 
+    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        self.outside_units(each);
+        self.lower().volatile_units(each);
+    }
+
+    fn program_all(&mut self, now: Ns) {
+        self.lower_mut().program_all(now);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.is_empty() && self.lower().is_at_rest()
+    }
+
     fn describe(&self) -> String {
         [Some(self.lower().describe()), self.describe_commands()].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
@@ -224,6 +262,18 @@ impl Watched for Buffer {
     fn check(&self) -> Result<()> {
         Watched::check(self.drive())?;
         self.check_buffer()
+    }
+
+    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        self.own_volatile_units(each);
+    }
+
+    fn program_all(&mut self, now: Ns) {
+        Buffer::program_all(self, now);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.is_empty() && self.drive().is_at_rest()
     }
 
     fn describe(&self) -> String {
@@ -250,6 +300,12 @@ impl Watched for MappingCache {
 
     fn describe(&self) -> String {
         [Some(Watched::describe(self.drive())), self.describe_table()].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    fn program_all(&mut self, _now: Ns) {}
+
+    fn is_at_rest(&self) -> bool {
+        self.is_idle() && self.drive().is_at_rest()
     }
 
     fn mapping_stats(&self) -> Option<MappingStats> {
@@ -279,6 +335,14 @@ impl<D: Store + Watched> Watched for Array<D> {
     fn describe(&self) -> String {
         let members: Vec<String> = self.members().iter().map(D::describe).collect();
         format!("{}; {}", members.join("; "), self.describe_array())
+    }
+
+    fn program_all(&mut self, now: Ns) {
+        self.members_mut().iter_mut().for_each(|member| member.program_all(now));
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.members().iter().all(D::is_at_rest)
     }
 
     fn warm_up(&mut self) {

@@ -65,6 +65,11 @@ impl Door {
         format!("paced writes: {} requests are outstanding, {} of them wait for credit", self.requests.len(), self.outside.len())
     }
 
+    /// The units of writes that wait.
+    pub(super) fn units_that_wait(&self) -> impl Iterator<Item = u32> + '_ {
+        self.outside.written_units()
+    }
+
     /// Nobody waits.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {

@@ -43,6 +43,8 @@ pub(super) struct Entry {
     since: Ns,
     /// Version of its data, in verify mode.
     pub(super) version: u32,
+    /// The oldest host write whose data it has.
+    first_write: u64,
     /// The flush that waits for it is the first to come after this many.
     pub(super) flushes_before: u64,
     /// The next of its program; while it waits behind older data, the entry that has these. Or [`NONE`].
@@ -64,6 +66,7 @@ const NOTHING: Entry = Entry {
     high_priority: false,
     since: 0,
     version: 0,
+    first_write: 0,
     flushes_before: 0,
     next: NONE,
     behind: NONE,
@@ -163,8 +166,8 @@ impl Entries {
         &self.destinations[number as usize]
     }
 
-    /// Data of a unit come into a new entry, which goes to `destination`. There must be a free one.
-    pub(super) fn insert(&mut self, now: Ns, unit: u32, bytes: Change, destination: u32) -> u32 {
+    /// Data of a unit come into a new entry, which goes to `destination`; `write` is the host write. There must be a free one.
+    pub(super) fn insert(&mut self, now: Ns, unit: u32, bytes: Change, destination: u32, write: u64) -> u32 {
         let entry = self.free.pop().expect("the caller has asked");
         let older = self.of_unit(unit);
         let waits_behind = older != NONE;
@@ -175,6 +178,7 @@ impl Entries {
             bytes: if waits_behind { (0, self.unit_bytes) } else { bytes },
             progress: if waits_behind { Progress::Behind } else { Progress::Waits },
             since: now,
+            first_write: write,
             ..NOTHING
         };
         self.youngest.set(unit, entry);
@@ -344,6 +348,12 @@ impl Entries {
     pub(super) fn any_before(&self, instant: Ns) -> bool {
         let unwritten = |entry: &Entry| !matches!(entry.progress, Progress::Free | Progress::Dropped);
         self.all.iter().any(|entry| unwritten(entry) && entry.since < instant)
+    }
+
+    /// The units whose data are not in flash, with the oldest host write of each entry.
+    pub(super) fn not_in_flash(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let unwritten = self.all.iter().filter(|entry| !matches!(entry.progress, Progress::Free | Progress::Dropped));
+        unwritten.map(|entry| (entry.unit, entry.first_write))
     }
 
     /// All that reads may find.

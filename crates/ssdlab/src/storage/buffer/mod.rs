@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::mapping::MappingCache;
-use super::store::Layer;
+use super::store::{EachVolatile, Layer};
 use crate::config::{Config, Drain, PartialWrite};
 use crate::error::{Error, Result};
 use crate::lists::NONE;
@@ -226,6 +226,32 @@ impl Buffer {
     /// There are data of a unit in the buffer.
     pub fn holds(&self, unit: u32) -> bool {
         self.state.as_deref().is_some_and(|state| state.entries.of_unit(unit) != NONE)
+    }
+
+    /// Calls back with the units whose newest data a power failure would lose now.
+    pub fn own_volatile_units(&self, each: &mut EachVolatile<'_>) {
+        let Some(state) = self.state.as_deref() else {
+            self.door.iter().flat_map(|door| door.units_that_wait()).for_each(|unit| each(unit, None));
+            return self.drive.unwritten_units(each);
+        };
+        state.outside.written_units().for_each(|unit| each(unit, None));
+        if !state.protected {
+            state.entries.not_in_flash().for_each(|(unit, write)| each(unit, Some(write)));
+        }
+    }
+
+    /// All of its content is to be programmed, without waiting until programs are full.
+    pub fn program_all(&mut self, now: Ns) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.hurry_all();
+            self.settle(now);
+        }
+    }
+
+    /// No request is outstanding, and no data are in it.
+    pub fn is_empty(&self) -> bool {
+        let passed = self.door.as_deref().is_none_or(Door::is_empty);
+        passed && self.state.as_deref().is_none_or(|state| state.requests.is_empty() && state.entries.in_use() == 0)
     }
 
     /// Outstanding requests, for the watchdog's report; `None` where there is no buffer.

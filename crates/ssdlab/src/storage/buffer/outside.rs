@@ -80,6 +80,11 @@ impl Outside {
         Some(Conflict { number: self.first + after_first, unit })
     }
 
+    /// The units of writes that have not come in.
+    pub(super) fn written_units(&self) -> impl Iterator<Item = u32> + '_ {
+        self.requests.iter().flat_map(|waits| waits.units.clone())
+    }
+
     /// A request waits. Its units have not come in.
     pub(super) fn waits(&mut self, request: u32, kind: RequestKind, units: Range<u32>) {
         let number = self.first + self.requests.len() as u64;

@@ -164,7 +164,7 @@ impl State {
 
     /// A unit of a write comes into the buffer, unless that is full, or there is no credit for it.
     fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &mut MappingCache) -> bool {
-        let HostRequest { version, request, .. } = self.requests[place];
+        let HostRequest { version, request, origin, .. } = self.requests[place];
         let bytes = self.bytes_in(place, unit);
         let present = self.entries.of_unit(unit);
         let entry = if present != NONE && self.entries.get(present).progress != Progress::Sent {
@@ -183,7 +183,7 @@ impl State {
             self.hold(now, Some(unit), drive);
             return false;
         } else {
-            let entry = self.entries.insert(now, unit, bytes, self.destination_of(unit, drive));
+            let entry = self.entries.insert(now, unit, bytes, self.destination_of(unit, drive), origin.request);
             self.entries.get_mut(entry).flushes_before = self.flushes.entry_comes();
             entry
         };
@@ -336,10 +336,15 @@ impl State {
         if self.planted == Some(PlantedInBuffer::FlushesEarly) {
             return self.flush_ends(now, place);
         }
+        self.hurry_all();
+        self.flushes.comes(place);
+    }
+
+    /// Nothing waits any longer until it fills a program.
+    pub(super) fn hurry_all(&mut self) {
         while let Some((entry, _)) = self.entries.oldest() {
             self.entries.hurry(entry);
         }
-        self.flushes.comes(place);
     }
 
     /// Flushes for which all data are in flash complete.

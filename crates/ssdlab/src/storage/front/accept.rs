@@ -1,6 +1,6 @@
 //! A request arrives: its pages are looked up at this instant, misses are read and evicted dirty pages written at the lower level.
 
-use super::{Front, HostRequest, LowerRequest, Outgoing, PlantedInCache, Purpose, Store, Waiter};
+use super::{Front, HostRequest, LowerRequest, NO_WRITE, Outgoing, PlantedInCache, Purpose, Sent, Store, Waiter};
 use crate::cache::{Answer, Evicted, Extent, Found, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
@@ -119,6 +119,7 @@ impl<B: Store> Front<B> {
             }
             Found::PartialHit => Some(Missing { cached: true, bytes: (start, start + bytes) }),
             Found::Inserted => {
+                self.first_writes[entry as usize] = NO_WRITE;
                 // The read does not wait until a frame is free: the page may arrive before.
                 self.frames.take(entry);
                 self.fetches[entry as usize] = NONE;
@@ -173,6 +174,8 @@ impl<B: Store> Front<B> {
                 shadow.written(page, sectors, entry, false);
             }
             if found == Found::Hit {
+                let first = &mut self.first_writes[entry as usize];
+                *first = self.origin.request.min(*first);
                 match self.frames.awaited(entry) {
                     None => self.access(now, place, page, Times::default()),
                     Some(op) => self.wait(now, op, place, page, true),
@@ -180,6 +183,7 @@ impl<B: Store> Front<B> {
                 continue;
             }
             self.fetches[entry as usize] = NONE;
+            self.first_writes[entry as usize] = self.origin.request;
             match self.frames.take(entry) {
                 None => self.access(now, place, page, Times::default()),
                 Some(transit) => self.claims.push((transit, page)),
@@ -234,9 +238,8 @@ impl<B: Store> Front<B> {
 
     fn accept_flush(&mut self, now: Ns, place: u32) {
         while let Some(entry) = self.cache.next_dirty(&self.lower, true) {
-            let page = self.cache.page(entry);
-            let extent = self.clean(entry);
-            self.outgoing.push(Outgoing { page, extent, transit: NONE });
+            let outgoing = self.clean(entry);
+            self.outgoing.push(outgoing);
         }
         self.send(now, false, Purpose::Clean { idle: false });
         if let Some(shadow) = &mut self.shadow {
@@ -269,14 +272,19 @@ impl<B: Store> Front<B> {
         self.last_flush = place;
     }
 
-    /// Marks a dirty entry clean; it stays in the cache. Returns the sectors to destage.
-    pub(super) fn clean(&mut self, entry: u32) -> Extent {
+    /// Marks a dirty entry clean; it stays in the cache. Returns what is to be destaged.
+    pub(super) fn clean(&mut self, entry: u32) -> Outgoing {
         let page = self.cache.page(entry);
         let extent = self.cache.clean(entry);
         if let Some(shadow) = &mut self.shadow {
             shadow.destaged(page, entry, extent);
         }
-        extent
+        Outgoing { page, extent, transit: NONE, first_write: self.take_first_write(entry) }
+    }
+
+    /// The oldest host write of an entry that is destaged now.
+    fn take_first_write(&mut self, entry: u32) -> u64 {
+        std::mem::replace(&mut self.first_writes[entry as usize], NO_WRITE)
     }
 
     /// Releases the frames of evicted pages and lists the pages to destage or pad.
@@ -293,7 +301,8 @@ impl<B: Store> Front<B> {
                         Some(_) if self.has(PlantedInCache::ForgetsDestages) => self.frames.give_back(entry),
                         Some(extent) => {
                             let transit = self.frames.send(entry);
-                            self.outgoing.push(Outgoing { page, extent, transit });
+                            let first_write = self.take_first_write(entry);
+                            self.outgoing.push(Outgoing { page, extent, transit, first_write });
                             self.outgoing_of_read += u32::from((self.reading.0..self.reading.1).contains(&page));
                             if let Some(shadow) = &mut self.shadow {
                                 shadow.destaged(page, entry, extent);
@@ -316,7 +325,7 @@ impl<B: Store> Front<B> {
             }
             if at_hand {
                 self.stats.padded_pages += 1;
-                self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE });
+                self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE });
             } else {
                 self.read_padding(now, page);
             }
@@ -349,6 +358,10 @@ impl<B: Store> Front<B> {
         if let Some(shadow) = &mut self.shadow {
             run.iter().for_each(|out| shadow.sent(out.page, op));
         }
+        for out in run.iter().filter(|out| out.first_write != NO_WRITE) {
+            let Outgoing { page, first_write, .. } = *out;
+            self.lower_requests[op].sent = self.sent.insert(Sent { page, first_write, next: self.lower_requests[op].sent });
+        }
         let mut next = NONE;
         for out in run.iter().rev().filter(|out| out.transit != NONE) {
             self.frames.written_by(out.transit, op, next);
@@ -377,7 +390,7 @@ impl<B: Store> Front<B> {
 
     pub(super) fn new_lower_request(&mut self, now: Ns, purpose: Purpose, pages: (u32, u32)) -> u32 {
         let destage = if purpose.is_destage() { self.destages.len() as u32 } else { NONE };
-        let op = self.lower_requests.insert(LowerRequest { purpose, issued_ns: now, pages, waiters: NONE, destage });
+        let op = self.lower_requests.insert(LowerRequest { purpose, issued_ns: now, pages, waiters: NONE, destage, sent: NONE });
         if destage != NONE {
             self.destages.push(op);
         }

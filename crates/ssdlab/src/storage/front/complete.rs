@@ -45,6 +45,12 @@ impl<B: Store> Front<B> {
             Purpose::PadRead => self.write_padding(now, index, op.pages.0),
         }
         self.lower_requests.remove(index);
+        let mut sent = op.sent;
+        while sent != NONE {
+            let next = self.sent[sent].next;
+            self.sent.remove(sent);
+            sent = next;
+        }
         if op.destage != NONE {
             self.destages.swap_remove(op.destage as usize);
             if let Some(&moved) = self.destages.get(op.destage as usize) {

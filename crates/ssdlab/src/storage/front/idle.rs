@@ -1,8 +1,7 @@
 //! Idle time: dirty pages are destaged while no host request is outstanding (lee2013 section IV, Fig. 16).
 
-use super::{Front, Outgoing, Purpose, Store};
+use super::{Front, Purpose, Store};
 use crate::config::Cache as Config;
-use crate::lists::NONE;
 use crate::units::Ns;
 
 /// Flushing in idle time.
@@ -56,9 +55,8 @@ impl<B: Store> Front<B> {
         let mut any = false;
         while now >= since + wait_ns && self.idle.is_some_and(|idle| idle.in_flight < self.lower.targets()) {
             let Some(entry) = self.cache.next_dirty(&self.lower, !self.gc_aware) else { break };
-            let page = self.cache.page(entry);
-            let extent = self.clean(entry);
-            self.outgoing.push(Outgoing { page, extent, transit: NONE });
+            let outgoing = self.clean(entry);
+            self.outgoing.push(outgoing);
             self.stats.idle_destages += 1;
             if let Some(idle) = &mut self.idle {
                 idle.in_flight += 1;

@@ -23,7 +23,7 @@ mod shadow;
 use std::collections::VecDeque;
 
 use super::Store;
-use super::store::Layer;
+use super::store::{EachVolatile, Layer};
 use crate::cache::{Cache, CustomEviction, Evicted, Extent, SECTOR_BYTES};
 use crate::config::Cache as Config;
 use crate::error::{Error, Result};
@@ -96,7 +96,22 @@ struct LowerRequest {
     waiters: u32,
     /// Its place in `Front::destages`, or [`NONE`].
     destage: u32,
+    /// The first of the pages that it destages, in `Front::sent`, or [`NONE`].
+    sent: u32,
 }
+
+/// A dirty page on its way to the lower level.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    page: u32,
+    /// The oldest host write whose data it has.
+    first_write: u64,
+    /// The next of the same request, or [`NONE`].
+    next: u32,
+}
+
+/// No host write.
+const NO_WRITE: u64 = u64::MAX;
 
 /// A page of a host request that waits for the end of a request to the lower level.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +139,8 @@ struct Outgoing {
     page: u32,
     extent: Extent,
     transit: u32,
+    /// The oldest host write whose data it has, or [`NO_WRITE`].
+    first_write: u64,
 }
 
 /// A cache in front of a store.
@@ -136,6 +153,9 @@ pub struct Front<B: Store> {
     frames: Frames,
     /// By entry: the request to the lower level that fetches its page, or [`NONE`].
     fetches: Vec<u32>,
+    /// By entry: the oldest host write whose data are not destaged, or [`NO_WRITE`].
+    first_writes: Vec<u64>,
+    sent: Slab<u32, Sent>,
     requests: Slab<u32, HostRequest>,
     lower_requests: Slab<u32, LowerRequest>,
     waiters: Slab<u32, Waiter>,
@@ -181,6 +201,8 @@ impl<B: Store> Front<B> {
         Front {
             frames: Frames::new(cache.capacity(), cache.entries()),
             fetches: vec![NONE; cache.entries() as usize],
+            first_writes: vec![NO_WRITE; cache.entries() as usize],
+            sent: Slab::default(),
             idle: Idle::new(config),
             cache,
             lower,
@@ -278,6 +300,21 @@ impl<B: Store> Front<B> {
         }
     }
 
+    /// Calls back with the dirty pages, those that are being destaged among them: a power failure would lose their newest data.
+    pub fn own_volatile_units(&self, each: &mut EachVolatile<'_>) {
+        for (entry, &write) in (0..).zip(&self.first_writes) {
+            if write != NO_WRITE && self.cache.is_dirty(entry) {
+                each(self.cache.page(entry), Some(write));
+            }
+        }
+        self.sent.iter().for_each(|(_, sent)| each(sent.page, Some(sent.first_write)));
+    }
+
+    /// No request is outstanding, and no page is dirty.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.lower_requests.is_empty() && self.cache.dirty_pages() == 0
+    }
+
     /// Outstanding requests, for the watchdog's report.
     pub fn describe_cache(&self) -> String {
         format!(
@@ -299,6 +336,7 @@ impl<B: Store> Store for Front<B> {
         self.requests.make_room(pages)?;
         // A page may be fetched, and another destaged for it.
         self.lower_requests.make_room(2 * pages)?;
+        self.sent.make_room(2 * pages)?;
         self.waiters.make_room(2 * pages)?;
         memory::make_room(&mut self.accesses, pages)?;
         self.lower.make_room(2 * pages)

@@ -1,6 +1,6 @@
 //! Padding (BPLRU): pages missing in a group are read, and written with it.
 
-use super::{Front, Outgoing, PlantedInCache, Purpose, Store};
+use super::{Front, NO_WRITE, Outgoing, PlantedInCache, Purpose, Store};
 use crate::cache::Extent;
 use crate::config::{Cache as Config, Padding};
 use crate::lists::NONE;
@@ -70,7 +70,7 @@ impl<B: Store> Front<B> {
             shadow.written_back(page);
         }
         self.stats.padded_pages += 1;
-        self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE });
+        self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE });
         self.send(now, false, Purpose::Destage(NONE));
     }
 

@@ -17,7 +17,7 @@ mod queues;
 use std::collections::VecDeque;
 
 use super::Store;
-use super::store::Layer;
+use super::store::{EachVolatile, Layer, each_written};
 use crate::blocked::{Blocked, Served};
 use crate::config::Host as Config;
 use crate::error::{Error, Result};
@@ -45,6 +45,8 @@ struct Command {
     times: Times,
     /// It begins where the request before it ended. The lower level may see another order.
     sequential: bool,
+    /// The lower level has got it.
+    delivered: bool,
 }
 
 impl Command {
@@ -144,6 +146,11 @@ impl<B: Store> Interface<B> {
         })
     }
 
+    /// No command is outstanding.
+    pub fn is_empty(&self) -> bool {
+        self.state.as_deref().is_none_or(|state| state.commands.is_empty())
+    }
+
     /// Outstanding commands, for the watchdog's report; `None` where requests pass straight.
     pub fn describe_commands(&self) -> Option<String> {
         let state = self.state.as_deref()?;
@@ -174,6 +181,13 @@ impl<B: Store> Interface<B> {
         found.map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
     }
 
+    /// Calls back with the units of writes that the lower level has not got.
+    pub fn outside_units(&self, each: &mut EachVolatile<'_>) {
+        let Some(state) = self.state.as_deref() else { return };
+        let waiting = state.commands.iter().filter(|(_, command)| !command.delivered);
+        waiting.for_each(|(_, command)| each_written(&command.request, self.lower.page_bytes(), each));
+    }
+
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         let Some(state) = self.state.as_deref_mut() else {
             return if scattered {
@@ -184,7 +198,7 @@ impl<B: Store> Interface<B> {
         };
         let origin = state.next_origin.take().or(Some(Origin::host(index)));
         let sequential = state.last_end.is_followed_by(&request);
-        let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential };
+        let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential, delivered: false };
         let place = state.commands.insert(command);
         state.outside.push(place, request);
         state.stats.slot_waits += u64::from(state.inside == state.slots);
@@ -318,6 +332,7 @@ impl State {
             self.inbound.pop_front();
             let command = &mut self.commands[place];
             command.was_on(&self.link_in, RequestKind::Write, now);
+            command.delivered = true;
             let request = Request { arrival_ns: now, ..command.request };
             if let Some(origin) = command.origin {
                 lower.set_next_origin(origin);

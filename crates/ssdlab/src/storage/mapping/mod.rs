@@ -18,7 +18,7 @@ mod updates;
 use std::collections::VecDeque;
 
 use super::Store;
-use super::store::Layer;
+use super::store::{EachVolatile, Layer, each_written};
 use crate::config::{Config, PartialWrite};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
@@ -146,6 +146,20 @@ impl MappingCache {
             pages_moved: flash.map_pages_moved,
             ..state.stats
         })
+    }
+
+    /// Calls back with the units of host writes that have not completed, and are not in flash.
+    pub fn unwritten_units(&self, each: &mut EachVolatile<'_>) {
+        if let Some(state) = self.state.as_deref() {
+            let waiting = state.commands.iter().filter(|(_, command)| !command.passed);
+            waiting.for_each(|(_, command)| each_written(&command.request, state.unit_bytes, each));
+        }
+        self.drive.each_unwritten(&mut |unit| each(unit, None));
+    }
+
+    /// No command is outstanding, and no translation page is being read or written.
+    pub fn is_idle(&self) -> bool {
+        self.state.as_deref().is_none_or(|state| state.commands.is_empty() && state.below.is_empty())
     }
 
     /// Outstanding commands, for the watchdog's report; `None` where all of the table is in memory.

@@ -1,0 +1,234 @@
+//! What a power failure takes back: the bytes that writes found, until their own cannot be lost any more.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io;
+
+use crate::contents::Contents;
+
+/// Writes are forgotten once so many are noted, if they are in flash by then.
+const NOTED: usize = 4096;
+
+/// The bytes of a unit before a write. `None`: zeros.
+struct Before {
+    write: u64,
+    bytes: Option<Box<[u8]>>,
+}
+
+/// Units whose newest data a power failure would lose now, with the oldest write among those lost that have completed.
+pub type Volatile = HashMap<u32, Option<u64>>;
+
+/// What a power failure took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Writes that had completed, of which bytes are lost.
+    pub writes: u64,
+    /// Bytes of mapping units that are as they were before such a write.
+    pub bytes: u64,
+}
+
+/// The bytes that writes found, by mapping unit, oldest write first.
+pub struct Undo {
+    unit_bytes: u64,
+    exported_bytes: u64,
+    /// Writes that have completed may be lost, unless a flush came after them.
+    volatile: bool,
+    by_unit: HashMap<u32, VecDeque<Before>>,
+    noted: usize,
+    /// How many are noted when those in flash are forgotten.
+    limit: usize,
+}
+
+impl Undo {
+    /// For a drive of so many bytes, with units of so many.
+    pub fn new(exported_bytes: u64, unit_bytes: u32, volatile: bool) -> Self {
+        Undo { unit_bytes: unit_bytes.into(), exported_bytes, volatile, by_unit: HashMap::new(), noted: 0, limit: NOTED }
+    }
+
+    fn units(&self, offset: u64, length: u64) -> impl Iterator<Item = u32> + use<> {
+        let unit = self.unit_bytes;
+        (offset / unit..(offset + length).div_ceil(unit)).map(|unit| unit as u32)
+    }
+
+    fn bytes_of(&self, unit: u32) -> (u64, usize) {
+        let from = u64::from(unit) * self.unit_bytes;
+        (from, self.unit_bytes.min(self.exported_bytes - from) as usize)
+    }
+
+    /// Notes the bytes that a write is about to replace.
+    ///
+    /// # Errors
+    /// Those of reading them. Then nothing is noted.
+    pub fn note(&mut self, write: u64, offset: u64, length_of_write: u64, contents: &dyn Contents) -> io::Result<()> {
+        for unit in self.units(offset, length_of_write) {
+            let (from, length) = self.bytes_of(unit);
+            let mut bytes = vec![0; length];
+            if let Err(reason) = contents.read(from, &mut bytes) {
+                self.forget(write, offset, length_of_write);
+                return Err(reason);
+            }
+            let bytes = bytes.iter().any(|&byte| byte != 0).then(|| bytes.into_boxed_slice());
+            self.by_unit.entry(unit).or_default().push_back(Before { write, bytes });
+            self.noted += 1;
+        }
+        Ok(())
+    }
+
+    /// A write that was noted last was not made.
+    pub fn forget(&mut self, write: u64, offset: u64, length: u64) {
+        for unit in self.units(offset, length) {
+            self.keep(unit, |before| before.write != write);
+        }
+    }
+
+    /// A write has completed. Where completed writes cannot be lost, neither it nor older ones of its units are taken back any more.
+    pub fn completes(&mut self, write: u64, offset: u64, length: u64) {
+        if !self.volatile {
+            for unit in self.units(offset, length) {
+                self.keep(unit, |before| before.write > write);
+            }
+        }
+    }
+
+    fn keep(&mut self, unit: u32, keep: impl Fn(&Before) -> bool) {
+        let Some(all) = self.by_unit.get_mut(&unit) else { return };
+        self.noted -= all.len();
+        all.retain(keep);
+        self.noted += all.len();
+        if all.is_empty() {
+            self.by_unit.remove(&unit);
+        }
+    }
+
+    /// It is time to ask the drive what is volatile, and to forget the rest.
+    pub fn is_long(&self) -> bool {
+        self.volatile && self.noted > self.limit
+    }
+
+    /// Forgets what no power failure takes back any more.
+    pub fn forget_safe(&mut self, volatile: &Volatile) {
+        for unit in self.by_unit.keys().copied().collect::<Vec<_>>() {
+            match volatile.get(&unit) {
+                None => self.keep(unit, |_| false),
+                Some(None) => (),
+                Some(&Some(oldest)) => self.keep(unit, |before| before.write >= oldest),
+            }
+        }
+        self.limit = NOTED.max(2 * self.noted);
+    }
+
+    /// The power fails: units become what they were before the writes that are lost. `is_complete`: a write has completed.
+    ///
+    /// # Errors
+    /// Those of writing the bytes.
+    pub fn take_back(&mut self, volatile: &Volatile, is_complete: impl Fn(u64) -> bool, contents: &mut dyn Contents) -> io::Result<Lost> {
+        let (mut writes, mut lost) = (BTreeSet::new(), Lost::default());
+        // In the order of their addresses, so that a failure is the same each time.
+        let mut units: Vec<_> = volatile.iter().collect();
+        units.sort_unstable();
+        for (&unit, &oldest) in units {
+            let Some(noted) = self.by_unit.get_mut(&unit) else { continue };
+            let is_lost = |before: &Before| oldest.is_some_and(|oldest| before.write >= oldest) || !is_complete(before.write);
+            let (mut last, mut any_complete) = (None, false);
+            while noted.back().is_some_and(is_lost) {
+                last = noted.pop_back();
+                let write = last.as_ref().map(|before| before.write).filter(|&write| is_complete(write));
+                any_complete |= write.is_some();
+                writes.extend(write);
+            }
+            let Some(Before { bytes, .. }) = last else { continue };
+            let (from, length) = self.bytes_of(unit);
+            lost.bytes += if any_complete { length as u64 } else { 0 };
+            match bytes {
+                Some(bytes) => contents.write(from, &bytes)?,
+                None => contents.clear(from, length as u64)?,
+            }
+        }
+        lost.writes = writes.len() as u64;
+        Ok(lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contents::Memory;
+
+    const UNIT: u32 = 4;
+
+    struct Drive {
+        undo: Undo,
+        bytes: Memory,
+    }
+
+    impl Drive {
+        fn new(volatile: bool) -> Self {
+            Drive { undo: Undo::new(18, UNIT, volatile), bytes: Memory::default() }
+        }
+
+        fn write(&mut self, number: u64, offset: u64, bytes: &[u8]) {
+            self.undo.note(number, offset, bytes.len() as u64, &self.bytes).unwrap();
+            self.bytes.write(offset, bytes).unwrap();
+        }
+
+        fn cut(&mut self, volatile: &[(u32, Option<u64>)], complete: &[u64]) -> (Lost, String) {
+            let volatile = volatile.iter().copied().collect();
+            let lost = self.undo.take_back(&volatile, |write| complete.contains(&write), &mut self.bytes).unwrap();
+            let mut all = [0; 18];
+            self.bytes.read(0, &mut all).unwrap();
+            (lost, all.iter().map(|&byte| if byte == 0 { '.' } else { char::from(byte) }).collect())
+        }
+    }
+
+    #[test]
+    fn a_volatile_unit_becomes_what_it_was_before_its_oldest_lost_write() {
+        let mut drive = Drive::new(true);
+        drive.write(0, 0, b"aaaaaaaa");
+        drive.write(1, 2, b"bbbb");
+        drive.write(2, 1, b"c");
+        drive.write(3, 16, b"dd");
+        let (lost, all) = drive.cut(&[(0, Some(1)), (4, Some(3))], &[0, 1, 2, 3]);
+        assert_eq!(all, "aaaabbaa..........", "of the second unit write 1 is in flash");
+        assert_eq!(lost, Lost { writes: 3, bytes: 6 });
+    }
+
+    #[test]
+    fn writes_that_have_not_completed_are_taken_back_up_to_one_that_has() {
+        let mut drive = Drive::new(false);
+        for (number, letter) in (0..).zip(*b"abc") {
+            drive.write(number, 0, &[letter; 4]);
+        }
+        drive.undo.completes(1, 0, 4);
+        let (lost, all) = drive.cut(&[(0, None)], &[1]);
+        assert_eq!((lost, &all[..4]), (Lost::default(), "bbbb"), "write 0 has not completed, but is older than one that has");
+    }
+
+    #[test]
+    fn what_is_in_flash_is_forgotten_and_what_is_not_made_too() {
+        let mut drive = Drive::new(true);
+        drive.write(0, 0, b"aaaa");
+        drive.write(1, 0, b"bbbb");
+        drive.write(2, 4, b"cccc");
+        drive.undo.completes(1, 0, 4);
+        assert_eq!(drive.undo.noted, 3, "a volatile drive may lose it all the same");
+        drive.undo.forget_safe(&HashMap::from([(0, Some(1))]));
+        assert_eq!((drive.undo.noted, drive.undo.by_unit.len()), (1, 1));
+        drive.undo.note(3, 2, 4, &drive.bytes).unwrap();
+        drive.undo.forget(3, 2, 4);
+        assert_eq!((drive.undo.noted, drive.undo.by_unit.len()), (1, 1));
+        let (lost, all) = drive.cut(&[(0, Some(1)), (1, Some(2))], &[0, 1, 2]);
+        assert_eq!((lost.writes, &all[..8]), (1, "aaaacccc"), "what has been forgotten stays");
+    }
+
+    #[test]
+    fn memory_is_bounded_by_what_is_volatile() {
+        let mut drive = Drive::new(true);
+        for number in 0..3 * NOTED as u64 {
+            drive.write(number, 0, b"x");
+            if drive.undo.is_long() {
+                drive.undo.forget_safe(&HashMap::from([(0, Some(number))]));
+                assert_eq!(drive.undo.noted, 1);
+            }
+        }
+        assert!(drive.undo.noted <= NOTED + 1);
+    }
+}
