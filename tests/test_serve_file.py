@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import DRIVE, PATIENCE_S, Ssdlab
+from conftest import DRIVE, PATIENCE_S, Ssdlab, options
 from served_file import FileDrive, ended_well, is_mounted, may_mount, served, tool, why_no_mount
 
 KEEP_SIZE, PUNCH_HOLE, COLLAPSE_RANGE, ZERO_RANGE = 1, 2, 8, 16
@@ -188,7 +188,7 @@ def test_answers_come_when_the_simulated_drive_is_done(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_bytes_outlive_the_server_and_so_does_nothing_else(tmp_path: Path, number: int) -> None:
     words = ["--data", "bytes.img", "--record", "record.csv"]
-    drive = FileDrive(tmp_path, words, scale=0.01, drive=[part for key, value in DRIVE.items() for part in ("--set", f"{key}={value}")])
+    drive = FileDrive(tmp_path, words, scale=0.01, drive=options(DRIVE))
     with opened(drive.file) as file:
         os.pwrite(file, b"kept" * 500, 12_345)
     code, said = drive.stop(number)
@@ -245,6 +245,25 @@ def test_a_full_disk_under_the_data_is_told_to_programs(tmp_path: Path, small_di
         allocate(file, PUNCH_HOLE | KEEP_SIZE, 4096, 1 << 20)  # there is room again
         os.pwrite(file, b"c" * 4096, 8192)
         assert os.pread(file, 8192, 4096) == bytes(4096) + b"c" * 4096
+
+
+def test_a_power_cut_takes_what_was_not_flushed(tmp_path: Path) -> None:
+    # A program takes two units, so that one alone stays in the buffer, which is volatile.
+    words = options(DRIVE | {"buffer.bytes": 262_144, "buffer.protected": "false", "device.pages_per_program": 2})
+    drive = FileDrive(tmp_path, ["--data", "bytes.img"], scale=0.01, drive=words)
+    with opened(drive.file) as file:
+        os.pwrite(file, b"a" * 4096, 0)
+        os.fsync(file)
+        os.pwrite(file, b"b" * 4096, 0)
+        assert os.pread(file, 4096, 0) == b"b" * 4096
+        assert drive.stop(signal.SIGUSR1) == (0, "")
+        with pytest.raises(OSError, match=r"not connected|Input/output"):
+            os.pread(file, 4096, 0)
+    about = drive.result["power_cut"]
+    assert (about["lost_writes"], about["lost_bytes"]) == (1, 4096)
+    assert not is_mounted(drive.mount)
+    with served(tmp_path, "--data", "bytes.img", drive=words) as again:
+        assert again.file.read_bytes()[:4096] == b"a" * 4096
 
 
 def test_who_unmounts_the_file_ends_the_drive(tmp_path: Path) -> None:
