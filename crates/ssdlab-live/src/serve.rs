@@ -249,7 +249,9 @@ impl Server<'_> {
     /// Waits for clients until the drive has something to do; reads what they send.
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
         let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
-        let wait = if self.active.elapsed() < AWAKE { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };
+        // The requests of a file come by another thread, which may need this one's processor.
+        let is_awake = self.mount.is_none() && self.active.elapsed() < AWAKE;
+        let wait = if is_awake { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };
         let fd = match (&self.listener, &self.mount) {
             (Some(listener), _) => listener.fd(),
             (None, Some(mount)) => mount.fd(),
