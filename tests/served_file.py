@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,19 @@ import pytest
 
 from conftest import DRIVE, PATIENCE_S, options
 
+PLACES = [os.environ["PATH"], "/usr/sbin", "/sbin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
+SEARCHED = os.pathsep.join(PLACES)
+"""Where programs are: a user's PATH does not have all places."""
+
 SYS_ADMIN = 1 << 21
 """The capability with which a process may mount."""
+
+
+def may_mount() -> bool:
+    """Whether this process has that capability."""
+    held = re.search(r"^CapEff:\s*(\w+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert held
+    return int(held[1], 16) & SYS_ADMIN != 0
 
 
 @cache
@@ -30,17 +42,31 @@ def why_no_mount() -> str | None:
         os.close(os.open("/dev/fuse", os.O_RDWR))
     except OSError as error:
         return f"FUSE cannot be had: {error}"
-    held = re.search(r"^CapEff:\s*(\w+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
-    assert held
-    if int(held[1], 16) & SYS_ADMIN == 0 and shutil.which("fusermount3") is None:
+    if not may_mount() and shutil.which("fusermount3") is None:
         return "this user may not mount, and there is no fusermount3"
+    return None
+
+
+@cache
+def why_no_loop_device() -> str | None:
+    """Why a file cannot be a block device here, if it cannot."""
+    losetup = shutil.which("losetup", path=SEARCHED)
+    if losetup is None:
+        return "losetup is not installed"
+    if os.geteuid() != 0 or not may_mount():
+        return "a loop device, and mounting it, need root"
+    with tempfile.NamedTemporaryFile() as plain:
+        plain.truncate(1 << 20)
+        done = subprocess.run([losetup, "--find", "--show", plain.name], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return f"no loop device can be had here: {done.stderr.strip()}"
+        subprocess.run([losetup, "--detach", done.stdout.strip()], check=True)
     return None
 
 
 def tool(name: str) -> str:
     """Where a program is; skips the test without it."""
-    places = [os.environ["PATH"], "/usr/sbin", "/sbin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
-    found = shutil.which(name, path=os.pathsep.join(places))
+    found = shutil.which(name, path=SEARCHED)
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
@@ -113,20 +139,11 @@ def is_mounted(folder: Path) -> bool:
 @contextlib.contextmanager
 def loop_device(file: Path) -> Iterator[str]:
     """The file as a block device of Linux, past the page cache."""
+    reason = why_no_loop_device()
+    if reason is not None:
+        pytest.skip(reason)
     losetup = tool("losetup")
-    if os.geteuid() != 0:
-        pytest.skip("a loop device needs root")
-    done = subprocess.run([losetup, "--find", "--show", "--direct-io=on", file], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        # Is it ours, or has this machine none?
-        plain = file.parent.parent / "plain"
-        plain.write_bytes(bytes(1 << 20))
-        tried = subprocess.run([losetup, "--find", "--show", plain], capture_output=True, text=True, check=False)
-        if tried.returncode != 0:
-            pytest.skip(f"no loop device can be had here: {tried.stderr.strip()}")
-        subprocess.run([losetup, "--detach", tried.stdout.strip()], check=True)
-    assert done.returncode == 0, done.stderr
-    device = done.stdout.strip()
+    device = ended_well([losetup, "--find", "--show", "--direct-io=on", file]).strip()
     try:
         yield device
     finally:

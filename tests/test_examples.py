@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import ROOT
+from served_file import why_no_loop_device, why_no_mount
 
 EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
@@ -86,6 +87,9 @@ def test_cosimulation(tmp_path: Path) -> None:
 
 
 def test_postgresql(tmp_path: Path) -> None:
+    reason = why_no_mount() or why_no_loop_device()
+    if reason is not None:
+        pytest.skip(reason)
     table = rows("postgresql.py", tmp_path, "3")
     assert [row[0] for row in table] == ["npgc", "fpgc", "npgc", "fpgc"]
     assert [row[1:3] for row in table[2:]] == [["on", "fpgc"], ["on", "npgc"]]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
@@ -24,7 +25,7 @@ from nbd_client import Client
 from ssdlab import queueing
 from ssdlab.cli import app
 from ssdlab.cli.guides import GUIDES, NO_GUIDE
-from test_serve import served
+from test_serve import Drive, served
 
 REFERENCE = ROOT / "docs" / "reference"
 RENEW = "run `UPDATE=1 .venv/bin/python -m pytest tests/test_reference.py`"
@@ -197,6 +198,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     ]
     with served(trace.parent) as drive, Client(drive.socket) as client:
         client.write(0, b"hello")
+    cut = Drive(trace.parent, ["--power-cut", "1"])
+    with Client(cut.socket) as client, contextlib.suppress(ConnectionError):
+        client.write(0, b"hello")
+    out, _ = cut.process.communicate(timeout=PATIENCE_S)
     return [
         ssdlab.run(set=writes | {"ftl.precondition.kind": "steady"}, requests=4_000, series=True, victim=lambda _: None).to_dict(),
         ssdlab.run(scheme="gcar-lru+pgc", set=writes | cache, requests=4_000, series=True).to_dict(),
@@ -211,6 +216,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),
         json.loads(subprocess.run(of_trace, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout),
         drive.result,
+        json.loads(out),
     ]
 
 

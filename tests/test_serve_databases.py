@@ -21,7 +21,7 @@ import pytest
 
 import ssdlab
 from conftest import PATIENCE_S
-from served_file import FileDrive, check_ext4, ended_well, make_ext4, mounted, served, tool
+from served_file import FileDrive, check_ext4, ended_well, make_ext4, mounted, served, tool, why_no_loop_device
 
 DEVICE = ("--device", "demo-4g", "--scheme", "fpgc")
 SCALE = 0.1
@@ -95,8 +95,9 @@ def place() -> Iterator[Path]:
 
 def as_nobody() -> dict[str, Any]:
     """PostgreSQL does not run as root."""
-    if os.geteuid() != 0:
-        pytest.skip("a loop device needs root")
+    reason = why_no_loop_device()
+    if reason is not None:
+        pytest.skip(reason)
     about = pwd.getpwnam("nobody")
     return {"user": about.pw_uid, "group": about.pw_gid, "extra_groups": [], "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}}
 

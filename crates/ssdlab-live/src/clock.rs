@@ -19,7 +19,12 @@ impl Clock {
 
     /// The present simulated time.
     pub fn now(&self) -> Ns {
-        (self.started.elapsed().as_nanos() as f64 / self.scale) as Ns
+        self.at(Instant::now())
+    }
+
+    /// The simulated time at an instant.
+    pub fn at(&self, instant: Instant) -> Ns {
+        (instant.saturating_duration_since(self.started).as_nanos() as f64 / self.scale) as Ns
     }
 
     /// Real time until a simulated instant; none if that is past.
@@ -54,6 +59,9 @@ mod tests {
             let hour = (3_600e9 / scale) as Ns;
             assert!(clock.until(hour) > Duration::from_secs(3_590) && clock.since(hour).is_zero());
             assert!(clock.until(0).is_zero() && clock.since(0) >= before);
+            // When a request came.
+            assert_eq!(clock.at(clock.started + Duration::from_secs(1)), (1e9 / scale) as Ns);
+            assert_eq!(clock.at(clock.started - Duration::from_secs(1)), 0);
         }
     }
 }

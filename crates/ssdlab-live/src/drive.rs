@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use ssdlab::error::{Error, Result};
 use ssdlab::request::{Request, RequestKind};
@@ -56,6 +57,8 @@ pub struct Ask {
     pub length: u64,
     /// What it writes is to outlive a power failure when it is answered.
     pub force: bool,
+    /// When it came, if another thread has taken it in; absent: now.
+    pub came: Option<Instant>,
 }
 
 /// What became of a request.
@@ -143,13 +146,19 @@ impl Drive {
         self.first + self.under_way.len() as u64
     }
 
-    /// The present simulated time; it ends with the power.
+    /// The present simulated time.
     fn now(&self) -> Ns {
-        let now = match self.power_cut {
-            Some(PowerCut::Time(ns)) => self.clock.now().min(ns),
-            _ => self.clock.now(),
+        self.time(None)
+    }
+
+    /// The simulated time at an instant, or at present; not before what is simulated already, and not after the power failed.
+    fn time(&self, instant: Option<Instant>) -> Ns {
+        let time = instant.map_or_else(|| self.clock.now(), |instant| self.clock.at(instant));
+        let time = match self.power_cut {
+            Some(PowerCut::Time(ns)) => time.min(ns),
+            _ => time,
         };
-        now.max(self.simulation.now())
+        time.max(self.simulation.now())
     }
 
     /// How late answers were.
@@ -173,12 +182,12 @@ impl Drive {
         self.simulation.next_instant().into_iter().chain(cut).min()
     }
 
-    /// Takes a request in, at the present instant.
+    /// Takes a request in, at the instant when it came, or at the present one if what happened since is simulated already.
     ///
     /// # Errors
     /// What the simulation or the record meets: the drive cannot go on.
     pub fn take(&mut self, ask: Ask) -> Result<()> {
-        let Ask { asker, action, offset, length, force } = ask;
+        let Ask { asker, action, offset, length, force, came } = ask;
         let applied = self.apply(&action, offset, length);
         // Nothing to do, or impossible to do.
         if applied.is_err() || (length == 0 && action != Action::Flush) {
@@ -192,7 +201,7 @@ impl Drive {
             Action::Flush => RequestKind::Flush,
         };
         let force = force && matches!(kind, RequestKind::Write | RequestKind::Trim);
-        self.submit(UnderWay { asker, kind, offset, length, force, of: None })
+        self.submit(came, UnderWay { asker, kind, offset, length, force, of: None })
     }
 
     /// Bytes are written when their request comes, so that what comes after it finds them.
@@ -213,9 +222,9 @@ impl Drive {
         applied
     }
 
-    fn submit(&mut self, under_way: UnderWay) -> Result<()> {
+    fn submit(&mut self, came: Option<Instant>, under_way: UnderWay) -> Result<()> {
         let UnderWay { kind, offset, length, .. } = under_way;
-        let arrival_ns = self.now();
+        let arrival_ns = self.time(came);
         // What is due before it comes first.
         self.simulation.run_until(arrival_ns)?;
         let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 };
@@ -314,7 +323,7 @@ impl Drive {
             }
             if done.force {
                 let flush = UnderWay { kind: RequestKind::Flush, offset: 0, length: 0, force: false, of: Some(completion.index), ..done };
-                self.submit(flush)?;
+                self.submit(None, flush)?;
                 continue;
             }
             let reads = done.kind == RequestKind::Read;

@@ -13,8 +13,9 @@
 //! | `late` | how much later than due requests were answered |
 //! | `undo` | what a power failure takes back |
 //!
-//! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's. A file costs one
-//! more, that of the thread which waits for the kernel.
+//! One thread does all: what a request costs beyond its simulated time is then two wake-ups, the server's and the client's. A file needs one
+//! more, that of the thread which waits for the kernel. As it notes when a request came, the drive works on it from then on, and a hand-over
+//! that takes longer than the drive does counts as late.
 
 #![deny(missing_docs, unsafe_code)]
 

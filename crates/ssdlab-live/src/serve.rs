@@ -211,8 +211,9 @@ impl Server<'_> {
     fn cut_power(&mut self) -> Result<PowerCutResult> {
         self.listener = None;
         self.connections.clear();
-        self.mount = None;
-        self.drive.cut_power()
+        let done = self.drive.cut_power();
+        self.mount = None; // last: time goes on while somebody has the file open
+        done
     }
 
     /// No requests come any more; those under way are answered as soon as they are simulated, and not when they are due.
@@ -220,6 +221,8 @@ impl Server<'_> {
         self.listener = None;
         let answers = self.drive.drain()?;
         self.send(&answers);
+        // Before the result and the data are brought to the disk, which may take long.
+        self.mount = None;
         Ok(())
     }
 
@@ -251,7 +254,9 @@ impl Server<'_> {
     /// Waits for clients until the drive has something to do; reads what they send.
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
         let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
-        let wait = if self.active.elapsed() < AWAKE { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };
+        // The requests of a file come by another thread, which may need this one's processor.
+        let is_awake = self.mount.is_none() && self.active.elapsed() < AWAKE;
+        let wait = if is_awake { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };
         let fd = match (&self.listener, &self.mount) {
             (Some(listener), _) => listener.fd(),
             (None, Some(mount)) => mount.fd(),

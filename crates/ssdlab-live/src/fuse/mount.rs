@@ -12,7 +12,7 @@ use ssdlab::error::{Error, Result};
 
 use super::file_system::{FileSystem, NAME};
 use super::folder::{self, SOURCE, check_outside, checked, one_line};
-use super::queue::{Exit, Reply, queue};
+use super::queue::{Exit, Reply, Wanted, queue};
 use crate::drive::{Answer, Ask, Asker};
 
 /// The kernel is one client, and no connection has this number.
@@ -80,11 +80,12 @@ impl Mount {
 
     /// `asks` gets the requests that have come.
     pub fn read(&mut self, asks: &mut Vec<Ask>) {
-        for (wanted, reply) in self.requests.take() {
+        for (came, wanted, reply) in self.requests.take() {
             let asker = Asker { client: CLIENT, cookie: self.count };
             self.count += 1;
             self.replies.insert(asker.cookie, reply);
-            asks.push(Ask { asker, action: wanted.action, offset: wanted.offset, length: wanted.length, force: wanted.force });
+            let Wanted { action, offset, length, force } = wanted;
+            asks.push(Ask { asker, action, offset, length, force, came: Some(came) });
         }
     }
 
@@ -106,7 +107,7 @@ impl Drop for Mount {
         self.replies.clear();
         let began = Instant::now();
         while !session.guard.is_finished() && began.elapsed() < PATIENCE {
-            for (_, reply) in self.requests.take() {
+            for (_, _, reply) in self.requests.take() {
                 reply.error(Errno::EIO);
             }
             std::thread::sleep(Duration::from_millis(1));

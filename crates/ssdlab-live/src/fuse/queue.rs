@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
 
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 use rustix::event::{EventfdFlags, eventfd};
@@ -68,13 +69,13 @@ struct Shared {
 
 /// The session's end.
 pub struct Entrance {
-    sender: Sender<(Wanted, Reply)>,
+    sender: Sender<(Instant, Wanted, Reply)>,
     shared: Arc<Shared>,
 }
 
 /// The drive's end.
 pub struct Exit {
-    receiver: Receiver<(Wanted, Reply)>,
+    receiver: Receiver<(Instant, Wanted, Reply)>,
     shared: Arc<Shared>,
 }
 
@@ -90,11 +91,11 @@ pub fn queue() -> io::Result<(Entrance, Exit)> {
 }
 
 impl Entrance {
-    /// A request goes to the drive; one that no drive takes any more is answered with an error.
+    /// A request that came just now goes to the drive; one that no drive takes any more is answered with an error.
     pub fn send(&self, wanted: Wanted, reply: Reply) {
-        match self.sender.send((wanted, reply)) {
+        match self.sender.send((Instant::now(), wanted, reply)) {
             Ok(()) => self.ring(),
-            Err(back) => back.0.1.error(Errno::EIO),
+            Err(back) => back.0.2.error(Errno::EIO),
         }
     }
 
@@ -129,8 +130,8 @@ impl Exit {
         self.shared.bell.as_fd()
     }
 
-    /// What has come, in its order.
-    pub fn take(&self) -> impl Iterator<Item = (Wanted, Reply)> + '_ {
+    /// What has come and when, in its order.
+    pub fn take(&self) -> impl Iterator<Item = (Instant, Wanted, Reply)> + '_ {
         if self.shared.rung.load(Ordering::Acquire) {
             let _ = rustix::io::read(&self.shared.bell, &mut [0; 8]);
             // Before the queue is looked at: what comes later rings again.
