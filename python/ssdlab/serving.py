@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
-from ssdlab import _core
+from ssdlab import _core, signals
 from ssdlab.batch import Job, Log, check_apart, claim, keep
 from ssdlab.checks import text
 from ssdlab.errors import UsageError
@@ -114,6 +114,7 @@ def until_stopped(served: Served, folder: ResultFolder, told: Callable[[Told], o
         record=None if asked["record"] is None else Path(asked["record"]),
         told=None if told is None else lambda state: told(Told(*state)),
     )
+    signals.obeyed()
     result = job.result(returned)
     keep(job, result)
     return result
