@@ -35,6 +35,22 @@ DRIVE = {
     "gc.soft": 0.1,
 }
 SMALL = DRIVE | {"workload.read_share": 0.3, "workload.interarrival_us": 2000}
+# A device and a measurement with which a calibration takes a second.
+BASE_FILE = """[device]
+channels = 2
+blocks_per_plane = 60
+pages_per_block = 16
+program_ns = 400_000
+overprovisioning = 0.3
+[gc]
+trigger = "soft"
+soft = 4
+[buffer]
+bytes = 65536
+"""
+MEASURED = """device,pattern,zipf_theta,zones,initial_state,block_bytes,queue_depth_total,used_GiB,steady_write_iops,late_drift
+mine,uniform,,,filled once,4096,64,0.004,3000,1
+"""
 
 
 def options(values: Mapping[str, object]) -> list[str]:

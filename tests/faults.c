@@ -1,6 +1,6 @@
 // Loaded in front of the C library (LD_PRELOAD): makes the N-th call that changes a file fail, or kills the process there.
 //
-//   FAULT_AT=N        the call, counted from 1 over the whole process
+//   FAULT_AT=N        the call, counted from 1 over the whole process, from when FAULT_AT is set
 //   FAULT_KIND=once   that call fails; `full`: from there on nothing can be made or grow; `kill`: SIGKILL in front of the call
 //   FAULT_ERRNO=E     what a failing call says
 //   FAULT_NOTE=FILE   gets the number of calls so far, and `fired` once the fault has come
@@ -41,9 +41,10 @@ static void note(long count, const char *what) {
 
 // Whether this call is to fail; `grows`: it makes something or makes it larger, which a full disk refuses.
 static int fails(int grows) {
-    long at = number("FAULT_AT"), count = atomic_fetch_add(&calls, 1) + 1;
+    long at = number("FAULT_AT");
     const char *kind = getenv("FAULT_KIND");
     if (at == 0 || kind == NULL) return 0;
+    long count = atomic_fetch_add(&calls, 1) + 1;
     int full = strcmp(kind, "full") == 0;
     int fired = full ? count >= at && grows : count == at;
     note(count, fired ? " fired" : "");

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import hashlib
 import io
 import json
 import os
 import re
 import shutil
+import signal
+import socket
+import stat
+import struct
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow.parquet
 import pytest
 
-from conftest import PATIENCE_S, SMALL, SMALL_OPTIONS
+from conftest import BASE_FILE, DRIVE, MEASURED, PATIENCE_S, SMALL, SMALL_OPTIONS, options
+from forks import Forks
+from nbd_client import FLUSH, TRIM, Client, RefusedError
 from ssdlab.checksums import CHECKSUM, is_sealed
 from ssdlab.errors import Error
 from ssdlab.folders import MANIFEST, STAGE, settle
@@ -45,6 +55,8 @@ panels = ["mean"]
 """
 RUN = [*SMALL_OPTIONS, "--requests", "300"]
 BOTH = ["--scheme", "npgc", "--scheme", "pgc"]
+SOCKET = "drive.sock"
+SERVED = [*options(DRIVE), "--record", "record.csv", "--data", "bytes.img", "--log-requests"]
 COMMANDS: Mapping[str, list[str]] = {
     "run": ["run", *RUN, "--out", "out", "--log-requests", "--timeline", "t.json.gz"],
     "run over others": ["run", *RUN, "--out", "both"],
@@ -68,15 +80,90 @@ COMMANDS: Mapping[str, list[str]] = {
     "study run": ["study", "run", "./own.toml", "--out", "studies"],
     "study report": ["study", "report", "studies", "--out", "pages"],
     "artifact": ["artifact", "./own.toml", "--results", "studies", "--out", "kit"],
+    "calibrate": ["calibrate", "measured.csv", "--base", "base.toml", "--out", "mine.toml"],
+    "serve": ["serve", "--nbd", f"unix:{SOCKET}", "--scale", "0.01", *SERVED, "--out", "out", "--json", "--quiet"],
+    "bug-report": ["bug-report", "both", "--out", "bug.md"],
 }
 """Every command, in a world as `world` makes it; `trace record` needs a kernel and root, and has tests of its own."""
 WRITING = [name for name in COMMANDS if set(COMMANDS[name]) & {"--out", "convert", "sample"}]
 
 
+def started(words: list[str], folder: Path, **env: str) -> subprocess.Popen[str]:
+    """A command under way, with the program that uses it if it is a drive."""
+    command = [sys.executable, "-m", "ssdlab", *words]
+    process = subprocess.Popen(command, cwd=folder, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    use(words, process.pid)
+    return process
+
+
 def ended(words: list[str], folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """A command, ended."""
-    command = [sys.executable, "-m", "ssdlab", *words]
-    return subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    process = started(words, folder, **env)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+class Commands:
+    """Commands that need not read in ssdlab first: see `forks`.
+
+    Args:
+        library: makes system calls fail.
+        count: how many can be under way at once.
+    """
+
+    def __init__(self, library: Path | None = None, count: int = 1) -> None:
+        with_library = {} if library is None else {"LD_PRELOAD": str(library)}
+        self._forks = [Forks(environment(with_library)) for _ in range(count)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for forks in self._forks:
+            forks.close()
+
+    def together(self, words: list[str], folder: Path, *, largest: int | None = None, **env: str) -> list[subprocess.CompletedProcess[str]]:
+        """The same command as often as can be at once, all ended; `largest`: what no file may grow beyond."""
+        for forks in self._forks:
+            use(words, forks.start(words, folder, env, largest))
+        return [forks.end(PATIENCE_S) for forks in self._forks]
+
+    def ended(self, words: list[str], folder: Path, *, largest: int | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+        """A command, ended."""
+        (done,) = self.together(words, folder, largest=largest, **env)
+        return done
+
+
+def use(words: list[str], process: int) -> None:
+    """Starts the program that uses the drive of `serve`, and presses Ctrl-C when it has done so. Other commands end by themselves."""
+    if words[0] == "serve":
+        threading.Thread(target=_use, args=(process,), daemon=True).start()
+
+
+def _use(process: int) -> None:
+    with contextlib.suppress(OSError):  # the drive is gone
+        client = _connected(process)
+        for number in range(40):
+            with contextlib.suppress(RefusedError):
+                client.write(4096 * number, bytes([number]) * 4096)
+                client.ask((FLUSH, TRIM)[number % 2], 0, 4096 * (number % 2))
+                client.read(4096 * number, 4096)
+        os.kill(process, signal.SIGINT)
+
+
+def _connected(process: int) -> Client:
+    """A client of the drive that this process serves, once it does, and not of another one at the same place."""
+    folder = Path(f"/proc/{process}/cwd")
+    while folder.exists():
+        with contextlib.suppress(OSError):
+            client = Client(str(folder / SOCKET), agree=False)
+            (owner,) = struct.unpack("i8x", client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if owner == process:
+                client.agree()
+                return client
+            client.socket.close()
+        time.sleep(0.005)
+    raise ProcessLookupError
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:
@@ -90,6 +177,8 @@ def make_world(folder: Path) -> None:
     (folder / "trace.csv").write_text(TRACE)
     (folder / "grid.toml").write_text(SWEEP)
     (folder / "own.toml").write_text(STUDY)
+    (folder / "base.toml").write_text(BASE_FILE)
+    (folder / "measured.csv").write_text(MEASURED)
     before = [
         ["compare", *SMALL_OPTIONS, "--requests", "100", *BOTH, "--out", "both"],
         ["sweep", "grid.toml", "--out", "swept"],
@@ -115,9 +204,25 @@ def files(folder: Path, *, hidden: bool = False) -> dict[str, bytes]:
     return found
 
 
+def state(folder: Path) -> str:
+    """All that a command can find in a world, as one number: what there is, hidden or not, its content, and which file is newer."""
+    found, times = hashlib.sha256(), []
+    for path in sorted(folder.rglob("*")):
+        about = path.lstat()
+        is_file, name = stat.S_ISREG(about.st_mode), path.relative_to(folder).as_posix()
+        content = path.read_bytes() if is_file else path.readlink() if path.is_symlink() else None
+        found.update(repr((name, about.st_mode, content)).encode())
+        if is_file:
+            times.append((about.st_mtime_ns, name))
+    found.update(repr([name for _, name in sorted(times)]).encode())
+    return found.hexdigest()
+
+
 def is_whole(name: str, content: bytes) -> bool:
     """Whether a file is as long as it says."""
     ending = Path(name).suffix
+    if ending == ".img":  # the bytes of a drive, which is empty before it is made
+        return True
     try:
         if ending == ".json":
             value = json.loads(content)

@@ -32,7 +32,7 @@ class Client:
         self._lengths: dict[int, int] = {}
         self._cookie = 0
         if agree:
-            self._agree()
+            self.agree()
 
     def __enter__(self) -> Self:
         return self
@@ -40,7 +40,8 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def _agree(self) -> None:
+    def agree(self) -> None:
+        """Begins."""
         assert self.take(16) == b"NBDMAGICIHAVEOPT"
         assert struct.unpack(">H", self.take(2))[0] & 3 == 3
         self.socket.sendall(struct.pack(">I", 3) + struct.pack(">QII", OPTION, GO, 6) + struct.pack(">IH", 0, 0))

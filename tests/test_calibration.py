@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import ROOT, Ssdlab
+from conftest import BASE_FILE, MEASURED, ROOT, Ssdlab
 from ssdlab.calibration import csv_tables
 from ssdlab.calibration.api import BASE, SCHEME, calibrate, measurements_of
 from ssdlab.calibration.fitting import Fit, Fitted
@@ -279,6 +279,22 @@ def test_measurements_are_never_written_over(tmp_path: Path, ssdlab_command: Ssd
     message = ssdlab_command("calibrate", "mine.svg", "--out", "mine.toml").failed(2)
     assert "mine.svg is what the run reads" in message
     assert table.read_text() == "measurements"
+
+
+def test_a_calibration_begins_with_a_file_as_with_a_preset(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    for name, text in {"base.toml": BASE_FILE, "measured.csv": MEASURED}.items():
+        (tmp_path / name).write_text(text)
+    words = ["calibrate", "measured.csv", "--base", "base.toml", "--out"]
+    message = ssdlab_command(*words, "base.toml").failed(2)
+    assert "base.toml is what the run reads" in message
+    run = ssdlab_command(*words, "mine.toml")
+    assert run.code == 0, run.err
+    tree = tomllib.loads((tmp_path / "mine.toml").read_text())
+    assert "behave as measured of mine" in tree["description"]
+    assert "from the device base.toml" in tree["source"]
+    assert tree["device"]["pages_per_block"] == 16
+    assert tree["buffer"]["bytes"] == 65_536
+    assert tree["device"]["program_ns"] != 400_000
 
 
 def test_what_no_row_speaks_of_is_said_to_be_undetermined(tmp_path: Path, ssdlab_command: Ssdlab) -> None:

@@ -2,6 +2,9 @@
 
 After each there is one clear message, nothing is half written, and nothing is lost that was there before or was reported as done.
 `make faults` tries many instants (`FAULTS`, by default one for each command and kind), `FAULTS_SEED` others.
+
+Signals meet commands that begin as all do. Others are children of a process that has read in ssdlab (`forks`). Where all that a fault left
+is as another left it, the command has been shown to go on from there.
 """
 
 from __future__ import annotations
@@ -16,15 +19,32 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import ssdlab
 from conftest import PATIENCE_S, SMALL, fill
-from faults import COMMANDS, WRITING, World, claimed, ended, environment, files, is_whole, library, make_world, one_line, with_fault
+from faults import (
+    COMMANDS,
+    WRITING,
+    Commands,
+    World,
+    claimed,
+    ended,
+    environment,
+    files,
+    is_whole,
+    library,
+    make_world,
+    one_line,
+    started,
+    state,
+    with_fault,
+)
 from ssdlab import folders
+from ssdlab.cli.parts import PARTS
 
 __all__ = ["library"]  # the fixture
 
@@ -70,6 +90,54 @@ def fresh(template: Path, tmp_path: Path) -> Callable[[], Path]:
     return made
 
 
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Commands]:
+    """Runs commands that meet no fault."""
+    with Commands() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[Commands]:
+    """Runs a command twice at once."""
+    with Commands(count=2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def failing(library: Path) -> Iterator[Commands]:
+    """Runs commands whose system calls fail."""
+    with Commands(library) as found:
+        yield found
+
+
+class GoesOn:
+    """That a command goes on from what a fault left, to the same end: once for all that is the same."""
+
+    def __init__(self, commands: Commands) -> None:
+        self._commands = commands
+        self._shown: set[tuple[str, str]] = set()
+
+    def __call__(self, there: World, folder: Path, what: str) -> None:
+        """Runs the command again."""
+        left = there.name, state(folder)
+        if left in self._shown:
+            return
+        done = self._commands.ended(there.words, folder)
+        assert done.returncode == 0, (what, done.stderr)
+        assert set(files(folder)) == set(there.after), what
+        # In folders of results; elsewhere nobody knows whose they are.
+        parts = [name for name in files(folder, hidden=True) if ((folder / name).parent / folders.MANIFEST).is_file()]
+        assert parts == [], what
+        self._shown.add(left)
+
+
+@pytest.fixture(scope="module")
+def again(commands: Commands) -> GoesOn:
+    """See there."""
+    return GoesOn(commands)
+
+
 def instants(name: str, kind: object) -> random.Random:
     """Random numbers of a test's own."""
     return random.Random(f"{SEED} {name} {kind}")
@@ -88,10 +156,9 @@ def catches(process: subprocess.Popen[str]) -> bool:
     return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def started(words: list[str], folder: Path) -> subprocess.Popen[str]:
+def listening(words: list[str], folder: Path) -> subprocess.Popen[str]:
     """A command that listens to signals, or has ended."""
-    command = [sys.executable, "-m", "ssdlab", *words]
-    process = subprocess.Popen(command, cwd=folder, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = started(words, folder)
     while process.poll() is None and not catches(process):
         time.sleep(0.0005)
     return process
@@ -99,14 +166,22 @@ def started(words: list[str], folder: Path) -> subprocess.Popen[str]:
 
 def duration(words: list[str], folder: Path) -> float:
     """How long a command listens to signals, seconds."""
-    process = started(words, folder)
+    process = listening(words, folder)
     begin = time.monotonic()
     process.communicate(timeout=PATIENCE_S)
     return time.monotonic() - begin
 
 
+def test_every_command_is_among_those_that_meet_faults() -> None:
+    there = {" ".join(words[: 2 if words[0] in ("trace", "study") else 1]) for words in COMMANDS.values()}
+    every = {
+        " ".join(filter(None, (name, below))) for name, part in PARTS.items() for below in (*part.below, *([] if part.below else [""]))
+    }
+    assert there == every - {"trace record"}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_signal_at_any_instant_leaves_nothing_half_done(name: str, world: Made, fresh: Callable[[], Path]) -> None:
+def test_a_signal_at_any_instant_leaves_nothing_half_done(name: str, world: Made, fresh: Callable[[], Path], again: GoesOn) -> None:
     there = world(name)
     longest = duration(there.words, fresh())
     hits = 0
@@ -114,7 +189,7 @@ def test_a_signal_at_any_instant_leaves_nothing_half_done(name: str, world: Made
         numbers = instants(name, number)
         for _ in range(TIMES):
             folder, after_s = fresh(), numbers.uniform(0, longest)
-            process = started(there.words, folder)
+            process = listening(there.words, folder)
             time.sleep(after_s)
             process.send_signal(number)
             out, err = process.communicate(timeout=PATIENCE_S)
@@ -135,23 +210,13 @@ def test_a_signal_at_any_instant_leaves_nothing_half_done(name: str, world: Made
     assert hits or TIMES < 10, f"{name}: no signal came in time"
 
 
-def again(there: World, folder: Path, what: str) -> None:
-    """The same command goes on from what a fault left, to the same end."""
-    done = ended(there.words, folder)
-    assert done.returncode == 0, (what, done.stderr)
-    assert set(files(folder)) == set(there.after), what
-    # In folders of results; elsewhere nobody knows whose they are.
-    left = [name for name in files(folder, hidden=True) if ((folder / name).parent / folders.MANIFEST).is_file()]
-    assert left == [], what
-
-
 # ---- Disks that fail -----------------------------------------------------------------------------------------------------------------
 
 
-def calls(there: World, folder: Path, library: Path) -> int:
+def calls(there: World, folder: Path, failing: Commands, library: Path) -> int:
     """How many calls of a command change a file."""
     note = folder.parent / "note"
-    done = ended(there.words, folder, **with_fault(library, note, "once", NEVER))
+    done = failing.ended(there.words, folder, **with_fault(library, note, "once", NEVER))
     assert done.returncode == 0, done.stderr
     return max((int(line.split()[0]) for line in note.read_text().splitlines()), default=0) if note.exists() else 0
 
@@ -164,13 +229,15 @@ def some(name: str, kind: str, count: int) -> list[int]:
 
 @pytest.mark.parametrize("kind", ["full", "once"])
 @pytest.mark.parametrize("name", WRITING)
-def test_a_disk_that_refuses_is_said_in_a_line(name: str, kind: str, world: Made, fresh: Callable[[], Path], library: Path) -> None:
+def test_a_disk_that_refuses_is_said_in_a_line(
+    name: str, kind: str, world: Made, fresh: Callable[[], Path], failing: Commands, library: Path
+) -> None:
     """A disk that is full, over quota, read-only or broken, from any call on or at one call."""
     there, note, fired, failed = world(name), fresh().parent / "note", 0, 0
-    for at in some(name, kind, calls(there, fresh(), library)):
+    for at in some(name, kind, calls(there, fresh(), failing, library)):
         number = instants(name, at).choice(ERRORS)
         folder = fresh()
-        done = ended(there.words, folder, **with_fault(library, note, kind, at, number))
+        done = failing.ended(there.words, folder, **with_fault(library, note, kind, at, number))
         what = f"{name}: call {at} says {os.strerror(number)}: code {done.returncode}: {done.stderr}"
         fired += "fired" in note.read_text()
         failed += done.returncode != 0
@@ -188,12 +255,12 @@ def test_a_disk_that_refuses_is_said_in_a_line(name: str, kind: str, world: Made
 
 @pytest.mark.parametrize("name", WRITING)
 def test_a_process_that_is_killed_between_two_changes_can_be_run_again(
-    name: str, world: Made, fresh: Callable[[], Path], library: Path
+    name: str, world: Made, fresh: Callable[[], Path], failing: Commands, again: GoesOn, library: Path
 ) -> None:
     there, note = world(name), fresh().parent / "note"
-    for at in some(name, "kill", calls(there, fresh(), library)):
+    for at in some(name, "kill", calls(there, fresh(), failing, library)):
         folder = fresh()
-        done = ended(there.words, folder, **with_fault(library, note, "kill", at))
+        done = failing.ended(there.words, folder, **with_fault(library, note, "kill", at))
         what = f"{name}: killed in front of call {at}"
         assert done.returncode in (-signal.SIGKILL, 0), (what, done.stderr)
         assert done.returncode == 0 or "fired" in note.read_text(), what
@@ -202,21 +269,12 @@ def test_a_process_that_is_killed_between_two_changes_can_be_run_again(
 
 
 @pytest.mark.parametrize("name", WRITING)
-def test_files_that_may_not_grow_further_are_said_in_a_line(name: str, world: Made, fresh: Callable[[], Path]) -> None:
+def test_files_that_may_not_grow_further_are_said_in_a_line(name: str, world: Made, fresh: Callable[[], Path], commands: Commands) -> None:
     there = world(name)
     largest = max(len(content) for file, content in there.after.items() if there.before.get(file) != content)
     for limit in (0, largest // 2, largest - 1):
         folder = fresh()
-        command = [sys.executable, "-m", "ssdlab", *there.words]
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment({}),
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),  # type: ignore[misc]
-        )
+        done = commands.ended(there.words, folder, largest=limit)
         what = f"{name}: files of at most {limit} bytes: code {done.returncode}: {done.stderr}"
         assert done.returncode in (0, 1), what
         assert done.returncode == 0 or one_line(done.stderr.splitlines()[-1]) is None, what
@@ -263,7 +321,7 @@ def test_a_trace_that_is_cut_while_it_is_read_is_said_or_read_to_its_new_end(end
     for share in instants("cut", ending).choices([0.0, 0.1, 0.5, 0.9, 0.999], k=max(TIMES, 3)):
         file = tmp_path / f"cut.{ending}"
         shutil.copyfile(whole, file)
-        process = started(["trace", "convert", file.name, "out.csv"], tmp_path)
+        process = listening(["trace", "convert", file.name, "out.csv"], tmp_path)
         while process.poll() is None and not list(tmp_path.glob(".out.csv*.partial")):
             time.sleep(0.0005)
         os.truncate(file, int(file.stat().st_size * share))
@@ -283,18 +341,18 @@ def test_a_trace_that_is_cut_while_it_is_read_is_said_or_read_to_its_new_end(end
 
 
 @pytest.mark.parametrize("name", WRITING)
-def test_two_processes_that_write_one_output_leave_the_whole_of_one(name: str, world: Made, fresh: Callable[[], Path]) -> None:
+def test_two_processes_that_write_one_output_leave_the_whole_of_one(
+    name: str, world: Made, fresh: Callable[[], Path], two: Commands
+) -> None:
     there = world(name)
     for _ in range(TIMES):
         folder = fresh()
-        both = [started(there.words, folder) for _ in range(2)]
-        ends = [(process, *process.communicate(timeout=PATIENCE_S)) for process in both]
-        codes = sorted(process.returncode for process, _, _ in ends)
-        assert codes in ([0, 0], [0, 2]), ends
-        for process, _, err in ends:
-            if process.returncode == 2:
-                assert one_line(err) is None
-                assert "choose another folder" in err
+        ends = two.together(there.words, folder)
+        assert sorted(done.returncode for done in ends) in ([0, 0], [0, 2]), ends
+        for done in ends:
+            if done.returncode == 2:
+                assert one_line(done.stderr) is None
+                assert "choose another folder" in done.stderr
         assert there.is_complete(folder), set(files(folder)) ^ set(there.after)
         assert there.problems(folder) == []
         assert not files(folder, hidden=True)

@@ -603,7 +603,8 @@ def main() -> None:
         if not compiles:
             print(*(text for *_, text in errors(messages)), sep="\n", file=sys.stderr)
             sys.exit("error: the tests do not compile with the mutants")
-        programs = [message["executable"] for message in messages if message.get("executable")]
+        # In the same order each time: tests that were run without a mutant are kept for these programs.
+        programs = sorted(message["executable"] for message in messages if message.get("executable"))
         todo = [mutant for mutant in chosen if mutant.name not in results.verdicts]
         try_all(sorted(todo, key=lambda mutant: mutant.name in results.again), programs, results, asked)
     report(chosen, parts, results.verdicts)

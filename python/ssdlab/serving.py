@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
-from ssdlab import _core
+from ssdlab import _core, signals
 from ssdlab.batch import Job, Log, check_apart, claim, keep
 from ssdlab.checks import text
 from ssdlab.errors import UsageError
@@ -129,6 +129,7 @@ def until_stopped(
         power_cut=length_of("power_cut", asked["power_cut"]),
         told=None if told is None else lambda state: told(Told(*state)),
     )
+    signals.obeyed()
     if unkept is not None:
         warn(unkept)
     result = job.result(returned)

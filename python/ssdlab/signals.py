@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Never
 
-__all__ = ["code", "ended", "listening", "ready"]
+__all__ = ["code", "ended", "listening", "obeyed", "ready"]
 
 ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SAME_WISH_S = 1.0
@@ -33,13 +34,13 @@ class _State:
 
     ready = False
     first: int | None = None
-    at = 0.0
+    at = -math.inf
 
 
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
     """Meanwhile signals end the command."""
-    _State.ready, _State.first = False, None
+    _State.ready, _State.first, _State.at = False, None, -math.inf
     before = {number: signal.getsignal(number) for number in ASKING}
     taken = {number: handler for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
     for number in taken:
@@ -87,6 +88,11 @@ def ended() -> bool:
     return _State.first is not None
 
 
+def obeyed() -> None:
+    """The signal that came was what the command goes on until: it is not interrupted. Another one, later, does so."""
+    _State.first = None
+
+
 def code() -> int:
     """What a shell reports of a command that the signal ended."""
     return _OF_SHELLS + (signal.SIGINT if _State.first is None else _State.first)
@@ -96,10 +102,10 @@ def _asked(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     if not _State.ready:
         _end_now(number)
     now = time.monotonic()
+    if now - _State.at < SAME_WISH_S:
+        return  # one that came in the middle of putting things away would stop that
     if _State.first is None:
         _State.first, _State.at = number, now
-    elif now - _State.at < SAME_WISH_S:
-        return  # one that came in the middle of putting things away would stop that
     raise KeyboardInterrupt
 
 

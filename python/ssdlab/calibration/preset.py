@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ssdlab import _core
 from ssdlab.calibration.parameters import KEYS
+from ssdlab.errors import FileError
 from ssdlab.plans import value_text
 
 __all__ = ["preset_text"]
@@ -23,7 +25,7 @@ def preset_text(
     """The text of the preset.
 
     Args:
-        base: the device preset that the calibration began with: values that were not fitted keep its comments.
+        base: the device preset, or file with one, that the calibration began with: values that were not fitted keep its comments.
         drive: what the drive is called.
         scheme: the scheme that the preset goes with.
         settings: what was found, by configuration key.
@@ -31,11 +33,11 @@ def preset_text(
         overprovisioning: of the drive found.
         well: whether it is well fitted.
     """
-    text = _core.preset_text("device", base)
+    text = _text_of(base)
     caveat = "" if well else " Badly fitted: do not trust it where rows were missed."
     head = {
-        "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.{caveat}",
         "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
+        "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.{caveat}",
     }
     for name, value in head.items():
         text = _headed(text, f"{name} = {value_text(value)}")
@@ -44,9 +46,19 @@ def preset_text(
     return text
 
 
+def _text_of(base: str) -> str:
+    if not base.endswith(".toml"):
+        return _core.preset_text("device", base)
+    try:
+        return Path(base).read_text(encoding="utf-8")
+    except OSError as reason:
+        raise FileError(f"{base}: cannot read: {reason.strerror}", reason.errno, base) from reason
+
+
 def _headed(text: str, line: str) -> str:
-    """The text with one line of its head replaced."""
-    return re.sub(rf"^{line.split(' ', maxsplit=1)[0]} = .*$", lambda _: line, text, count=1, flags=re.MULTILINE)
+    """The text with one line of its head replaced, or added if it has none, as files of one's own may."""
+    found = re.search(rf"^{line.split(' ', maxsplit=1)[0]} *= .*$", text, flags=re.MULTILINE)
+    return f"{line}\n{text}" if found is None else text[: found.start()] + line + text[found.end() :]
 
 
 def _with(text: str, key: str, value: Any, remark: str) -> str:

@@ -28,7 +28,7 @@ def calibrate(
         list[Path] | None, typer.Argument(help="Tables (.csv), a folder with such, or what fio printed (.json).", metavar="MEASUREMENTS...")
     ] = None,
     drive: Annotated[str | None, typer.Option(help="Which drive of the tables.", metavar="NAME")] = None,
-    base: Annotated[str | None, typer.Option(help="Device preset to begin with.", metavar="NAME")] = None,
+    base: Annotated[str | None, typer.Option(help="Device preset to begin with, or a file with one.", metavar="NAME|FILE.toml")] = None,
     scheme: Annotated[str | None, typer.Option(help="Scheme preset(s) that the drive works by.", metavar="NAME[+NAME...]")] = None,
     out: Annotated[
         Path | None,
@@ -55,7 +55,7 @@ def calibrate(
     from ssdlab.calibration.result import written  # noqa: PLC0415
 
     if out is not None:  # before minutes of work
-        check_apart(measurements, written(out))
+        check_apart([*measurements, *([base] if base is not None and base.endswith(".toml") else [])], written(out))
         make_folder(out.parent)
 
     with ShareProgress("calibrating", quiet=quiet) as progress:
