@@ -11,7 +11,7 @@ from typing import NamedTuple, Unpack
 from ssdlab import _core, signals
 from ssdlab.batch import Job, Log, check_apart, claim, keep
 from ssdlab.checks import text
-from ssdlab.errors import UsageError
+from ssdlab.errors import Error, UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import RunOptions, ServeOptions, SetupOptions
@@ -117,18 +117,22 @@ def until_stopped(
     nbd = asked["nbd"]
     unix, tcp = (Path(nbd.removeprefix(UNIX)), None) if nbd and nbd.startswith(UNIX) else (None, nbd)
     claim(job, folder)
-    returned, unkept = _core.serve(
-        job.plan,
-        unix=unix,
-        tcp=tcp,
-        file=None if asked["file"] is None else Path(asked["file"]),
-        remote=asked["allow_remote"],
-        scale=float(asked["scale"]),
-        data=None if asked["data"] is None else Path(asked["data"]),
-        record=None if asked["record"] is None else Path(asked["record"]),
-        power_cut=length_of("power_cut", asked["power_cut"]),
-        told=None if told is None else lambda state: told(Told(*state)),
-    )
+    try:
+        returned, unkept = _core.serve(
+            job.plan,
+            unix=unix,
+            tcp=tcp,
+            file=None if asked["file"] is None else Path(asked["file"]),
+            remote=asked["allow_remote"],
+            scale=float(asked["scale"]),
+            data=None if asked["data"] is None else Path(asked["data"]),
+            record=None if asked["record"] is None else Path(asked["record"]),
+            power_cut=length_of("power_cut", asked["power_cut"]),
+            told=None if told is None else lambda state: told(Told(*state)),
+        )
+    except Error:
+        signals.obeyed()  # what failed is what came after it
+        raise
     signals.obeyed()
     if unkept is not None:
         warn(unkept)
