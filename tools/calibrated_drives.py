@@ -76,14 +76,14 @@ be. It does something that the model lacks, and its rows say where.
   than at 256.
 - **D7-P5520, median of reads: explained in kind.** It was measured as 70 us at 15,000 requests a
   second and 116 to 145 us at all higher loads, as if half of the dies were busy from 25,000 on.
-  Two tests with a read time of 62 us say how that can be. Simulated without collection, 15,000 requests a second have a
-  median of 69 us and a mean of 71.6 us (measured 70 and 72.3); with collection the mean is 78. The
-  drive had a pause of five minutes before each load, in which it may have collected ahead. And
-  with programs on a single plane of the four (`device.multiplane`), a die is busy four times as
-  long: the median is 69 us without and 99 us with them at 25,000, and 109 us at 45,000 and more.
-  Such a drive takes 46,000 requests a second at most. One that programs a single plane while it
-  has time, and all four when it has none, would do both; the model's planes do not wait for each
-  other.
+  Two tests with a read time of 62 us say how that can be. Simulated without collection, 15,000
+  requests a second have a median of 69 us and a mean of 71.6 us (measured 70 and 72.3); with
+  collection the mean is 78. The drive had a pause of five minutes before each load, in which it may
+  have collected ahead. And with programs on a single plane of the four (`device.multiplane`), a die
+  is busy four times as long: the median is 69 us without and 99 us with them at 25,000, and 109 us
+  at 45,000 and more. Such a drive takes 46,000 requests a second at most. One that programs a
+  single plane while it has time, and all four when it has none, would do both; the model's planes
+  do not wait for each other.
 - **D7-P5520, saturated: explained in kind.** The probe's writes are faster than the load's, and
   reads take three times as long as below saturation. Both are so where the drive has 256 places for
   commands (`host.slots`), which its queues fill in turn. Simulated with all dies, the median of
