@@ -154,6 +154,25 @@ def test_a_smaller_drive_does_as_the_whole_one_does() -> None:
     assert other["write_iops"] == pytest.approx(4 * one["write_iops"], rel=0.03)
 
 
+def test_runs_that_begin_with_the_same_steady_drive_do_as_if_each_had_prepared_it() -> None:
+    drive = Candidate(BASE, SCHEME).but({"device.channels": 2, "device.pages_per_block": 192, "device.blocks_per_plane": 60})
+    used = round(flash_bytes(drive.tree()) * 0.75)
+    slower = drive.but({"device.program_ns": 3_000_000, "device.suspend_ns": 5_000, "buffer.drain": "eager", "gc.pace_window": 0.35})
+    writes = FullSpeed(Pattern("uniform"), used, 4096, 64)
+    loads = [Probe(used, 4096, 10_000, 0.5, load, 0.01, 384) for load in (5_000.0, 8_000.0, None)]
+    smaller = FullSpeed(Pattern("uniform"), round(used * 0.9), 4096, 64)
+    pairs = [(candidate, point) for candidate in (drive, slower) for point in (writes, *loads, smaller)]
+    too_full = (drive, FullSpeed(Pattern("uniform"), flash_bytes(drive.tree()) + 1, 4096, 64))
+    *together, none = Runs(seed=3).at([*pairs, too_full])
+    assert none is None
+    assert together == [Runs(seed=3).at([pair])[0] for pair in pairs]
+    # Whichever drive is at hand, runs begin with that of their own candidate.
+    runs = Runs(seed=3)
+    other = [(drive.but({"gc.victim": "fifo"}), point) for point in loads]
+    assert [runs.at(chosen) for chosen in (pairs, other, pairs[1:3])][1:] == [[Runs(seed=3).at([pair])[0] for pair in other], together[1:3]]
+    assert runs.done == len(pairs) + len(other)
+
+
 # What is measured of known drives: a part of what was measured of the 7450 MAX.
 USED = (400_000_000_000, 800_000_000_000)
 POINTS = (

@@ -12,17 +12,21 @@ from matplotlib.figure import Figure as Sheet
 from ssdlab.calibration.compared import Compared
 from ssdlab.calibration.measurements import FullSpeed, Probe, QuantityName
 from ssdlab.drawings import STYLE, as_files
+from ssdlab.report.axes import scale, widened
+from ssdlab.report.drawing import Axis
 
 __all__ = ["drawn"]
 
 WIDTH, HEIGHT = 9.0, 6.0
 """Inches."""
+TICKS = 7
+"""On a logarithmic axis at most."""
 FITTED, PREDICTED, MEASURED = "#7a7a7a", "#d95f02", "#1b1b1b"
 UNDER_LOAD: Sequence[tuple[QuantityName, str]] = (
-    ("read_p50_us", "Reads, median, us"),
-    ("read_p99_us", "Reads, 99th percentile, us"),
-    ("write_p50_us", "Writes, median, us"),
-    ("read_mean_us", "Reads, mean, us"),
+    ("read_p50_us", "Reads, median"),
+    ("read_p99_us", "Reads, 99th percentile"),
+    ("write_p50_us", "Writes, median"),
+    ("read_mean_us", "Reads, mean"),
 )
 
 
@@ -47,8 +51,12 @@ def _under_load(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, t
     those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, Probe)]
     highest = max((row.row.value for row in rows if row.row.quantity == "iops"), default=0.0)
     at = [(_offered(row) or highest) / 1e3 for row in those]
-    _both(panel, at, those, 1.0)
-    panel.set(title=title, xlabel="thousand requests/s", yscale="log")
+    _both(panel, at, those, 1e3)  # ns
+    panel.set_yscale("log")
+    ends = widened(*panel.get_ylim())
+    panel.set_ylim(ends)
+    unit = scale(panel.yaxis, Axis(title, "ns", log=True), panel.set_yscale, ends, TICKS)
+    panel.set(title=f"{title}, {unit}", xlabel="thousand requests/s")
 
 
 def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str, unit: float = 1.0) -> None:
@@ -56,7 +64,7 @@ def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, t
     those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, FullSpeed)]
     those = [row for row in those if row.row.point.request_bytes == 4096] or those
     _both(panel, list(range(len(those))), those, unit)
-    panel.set(title=title, ylim=(0, None))
+    panel.set(title=title, ylim=(0, 1.05 * panel.dataLim.ymax if those else 1))
     panel.set_xticks(range(len(those)), [_short(row) for row in those], rotation=90, fontsize=6)
 
 

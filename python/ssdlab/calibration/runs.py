@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
+from ssdlab import _core
 from ssdlab.batch import Job, execute
 from ssdlab.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
 from ssdlab.errors import ConfigError, SimulationError
@@ -39,10 +44,31 @@ PROBE_READS = 4_000
 TIGHT, TIGHT_PROBE_READS = 0.3, 20_000
 """Below this `gc.pace_window` writes wait for collection at any load, and for how long depends on how many dies collect at once and on how
 many requests wait. So all dies are simulated, with the threads of the load, and more reads: such times are few, and last for long."""
+COLLECTED_SHARE = 0.005
+"""Of a load below saturation: it writes at least so much of the used space while counting, some twenty blocks' worth. One or two blocks
+collected in that time would leave to chance how many reads wait for collection."""
 PROBE_WARM_UP = 0.2
 SETTLING_SHARE = 0.1
 """Of a saturated load: it runs until so much of the used space has been written, as the pool of free blocks settles."""
 UNIT = 4096
+STATES = 4
+"""Drives that are kept as they are when they are steady, for runs to begin with: each is some tens of megabytes."""
+TIMED_SECTIONS = ("workload.", "host.")
+TIMED = frozenset(
+    {
+        "device.read_ns",
+        "device.read_ns_by_page",
+        "device.program_ns",
+        "device.suspend_ns",
+        "device.resume_ns",
+        "device.min_run_ns",
+        "buffer.access_ns",
+        "buffer.reads_pass",
+        "buffer.drain",
+        "gc.pace_window",
+    }
+)
+"""Keys that matter only once time passes, with those of `TIMED_SECTIONS`: a steady drive is the same whatever they are."""
 LATENCIES: Mapping[QuantityName, tuple[str, str, str]] = MappingProxyType(
     {
         "read_mean_us": ("probe", "read", "mean"),
@@ -93,6 +119,7 @@ class Runs:
         self.seed = seed
         self._workers = workers
         self._known: dict[tuple[Candidate, Point], Simulated | None] = {}
+        self._steady = _SteadyDrives()
 
     @property
     def done(self) -> int:
@@ -106,29 +133,82 @@ class Runs:
             ssdlab.Interrupted: Ctrl-C.
             ssdlab.Error: a run failed for another reason than its drive.
         """
-        missing = [pair for pair in dict.fromkeys(wanted) if pair not in self._known]
-        shares: dict[str, float] = {}
+        runs: dict[tuple[Candidate, Point], tuple[Setup, float]] = {}
+        for pair in dict.fromkeys(wanted):
+            if pair not in self._known:
+                self._known[pair] = None
+                with suppress(ConfigError):
+                    runs[pair] = run_at(*pair, self.seed)
+        setups = self._steady.given((setup, candidate.scheme) for (candidate, _), (setup, _) in runs.items())
         jobs: list[Job] = []
         places: dict[str, tuple[Candidate, Point]] = {}
-        for number, (candidate, point) in enumerate(missing):
-            label = str(number)
-            try:
-                setup, shares[label] = run_at(candidate, point, self.seed)
-                jobs.append(Job.prepare(label, setup, candidate.scheme, folder=None))
-            except ConfigError:
-                self._known[candidate, point] = None
-                continue
-            places[label] = (candidate, point)
+        for number, (pair, setup) in enumerate(zip(runs, setups, strict=True)):
+            with suppress(ConfigError):
+                jobs.append(Job.prepare(str(number), setup, pair[0].scheme, folder=None))
+                places[str(number)] = pair
         batch = execute(jobs, workers=self._workers)
+        self._steady.forget()
         for label, pair in places.items():
             result = batch.finished.get(label)
-            self._known[pair] = None if result is None else _simulated(pair[1], result, shares[label])
+            if result is not None:
+                self._known[pair] = _simulated(pair[1], result, runs[pair][1])
         if batch.interrupt is not None:
             batch.raise_failure()
         for error in batch.failed.values():
             if not isinstance(error, SimulationError):
                 raise error
         return [self._known[pair] for pair in wanted]
+
+
+class _SteadyDrives:
+    """Drives as they are when they are steady, as files: making one takes ten times as long as the run of a probe.
+
+    Runs that differ in nothing but time begin with the same one. A run does the same as if it had prepared the drive itself.
+    """
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="ssdlab-")
+        self._files: dict[tuple[object, ...], Path | None] = {}
+        self._made = 0
+
+    def given(self, runs: Iterable[tuple[Setup, str]]) -> list[Setup]:
+        """The same runs, which begin with such a drive where several do."""
+        wanted = [(setup, scheme, _drive(setup, scheme)) for setup, scheme in runs]
+        count = Counter(drive for _, _, drive in wanted if drive is not None)
+        return [
+            setup if drive is None or not (file := self._file(setup, scheme, drive, count[drive])) else setup.but(state=file)
+            for setup, scheme, drive in wanted
+        ]
+
+    def forget(self) -> None:
+        """Removes all but the latest."""
+        for drive in list(self._files)[:-STATES]:
+            if file := self._files.pop(drive):
+                file.unlink()
+
+    def _file(self, setup: Setup, scheme: str, drive: tuple[object, ...], runs: int) -> Path | None:
+        """The drive of a run; `None` if no other has the same, or if it cannot be made, which the run itself then says."""
+        if drive in self._files:
+            self._files[drive] = self._files.pop(drive)  # the latest
+        elif runs > 1:
+            file = Path(self._folder.name) / f"{self._made}.state"
+            self._made += 1
+            try:
+                _core.precondition(setup.plan(scheme), file)
+            except (ConfigError, SimulationError):
+                self._files[drive] = None
+            else:
+                self._files[drive] = file
+        return self._files.get(drive)
+
+
+def _drive(setup: Setup, scheme: str) -> tuple[object, ...] | None:
+    """What a steady drive depends on; `None` of a run that begins with another one."""
+    settings = dict(setup.set)
+    if settings.get("ftl.precondition.kind") != value_text("steady"):
+        return None
+    those = frozenset((key, text) for key, text in settings.items() if key not in TIMED and not key.startswith(TIMED_SECTIONS))
+    return setup.options["device"], scheme, setup.options["seed"], those
 
 
 def flash_bytes(tree: Mapping[str, Any]) -> int:
@@ -233,6 +313,9 @@ def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple
             threads = max(1, round(point.load_depth / point.probe_depth))
             settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
         load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / (point.load_per_s * share)}
+        written_per_s = point.load_per_s * share * (1 - point.load_read_share) * point.request_bytes / UNIT
+        if written_per_s:
+            seconds = max(seconds, COLLECTED_SHARE * units / written_per_s)
         requests = (point.per_s + point.load_per_s) * share * seconds
         warm_up = requests * PROBE_WARM_UP
     settings |= {"workload.name": "load", **{f"workload.{key}": value for key, value in load.items()}}
