@@ -18,7 +18,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE
-from nbd_client import FLUSH, FUA, WRITE, Client, RefusedError
+from nbd_client import FLUSH, FUA, WRITE, ZEROES, Client, RefusedError
 from test_serve import Drive, served
 
 CUTS = int(os.environ.get("POWER_CUTS", "3"))
@@ -175,6 +175,34 @@ def test_a_signal_cuts_the_power(tmp_path: Path) -> None:
     assert (tmp_path / "bytes.img").read_bytes()[:UNIT] == b"a" * UNIT
 
 
+def test_zeros_that_were_answered_outlive_a_write_of_the_same_unit_that_was_not(tmp_path: Path) -> None:
+    drive = Drive(tmp_path, ["--set", "host.command_ns=1000000000", "--data", "bytes.img"], scale=1)
+    with Client(drive.socket) as client, Client(drive.socket) as other:
+        client.wait(client.send(WRITE, 0, 0, b"A" * UNIT, FUA))
+        client.send(WRITE, 0, 0, b"B" * 512)  # it takes a second
+        client.ask(ZEROES, 2048, 2048, FUA)
+        client.send(WRITE, 512, 0, b"C" * 512)
+        time.sleep(0.2)
+        drive.process.send_signal(signal.SIGUSR1)
+        with pytest.raises(ConnectionError):
+            other.take(1)
+        result = cut(drive)
+    assert result["power_cut"]["unanswered"] == 1
+    assert (tmp_path / "bytes.img").read_bytes()[:UNIT] == b"B" * 512 + b"A" * 1536 + bytes(2048)
+
+
+def test_a_second_signal_changes_nothing(tmp_path: Path) -> None:
+    drive = Drive(tmp_path, ["--data", "bytes.img", "--out", "out"])
+    with Client(drive.socket) as client:
+        client.write(0, b"a" * UNIT)
+    for _ in range(5):
+        with contextlib.suppress(ProcessLookupError):
+            drive.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.15)
+    assert cut(drive)["power_cut"]["lost_writes"] == 0
+    assert (tmp_path / "out" / "result.json").is_file()
+
+
 def test_the_next_drive_is_as_used_as_the_last(tmp_path: Path) -> None:
     """Half of it is written at random, twice: its mapping, free blocks and wear go on."""
     chance = random.Random(4)
@@ -204,7 +232,7 @@ def test_a_state_is_of_its_data_and_its_drive(tmp_path: Path) -> None:
     kept = state.read_bytes()
     assert drive.result["requests"]["write"] == 1
     cases = [
-        (["--set", "ftl.allocation=dynamic"], ["bytes.img.state", "another shape", "serve the same, or other data"]),
+        (["--set", "ftl.allocation=dynamic"], ["bytes.img.state", "another shape", "serve the same drive, or remove it"]),
         (["--state", "bytes.img.state"], ["bytes.img", "leave out the other state"]),
     ]
     for words, expected in cases:

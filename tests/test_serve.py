@@ -127,8 +127,8 @@ def test_a_replay_of_the_record_is_the_same_run(tmp_path: Path, scheme: str) -> 
         again = ssdlab.run(scheme=scheme, seed=7, set=DRIVE, trace=tmp_path / "record.csv").to_dict()
         assert again["digest"] == live["digest"]
         assert again["latency_ns"] == live["latency_ns"]
-        # Shares of time differ: a replay ends with its last request.
-        assert [again["gc"][name] for name in ("jobs", "pages_moved")] == [live["gc"][name] for name in ("jobs", "pages_moved")]
+        # Shares of time differ: a replay ends with its last request, and the drive later, with the jobs under way then, one a pool.
+        assert 0 <= live["gc"]["jobs"] - again["gc"]["jobs"] <= 2
     other = ssdlab.run(scheme="fpgc", seed=7, set=DRIVE, trace=tmp_path / "record.csv")
     assert other["requests"]["write"] == live["requests"]["write"]
     # All that a run gives: its folder can be opened, and says how to have the run again.
@@ -281,6 +281,9 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
         (["--nbd", "unix:a.sock", "--record", "a.parquet"], ["a.parquet", ".csv"]),
         (["--nbd", "unix:a.sock", "--record", "none/a.csv"], ["none/a.csv"]),
         (["--nbd", "unix:a.sock", "--log-requests"], ["--out"]),
+        (["--nbd", "unix:a.sock", "--data", "b.csv", "--record", "b.csv"], ["b.csv", "a file each"]),
+        (["--nbd", "unix:a.sock", "--data", "b.json", "--timeline", "b.json"], ["b.json", "a file each"]),
+        (["--nbd", "unix:a.sock", "--power-cut", "0s"], ["power_cut = 0s", "17s"]),
         (["--nbd", "unix:a.sock", "--device", "demo"], ["demo"]),
         ([], ["--nbd"]),
     ]
@@ -410,3 +413,43 @@ def test_a_full_disk_under_the_data_is_no_space_for_the_client(tmp_path: Path) -
         subprocess.run(["umount", "--lazy", disk], check=True)
     assert drive.result["requests"] == {"read": 1, "write": 3, "trim": 1, "flush": 1}
     assert (tmp_path / "record.csv").read_text().count("\n") == 7
+
+
+def test_a_drive_that_works_in_idle_time_is_replayed_too(tmp_path: Path) -> None:
+    """Time begins with the first request, in the drive as in its record."""
+    words = ["--scheme", "npgc-idle", "--set", "ftl.precondition.kind=soft", "--record", "record.csv"]
+    with served(tmp_path, *words) as drive:
+        time.sleep(0.3)
+        with Client(drive.socket) as client:
+            for number in range(200):
+                client.write(number * 7 % 100 * 4096, bytes(4096))
+                time.sleep(0.001 if number % 10 else 0.01)
+    again = ssdlab.run(scheme="npgc-idle", set=DRIVE | {"ftl.precondition.kind": "soft"}, trace=tmp_path / "record.csv")
+    assert again["digest"] == drive.result["digest"]
+    assert drive.result["gc"]["jobs"] > 0
+
+
+def test_requests_at_the_instant_of_an_event_are_replayed_too(tmp_path: Path) -> None:
+    """At a scale of 0.001 arrivals are multiples of a microsecond, as the times of the device, so that many meet."""
+    with served(tmp_path, "--scheme", "nvme", "--record", "record.csv", scale=0.001) as drive, Client(drive.socket) as client:
+        chance = random.Random(5)
+        for _ in range(3000):
+            waiting = [client.send(chance.choice([READ, FLUSH]), 0, 0) for _ in range(2)]
+            waiting.append(client.send(WRITE, chance.randrange(100) * 4096, 0, bytes(4096)))
+            waiting.append(client.send(READ, chance.randrange(100) * 4096, 4096))
+            for cookie in waiting:
+                client.wait(cookie)
+    again = ssdlab.run(scheme="nvme", set=DRIVE, trace=tmp_path / "record.csv")
+    assert again["digest"] == drive.result["digest"]
+
+
+def test_the_record_of_a_drive_that_goes_on_is_replayed_from_its_state(tmp_path: Path) -> None:
+    words = ["--data", "bytes.img", "--set", "ftl.precondition.kind=none"]
+    for record in ("first.csv", "second.csv"):
+        with served(tmp_path, *words, "--record", record) as drive, Client(drive.socket) as client:
+            for number in range(800):
+                client.write(number * 13 % 300 * 4096, bytes(4096))
+    assert "--state second.csv.state" in drive.result["command"]
+    again = ssdlab.run(set=DRIVE | {"ftl.precondition.kind": "none"}, trace=tmp_path / "second.csv", state=tmp_path / "second.csv.state")
+    assert again["digest"] == drive.result["digest"]
+    assert drive.result["gc"]["jobs"] > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import NamedTuple, Unpack
 
 from ssdlab import _core, signals
 from ssdlab.batch import Job, Log, check_apart, claim, keep
-from ssdlab.checks import text
+from ssdlab.checks import shown, text
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.option import complete, picked, takes
@@ -87,15 +88,40 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     setup = setup.but(fit=asked["size"])
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
     log: Log = "kept" if asked["log_requests"] else None
-    length_of("power_cut", asked["power_cut"])  # refused now rather than when the drive begins
+    if asked["power_cut"] is not None and length_of("power_cut", asked["power_cut"]) is None:
+        raise UsageError(f"power_cut = {asked['power_cut']}: expected more than no time and no requests, such as 17s or 20k")
     job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
     record = asked["record"]
+    state = None if asked["data"] is None else _state_of(asked["data"])
     own = [Path(file) for file in (record, asked["data"]) if file is not None]
+    _check_different([*own, *([] if state is None else [state])], asked["timeline"])
     check_apart(setup.inputs(job.plan.config), own)
-    # What repeats the run is a replay of its requests.
-    again = None if record is None else setup.but(trace=record).command(asked["scheme"])
+    # What repeats the run is a replay of its requests, from the state that it began with.
+    began = {} if state is None or not state.exists() else {"state": f"{record}.state"}
+    again = None if record is None else setup.but(trace=record, **began).command(asked["scheme"])
     entries = {key: value for key, value in {**job.entries, "command": again}.items() if value is not None}
     return Served(replace(job, entries=entries), asked)
+
+
+def _scale_of(value: object) -> float:
+    """A number; the core says which."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"scale = {shown(value)}: expected 0.001 to 1000000; 1 is real time, 10 ten times slower")
+    return float(value)
+
+
+def _state_of(data: str | os.PathLike[str]) -> Path:
+    """Where the state of the drive is, beside its data."""
+    return Path(f"{os.fspath(data)}.state")
+
+
+def _check_different(own: list[Path], timeline: object) -> None:
+    """Each file has a place of its own: the last written would be all that is left."""
+    files = [*own, *([] if timeline is None else [Path(str(timeline))])]
+    places = [os.path.realpath(file) for file in files]
+    for number, file in enumerate(files):
+        if places[number] in places[:number]:
+            raise UsageError(f"{file}: data, state, record and timeline need a file each: choose another name")
 
 
 def _check_place(asked: ServeOptions) -> None:
@@ -124,7 +150,7 @@ def until_stopped(
             tcp=tcp,
             file=None if asked["file"] is None else Path(asked["file"]),
             remote=asked["allow_remote"],
-            scale=float(asked["scale"]),
+            scale=_scale_of(asked["scale"]),
             data=None if asked["data"] is None else Path(asked["data"]),
             record=None if asked["record"] is None else Path(asked["record"]),
             power_cut=length_of("power_cut", asked["power_cut"]),

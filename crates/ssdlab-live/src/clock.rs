@@ -12,9 +12,9 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Simulated time 0 is now. `scale`: 1 is real time, 10 is ten times slower.
-    pub fn start(scale: f64) -> Self {
-        Clock { started: Instant::now(), scale }
+    /// Simulated time 0 is at `started`. `scale`: 1 is real time, 10 is ten times slower.
+    pub fn start(started: Instant, scale: f64) -> Self {
+        Clock { started, scale }
     }
 
     /// The present simulated time.
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn simulated_time_is_real_time_over_the_scale() {
         for scale in [0.1, 1.0, 10.0] {
-            let clock = Clock::start(scale);
+            let clock = Clock::start(Instant::now(), scale);
             let (before, now) = (clock.started.elapsed(), clock.now());
             let after = clock.started.elapsed();
             let real = now as f64 * scale;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ssdlab::error::{Error, Result};
 use ssdlab::request::{Request, RequestKind};
@@ -95,7 +95,9 @@ pub enum PowerCut {
 /// A simulated drive, its bytes and its clock.
 pub struct Drive {
     simulation: Simulation,
-    clock: Clock,
+    /// Time begins with the first request, as in a replay of the record.
+    clock: Option<Clock>,
+    scale: f64,
     contents: Box<dyn Contents>,
     record: Option<Record>,
     late: Late,
@@ -104,11 +106,13 @@ pub struct Drive {
     first: u64,
     answers: Vec<Answer>,
     undo: Undo,
+    /// Why a power failure left data that it should have taken.
+    untaken: Option<io::Error>,
     power_cut: Option<PowerCut>,
 }
 
 impl Drive {
-    /// A drive whose time begins now. `power_cut`: when its power fails.
+    /// A drive whose time begins with its first request. `scale`: 1 is real time, 10 is ten times slower. `power_cut`: when its power fails.
     pub fn new(
         mut simulation: Simulation,
         scale: f64,
@@ -120,7 +124,8 @@ impl Drive {
         let undo = Undo::new(simulation.exported_bytes(), simulation.unit_bytes(), simulation.is_volatile());
         Drive {
             simulation,
-            clock: Clock::start(scale),
+            clock: None,
+            scale,
             contents,
             record,
             late: Late::default(),
@@ -128,6 +133,7 @@ impl Drive {
             first: 0,
             answers: Vec::new(),
             undo,
+            untaken: None,
             power_cut,
         }
     }
@@ -136,7 +142,7 @@ impl Drive {
     pub fn is_to_be_cut(&self) -> bool {
         match self.power_cut {
             None => false,
-            Some(PowerCut::Time(ns)) => self.clock.now() >= ns,
+            Some(PowerCut::Time(ns)) => self.clock.is_some_and(|clock| clock.now() >= ns),
             Some(PowerCut::Requests(count)) => self.submitted() >= count,
         }
     }
@@ -146,19 +152,18 @@ impl Drive {
         self.first + self.under_way.len() as u64
     }
 
-    /// The present simulated time.
+    /// The present simulated time; it ends with the power.
     fn now(&self) -> Ns {
-        self.time(None)
+        self.time(Instant::now()).max(self.simulation.now())
     }
 
-    /// The simulated time at an instant, or at present; not before what is simulated already, and not after the power failed.
-    fn time(&self, instant: Option<Instant>) -> Ns {
-        let time = instant.map_or_else(|| self.clock.now(), |instant| self.clock.at(instant));
-        let time = match self.power_cut {
+    /// The simulated time at an instant; it ends with the power.
+    fn time(&self, instant: Instant) -> Ns {
+        let time = self.clock.map_or(0, |clock| clock.at(instant));
+        match self.power_cut {
             Some(PowerCut::Time(ns)) => time.min(ns),
             _ => time,
-        };
-        time.max(self.simulation.now())
+        }
     }
 
     /// How late answers were.
@@ -166,9 +171,10 @@ impl Drive {
         &self.late
     }
 
-    /// The clock of the drive.
-    pub fn clock(&self) -> Clock {
-        self.clock
+    /// Real time until something happens, if no request comes before.
+    pub fn idle_for(&self) -> Option<Duration> {
+        let clock = self.clock?;
+        self.next_instant().map(|instant| clock.until(instant))
     }
 
     /// Requests under way.
@@ -177,7 +183,7 @@ impl Drive {
     }
 
     /// When something happens next, if no request comes before.
-    pub fn next_instant(&self) -> Option<Ns> {
+    fn next_instant(&self) -> Option<Ns> {
         let cut = if let Some(PowerCut::Time(ns)) = self.power_cut { Some(ns) } else { None };
         self.simulation.next_instant().into_iter().chain(cut).min()
     }
@@ -216,17 +222,29 @@ impl Drive {
             Action::Zero { .. } | Action::Trim => self.contents.clear(offset, length),
             Action::Read | Action::Flush => Ok(()),
         };
-        if writes && applied.is_err() {
-            self.undo.forget(write, offset, length);
+        match action {
+            Action::Trim | Action::Zero { holes: true } if applied.is_ok() => self.undo.trimmed(offset, length),
+            _ if writes && applied.is_err() => self.undo.forget(write, offset, length),
+            _ => (),
         }
         applied
     }
 
     fn submit(&mut self, came: Option<Instant>, under_way: UnderWay) -> Result<()> {
         let UnderWay { kind, offset, length, .. } = under_way;
-        let arrival_ns = self.time(came);
-        // What is due before it comes first.
-        self.simulation.run_until(arrival_ns)?;
+        let came = came.unwrap_or_else(Instant::now);
+        let arrival_ns = match self.clock {
+            // What is due before it comes first. At an instant that is simulated already all has begun that could begin, so it comes after that.
+            Some(_) => {
+                let arrival_ns = self.time(came).max(self.simulation.now() + 1);
+                self.simulation.run_until(arrival_ns - 1)?;
+                arrival_ns
+            }
+            None => {
+                self.clock = Some(Clock::start(came, self.scale));
+                0
+            }
+        };
         let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 };
         if let Some(record) = &mut self.record {
             record.add(&request)?;
@@ -262,7 +280,12 @@ impl Drive {
     /// # Errors
     /// What the simulation or the record meets.
     pub fn finish(mut self, state: Option<&Path>) -> Result<(RunResult, Late, Result<()>)> {
-        let kept = self.contents.sync().map_err(|reason| unkept(&reason));
+        let kept = match self.untaken.take() {
+            None => self.contents.sync().map_err(|reason| unkept(&reason)),
+            Some(reason) => {
+                Err(Error::Simulation(format!("some data that the power cut should have taken back are still there: {reason}")))
+            }
+        };
         let (result, saved) = match state {
             None => (self.simulation.finish()?, Ok(())),
             Some(path) => self.simulation.finish_and_save(path)?,
@@ -278,14 +301,15 @@ impl Drive {
     /// What the simulation or the file of the data meets.
     pub fn cut_power(&mut self) -> Result<PowerCutResult> {
         let at_ns = self.now();
-        self.simulation.run_until(at_ns)?;
-        self.complete()?;
-        self.answers.clear();
+        if self.clock.is_some() {
+            self.simulation.run_until(at_ns)?;
+        }
+        // What has completed since answers were sent last has none, and counts as incomplete.
         let incomplete: BTreeSet<u64> =
             (self.first..).zip(&self.under_way).filter_map(|(number, one)| one.as_ref().map(|one| one.of.unwrap_or(number))).collect();
         let volatile = self.volatile();
-        let lost = self.undo.take_back(&volatile, |write| !incomplete.contains(&write), self.contents.as_mut());
-        let lost = lost.map_err(|reason| unkept(&reason))?;
+        let (lost, done) = self.undo.take_back(&volatile, |write| !incomplete.contains(&write), self.contents.as_mut());
+        self.untaken = done.err();
         Ok(PowerCutResult { at_ns, unanswered: incomplete.len() as u64, lost_writes: lost.writes, lost_bytes: lost.bytes })
     }
 
@@ -304,8 +328,10 @@ impl Drive {
     /// # Errors
     /// What the simulation or the record meets: the drive cannot go on.
     pub fn answers(&mut self) -> Result<Vec<Answer>> {
-        self.simulation.run_until(self.now())?;
-        self.complete()?;
+        if self.clock.is_some() {
+            self.simulation.run_until(self.now())?;
+            self.complete()?;
+        }
         if self.undo.is_long() {
             let volatile = self.volatile();
             self.undo.forget_safe(&volatile);
@@ -329,7 +355,7 @@ impl Drive {
             let reads = done.kind == RequestKind::Read;
             let mut bytes = vec![0; if reads { done.length as usize } else { 0 }];
             let outcome = if reads { self.contents.read(done.offset, &mut bytes) } else { Ok(()) };
-            self.late.add(self.clock.since(completion.completed_ns));
+            self.late.add(self.clock.map_or(Duration::ZERO, |clock| clock.since(completion.completed_ns)));
             self.answers.push(Answer { asker: done.asker, outcome: outcome.map(|()| bytes) });
         }
         while let Some(None) = self.under_way.front() {

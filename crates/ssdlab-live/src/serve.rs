@@ -107,6 +107,11 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     let (contents, state) = open_data(plan, options.data.as_deref(), exported)?;
     let record = options.record.as_deref().map(Record::create).transpose()?;
     let simulation = begin(plan, state.as_deref(), control)?;
+    if let (Some(state), Some(record)) = (state.as_deref().filter(|path| path.exists()), &options.record) {
+        // What a replay of the record begins with: at the end another state takes the place of this one.
+        let copy = with_ending(record, ".state");
+        fs::copy(state, &copy).map_err(|source| Error::io("write", &copy, source))?;
+    }
     let _ =
         status.uri.set(listener.as_ref().map(Listener::uri).or(mount.as_ref().map(|mount| mount.uri().to_string())).unwrap_or_default());
     control.phase.store(1, Ordering::Relaxed);
@@ -139,7 +144,7 @@ fn open_data(plan: &Plan, data: Option<&Path>, exported: u64) -> Result<(Box<dyn
     if plan.config.array.drives() > 1 {
         return Ok((contents, None));
     }
-    let state = PathBuf::from([path.as_os_str(), OsStr::new(".state")].join(OsStr::new("")));
+    let state = with_ending(path, ".state");
     let (data, shown) = (path.display(), state.display());
     match (state.exists(), &plan.state) {
         (true, _) if is_new => Err(Error::Usage(format!("{shown}: the state of a drive whose data ({data}) are gone; remove it"))),
@@ -148,13 +153,19 @@ fn open_data(plan: &Plan, data: Option<&Path>, exported: u64) -> Result<(Box<dyn
     }
 }
 
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    PathBuf::from([path.as_os_str(), OsStr::new(ending)].join(OsStr::new("")))
+}
+
 /// The drive as its plan says, or as it was when it last ended.
 fn begin(plan: &Plan, state: Option<&Path>, control: &Control) -> Result<Simulation> {
     match state.filter(|path| path.exists()) {
         None => Simulation::new(plan, control),
         Some(path) => Simulation::new(&Plan { state: Some(path.to_path_buf()), ..plan.clone() }, control).map_err(|reason| match reason {
             Error::Config(reason) => {
-                Error::Config(format!("{reason}; the data beside it belong to that drive: serve the same, or other data"))
+                Error::Config(format!(
+                    "{reason}; the data beside it belong to that drive: serve the same drive, or remove it, and a new drive begins with the data"
+                ))
             }
             other => other,
         }),
@@ -181,10 +192,13 @@ impl Server<'_> {
     fn run(&mut self, plan: &Plan, control: &Control) -> Result<Option<PowerCutResult>> {
         let mut room = vec![0; AT_ONCE];
         let mut asks = Vec::new();
-        while !control.cancelled() && !self.mount.as_ref().is_some_and(Mount::is_over) {
+        loop {
             if self.is_to_be_cut() {
                 plan.config.survivors_of_a_power_failure_are_known()?;
                 return self.cut_power().map(Some);
+            }
+            if control.cancelled() || self.mount.as_ref().is_some_and(Mount::is_over) {
+                break;
             }
             let answers = self.drive.answers()?;
             self.send(&answers);
@@ -253,7 +267,7 @@ impl Server<'_> {
 
     /// Waits for clients until the drive has something to do; reads what they send.
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
-        let due = self.drive.next_instant().map_or(LOOK, |instant| self.drive.clock().until(instant));
+        let due = self.drive.idle_for().unwrap_or(LOOK);
         // The requests of a file come by another thread, which may need this one's processor.
         let is_awake = self.mount.is_none() && self.active.elapsed() < AWAKE;
         let wait = if is_awake { Duration::ZERO } else { due.saturating_sub(AHEAD).min(LOOK) };

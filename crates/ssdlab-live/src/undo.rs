@@ -80,6 +80,28 @@ impl Undo {
         }
     }
 
+    /// Bytes are trimmed, which no power failure undoes.
+    pub fn trimmed(&mut self, offset: u64, length: u64) {
+        let (end, units) = (offset + length, self.units(offset, length));
+        // A range may be far larger than what is noted.
+        let noted: Vec<u32> = if length / self.unit_bytes > self.by_unit.len() as u64 {
+            self.by_unit
+                .keys()
+                .copied()
+                .filter(|&unit| (offset / self.unit_bytes..end.div_ceil(self.unit_bytes)).contains(&unit.into()))
+                .collect()
+        } else {
+            units.collect()
+        };
+        for unit in noted {
+            let (from, length) = self.bytes_of(unit);
+            let within = (offset.saturating_sub(from) as usize).min(length)..(end.saturating_sub(from) as usize).min(length);
+            for before in self.by_unit.get_mut(&unit).into_iter().flatten() {
+                before.bytes.iter_mut().for_each(|bytes| bytes[within.clone()].fill(0));
+            }
+        }
+    }
+
     /// A write has completed. Where completed writes cannot be lost, neither it nor older ones of its units are taken back any more.
     pub fn completes(&mut self, write: u64, offset: u64, length: u64) {
         if !self.volatile {
@@ -116,12 +138,16 @@ impl Undo {
         self.limit = NOTED.max(2 * self.noted);
     }
 
-    /// The power fails: units become what they were before the writes that are lost. `is_complete`: a write has completed.
-    ///
-    /// # Errors
-    /// Those of writing the bytes.
-    pub fn take_back(&mut self, volatile: &Volatile, is_complete: impl Fn(u64) -> bool, contents: &mut dyn Contents) -> io::Result<Lost> {
-        let (mut writes, mut lost) = (BTreeSet::new(), Lost::default());
+    /// The power fails: units become what they were before the writes that are lost. `is_complete`: a write has completed. Returns what was
+    /// lost, and whether all bytes could be written.
+    pub fn take_back(
+        &mut self,
+        volatile: &Volatile,
+        is_complete: impl Fn(u64) -> bool,
+        contents: &mut dyn Contents,
+    ) -> (Lost, io::Result<()>) {
+        let (mut writes, mut lost, mut done) = (BTreeSet::new(), Lost::default(), Ok(()));
+        let mut old = Vec::new();
         // In the order of their addresses, so that a failure is the same each time.
         let mut units: Vec<_> = volatile.iter().collect();
         units.sort_unstable();
@@ -138,13 +164,15 @@ impl Undo {
             let Some(Before { bytes, .. }) = last else { continue };
             let (from, length) = self.bytes_of(unit);
             lost.bytes += if any_complete { length as u64 } else { 0 };
-            match bytes {
-                Some(bytes) => contents.write(from, &bytes)?,
-                None => contents.clear(from, length as u64)?,
-            }
+            // On a full disk what is cleared makes room for what is written.
+            done = done.and(contents.clear(from, length as u64));
+            old.extend(bytes.map(|bytes| (from, bytes)));
+        }
+        for (from, bytes) in old {
+            done = done.and(contents.write(from, &bytes));
         }
         lost.writes = writes.len() as u64;
-        Ok(lost)
+        (lost, done)
     }
 }
 
@@ -172,7 +200,8 @@ mod tests {
 
         fn cut(&mut self, volatile: &[(u32, Option<u64>)], complete: &[u64]) -> (Lost, String) {
             let volatile = volatile.iter().copied().collect();
-            let lost = self.undo.take_back(&volatile, |write| complete.contains(&write), &mut self.bytes).unwrap();
+            let (lost, done) = self.undo.take_back(&volatile, |write| complete.contains(&write), &mut self.bytes);
+            done.unwrap();
             let mut all = [0; 18];
             self.bytes.read(0, &mut all).unwrap();
             (lost, all.iter().map(|&byte| if byte == 0 { '.' } else { char::from(byte) }).collect())
@@ -200,6 +229,24 @@ mod tests {
         drive.undo.completes(1, 0, 4);
         let (lost, all) = drive.cut(&[(0, None)], &[1]);
         assert_eq!((lost, &all[..4]), (Lost::default(), "bbbb"), "write 0 has not completed, but is older than one that has");
+    }
+
+    #[test]
+    fn a_trim_is_not_undone() {
+        let mut drive = Drive::new(true);
+        drive.write(0, 0, b"aaaaaaaa");
+        drive.write(1, 0, b"b");
+        drive.undo.trimmed(2, 4);
+        drive.bytes.clear(2, 4).unwrap();
+        drive.write(2, 3, b"c");
+        let (_, all) = drive.cut(&[(0, Some(1)), (1, None)], &[0]);
+        assert_eq!(&all[..8], "aa....aa");
+        // A range far larger than what is noted.
+        let mut drive = Drive::new(true);
+        drive.write(0, 0, b"aaaa");
+        drive.write(1, 0, b"b");
+        drive.undo.trimmed(1, 17);
+        assert_eq!(drive.cut(&[(0, Some(1))], &[0, 1]).1, "a.................");
     }
 
     #[test]

@@ -38,8 +38,9 @@ def serve(**words: Unpack[ServeWords]) -> None:
     served = prepared(asked, parse_settings(words["set"]), folder)
     for line in idle_warnings([served.job.idle]):
         warn(line)
-    with folder:
-        with CountProgress("", quiet=quiet) as progress, _Shown(progress, quiet=quiet) as shown:
+    with _Switch() as switch, folder:
+        with CountProgress("", quiet=quiet) as progress:
+            shown = _Shown(progress, switch, quiet=quiet)
             result = until_stopped(served, folder, shown, warn)
         if asked["file"] is not None and shown.told is not None and shown.told.clients and "power_cut" not in result:
             warn(f"{shown.told.uri} was still open: programs and file systems that use it get errors from now on")
@@ -55,29 +56,41 @@ def serve(**words: Unpack[ServeWords]) -> None:
         print_tables([*tables.run_tables(result), *where])
 
 
+class _Switch:
+    """The power of the drive: it fails at SIGUSR1, until all is written; another one then changes nothing.
+
+    Attributes:
+        is_off: it has failed.
+    """
+
+    def __init__(self) -> None:
+        self.is_off = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGUSR1, self._turn_off)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Whoever pressed it once may do so again while the process ends.
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN if self.is_off else self._before)
+
+    def _turn_off(self, *_: object) -> None:
+        self.is_off = True
+
+
 class _Shown:
-    """Says where programs connect, once they can, and how the drive does. While it is entered, the power fails at SIGUSR1.
+    """Says where programs connect, once they can, and how the drive does.
 
     Attributes:
         told: what it was told last.
     """
 
-    def __init__(self, progress: CountProgress, *, quiet: bool) -> None:
+    def __init__(self, progress: CountProgress, switch: _Switch, *, quiet: bool) -> None:
         self._progress = progress
+        self._switch = switch
         self._quiet = quiet
         self._is_said = False
-        self._power_fails = False
         self.told: Told | None = None
-
-    def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGUSR1, self._asked)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGUSR1, self._before)
-
-    def _asked(self, *_: object) -> None:
-        self._power_fails = True
 
     def __call__(self, told: Told) -> bool:
         self.told = told
@@ -87,7 +100,7 @@ class _Shown:
                 print(f"serving at {told.uri} until Ctrl-C", file=sys.stderr, flush=True)
         if self._progress.callback is not None:
             self._progress.callback(_doing(told), told.answered if told.uri else told.written)
-        return self._power_fails
+        return self._switch.is_off
 
 
 def _doing(told: Told) -> str:
