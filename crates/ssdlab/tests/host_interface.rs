@@ -133,6 +133,24 @@ fn cases() -> Vec<Case> {
             stages: vec![array(0, 1_000, 26_000), bus(0, 26_000, 128_400), array(1, 129_000, 154_000), bus(0, 154_000, 256_400)],
         },
         Case {
+            name: "and gives none back: there is still one for the two that come later",
+            config: drive(Host { command_ns: 1_000, ..no_cost() }),
+            requests: vec![read(0, 0), read(300_000, 0), read(300_000, 1)],
+            responses: vec![
+                (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
+                (128_400, vec![(Controller, 1_000), (Array, 25_000), (Transfer, 102_400)]),
+                (230_800, vec![(Controller, 1_000 + 1_000), (Array, 25_000), (BusQueue, 101_400), (Transfer, 102_400)]),
+            ],
+            stages: vec![
+                array(0, 1_000, 26_000),
+                bus(0, 26_000, 128_400),
+                array(0, 301_000, 326_000),
+                bus(0, 326_000, 428_400),
+                array(1, 302_000, 327_000),
+                bus(0, 428_400, 530_800),
+            ],
+        },
+        Case {
             // The core completes the first until 128,400.
             name: "a command whose fetch takes no time needs no core for it",
             config: drive(Host { completion_ns: 1_000, ..no_cost() }),

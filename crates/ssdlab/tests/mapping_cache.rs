@@ -308,6 +308,9 @@ fn what_happens_is_counted() {
     let before = MappingStats { hits: 1, misses: 2, write_backs: 1, moves_gathered: 1, flash_reads: 2, flash_programs: 1, ..none };
     let stats = counted(&collecting(1), &up_to_the_job(&[read(6 * MS, 9)]));
     assert_eq!(stats, MappingStats { hits: 2, updates: 1, flash_reads: 3, flash_programs: 2, ..before });
+    // Three pages of block 0 are left to be moved: the changes of two go with that of the first. It waits, as the job has gained one page.
+    let stats = counted(&collecting(1), &[write(0, 0), write(MS, 4), read(2 * MS, 8), read(8 * MS, 9)]);
+    assert_eq!(stats, MappingStats { hits: 2, pending: 1, moves_gathered: 2, ..before });
     // During the erase the change in flash is still to come.
     let stats = counted(&collecting(1), &up_to_the_job(&[Request { kind: RequestKind::Flush, length: 0, ..read(JOB_ENDS - 1, 0) }]));
     assert_eq!(stats, MappingStats { pending: 1, ..before });

@@ -476,6 +476,19 @@ mod tests {
         &mut ftl.blocks.blocks[block.index()]
     }
 
+    #[test]
+    fn the_oldest_block_has_the_largest_age() {
+        let mut config = Config::default();
+        config.device.blocks_per_plane = 8;
+        let mut ftl = Ftl::new(&config);
+        assert_eq!(ftl.blocks().age_max(PoolId(0)), 0, "none is closed");
+        ftl.fill(ftl.geometry().exported_pages);
+        let blocks = ftl.blocks();
+        let ages: Vec<_> = blocks.blocks_by_age(PoolId(0)).map(|block| blocks.age(PoolId(0), block)).collect();
+        assert!(ages.len() > 2 && ages[0] > ages[1], "{ages:?}");
+        assert_eq!(blocks.age_max(PoolId(0)), ages[0]);
+    }
+
     fn found(what: &str, spoil: impl FnOnce(&mut Ftl)) {
         let mut ftl = drive();
         spoil(&mut ftl);

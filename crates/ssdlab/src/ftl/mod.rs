@@ -482,4 +482,33 @@ mod tests {
         assert_eq!(seen, [(8, false, false), (7, false, false), (6, false, false), (5, false, false), (4, true, false)]);
         assert!(ftl.wants_collection_after_one_block(pool) && ftl.wants_collection(pool), "three are free");
     }
+
+    /// With one open block for host and job, and no free one, the host may have only what the job does not need of it.
+    #[test]
+    fn the_rest_of_the_last_open_block_is_first_for_the_job_that_is_to_free_one() {
+        let pool = PoolId(0);
+        let mut config = config(8, 4);
+        let mut taken = |frontier| {
+            config.ftl.frontier = frontier;
+            let mut ftl = Ftl::new(&config);
+            ftl.allocate_host(pool);
+            while ftl.blocks.free_count(pool) > 0 {
+                ftl.blocks.take_free(pool);
+            }
+            ftl
+        };
+        let mut ftl = taken(crate::config::Frontier::Shared);
+        let frontiers = ftl.frontiers;
+        let may_write: Vec<_> = (0..5)
+            .map(|owed| {
+                ftl.pools[pool.index()].start_job(owed, 4, frontiers);
+                ftl.can_write(pool)
+            })
+            .collect();
+        assert_eq!(may_write, [true, true, true, false, false], "three pages are left of the block");
+        let mut ftl = taken(crate::config::Frontier::Separate);
+        let frontiers = ftl.frontiers;
+        ftl.pools[pool.index()].start_job(4, 4, frontiers);
+        assert!(ftl.can_write(pool), "the job has a block of its own");
+    }
 }

@@ -339,6 +339,20 @@ mod tests {
         ftl.check().unwrap();
     }
 
+    #[test]
+    fn a_batch_of_no_moves_leaves_the_one_that_has_begun() {
+        let mut ftl = drive(64, Sharing::Separate);
+        ftl.trim(Lpn(9));
+        let victim = ftl.blocks().fewest_valid(POOL).unwrap();
+        ftl.start_job(POOL, victim);
+        let nothing = Batch { end: 0, moves: 0, stale: 0, padding: 0, parity: 0 };
+        assert_eq!(ftl.move_batch(POOL, victim, 0, true, 0, |_, _| ()), nothing);
+        assert_eq!(ftl.owed(POOL), 63);
+        // The page that it is of is the first of the block.
+        assert_eq!(ftl.move_batch(POOL, victim, 0, true, 1, |_, _| ()), Batch { end: 1, moves: 1, ..nothing });
+        assert_eq!(ftl.owed(POOL), 62);
+    }
+
     /// Pages with operations under way have their entries elsewhere.
     #[test]
     fn pinned_pages_move_in_a_batch_too() {

@@ -162,6 +162,15 @@ mod tests {
     }
 
     #[test]
+    fn a_job_owes_nothing_once_it_has_ended() {
+        let mut pool = Pool::new(4, Frontiers::Shared);
+        pool.start_job(3, 4, Frontiers::Shared);
+        assert_eq!(pool.owed, 3);
+        pool.end_job(Frontiers::Shared);
+        assert_eq!(pool.owed, 0);
+    }
+
+    #[test]
     fn as_many_blocks_are_open_as_the_table_says() {
         assert_eq!([Frontiers::Shared, Frontiers::Redirected, Frontiers::Separate].map(Frontiers::count), [1, 2, 2]);
     }

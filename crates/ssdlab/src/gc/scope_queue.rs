@@ -161,3 +161,37 @@ impl ScopeQueues {
         self.queues.iter().map(|queue| queue.waiting.len()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_barrier_is_for_a_pool_that_waits() {
+        let geometry = Geometry::new(&Config::default());
+        let mut queues = ScopeQueues::new(Scope::Device, false, &geometry);
+        let [first, second] = [PoolId(0), PoolId(1)];
+        let start = |queues: &mut ScopeQueues, pool| {
+            queues.push(&geometry, pool);
+            assert_eq!(queues.next(&geometry, pool), Some(pool));
+            queues.pop(&geometry, pool, true);
+        };
+        start(&mut queues, first);
+        assert!(!queues.another_waits(&geometry, first));
+        queues.job_ended(&geometry, first, None, Some(7));
+        assert_eq!((queues.host_barrier(&geometry, first), queues.set), (None, 0), "no pool waits");
+        start(&mut queues, first);
+        queues.push(&geometry, second);
+        assert!(queues.another_waits(&geometry, first));
+        queues.job_ended(&geometry, first, None, None);
+        assert_eq!((queues.host_barrier(&geometry, first), queues.set), (None, 0), "no operation waits");
+        queues.pop(&geometry, second, true);
+        queues.job_ended(&geometry, second, Some(true), Some(9));
+        assert_eq!((queues.host_barrier(&geometry, first), queues.set), (Some(9), 1));
+        assert!(queues.starts_behind_barrier(&geometry, second) && !queues.starts_behind_barrier(&geometry, first));
+        assert_eq!(queues.next(&geometry, first), None);
+        queues.remove_barrier(&geometry, first);
+        assert_eq!((queues.next(&geometry, first), queues.set), (Some(second), 0));
+    }
+}

@@ -172,6 +172,27 @@ mod tests {
     }
 
     #[test]
+    fn room_is_made_when_a_block_is_taken_and_all_is_counted_once() {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 24;
+        config.device.pages_per_block = 8;
+        config.device.overprovisioning = 0.3;
+        let (mut ftl, mut rng) = (Ftl::new(&config), Rng::new(1, "test"));
+        let (mut counts, mut victims) = (UntimedCounts::default(), Picker::new(&config.gc, 1, "test/victim"));
+        let (pool, pages) = (PoolId(0), ftl.geometry().exported_pages);
+        ftl.fill(pages);
+        for _ in 0..500 {
+            let lpn = Lpn(rng.below(u64::from(pages)) as u32);
+            assert!(write(&mut ftl, &mut victims, pool, &[lpn], &mut counts));
+            assert!(!ftl.wants_collection(pool));
+        }
+        assert_eq!(counts.host_programs, 500);
+        assert_eq!(counts.erases, ftl.blocks().erases_in_pool(pool));
+        assert!(counts.erases > 60, "{counts:?}");
+    }
+
+    #[test]
     fn a_loaded_drive_goes_on_like_the_saved_one_whatever_the_policy() {
         let policies = [Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random];
         let mut ends = std::collections::BTreeSet::new();

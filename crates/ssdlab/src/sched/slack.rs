@@ -484,3 +484,60 @@ fn grow<T: Clone>(list: &mut Vec<T>, index: u32, value: T) {
         list.resize(index as usize + 1, value);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chips of two dies, which may exclude each other, of two planes each.
+    fn slack(dynamic: bool, by_chip: bool) -> Box<Slack> {
+        let mut config = Config::default();
+        config.device.dies_per_chip = 2;
+        config.device.planes_per_die = 2;
+        config.device.die_interleave = !by_chip;
+        if dynamic {
+            config.ftl.allocation = Allocation::Dynamic;
+        }
+        config.scheduler.read_bypass = true;
+        let geometry = Geometry::new(&config);
+        Slack::new(&config, &geometry, &Timing::new(&config.device, geometry.units_per_page)).expect("reads that bypass have slack")
+    }
+
+    /// What two writes take that wait somewhere at a station: less than twice as long as one if pages have shared a command there.
+    fn two_writes(slack: &Slack, station: u32) -> Ns {
+        let before = |elsewhere| Before { elsewhere, ..NOBODY };
+        let [one, two] = [1, 2].map(|count| slack.estimator.queue_of(station, QueueKind::Write, before(count)));
+        two * 10 / one.max(slack.estimator.latencies().host[1])
+    }
+
+    #[test]
+    fn a_chip_knows_what_its_dies_do_where_it_is_asked_about_writes() {
+        for (dynamic, by_chip, of_dies, of_chip) in
+            [(false, false, [20, 10], 20), (true, false, [20, 10], 10), (false, true, [20, 20], 10), (true, true, [20, 20], 10)]
+        {
+            let mut slack = slack(dynamic, by_chip);
+            slack.served(DieId(1), QueueKind::Write, 2);
+            let chips = slack.dies;
+            assert_eq!([0, 1].map(|die| two_writes(&slack, die)), of_dies, "dies: {dynamic}, {by_chip}");
+            assert_eq!([chips, chips + 1].map(|chip| two_writes(&slack, chip)), [of_chip, 20], "chips: {dynamic}, {by_chip}");
+        }
+    }
+
+    #[test]
+    fn operations_are_seen_on_the_own_plane_beside_it_and_elsewhere() {
+        let slack = slack(false, true);
+        let seen = [0, 1, 2, 3].map(|other| slack.seen(PoolId(1), PoolId(other)));
+        let elsewhere = Before { elsewhere: 1, ..NOBODY };
+        assert_eq!(seen, [Before { beside: 1, ..NOBODY }, Before { own: 1, ..NOBODY }, elsewhere, elsewhere]);
+    }
+
+    #[test]
+    fn a_page_that_needs_no_flash_ends_when_it_is_answered() {
+        let (mut slack, request) = (slack(false, false), ReqId::new(0));
+        slack.new_request(request, 100);
+        slack.answered(request, 500);
+        assert_eq!(slack.latest[0], 500);
+        slack.answered(request, 300);
+        assert_eq!(slack.latest[0], 500);
+    }
+}
