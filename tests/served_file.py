@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -19,6 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import DRIVE, PATIENCE_S, options
+from server import Server
 
 PLACES = [os.environ["PATH"], "/usr/sbin", "/sbin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
 SEARCHED = os.pathsep.join(PLACES)
@@ -79,12 +77,11 @@ def ended_well(words: Sequence[str | Path], **more: Any) -> str:
     return done.stdout
 
 
-class FileDrive:
+class FileDrive(Server):
     """A server under way.
 
     Attributes:
         file: the file that it serves.
-        result: what it printed in the end.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], *, scale: float, drive: Sequence[str]) -> None:
@@ -94,24 +91,13 @@ class FileDrive:
         self.mount = folder / "mount"
         self.mount.mkdir(exist_ok=True)
         self.file = self.mount / "drive"
-        self.result: dict[str, Any] = {}
         words = ["serve", "--file", str(self.mount), "--scale", str(scale), "--json", *drive, *words]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ssdlab", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
-        )
+        super().__init__(folder, words)
         assert self.process.stderr is not None
         said = self.process.stderr.readline()
         if "cannot mount there" in said and "not permitted" in said:
             pytest.skip(said)
         assert said.startswith(f"serving at {self.file} "), said + self.process.stderr.read()
-
-    def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
-        """Ends it; its exit code and what it said."""
-        self.process.send_signal(number)
-        out, said = self.process.communicate(timeout=PATIENCE_S)
-        if out:
-            self.result = json.loads(out)
-        return self.process.returncode, said
 
 
 @contextlib.contextmanager

@@ -17,47 +17,35 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, options
 from nbd_client import FLUSH, FUA, LEAVE, NO_HOLE, READ, REQUEST, TRIM, WRITE, ZEROES, Client, RefusedError
+from server import Server
 
 BYTES = 4 << 20
 """About what the small drive of the tests exports."""
 
 
-class Drive:
+class Drive(Server):
     """A server under way.
 
     Attributes:
         socket: where it listens.
-        result: what it printed in the end.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], *, scale: float = 0.01) -> None:
         self.socket = str(folder / "drive.sock")
-        self.result: dict[str, Any] = {}
         small = {key: value for key, value in DRIVE.items() if "--size" not in words or key != "device.blocks_per_plane"}
         words = ["serve", "--nbd", f"unix:{self.socket}", "--scale", str(scale), "--json", *options(small), *words]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ssdlab", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
-        )
+        super().__init__(folder, words)
         assert self.process.stderr is not None
         self.said = self.process.stderr.readline()
         if not self.said.startswith(f"serving at nbd+unix:///?socket={self.socket} "):
             self.process.terminate()
             raise AssertionError(self.said + self.process.stderr.read())
-
-    def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
-        """Ends it; its exit code and what it said."""
-        self.process.send_signal(number)
-        out, said = self.process.communicate(timeout=PATIENCE_S)
-        if out:
-            self.result = json.loads(out)
-        return self.process.returncode, said
 
 
 @contextlib.contextmanager
