@@ -273,6 +273,7 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
         (["--nbd", "unix:a.sock", "--data", "b.json", "--timeline", "b.json"], ["b.json", "a file each"]),
         (["--nbd", "unix:a.sock", "--power-cut", "0s"], ["power_cut = 0s", "17s"]),
         (["--nbd", "unix:a.sock", "--device", "demo"], ["demo"]),
+        (["--nbd", "unix:a.sock", "--set", "workload.read_share=0.5"], ["workload.read_share", "come from the programs"]),
         ([], ["--nbd"]),
     ]
     for words, expected in cases:

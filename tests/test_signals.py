@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, at_work
+from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL, SMALL_OPTIONS, at_work
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 FOREVER = str(10**12)
@@ -64,7 +64,7 @@ def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, nu
     queueing = ["queueing", "--requests", "1000", "--out", "out"]
     with at_work(queueing, tmp_path, tmp_path / "held", HOLD=module, PYTHONPATH=str(tmp_path)) as process:
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
     assert [name for name in files(tmp_path) if "__pycache__" not in name] == ["held", "sitecustomize.py"]
 
@@ -75,7 +75,7 @@ def test_a_signal_while_a_module_of_cpp_is_read_in_is_one_line_as_well(calls: in
     (tmp_path / "sitecustomize.py").write_text(IN_CPP)
     command = [sys.executable, "-m", "ssdlab", "queueing", "--requests", "1000", "--out", "out"]
     environment = os.environ | {"CALLS": str(calls), "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
     assert [name for name in files(tmp_path) if "__pycache__" not in name] == ["reached", "sitecustomize.py"]
 
@@ -87,7 +87,7 @@ def test_a_signal_while_the_report_is_read_in_keeps_the_run(number: int, tmp_pat
     run = ["run", *SMALL_OPTIONS, "--requests", "100", "--out", "out"]
     with at_work(run, tmp_path, tmp_path / "held", HOLD="ssdlab.report", PYTHONPATH=str(tmp_path)) as process:
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
     assert json.loads((tmp_path / "out" / "result.json").read_text())["requests"]
 
@@ -158,7 +158,7 @@ def test_a_signal_leaves_no_partial_file(number: int, tmp_path: Path) -> None:
     for arguments, until, line in zip(runs, ["out", "out/rwp"], ["", ": 0 of 2 runs had finished, their results are kept"], strict=True):
         with at_work(arguments, tmp_path, tmp_path / until, TMPDIR=str(tmp_path / "tmp")) as process:
             process.send_signal(number)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, out, err) == (CODES[number], "", f"error: interrupted{line}\n")
         assert files(tmp_path) == []
 
@@ -169,7 +169,7 @@ def test_a_signal_keeps_the_points_that_had_finished(number: int, tmp_path: Path
     (tmp_path / "s.toml").write_text(f"[set]\n{keys}[grid]\nrequests = [50, {FOREVER}]\n")
     with at_work(["sweep", "s.toml", "--out", "out", "--jobs", "2"], tmp_path, tmp_path / "out/requests=50/result.json") as process:
         process.send_signal(number)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == CODES[number], err
     assert "1 of 2 points are done" in err
     expected = [".ssdlab.json", "report.html", "requests=50/result.json", "results.csv", "results.parquet", "sweep.toml"]

@@ -83,6 +83,7 @@ def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeO
 def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: ResultFolder) -> Served:
     """Checks all that can be checked before the drive begins; `pairs`: single keys, as TOML text."""
     _check_place(asked)
+    _check_requests(pairs)
     series = asked.get("series")
     setup = Setup(set=pairs, series=asked["out"] is not None if series is None else series, **picked(SetupOptions, asked))
     setup = setup.but(fit=asked["size"])
@@ -133,6 +134,12 @@ def _check_place(asked: ServeOptions) -> None:
     nbd = text("nbd", asked["nbd"])
     if nbd == UNIX or ":" not in nbd:
         raise UsageError(f"nbd = {nbd}: expected unix: and the path of a socket, or a host and a port, as localhost:10809")
+
+
+def _check_requests(pairs: tuple[tuple[str, str], ...]) -> None:
+    """No key says which requests come: in a file of keys that other runs share it may stand, set by hand it would do nothing."""
+    if key := next((key for key, _ in pairs if key.partition(".")[0].strip() == "workload"), None):
+        raise UsageError(f"{key}: the requests of a served drive come from the programs that use it: leave the key out")
 
 
 def until_stopped(

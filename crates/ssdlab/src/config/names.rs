@@ -27,9 +27,16 @@ pub(super) fn unknown_section(path: &str) -> Option<String> {
 
 /// The name closest to `name`, if it is close enough for a slip of the keyboard.
 pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |candidate: &str| strsim::osa_distance(&plain(name), &plain(candidate));
-    let (distance, best) = candidates.map(|candidate| (distance(candidate), candidate)).min_by_key(|(distance, _)| *distance)?;
-    (distance <= slips(name)).then_some(best)
+    let (written, slips) = (plain(name), slips(name));
+    let letters = |text: &str| text.chars().count();
+    let distance = |candidate: &str| {
+        let candidate = plain(candidate);
+        // Each slip changes the length by one at most, and most candidates are much longer or shorter.
+        let is_near = letters(&candidate).abs_diff(letters(&written)) <= slips;
+        is_near.then(|| strsim::osa_distance(&written, &candidate)).filter(|&distance| distance <= slips)
+    };
+    let near = candidates.filter_map(|candidate| Some((distance(candidate)?, candidate)));
+    near.min_by_key(|(distance, _)| *distance).map(|(_, best)| best)
 }
 
 /// The keys that someone who wrote `path` may have meant: the same letters, else the same last part in another section,
