@@ -17,6 +17,7 @@ from conftest import Ssdlab
 from ssdlab.study import effects_figure
 from ssdlab.study.effects import Effect, agreement, agreement_rows, csv_text, effects_of, rank_correlation
 from ssdlab.study.grading import AMOUNT, CHANGE, RATIO, Claim, grade
+from ssdlab.study.page_parts import summary
 from test_studies import TINY
 
 
@@ -143,6 +144,22 @@ def test_a_folder_gets_a_page_for_each_paper(ssdlab_command: Ssdlab, results: Pa
     rows = list(csv.DictReader((docs / "effects.csv").open()))
     assert [(row["study"], row["published"]) for row in rows] == [("paper-one/tiny", "-20.5"), ("paper-other/tiny", "-20.5")]
     assert float(rows[0]["low"]) < float(rows[0]["measured"]) < float(rows[0]["high"])
+
+
+def test_a_page_counts_what_was_calibrated_apart_and_what_has_no_bound() -> None:
+    def row(reproduced: str | None, grade: str, **more: object) -> dict[str, object]:
+        return {"grade": grade, **({} if reproduced is None else {"reproduced": reproduced}), **more}
+
+    rows = [row("yes", "size"), row("NO", "contradicted"), row("yes", "size")]
+    assert summary([(Path(), {"rows": rows})]) == (
+        "3 findings in 1 studies: 2 reproduced, 1 not reproduced. By grade: 2 size, 1 contradicted."
+    )
+    more = [*rows, row("NO", "size", calibrated=True), row("yes", "size", calibrated=True), row(None, "size", calibrated=True)]
+    assert summary([(Path(), {"rows": more})]) == (
+        "5 findings in 1 studies: 3 reproduced, 2 not reproduced. "
+        'Of those that a parameter was chosen by ("calibrated"): 1 of 2 reproduced; of the others 2 of 3. '
+        "By grade, with 1 that has no bound: 5 size, 1 contradicted."
+    )
 
 
 def test_contradicted_numbers_are_listed(results: Path, tmp_path: Path) -> None:

@@ -41,12 +41,32 @@ Drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11),
 in `measurements/ssd-iq`. This page has every row: measured, simulated, and how far apart they are.
 [Calibration](calibration.md) says what is fitted to which rows and what the bounds are. Each drive
 is a device preset; use it with the scheme `nvme`. `tools/calibrated_drives.py` writes this page.
+
+Of the six values of each drive that were searched for, at most two are determined. Together they
+give the response times and rates below. A single one of the others is no fact about the drive.
 """
 MISSED = """
 A drive is called badly fitted if fewer than four fifths of either kind of row are as they should
-be. It does something that the model lacks, and its rows say where.
+be. Then the model lacks something, or the measurements contradict each other. Its rows say where:
+use such a preset only for questions whose rows are near.
+
+In the tables of the drives, the *limit* is how far a simulated value may be from the measured one:
+the tolerance of a fitted row, the bound of a prediction. Some are times, such as 15 us; the table
+has their share of the measured value. The last column has one of these words:
+
+- *fitted*: used in the fit, and within the limit; *not fitted*: used in the fit, but outside;
+- *within*: predicted, and within the limit; *missed*: predicted, but outside;
+- *reported*: neither fitted nor with a limit.
+
+Loads are named by the requests a second of load and probe together. The probe has 10,000 of them.
 
 ## What is missed, and why
+
+Here *explained in kind* means that a simulation does the same, but not at the same load or by as
+much. The *window* is `gc.pace_window`: how far writes may be ahead of collection before they wait.
+*Places* are how many requests of the probe may be under way. Ways of collection have the names that
+[calibration](calibration.md#what-is-fitted) tries: blocks of moved data *apart* from those of
+writes or *shared* with them.
 
 - **7450 MAX and PRO, writes at middling load: explained in kind.** Far below saturation one write
   in a hundred waits 4 to 12 ms. These writes wait for [pacing](model.md#pacing): only the dies that
@@ -75,22 +95,31 @@ be. It does something that the model lacks, and its rows say where.
   fit lies between: uniform writes are 2 % slower than measured at a depth of 512, and 7 % faster
   than at 256.
 - **D7-P5520, median of reads: explained in kind.** It was measured as 70 us at 15,000 requests a
-  second and 116 to 145 us at all higher loads, as if half of the dies were busy from 25,000 on.
-  Two tests with a read time of 62 us say how that can be. Simulated without collection, 15,000
-  requests a second have a median of 69 us and a mean of 71.6 us (measured 70 and 72.3); with
-  collection the mean is 78. The drive had a pause of five minutes before each load, in which it may
-  have collected ahead. And with programs on a single plane of the four (`device.multiplane`), a die
-  is busy four times as long: the median is 69 us without and 99 us with them at 25,000, and 109 us
-  at 45,000 and more. Such a drive takes 46,000 requests a second at most. One that programs a
-  single plane while it has time, and all four when it has none, would do both; the model's planes
-  do not wait for each other.
+  second, and as 116 to 145 us at all higher loads. So half of the dies seem to be busy from 25,000
+  on. Two tests with a read time of 62 us say how that can be:
+
+  | requests a second | reads | measured | test | without it |
+  |--:|---|--:|--:|--:|
+  | 15,000 | mean, without collection | 72.3 us | 71.6 us | 78 us |
+  | 25,000 | median, programs of one plane of four (`device.multiplane`) | 116 us | 99 us | 69 us |
+  | 45,000 | the same | 117 us | 109 us | |
+
+  The drive had a pause of five minutes before each load, in which it may have collected ahead. With
+  programs of one plane a die is busy four times as long, and the drive takes 46,000 requests a
+  second at most. One that programs a single plane while it has time, and all four when it has none,
+  would do both. The model's planes do not wait for each other.
 - **D7-P5520, saturated: explained in kind.** The probe's writes are faster than the load's, and
   reads take three times as long as below saturation. Both are so where the drive has 256 places for
-  commands (`host.slots`), which its queues fill in turn. Simulated with all dies, the median of
-  the probe's writes is then 2,280 us (measured 2,040; without such a bound 2,880), of its reads
-  605 us (397; 189), and the 99th percentile of reads 3,290 us (1,910; 480). Places come free 48 at
-  a time there, with a program; it seems that the drive frees them more evenly. No choice of the
-  calibration, since all dies have to be simulated.
+  commands (`host.slots`), which its queues fill in turn. Simulated with all dies:
+
+  | saturated | measured | 256 places | no limit |
+  |---|--:|--:|--:|
+  | the probe's writes, median | 2,040 us | 2,280 us | 2,880 us |
+  | its reads, median | 397 us | 605 us | 189 us |
+  | its reads, 99th percentile | 1,910 us | 3,290 us | 480 us |
+
+  Places come free 48 at a time there, with a program; it seems that the drive frees them more
+  evenly. Calibration does not try this, since all dies would have to be simulated.
 - **7450 PRO, writes to a fifth or a twentieth of the drive: unexplained.** It was measured a
   tenth to a quarter faster than simulated; the way of collection that fits is that of other rows.
 """
@@ -164,7 +193,8 @@ def tables(rows: list[dict[str, Any]]) -> Iterator[str]:
     for quantity, (about, unit, *_) in QUANTITIES.items():
         those = [row for row in rows if row["quantity"] == quantity]
         if those:
-            yield f"\n| {about}{f', {unit}' if unit else ''}: at | measured | simulated | error | bound | |\n|---|---|---|---|---|---|"
+            head = f"{about}{f', {unit}' if unit else ''}: at"
+            yield f"\n| {head} | measured | simulated | error | limit | verdict |\n|---|---|---|---|---|---|"
             yield from map(row_line, those)
 
 
@@ -202,8 +232,12 @@ def row_line(row: dict[str, Any]) -> str:
     """A row that was measured."""
     simulated = "" if row["simulated"] is None else figures(row["simulated"])
     error = "" if row["error"] is None else f"{row['error']:+.1%}"
-    bound = "" if row["bound"] is None else f"{row['bound'] / row['measured']:.0%}"
-    return f"| {row['point']['label']} | {figures(row['measured'])} | {simulated} | {error} | {bound} | {row['verdict']} |"
+    limit = row["bound"]
+    if row["verdict"] in ("fitted", "not fitted"):
+        quantity = QUANTITIES[row["quantity"]]
+        limit = max(quantity.tolerance * row["measured"], quantity.floor)
+    share = "" if limit is None else f"{limit / row['measured']:.0%}"
+    return f"| {row['point']['label']} | {figures(row['measured'])} | {simulated} | {error} | {share} | {row['verdict']} |"
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ from ssdlab.tables import study_cells
 
 __all__ = ["effects_page", "effects_part", "page"]
 
-CONTRADICTED_HEADS = ("finding", "study", "paper", "measured")
+CONTRADICTED_HEADS = ("finding", "study", "published", "simulated")
 
 FigureName = Callable[[Mapping[str, Any]], str]
 """The figure of a study, from the page."""
 
 
-def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: FigureName, effects: str = "") -> str:
+def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: FigureName, *, about: str = "", effects: str = "") -> str:
     """A page of findings.
 
     Args:
@@ -26,11 +26,12 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
         studies: the studies on it.
         measured: what rows that explanations name have measured, also those of studies on other pages.
         figure: where the figure of a study is, from the page.
+        about: what the page is, if it is of one set of studies.
         effects: what `effects_part` made, or nothing.
     """
     common = parts.common_deviations(studies)
     reading = "".join(f"- {item}\n" for item in parts.READING)
-    pieces = [f"# {title}\n\n{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}"]
+    pieces = [f"# {title}\n\n{about}{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}"]
     for folder, study in studies:
         pieces.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {parts.sizes(study)}.\n\n{study['about']}\n")
         if study["rows"]:

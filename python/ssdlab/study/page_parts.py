@@ -9,7 +9,7 @@ from typing import Any
 
 from ssdlab.study.effects import agreement, agreement_rows, effects_of, grade_counts
 from ssdlab.study.results import Part, Ran
-from ssdlab.tables import significant, study_cells
+from ssdlab.tables import STUDY_HEADS, significant, study_cells
 
 __all__ = [
     "COMMON",
@@ -33,16 +33,17 @@ __all__ = [
 ]
 
 COMMON = "Deviations of several studies"
-DEVIATIONS = "Deviations from the paper, and choices where it leaves something open"
-HEADS = ("finding", "paper", "measured", "difference", "expected", "reproduced", "grade")
+DEVIATIONS = "Deviations from what was published, and choices where it leaves something open"
+HEADS = ("finding", *STUDY_HEADS)
 NO_RUN = "Not explained: no run shows the cause."
 
 READING = (
-    "**paper**: the published number. **measured**: the mean over seeds, ± the half width of its 95 % confidence interval.",
+    "**published**: the number that the paper gives, or that was measured of the real drive.",
+    "**simulated**: the mean over seeds that was measured here; with several seeds, ± the half width of its 95 % confidence interval.",
     "**expected**: the bound under which the finding holds.",
     "**reproduced**: yes, if the whole interval is within the bound. NO, if the whole interval is outside. "
     "within interval, if the bound lies inside the interval. This says nothing about size; the grade does.",
-    "**grade** size: the measured number has the published sign and is within a factor of two of the published number.",
+    "**grade** size: the simulated number has the published sign and is within a factor of two of the published number.",
     "**grade** direction: only the sign or the order is right.",
     "**grade** contradicted: the sign or the order is wrong, or the published size is excluded.",
     "**grade** inconclusive: the interval is too wide to decide.",
@@ -74,9 +75,21 @@ def summary(studies: Sequence[Ran]) -> str:
         "not measured": "not measured",
     }
     counts = [f"{verdicts.count(verdict)} {name}" for verdict, name in names.items() if verdict in verdicts]
-    grades = [f"{count} {grade}" for grade, count in grade_counts(studies).items()]
-    text = f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(counts)}."
-    return f"{text} By grade: {', '.join(grades)}."
+    grades = grade_counts(studies)
+    beside = sum(grades.values()) - len(verdicts)
+    those = f", with {beside:,} that {'has' if beside == 1 else 'have'} no bound" if beside else ""
+    text = f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(counts)}.{_of_calibrated(studies)}"
+    return f"{text} By grade{those}: {', '.join(f'{count} {grade}' for grade, count in grades.items())}."
+
+
+def _of_calibrated(studies: Sequence[Ran]) -> str:
+    """How many of the rows were reproduced that something was calibrated to, and how many of the others; nothing if all are others."""
+    verdicts = [("calibrated" in row, row["reproduced"]) for _, study in studies for row in study["rows"] if row.get("reproduced")]
+    ends = {is_calibrated: [verdict for calibrated, verdict in verdicts if calibrated == is_calibrated] for is_calibrated in (True, False)}
+    if not ends[True]:
+        return ""
+    own, others = (f"{found.count('yes')} of {len(found)}" for found in ends.values())
+    return f' Of those that a parameter was chosen by ("calibrated"): {own} reproduced; of the others {others}.'
 
 
 def agreement_table(studies: Sequence[Ran]) -> list[tuple[str, ...]]:

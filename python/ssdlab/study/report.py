@@ -21,6 +21,13 @@ __all__ = ["write"]
 
 CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 """The files about published numbers: the table, the picture, the page."""
+REAL = "real"
+REAL_ABOUT = (
+    "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real one. "
+    "Rows marked as calibrated are those that the preset was fitted to; the others are predictions. Means below saturation, the 99th "
+    "percentile of writes, and a second unit of a drive are only on the page of calibrated drives."
+)
+"""What the studies are that are of no paper."""
 
 
 def write(folder: Path, out: Path) -> int:
@@ -61,7 +68,7 @@ def _write_markdown(page: Path, studies: Sequence[Ran], effects: Sequence[Effect
     if effects:
         _write_picture(figures / SVG, effects)
         part = page_markdown.effects_part(studies, f"{page.stem}/{SVG}", CSV)
-    write_file(page, page_markdown.page("Studies", studies, measured_of(studies), partial(_figure_name, page.stem), part))
+    write_file(page, page_markdown.page("Studies", studies, measured_of(studies), partial(_figure_name, page.stem), effects=part))
 
 
 def _write_folder(folder: Path, studies: Sequence[Ran], effects: Sequence[Effect]) -> None:
@@ -70,11 +77,19 @@ def _write_folder(folder: Path, studies: Sequence[Ran], effects: Sequence[Effect
     for paper, members in groupby(studies, key=lambda ran: str(ran[1]["study"]).split("/", maxsplit=1)[0]):
         of_paper, stem = list(members), f"studies-{paper}"
         _write_figures(folder / stem, of_paper)
-        title = f"What the studies of {paper} found"
-        write_file(folder / f"{stem}.md", page_markdown.page(title, of_paper, measured, partial(_figure_name, stem)))
+        title, about = _about(paper)
+        write_file(folder / f"{stem}.md", page_markdown.page(title, of_paper, measured, partial(_figure_name, stem), about=about))
     if effects:
         _write_picture(folder / SVG, effects)
         write_file(folder / PAGE, page_markdown.effects_page(studies, SVG, CSV))
+
+
+def _about(paper: str) -> tuple[str, str]:
+    """The title of the page of some studies, and what it is."""
+    again = f"`ssdlab study run {paper}` runs them again.\n\n"
+    if paper == REAL:
+        return "What the studies of real drives found", f"{REAL_ABOUT} {again}"
+    return f"What the studies of {paper} found", f"Each study repeats an experiment of {paper}, or asks what it leaves open; {again}"
 
 
 def _figure_name(stem: str, study: Mapping[str, Any]) -> str:

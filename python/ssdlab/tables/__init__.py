@@ -17,12 +17,13 @@ from ssdlab.tables.comparisons import change_table, comparison_tables
 from ssdlab.tables.layout import UNBOUNDED, WIDTH_OF_TEXT, as_text, is_line
 from ssdlab.tables.numbers import duration, number, significant
 from ssdlab.tables.queueing import formula_table, queueing_tables
-from ssdlab.tables.reports import report_table, study_cells, study_table
+from ssdlab.tables.reports import STUDY_HEADS, report_table, study_cells, study_table
 from ssdlab.tables.runs import CLASSES, TRACE_REMARKS, headline, idle_lines, run_tables, trace_remarks
 from ssdlab.tables.sweeps import sweep_tables
 
 __all__ = [
     "CLASSES",
+    "STUDY_HEADS",
     "TRACE_REMARKS",
     "UNBOUNDED",
     "WIDTH_OF_TEXT",

@@ -13,11 +13,14 @@ from ssdlab.tables.layout import Captioned, new_table, titled
 from ssdlab.tables.numbers import UNITS, quantity, significant
 
 __all__ = [
+    "STUDY_HEADS",
     "report_table",
     "study_cells",
     "study_table",
 ]
 
+STUDY_HEADS = ("published", "simulated", "difference", "expected", "reproduced", "grade")
+"""Of the columns of a study's table, beside what a row is about."""
 STRIKING = ("NO", "contradicted")
 """Cells of a study's table that are set in red."""
 DEVICES_SHOWN = 20
@@ -33,9 +36,8 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
 
 
 def study_table(study: Mapping[str, Any]) -> RenderableType:
-    """The rows of a study (as in its `study.json`): paper, measured, difference."""
-    heads = ["paper", "measured", "difference", "expected", "reproduced", "grade"]
-    table, apart = new_table(["", *heads]), new_table(heads)
+    """The rows of a study (as in its `study.json`)."""
+    table, apart = new_table(["", *STUDY_HEADS]), new_table(STUDY_HEADS)
     for row in study["rows"]:
         cells = study_cells(row)
         last = [Text(cell, style="bold red" if cell in STRIKING else "") for cell in cells[-2:]]
@@ -48,7 +50,7 @@ def study_table(study: Mapping[str, Any]) -> RenderableType:
 
 
 def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str]:
-    """A row of a study as texts: paper, measured with its confidence interval, difference, expected, reproduced, grade."""
+    """A row of a study as texts, below `STUDY_HEADS`: what was simulated with its confidence interval."""
     unit = row.get("unit", "")
     unit = f" {unit}" if unit not in ("", "x") else unit
     measured = row.get("measured")
