@@ -23,7 +23,7 @@ from ssdlab.calibration.parameters import CHOICES, PARAMETERS, settings_of
 from ssdlab.calibration.preset import preset_text
 from ssdlab.calibration.result import calibration_of, written
 from ssdlab.calibration.rule import bound, fitted_rows, highest_rate, waiting_rows
-from ssdlab.calibration.runs import Candidate, Runs, flash_bytes
+from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
 
 PUBLISHED = ROOT / "measurements" / "ssd-iq"
 KNOWN = int(os.environ.get("KNOWN", "0"))
@@ -175,12 +175,22 @@ def test_runs_that_begin_with_the_same_steady_drive_do_as_if_each_had_prepared_i
 
 # What is measured of known drives: a part of what was measured of the 7450 MAX.
 USED = (400_000_000_000, 800_000_000_000)
-POINTS = (
+WRITES = (
     *(FullSpeed(Pattern("sequential"), used, 524_288, 1) for used in USED),
     *(FullSpeed(Pattern("uniform"), used, 4096, 512) for used in USED),
-    *(Probe(USED[1], 4096, 10_000, 0.5, load, 0.01, 384) for load in (5_000.0, 20_000.0, 40_000.0, 60_000.0)),
-    Probe(USED[1], 4096, 10_000, 0.5, None, 0.01, 384),
 )
+PROBING, LOADING = 0.1, (0.05, 0.2, 0.4, 0.6)
+"""The rates of probe and load, as shares of the highest rate: who measures a drive chooses loads that it can take."""
+
+
+def probes(drive: Candidate) -> list[Point]:
+    """A probe beside four loads and beside a saturated one."""
+    saturated: Point = Probe(USED[1], 4096, 10_000, 0.5, None, 0.01, 384)
+    (rough,) = Runs(seed=1).at([(drive, saturated)])
+    assert rough is not None
+    per_s = round(rough["iops"] * PROBING, -2)
+    loads = [*(round(rough["iops"] * share, -2) for share in LOADING), None]
+    return [Probe(USED[1], 4096, per_s, 0.5, load, 0.01, 384) for load in loads]
 
 
 def random_drive(seed: int) -> tuple[dict[str, float], dict[str, str], dict[str, int]]:
@@ -211,11 +221,12 @@ def measured(candidate: Candidate, points: Sequence[Point], seed: int) -> Measur
     return Measurements("known", tuple(rows), {})
 
 
-def found_again(seed: int, points: Sequence[Point]) -> list[str]:
+def found_again(seed: int, *, is_probed: bool) -> list[str]:
     """Calibrates a known drive; what was called determined and is further than 5 % from the truth. Choices are right or wrong."""
     values, choices, read_off = random_drive(seed)
     base = Candidate(BASE, SCHEME)
     known = base.but({**settings_of(values, choices, base.tree()), **read_off})
+    points = [*WRITES, *probes(known)] if is_probed else WRITES
     found = measured(known, points, seed=1000 + seed)  # with other random numbers than those of the search
     runs = Runs(seed=1)
     fit = Fit(fitted_rows(found), waiting_rows(found), base, runs, lambda _, __: None)
@@ -237,7 +248,7 @@ def found_again(seed: int, points: Sequence[Point]) -> list[str]:
 
 
 def test_the_writes_of_a_known_drive_tell_its_capacity_and_program_time(capsys: pytest.CaptureFixture[str]) -> None:
-    assert found_again(0, [point for point in POINTS if isinstance(point, FullSpeed)]) == []
+    assert found_again(0, is_probed=False) == []
     told = capsys.readouterr().out
     for name in ("capacity_gb", "program_us", "parity_stripe"):
         assert re.search(rf"  {name}: .* determined$", told, re.MULTILINE), told
@@ -247,7 +258,31 @@ def test_the_writes_of_a_known_drive_tell_its_capacity_and_program_time(capsys: 
 
 @pytest.mark.parametrize("seed", range(KNOWN))
 def test_a_known_drive_is_found_again(seed: int) -> None:
-    assert found_again(seed, POINTS) == []
+    assert found_again(seed, is_probed=True) == []
+
+
+class Leaping(Runs):
+    """Simulates nothing: reads take 10 % longer for each percent that `lost_us` is above 400, and for each that it is below if `evenly`."""
+
+    def __init__(self, *, evenly: bool) -> None:
+        super().__init__(seed=1)
+        self._evenly = evenly
+
+    def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
+        percent = [float(dict(candidate.settings)["device.resume_ns"]) / 4_000 - 100 for candidate, _ in wanted]
+        return [{"read_mean_us": 100.0 + 10 * (one if self._evenly else max(0.0, one))} for one in percent]
+
+
+@pytest.mark.parametrize("evenly", [True, False])
+def test_a_value_is_as_sure_as_to_the_side_where_it_tells_less(*, evenly: bool) -> None:
+    base = Candidate(BASE, SCHEME)
+    rows = [Measurement(Probe(USED[1], 4096, 10_000, 0.5, load, 0.01, 384), "read_mean_us", 100.0, "by hand") for load in (1e4, 2e4)]
+    fit = Fit(rows, (), base, Leaping(evenly=evenly), lambda _, __: None)
+    values, choices, _ = random_drive(0)
+    errors = fit._uncertainty(rows, Fitted({**values, "lost_us": 400.0}, choices))
+    # The differences are clipped at 3 tolerances, a step of 0.25: slopes of 12 in two rows, whose differences of 0 count as 0.3.
+    assert errors["lost_us"] == pytest.approx(0.3 / (12 * 2**0.5) if evenly else 1.5, rel=0.01)
+    assert errors["read_us"] == pytest.approx(1.5)
 
 
 def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:

@@ -249,11 +249,20 @@ class Fit:
         return min(tried, key=lambda fitted: self._loss(rows, fitted))
 
     def _slopes(
-        self, rows: Sequence[Measurement], fitted: Fitted, of: Sequence[Parameter] = PARAMETERS, *, most: float = IMPOSSIBLE
+        self,
+        rows: Sequence[Measurement],
+        fitted: Fitted,
+        of: Sequence[Parameter] = PARAMETERS,
+        *,
+        most: float = IMPOSSIBLE,
+        up: bool = True,
     ) -> Vector:
-        """How the differences, of at most so much, change with the logarithms of the parameters; all runs for it are done together."""
+        """How the differences, of at most so much, change with the logarithms of the parameters; all runs for it are done together.
+
+        `up`: towards larger values, where there is room.
+        """
         here = self._candidate(fitted)
-        others = {parameter.name: _moved(fitted, parameter, parameter.ends(self._used)[1]) for parameter in of}
+        others = {parameter.name: _moved(fitted, parameter, parameter.ends(self._used), up=up) for parameter in of}
         points = list(dict.fromkeys(row.point for row in rows))
         wanted = [(here, point) for point in points]
         for parameter in of:
@@ -270,8 +279,12 @@ class Fit:
         return slopes
 
     def _uncertainty(self, rows: Sequence[Measurement], fitted: Fitted) -> dict[str, float]:
-        """Standard errors, from how fast the differences grow around the values found, and how large they are left."""
-        slopes = self._slopes(rows, fitted, most=CLEAR)
+        """Standard errors, from how fast the differences grow around the values found, and how large they are left.
+
+        To the side where they grow more slowly: next to the load that saturates the drive, a step to the other side makes them leap.
+        """
+        above, below = (self._slopes(rows, fitted, most=CLEAR, up=up) for up in (True, False))
+        slopes = np.where(np.abs(above) < np.abs(below), above, below)
         left = self._differences(rows, fitted)
         free = max(1, len(rows) - len(PARAMETERS))
         variance = max(float(np.sum(_soft(left))) / free, NOISE**2)
@@ -401,8 +414,10 @@ def _with(fitted: Fitted, of: Sequence[Parameter], logarithms: Vector) -> Fitted
     return replace(fitted, values={**fitted.values, **others})
 
 
-def _moved(fitted: Fitted, parameter: Parameter, high: float) -> Fitted:
-    """A step away in one parameter, to where there is room."""
+def _moved(fitted: Fitted, parameter: Parameter, ends: tuple[float, float], *, up: bool) -> Fitted:
+    """A step away in one parameter, to the other side where there is no room."""
     value = fitted.values[parameter.name]
-    by = parameter.step if value * math.exp(parameter.step) <= high else -parameter.step
+    by = parameter.step if up else -parameter.step
+    if not ends[0] <= value * math.exp(by) <= ends[1]:
+        by = -by
     return replace(fitted, values={**fitted.values, parameter.name: value * math.exp(by)})

@@ -23,8 +23,8 @@ CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 """The files about published numbers: the table, the picture, the page."""
 REAL = "real"
 REAL_ABOUT = (
-    "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real one. "
-    "Rows marked as calibrated are those that the preset was fitted to; the others are predictions. Means below saturation, the 99th "
+    "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real "
+    "one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. Means below saturation, the 99th "
     "percentile of writes, and a second unit of a drive are only on the page of calibrated drives."
 )
 """What the studies are that are of no paper."""
