@@ -229,6 +229,17 @@ fn figure_6_pipelined_reads() {
             .read(300_000, Z, 557_200, gc(129_800, &READ))
             .stages(2_462_000, &overlapped())
             .counts(&[("pipelined_reads", 1), ("pages_moved", 2)]),
+        // A job waits only for reads of its victim that were under way when it started.
+        Case::new(
+            "so it does where the read is of the victim, and that is the scope",
+            preemptible(|c| {
+                pairing(c);
+                c.gc.scope = Scope::Block;
+            }),
+        )
+        .read(300_000, Y, 557_200, gc(129_800, &READ))
+        .stages(2_462_000, &overlapped())
+        .counts(&[("pipelined_reads", 1), ("pages_moved", 2)]),
         Case::new("the same without pipelining", preemptible(|c| c.device.cache_register = true))
             .read(300_000, Z, 557_200, gc(129_800, &READ))
             .stages(2_487_000, &read_at_b())
