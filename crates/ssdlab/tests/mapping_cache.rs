@@ -334,6 +334,50 @@ fn a_program_of_all_units_of_a_translation_page_does_not_read_it() {
     assert_eq!((stats.misses, stats.unread, stats.write_backs, stats.flash_reads), (2, 1, 1, 1), "{stats:?}");
 }
 
+/// Pages are programmed by a write buffer one by one. That of page 7 has its entry in memory, but not all that the older read needs: it waits until
+/// the read has gone on.
+#[test]
+fn a_program_of_a_write_buffer_does_not_pass_an_older_read_of_its_page() {
+    let buffer = Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+    play_all(&[case(
+        "the program goes behind the read",
+        changed(drive(2), |c| c.buffer = buffer),
+        &[read(0, 0), pages(read(MS, 7), 2), write(MS + 10_000, 7), read(3 * MS, 1)],
+        &[miss(), served(false, READ, READ), (1_000, vec![(Part::Dram, 1_000)]), hit()],
+        &[&[reads(0), reads(READ), reads(MS), reads(MS + READ), reads(MS + 2 * READ)], &[writes(MS + 3 * READ), reads(3 * MS)]],
+    )]);
+}
+
+const UNIT: u64 = 1024;
+
+/// Four units of 1 KiB fill a program of the write buffer. A translation page has the entries of eight, and there is memory for two of them.
+fn buffered_units() -> Config {
+    changed(drive(2), |c| {
+        c.ftl.map_unit_bytes = Some(UNIT as u32);
+        (c.ftl.map_entry_bytes, c.ftl.map_cache_bytes) = (128, 2 * UNIT);
+        c.device.overprovisioning = 0.7;
+        c.buffer = Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+    })
+}
+
+fn units(request: Request, first: u64, count: u64) -> Request {
+    Request { offset: first * UNIT, length: count * UNIT, ..request }
+}
+
+/// The program of units 8, 9, 0 and 1 waits for two translation pages. The trim of unit 9 needs the first of these only, and waits for the program:
+/// else that would bring back what is trimmed.
+#[test]
+fn a_trim_does_not_pass_an_older_program_of_a_write_buffer() {
+    let requests =
+        [units(write(0, 0), 8, 2), units(write(10_000, 0), 0, 2), units(trim(20_000, 0, 1), 9, 1), units(read(5 * MS, 0), 30, 1)];
+    let mut simulation = simulation(&buffered_units());
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    assert_eq!(simulation.storage().mapping_stats().map(|stats| stats.order_waits), Some(1));
+    assert_eq!([8, 9].map(|unit| simulation.ssd().has_data(Lpn(unit))), [true, false]);
+    simulation.finish().unwrap();
+}
+
 /// Translation pages are pages like others for GC: here it moves one.
 #[test]
 fn translation_pages_are_moved() {

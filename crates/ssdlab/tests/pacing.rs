@@ -1,12 +1,13 @@
 //! Paced writes (`gc.pace`), worked by hand to the nanosecond. One die; a read takes 25 us, a program 200 us, a transfer 102.4 us, a page move
 //! 429.8 us and an erase 1.5 ms. Blocks have four pages, of which a victim has two valid: each move earns one page of credit.
 
-use crate::common::{one_die, plan};
+use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{Allocation, Buffer, Config, Drain, Frontier, Order, Pace, PoolScope, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, run};
 use ssdlab::stats::{Part, RunResult};
+use ssdlab::units::Lpn;
 
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
@@ -362,4 +363,18 @@ fn paced_writes_end_in_every_mode() {
         assert_eq!(result.requests.write, 40_000, "{name}");
         assert!(result.counters["paced_writes"] > 0, "{name} paces no write");
     }
+}
+
+/// A write that begins to wait for credit has the steps of jobs that earn it go before writes, so that something may begin: once, until it waits
+/// for another account.
+#[test]
+fn something_may_begin_when_a_write_begins_to_wait_for_credit() {
+    let mut config = drive();
+    config.device.channels = 2;
+    let mut simulation = simulation(&config);
+    let ssd = simulation.ssd_mut();
+    let pools = [0, 1, 2].map(|page| ssd.ftl().geometry().static_pool(Lpn(page)));
+    assert!(pools[0] != pools[1] && pools[0] == pools[2], "{pools:?}");
+    let begins = [Some(0), Some(2), Some(1), Some(1), None, None, Some(1)].map(|page| ssd.awaits_credit(page.map(Lpn)));
+    assert_eq!(begins, [true, false, true, false, false, false, true]);
 }

@@ -8,7 +8,9 @@ use crate::common::cases::{Cases, Tally};
 use crate::common::perfetto::File;
 use crate::common::timeline::{ERASE_NS, ORIGIN, PAGE, PROGRAM_NS, READ_NS, SUSPEND_NS, TRANSFER_NS, TWO_MOVES, preemptible};
 use crate::common::{one_die, random_cache, random_config, random_requests};
-use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, PreconditionKind, Suspendable};
+use ssdlab::config::{
+    ArrayLevel, Buffer, CachePlace, CachePolicy, Capacity, Config, Drain, Pace, PreconditionKind, Priority, Scope, Suspendable,
+};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
@@ -279,6 +281,95 @@ fn a_page_that_is_fetched_for_a_request_has_an_arrow() {
     assert_eq!(found, [("read", 0, READ_NS, "host"), ("transfer out", READ_NS, read, "host")]);
     assert!(on_dies(&file).iter().all(|slice| slice.5.starts_with("{\"request\":0,\"for\":\"fetch\",\"lpn\":5,")));
     assert_eq!(file.flows.len(), 1);
+}
+
+/// What is drawn on dies of these requests: start, name, and the arguments up to the page.
+fn drawn_on_dies(config: &Config, requests: &[Request]) -> Vec<(u64, String, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, file) = play_into(folder.path(), config, requests, WHOLE, DEFAULT_LIMIT).unwrap();
+    let whose = |args: &str| args.split(",\"ppn\"").next().unwrap_or_default().to_string();
+    on_dies(&file).into_iter().map(|(_, name, start, _, _, args)| (start, name.to_string(), whose(args))).collect()
+}
+
+/// The second request comes when the first is over, so that its number is not its place among those that are outstanding.
+#[test]
+fn behind_the_door_of_paced_writes_operations_are_those_of_their_requests() {
+    let mut config = one_die();
+    (config.gc.soft, config.gc.scope, config.gc.priority) = (3.0, Scope::None, Priority::Host);
+    config.gc.pace = Pace::Proportional;
+    let later = 500_000;
+    let requests = [request(0, RequestKind::Write, 5, 1), request(later, RequestKind::Write, 6, 1)];
+    let slice = |at, name: &str, request: u64, page: u64| (at, name.to_string(), format!("{{\"request\":{request},\"lpn\":{page}"));
+    let expected = [
+        slice(0, "transfer in", 0, 5),
+        slice(TRANSFER_NS, "program", 0, 5),
+        slice(later, "transfer in", 1, 6),
+        slice(later + TRANSFER_NS, "program", 1, 6),
+    ];
+    assert_eq!(drawn_on_dies(&config, &requests), expected);
+}
+
+/// So it is behind the mapping table. 64 pages are exported, and a translation page has the entries of eight: that of page 5 is the first behind
+/// these. It is read for the first request, and the second finds it in memory.
+#[test]
+fn behind_the_mapping_table_operations_are_those_of_their_requests() {
+    let mut config = one_die();
+    config.device.blocks_per_plane = 32;
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    (config.ftl.map_cache_bytes, config.ftl.map_entry_bytes) = (2 * PAGE, 512);
+    let later = 1_000_000;
+    let requests = [request(0, RequestKind::Read, 5, 1), request(later, RequestKind::Read, 6, 1)];
+    let read = READ_NS + TRANSFER_NS;
+    let of = |at, what: &str| [(at, "read".to_string(), what.to_string()), (at + READ_NS, "transfer out".to_string(), what.to_string())];
+    let expected = [
+        of(0, "{\"request\":0,\"for\":\"map_read\",\"lpn\":64"),
+        of(read, "{\"request\":0,\"lpn\":5"),
+        of(later, "{\"request\":1,\"lpn\":6"),
+    ];
+    assert_eq!(drawn_on_dies(&config, &requests), expected.concat());
+}
+
+/// A program takes four units of 1 KiB. Of the first only a half is written: the rest is read when the fourth has come. Neither that nor the
+/// program is a request's.
+#[test]
+fn a_write_buffer_reads_and_programs_for_no_request() {
+    let mut config = one_die();
+    (config.device.blocks_per_plane, config.device.overprovisioning) = (12, 0.66);
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    config.ftl.map_unit_bytes = Some(PAGE as u32 / 4);
+    config.buffer = Buffer { bytes: 4 * PAGE, access_ns: 1_000, drain: Drain::Full, timeout_us: 0, ..Buffer::default() };
+    let unit = PAGE / 4;
+    let write = |at, page, length| Request { offset: page * unit, length, ..request(at, RequestKind::Write, 0, 1) };
+    let last = request(1_000_000, RequestKind::Read, 10, 1);
+    let requests = [write(0, 0, unit / 2), write(10_000, 5, unit), write(20_000, 9, unit), write(30_000, 3, unit), last];
+    let filled = 30_000 + READ_NS + TRANSFER_NS;
+    let slice = |at, name: &str, cause: &str| (at, name.to_string(), format!("{{\"for\":\"{cause}\",\"lpn\":0"));
+    let expected = [
+        slice(30_000, "read", "fill"),
+        slice(30_000 + READ_NS, "transfer out", "fill"),
+        slice(filled, "transfer in", "drain"),
+        slice(filled + TRANSFER_NS, "program", "drain"),
+    ];
+    assert_eq!(drawn_on_dies(&config, &requests)[..4], expected);
+}
+
+/// Page 2 is read to be moved when a read of it arrives, which merges with that: an arrow from its lane to the move, where it has joined it.
+#[test]
+fn a_read_that_merges_with_a_move_has_an_arrow_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = preemptible(|config| config.gc.merge = true);
+    let beginning = TWO_MOVES.iter().zip(0..).map(|(&page, index)| {
+        let at = if index == 4 { ORIGIN - TRANSFER_NS - PROGRAM_NS } else { 410_000 * index };
+        request(at, RequestKind::Write, page, 1)
+    });
+    let asked = ORIGIN + 10_000;
+    let requests: Vec<_> = beginning.chain([request(asked, RequestKind::Read, 2, 1)]).collect();
+    let (ran, file) = play_into(folder.path(), &config, &requests, WHOLE, DEFAULT_LIMIT).unwrap();
+    assert_eq!(ran.result.gc.merged.read, 1);
+    assert!(file.on("requests 1").contains(&(asked, ORIGIN + READ_NS + TRANSFER_NS, "read request")));
+    assert!(file.on("die 0").contains(&(ORIGIN, ORIGIN + READ_NS, "move: read")));
+    let arrow = vec![('s', "requests 1".to_string(), asked), ('f', "die 0".to_string(), asked)];
+    assert_eq!(file.flows.values().filter(|steps| steps[0].2 == asked).collect::<Vec<_>>(), [&arrow]);
 }
 
 #[test]

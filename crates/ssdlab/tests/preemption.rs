@@ -229,6 +229,17 @@ fn figure_6_pipelined_reads() {
             .read(300_000, Z, 557_200, gc(129_800, &READ))
             .stages(2_462_000, &overlapped())
             .counts(&[("pipelined_reads", 1), ("pages_moved", 2)]),
+        // A job waits only for reads of its victim that were under way when it started.
+        Case::new(
+            "so it does where the read is of the victim, and that is the scope",
+            preemptible(|c| {
+                pairing(c);
+                c.gc.scope = Scope::Block;
+            }),
+        )
+        .read(300_000, Y, 557_200, gc(129_800, &READ))
+        .stages(2_462_000, &overlapped())
+        .counts(&[("pipelined_reads", 1), ("pages_moved", 2)]),
         Case::new("the same without pipelining", preemptible(|c| c.device.cache_register = true))
             .read(300_000, Z, 557_200, gc(129_800, &READ))
             .stages(2_487_000, &read_at_b())
@@ -848,6 +859,25 @@ fn figure_7_states() {
         to_s2(Case::new("S2, S3, S1: an urgent write has the job completed, then goes first", hard(0.67)))
             .write(1_050_000, 15, 3_569_200, gc(1_914_400, &[&[(DieQueue, 302_400)], &WRITE[..]].concat()))
             .urgent(1_100_000, 13, 3_266_800, gc(1_864_400, &WRITE))
+            .read(1_200_000, 14, 3_696_600, gc(1_764_400, &[&[(DieQueue, 604_800)], &READ[..]].concat()))
+            .stages(
+                5_700_000,
+                &[
+                    until_s2(),
+                    erase(1_464_400),
+                    host_write(2_964_400),
+                    host_write(3_266_800),
+                    host_read(3_569_200),
+                    page_move(3_696_600),
+                    erase(4_126_400),
+                ],
+            )
+            .counts(&[("s3_entries", 1)])
+            .states([BEFORE + 73_600, FIRST + 1_034_600 + 2_662_000, 65_400, 1_864_400]),
+        // The older one is of the same page, which the urgent one must not pass: GC runs to completion for it, and both go before the read.
+        to_s2(Case::new("S2, S3, S1: an urgent write has the job completed for the older write of its page", hard(0.67)))
+            .write(1_050_000, 13, 3_266_800, gc(1_914_400, &WRITE))
+            .urgent(1_100_000, 13, 3_569_200, [&[(DieQueue, 2_166_800)], &WRITE[..]].concat())
             .read(1_200_000, 14, 3_696_600, gc(1_764_400, &[&[(DieQueue, 604_800)], &READ[..]].concat()))
             .stages(
                 5_700_000,

@@ -447,6 +447,56 @@ mod tests {
         assert_eq!(ftl.skip_unmapped(5, 5), 5);
     }
 
+    /// Where there are many chunks, 64 are looked at together: also then each that has data or an operation is found, and none else.
+    #[test]
+    fn each_of_many_chunks_is_found_by_its_data_or_its_operation() {
+        let mut ftl = Ftl::new(&config(200, 4096));
+        let end = ftl.geometry().exported_pages;
+        assert!(end > 90 * MAPPED_PAGES, "{end}");
+        for chunk in [0, 1, 63, 64, 65, 89] {
+            let (first, lpn) = (chunk * MAPPED_PAGES, Lpn(chunk * MAPPED_PAGES + 7));
+            let pool = ftl.geometry().static_pool(lpn);
+            let ppn = ftl.allocate_host(pool).ppn;
+            ftl.commit_write(pool, lpn, ppn);
+            assert_eq!(ftl.skip_unmapped(0, end), first, "one page of chunk {chunk} has data");
+            ftl.trim(lpn);
+            ftl.set_chain(lpn, None, Some((1, 2)));
+            assert_eq!(ftl.skip_unmapped(0, end), first, "an operation on one of chunk {chunk} is under way");
+            ftl.set_chain(lpn, Some((1, 2)), None);
+            assert_eq!(ftl.skip_unmapped(0, end), end);
+        }
+    }
+
+    /// Of four pages 75 % are three: a block has more if none of its pages is valid. Of 50 % it has more with three.
+    #[test]
+    fn a_block_with_more_than_its_share_of_invalid_pages_wants_collection() {
+        let wanted = |invalid_share| {
+            let mut config = config(8, 4);
+            (config.gc.trigger, config.gc.invalid_share) = (Trigger::InvalidShare, invalid_share);
+            let mut ftl = Ftl::new(&config);
+            ftl.fill(8);
+            [0, 1, 2, 3].map(|page| {
+                ftl.trim(Lpn(page));
+                let (now, ahead) = (ftl.wants_collection(PoolId(0)), ftl.wants_collection_after_one_block(PoolId(0)));
+                assert_eq!(now, ahead, "enough blocks are free");
+                now
+            })
+        };
+        assert_eq!(wanted(0.75), [false, false, false, true]);
+        assert_eq!(wanted(0.5), [false, false, true, true]);
+    }
+
+    /// A write that finds its block full opens another, whose first page it gets.
+    #[test]
+    fn the_next_write_has_the_offset_that_is_told_before() {
+        let mut ftl = Ftl::new(&config(8, 4));
+        for offset in [0, 1, 2, 3, 0, 1] {
+            assert_eq!(ftl.next_offset(PoolId(0)), offset);
+            let ppn = ftl.allocate_host(PoolId(0)).ppn;
+            assert_eq!(ftl.geometry().split_page(ppn).1, offset);
+        }
+    }
+
     /// Eight blocks of four pages: all but the reserve, the open blocks and half a block. Of four units a page also three that are left over in
     /// each block and in the program under way.
     #[test]

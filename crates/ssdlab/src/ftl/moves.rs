@@ -353,6 +353,26 @@ mod tests {
         assert_eq!(ftl.owed(POOL), 62);
     }
 
+    /// No block is open for its moves when it starts: the first takes one, whether it is alone or in a batch.
+    #[test]
+    fn a_job_fills_the_block_that_its_moves_take() {
+        for in_a_batch in [false, true] {
+            let mut ftl = drive(64, Sharing::Separate);
+            ftl.trim(Lpn(3));
+            let victim = ftl.blocks().fewest_valid(POOL).unwrap();
+            ftl.start_job(POOL, victim);
+            let free = ftl.blocks().free_blocks(POOL).next().unwrap();
+            assert!(!ftl.job_fills(POOL, free));
+            if in_a_batch {
+                assert_eq!(ftl.move_batch(POOL, victim, 0, false, 1, |_, _| ()).moves, 1);
+            } else {
+                let moved_to = ftl.allocate_move(POOL).ppn;
+                assert_eq!(ftl.geometry().split_page(moved_to).0, free);
+            }
+            assert!(ftl.job_fills(POOL, free), "in a batch: {in_a_batch}");
+        }
+    }
+
     /// Pages with operations under way have their entries elsewhere.
     #[test]
     fn pinned_pages_move_in_a_batch_too() {

@@ -532,3 +532,81 @@ impl Collector {
         format!("{active} GC jobs active, {} waiting, {} pools stalled without gain", self.queues.waiting(), self.stalled_count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Frontier, PoolScope, Scope};
+    use crate::geometry::Geometry;
+    use crate::rules::Rules;
+
+    const POOLS: [PoolId; 2] = [PoolId(0), PoolId(1)];
+    const READY: Ready = (0, 1);
+
+    /// Two planes of a die, of which one collects at a time: eight blocks of four pages each, four of them filled. Three are to be free.
+    fn drive() -> (Ftl, Collector) {
+        let mut config = Config::default();
+        (config.device.channels, config.device.planes_per_die) = (1, 2);
+        (config.device.blocks_per_plane, config.device.pages_per_block, config.device.overprovisioning) = (8, 4, 0.5);
+        config.ftl.allocation = "PDWC".parse().unwrap();
+        (config.ftl.pool, config.ftl.frontier) = (PoolScope::Plane, Frontier::Shared);
+        (config.gc.soft, config.gc.scope) = (3.0, Scope::Die);
+        let geometry = Geometry::new(&config);
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(geometry.exported_pages);
+        let collector = Collector::new(&config, &Rules::new(&config, &geometry).gc, &ftl, 1);
+        (ftl, collector)
+    }
+
+    /// The fifth write takes the second of four free blocks.
+    fn write_until_collection_is_wanted(ftl: &mut Ftl, pool: PoolId) {
+        for rank in 0..5 {
+            assert!(!ftl.wants_collection(pool));
+            let lpn = Lpn(2 * rank + pool.0);
+            assert_eq!(ftl.geometry().static_pool(lpn), pool);
+            let ppn = ftl.allocate_host(pool).ppn;
+            ftl.commit_write(pool, lpn, ppn);
+        }
+        assert!(ftl.wants_collection(pool));
+    }
+
+    fn play_job(ftl: &mut Ftl, collector: &mut Collector, pool: PoolId) {
+        while let Step::Move(moved) = collector.next_step(ftl, pool) {
+            let to = ftl.allocate_move(pool).ppn;
+            ftl.commit_move(pool, moved.lpn, moved.from, to);
+        }
+        let victim = collector.job(pool).expect("it is active").victim();
+        ftl.commit_erase(pool, victim);
+        collector.finish(ftl, pool, None, true);
+    }
+
+    #[test]
+    fn a_pool_waits_for_a_job_if_it_wants_one_and_what_sets_it_off_is_there() {
+        let (mut ftl, mut collector) = drive();
+        let [pool, _] = POOLS;
+        assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(pool)), (None, false), "it wants none");
+        write_until_collection_is_wanted(&mut ftl, pool);
+        assert_eq!((collector.trigger(&ftl, pool, false), collector.is_wanted(pool)), (None, false), "nothing sets it off");
+        assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(pool)), (Some(pool), true));
+    }
+
+    /// A pool that has a job and takes a block does not wait a second time: the other's turn comes when that job ends, then none.
+    #[test]
+    fn a_pool_waits_for_one_job_at_a_time() {
+        let (mut ftl, mut collector) = drive();
+        let [first, second] = POOLS;
+        write_until_collection_is_wanted(&mut ftl, first);
+        assert_eq!(collector.trigger(&ftl, first, true), Some(first));
+        assert!(collector.start(&mut ftl, first, READY, true));
+        assert_eq!(collector.trigger(&ftl, first, true), None);
+        write_until_collection_is_wanted(&mut ftl, second);
+        assert_eq!(collector.trigger(&ftl, second, true), None);
+        assert!(collector.another_waits(&ftl, first));
+        play_job(&mut ftl, &mut collector, first);
+        assert_eq!(collector.next_in_scope(&ftl, first), Some(second));
+        assert!(collector.start(&mut ftl, second, READY, true));
+        assert!(!collector.another_waits(&ftl, second));
+        play_job(&mut ftl, &mut collector, second);
+        assert_eq!(collector.next_in_scope(&ftl, second), None);
+    }
+}

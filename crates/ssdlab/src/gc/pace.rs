@@ -228,9 +228,10 @@ mod tests {
         let mut pace = Pace::new(2, 10, 4, false);
         assert!(pace.awaits(Some(PoolId(1))) && !pace.awaits(Some(PoolId(1))));
         assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [false, true]);
-        assert!(pace.awaits(None));
+        assert!(pace.awaits(None) && !pace.is_by_drive());
         let mut pace = Pace::new(2, 10, 4, true);
         pace.awaits(Some(PoolId(1)));
         assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [true, true]);
+        assert!(pace.is_by_drive());
     }
 }

@@ -312,3 +312,46 @@ impl Ssd {
 
 /// The place of a unit that held no data.
 const NOWHERE: Ppn = Ppn(u32::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Frontier, Priority, Scope};
+    use crate::ftl::Ftl;
+    use crate::request::{Request, RequestKind};
+
+    const POOL: PoolId = PoolId(0);
+
+    /// Four of eight blocks are filled, with two units in a page. The fifth write takes the second free block, and a job moves pages 2 and 3. When
+    /// its first program has ended, and before its next step begins, no unit is on its way.
+    #[test]
+    fn units_whose_program_has_ended_are_not_being_moved() {
+        let mut config = Config::default();
+        (config.device.channels, config.device.blocks_per_plane, config.device.pages_per_block) = (1, 8, 4);
+        config.device.overprovisioning = 0.5;
+        (config.ftl.map_unit_bytes, config.ftl.frontier) = (Some(config.device.page_bytes / 2), Frontier::Shared);
+        (config.gc.soft, config.gc.scope, config.gc.priority) = (3.0, Scope::None, Priority::Host);
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry().exported_pages);
+        let mut ssd = Ssd::new(&config, ftl, 1);
+        ssd.begin();
+        let length = u64::from(config.device.page_bytes);
+        let mut now = 0;
+        for (page, index) in [0, 1, 4, 8, 12].into_iter().zip(0..) {
+            let kind = RequestKind::Write;
+            ssd.accept(now, index, Request { arrival_ns: now, kind, offset: page * length, length, high_priority: false, flow: 0 });
+            ssd.dispatch(now);
+            while let Some(next) = ssd.next_event() {
+                now = next;
+                ssd.handle_events(now);
+                if ssd.counters().pages_moved > 0 {
+                    assert_eq!((ssd.counters().pages_moved, ssd.gc.job(POOL).is_some()), (2, true));
+                    assert_eq!(ssd.gc.units(POOL), []);
+                    return;
+                }
+                ssd.dispatch(now);
+            }
+        }
+        panic!("a job has moved nothing");
+    }
+}

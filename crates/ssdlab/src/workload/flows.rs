@@ -220,3 +220,27 @@ impl RequestSource for Merged {
         self.flows.iter().map(|(flow, _)| flow.report()).reduce(WorkloadReport::joined).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two flows share the requests of a run: each that one of them sends is progress of both.
+    #[test]
+    fn the_progress_of_a_flow_is_that_of_the_run() {
+        let mut config = Workload::default();
+        config.flows = serde_json::from_str(r#"[{"name": "other"}]"#).unwrap();
+        let shares = |limit: u64| {
+            let mut flows = sending(&config, 1 << 30, 1, Some(limit), &Caller::default()).unwrap();
+            let mut shares = vec![flows[0].1.progress().unwrap()];
+            for number in 0..limit as usize {
+                assert!(flows[number % 2].1.next_request().unwrap().is_some());
+                shares.push(flows[0].1.progress().unwrap());
+            }
+            shares
+        };
+        assert_eq!(shares(4), [0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(shares(1), [0.0, 1.0]);
+        assert_eq!(shares(0), [1.0], "a run of no requests is over");
+    }
+}

@@ -174,3 +174,67 @@ impl Gathering {
         std::mem::take(&mut self.discarded)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const POOL: PoolId = PoolId(0);
+    const VICTIM: BlockId = BlockId(0);
+
+    /// Blocks of four pages of two units each, filled: unit 0 is the first of block 0, and so on. These hold no data any more.
+    fn collecting(programs_in_flight: u32, trimmed: &[u32]) -> (Ftl, Gathering) {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 4;
+        config.device.overprovisioning = 0.5;
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes / 2);
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry().exported_pages);
+        assert_eq!([0, 7].map(|unit| ftl.lookup(Lpn(unit))), [Some(Ppn(0)), Some(Ppn(7))]);
+        trimmed.iter().for_each(|&unit| _ = ftl.trim(Lpn(unit)));
+        ftl.start_job(POOL, VICTIM);
+        let mut gathering = Gathering::new(ftl.geometry(), programs_in_flight);
+        gathering.start(POOL);
+        (ftl, gathering)
+    }
+
+    fn unit(unit: u32) -> Move {
+        Move::new(Lpn(unit), Ppn(unit))
+    }
+
+    /// Programs go on as long as they can be filled: after the first of two, its page in the buffer goes before the one that could be read.
+    #[test]
+    fn programs_in_flight_are_filled_before_the_next_read() {
+        let steps = |programs_in_flight| {
+            let (ftl, mut gathering) = collecting(programs_in_flight, &[6, 7]);
+            let (mut cursor, mut steps) = (0, Vec::new());
+            loop {
+                let step = gathering.next_step(&ftl, POOL, VICTIM, &mut cursor);
+                steps.push(step);
+                match step {
+                    Step::Read(_) => gathering.read_ended(POOL),
+                    Step::Program(_) => gathering.in_service_mut(POOL).clear(),
+                    _ => return steps,
+                }
+            }
+        };
+        let (read, program) = (|first| Step::Read(unit(first)), |first| Step::Program(unit(first)));
+        assert_eq!(steps(1), [read(0), program(0), read(2), program(2), read(4), program(4), Step::Erase]);
+        assert_eq!(steps(2), [read(0), read(2), program(0), program(2), read(4), program(4), Step::Erase]);
+    }
+
+    /// Of the first page only the second unit is left, and is read before its turn; of the next only the first, right behind it.
+    #[test]
+    fn the_unit_behind_one_that_was_read_out_of_order_is_read() {
+        let (ftl, mut gathering) = collecting(1, &[0, 3]);
+        assert_eq!(gathering.read_out_of_order(&ftl, POOL, Ppn(1)), Step::Read(unit(1)));
+        gathering.read_ended(POOL);
+        let mut cursor = 0;
+        assert_eq!(gathering.next_step(&ftl, POOL, VICTIM, &mut cursor), Step::Read(unit(2)));
+        gathering.read_ended(POOL);
+        assert_eq!((gathering.next_step(&ftl, POOL, VICTIM, &mut cursor), cursor), (Step::Program(unit(1)), 4));
+    }
+}

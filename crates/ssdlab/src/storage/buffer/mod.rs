@@ -538,3 +538,28 @@ impl Layer for Buffer {
         self.holds(page).then_some(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ftl::Ftl;
+    use crate::ssd::Ssd;
+
+    /// Whoever lets operations begin goes on while the drive gets requests: the read of the rest of a unit is one.
+    #[test]
+    fn the_read_of_the_rest_of_a_unit_is_a_request_to_the_drive() {
+        let mut config = Config::default();
+        (config.device.blocks_per_plane, config.device.pages_per_block, config.buffer.bytes) = (8, 4, 1 << 16);
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(1);
+        let mut buffer = Buffer::new(&config, MappingCache::new(&config, Ssd::new(&config, ftl, 1)));
+        buffer.begin();
+        let state = buffer.state.as_deref_mut().unwrap();
+        let entry = state.entries.insert(0, 0, (0, 512), 0, 0);
+        assert!(!std::mem::take(&mut state.passed) && state.needs_rest(entry, &buffer.drive));
+        state.fill(0, entry, &mut buffer.drive);
+        assert!(std::mem::take(&mut state.passed));
+        state.fill(0, entry, &mut buffer.drive);
+        assert!(!state.passed, "it is read once");
+    }
+}

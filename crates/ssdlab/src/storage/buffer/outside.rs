@@ -138,3 +138,29 @@ impl Outside {
         Some(request)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units 0 and 1 come in with the first write, then 5 and 6 of the second one after the other. Reads of these wait until theirs has.
+    #[test]
+    fn a_read_goes_on_when_its_unit_has_come_in_and_not_before() {
+        let mut outside = Outside::new();
+        outside.make_room(8).unwrap();
+        outside.waits(10, RequestKind::Write, 0..2);
+        outside.waits(11, RequestKind::Write, 5..7);
+        for (unit, read) in [(5, 20), (6, 21)] {
+            let conflict = outside.last_conflict(unit..unit + 1).expect("a write of it waits");
+            outside.read_waits(conflict, read);
+        }
+        let mut after = |up_to| {
+            outside.entered(up_to);
+            let reads: Vec<_> = std::iter::from_fn(|| outside.next_read()).collect();
+            (outside.front(), reads)
+        };
+        assert_eq!(after(None), (Some((11, 5)), vec![]), "the second write is the oldest, and nothing of it has come in");
+        assert_eq!(after(Some(6)), (Some((11, 6)), vec![20]));
+        assert_eq!(after(None), (None, vec![21]));
+    }
+}
