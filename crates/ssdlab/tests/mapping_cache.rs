@@ -378,6 +378,14 @@ fn a_trim_does_not_pass_an_older_program_of_a_write_buffer() {
     simulation.finish().unwrap();
 }
 
+/// The program of units 0 to 3 waits for their translation page. That of units 16 to 19 has its entries in memory, and does not wait for it.
+#[test]
+fn programs_of_a_write_buffer_do_not_wait_for_each_other() {
+    let programs = [units(write(MS, 0), 0, 4), units(write(MS + 10_000, 0), 16, 4)];
+    let stats = counted(&buffered_units(), &[&[units(read(0, 0), 16, 1)], &programs[..], &[units(read(5 * MS, 0), 30, 1)]].concat());
+    assert_eq!((stats.misses, stats.hits, stats.order_waits), (3, 1, 0), "{stats:?}");
+}
+
 /// Translation pages are pages like others for GC: here it moves one.
 #[test]
 fn translation_pages_are_moved() {

@@ -228,8 +228,8 @@ mod tests {
     /// Two flows share the requests of a run: each that one of them sends is progress of both.
     #[test]
     fn the_progress_of_a_flow_is_that_of_the_run() {
-        let mut config = Workload::default();
-        config.flows = serde_json::from_str(r#"[{"name": "other"}]"#).unwrap();
+        let flows = serde_json::from_str(r#"[{"name": "other"}]"#).unwrap();
+        let config = Workload { flows, ..Workload::default() };
         let shares = |limit: u64| {
             let mut flows = sending(&config, 1 << 30, 1, Some(limit), &Caller::default()).unwrap();
             let mut shares = vec![flows[0].1.progress().unwrap()];
