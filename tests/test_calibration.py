@@ -229,7 +229,7 @@ def found_again(seed: int, *, is_probed: bool) -> list[str]:
     points = [*WRITES, *probes(known)] if is_probed else WRITES
     found = measured(known, points, seed=1000 + seed)  # with other random numbers than those of the search
     runs = Runs(seed=1)
-    fit = Fit(fitted_rows(found), waiting_rows(found), base, runs, lambda _, __: None)
+    fit = Fit(fitted_rows(found), waiting_rows(found), base, runs, lambda _, __: None, used_bytes=USED[1])
     fitted = fit.run()
     results = dict(zip(points, fit.simulated(fitted, points), strict=True))
     calibration = calibration_of(found, base, 1, fitted, fit.settings(fitted), results, runs.done)
@@ -277,7 +277,7 @@ class Leaping(Runs):
 def test_a_value_is_as_sure_as_to_the_side_where_it_tells_less(*, evenly: bool) -> None:
     base = Candidate(BASE, SCHEME)
     rows = [Measurement(Probe(USED[1], 4096, 10_000, 0.5, load, 0.01, 384), "read_mean_us", 100.0, "by hand") for load in (1e4, 2e4)]
-    fit = Fit(rows, (), base, Leaping(evenly=evenly), lambda _, __: None)
+    fit = Fit(rows, (), base, Leaping(evenly=evenly), lambda _, __: None, used_bytes=USED[1])
     values, choices, _ = random_drive(0)
     errors = fit._uncertainty(rows, Fitted({**values, "lost_us": 400.0}, choices))
     # The differences are clipped at 3 tolerances, a step of 0.25: slopes of 12 in two rows, whose differences of 0 count as 0.3.

@@ -11,7 +11,8 @@ from pathlib import Path
 from ssdlab.calibration import csv_tables, fio
 from ssdlab.calibration.fitting import Fit
 from ssdlab.calibration.measurements import Measurements, averaged
-from ssdlab.calibration.result import Calibration, calibration_of
+from ssdlab.calibration.parameters import KEYS, value_at
+from ssdlab.calibration.result import Calibration, calibration_of, most_used
 from ssdlab.calibration.rule import fitted_rows, waiting_rows
 from ssdlab.calibration.runs import Candidate, Runs
 from ssdlab.checks import path, text, whole
@@ -58,17 +59,28 @@ def calibrate(
     found = measurements_of([Path(path("measurements", place)) for place in places], None if drive is None else text("drive", drive))
     candidate = Candidate(text("base", base), text("scheme", scheme))
     candidate.tree()  # what is wrong with these is said before the first run
+    _check_scheme(candidate)
     if find_spec("scipy") is None:
         raise UsageError("calibration needs SciPy: pip install 'ssdlab[calibrate]'")
     runs = Runs(seed=whole("seed", seed), workers=None if jobs is None else whole("jobs", jobs, least=1))
     rows = fitted_rows(found)
     if not rows:
         raise UsageError(f"{found.drive}: nothing to fit a drive to: expected writes at full speed, or a probe under load")
-    fit = Fit(rows, waiting_rows(found), candidate, runs, progress or (lambda _, __: None))
-    fitted = fit.run()
+    fit = Fit(rows, waiting_rows(found), candidate, runs, progress or (lambda _, __: None), used_bytes=most_used(found))
     points = list(dict.fromkeys(row.point for row in found.rows))
+    fit.check(points)
+    fitted = fit.run()
     results = dict(zip(points, fit.simulated(fitted, points), strict=True))
     return calibration_of(found, candidate, runs.seed, fitted, fit.settings(fitted), results, runs.done)
+
+
+def _check_scheme(candidate: Candidate) -> None:
+    """A scheme stands above the device: what it sets, no device preset could."""
+    plain, tree = Candidate(candidate.device, SCHEME), candidate.tree()
+    other = {key: value for key in KEYS if (value := value_at(tree, key)) != value_at(plain.tree(), key)}
+    if other:
+        key, value = next(iter(other.items()))
+        raise UsageError(f"scheme {candidate.scheme}: it sets {key} ({value}), which a calibration finds: choose one that does not")
 
 
 def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:

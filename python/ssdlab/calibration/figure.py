@@ -41,7 +41,7 @@ def drawn(drive: str, rows: Sequence[Compared]) -> tuple[str, bytes]:
         _full_speed(panels[4], rows, "write_amplification", "Write amplification")
         _full_speed(panels[5], rows, "write_iops", "Writes at full speed, thousand/s", 1e-3)
         handles = {label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
-        sheet.suptitle(f"{drive}: measured and simulated")
+        sheet.suptitle(f"{drive}: measured and simulated", parse_math=False)
         sheet.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles) or 1)
         return as_files(sheet)
 

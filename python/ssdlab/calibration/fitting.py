@@ -7,7 +7,7 @@ parameters. A large difference counts less than its square (`soft_l1`), so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Point, Probe
 from ssdlab.calibration.parameters import (
+    CAPACITY,
     CHOICES,
     COLLECTION,
     DRAINING,
@@ -30,7 +31,8 @@ from ssdlab.calibration.parameters import (
     settings_of,
     speaks,
 )
-from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
+from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
+from ssdlab.errors import ConfigError
 
 __all__ = ["Fit", "Fitted", "difference"]
 
@@ -51,6 +53,8 @@ SHORTEST = 32
 """Programs of a block at least, so that stripes with parity fit."""
 LITTLE = 0.001
 """Less write amplification than this is no parity."""
+ALIKE = 0.05
+"""What rows state without a search is determined if they agree to this."""
 IMPOSSIBLE = 20.0
 """The difference of a row that cannot be simulated."""
 CLEAR = 3.0
@@ -79,14 +83,18 @@ class Fitted:
         values: of the parameters, by name.
         choices: the alternatives taken, by name.
         read_off: configuration keys whose values rows state without a search.
+        doubts: by configuration key, why what was read off is not determined.
         uncertainty: by parameter, the standard error as a share of its value.
+        ends: by parameter, the least and the most that was tried.
         losses: by choice and alternative, how much larger the sum of squares was than with the alternative taken.
     """
 
     values: Mapping[str, float]
     choices: Mapping[str, str]
     read_off: Mapping[str, int] = field(default_factory=dict)
+    doubts: Mapping[str, str] = field(default_factory=dict)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def settings(self, tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,6 +110,7 @@ class Fit:
         waits: rows that say for how long writes wait below saturation.
         base: the drive to begin with.
         runs: what simulates.
+        used_bytes: the most that is in use in any row, fitted or predicted.
         told: called with what is being done, and about which share of all is done.
     """
 
@@ -112,14 +121,19 @@ class Fit:
         base: Candidate,
         runs: Runs,
         told: Callable[[str, float], object],
+        *,
+        used_bytes: int,
     ) -> None:
         self._rows = rows
         self._waits = waits
         self._told = told
         self._runs = runs
-        self._used = max((row.point.used_bytes for row in rows), default=0)
+        self._used = used_bytes
         self._chips, self._base = _as_large_as(self._used, base)
         self._tree = self._base.tree()
+        # Others stay as they are in the base, wherever that has them.
+        self._searched = tuple(parameter for parameter in PARAMETERS if any(parameter.matters_at(row.point) for row in rows))
+        self._ends = {parameter.name: self._range(parameter) for parameter in PARAMETERS}
 
     def run(self) -> Fitted:
         """The whole search.
@@ -128,8 +142,10 @@ class Fit:
             ssdlab.Interrupted: Ctrl-C.
         """
         plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
-        first = {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}
-        fitted = Fitted(self._start(), first, {**self._chips, **self._parity()})
+        first = {choice.name: choice.of(self._tree) for choice in CHOICES}
+        parity, doubts = self._parity()
+        doubts |= dict.fromkeys(self._chips, "no row tells apart more dies from faster ones")
+        fitted = Fitted(self._start(), first, {**self._chips, **parity}, doubts, ends=self._ends)
         fitted = self._choose(PASSING, fitted, 0.02)
         # First what rates tell, and only then what reads under load tell: a drive that cannot take the load is no place to look around.
         fitted = self._search([row for row in plain if isinstance(row.point, FullSpeed)], fitted, 0.05, 0.15, of=WRITING)
@@ -143,7 +159,22 @@ class Fit:
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
         """What was found, as configuration keys."""
-        return fitted.settings(self._tree)
+        values = {parameter.name: fitted.values[parameter.name] for parameter in self._searched}
+        return replace(fitted, values=values).settings(self._tree)
+
+    def check(self, points: Iterable[Point]) -> None:
+        """Whether the operating points can be simulated at all.
+
+        Raises:
+            ConfigError: one cannot.
+        """
+        here = self._candidate(Fitted(self._start(), {choice.name: choice.of(self._tree) for choice in CHOICES}, self._chips))
+        for point in points:
+            try:
+                setup, _ = run_at(here, point, self._runs.seed)
+                setup.build(here.scheme)
+            except ConfigError as error:
+                raise ConfigError(f"{point}: cannot be simulated, so take its rows out: {error}") from error
 
     def simulated(self, fitted: Fitted, points: Sequence[Point]) -> list[Simulated | None]:
         """What the drive does at some points."""
@@ -155,20 +186,32 @@ class Fit:
         values = {parameter.name: parameter.start(self._tree) for parameter in PARAMETERS}
         exported = values["capacity_gb"] * (1 - self._tree["device"]["overprovisioning"])
         values["capacity_gb"] *= self._used / 1e9 / exported
-        ends = {parameter.name: parameter.ends(self._used) for parameter in PARAMETERS}
-        return {name: min(max(value, ends[name][0]), ends[name][1]) for name, value in values.items()}
+        searched = {parameter.name for parameter in self._searched}
+        return {
+            name: min(max(value, self._ends[name][0]), self._ends[name][1]) if name in searched else value for name, value in values.items()
+        }
 
-    def _parity(self) -> dict[str, int]:
-        """Sequential writes cause no collection: what they write more than the host does is parity."""
+    def _range(self, parameter: Parameter) -> tuple[float, float]:
+        """The least and the most that is tried of a parameter: with the value of the base, if that has one."""
+        low, high = parameter.ends(self._used)
+        start = parameter.start(self._tree)
+        return (low, high) if parameter.name == CAPACITY or start <= 0 else (min(low, start), max(high, start))
+
+    def _parity(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Sequential writes cause no collection: what they write more than the host does is parity. And why that is in doubt, if so."""
         amplifications = [
             row.value
             for row in self._rows
             if row.quantity == "write_amplification" and isinstance(row.point, FullSpeed) and row.point.pattern.kind == "sequential"
         ]
         if not amplifications:
-            return {}
-        more = median(amplifications) - 1
-        return {"ftl.parity_stripe": 0 if more < LITTLE else max(2, round((1 + more) / more))}
+            return {}, {}
+        device = self._tree["device"]
+        most = device["pages_per_block"] // device["pages_per_program"]
+        stripes = [_stripe(one, most) for one in (median(amplifications), *amplifications)]
+        found, least, largest = stripes[0], min(stripes), max(stripes)
+        doubts = {"ftl.parity_stripe": f"rows say {least} to {largest}"} if largest > (1 + ALIKE) * least else {}
+        return {"ftl.parity_stripe": found}, doubts
 
     def _with_buffer(self, fitted: Fitted) -> Fitted:
         """A write that does not wait takes as much longer as putting it into the buffer does."""
@@ -179,10 +222,12 @@ class Fit:
         if not late:
             return fitted
         now = fitted.read_off.get("buffer.access_ns", self._tree["buffer"]["access_ns"])
-        return replace(fitted, read_off={**fitted.read_off, "buffer.access_ns": max(0, round(now + median(late) * 1e3))})
+        found = round(now + median(late) * 1e3)
+        doubts = {"buffer.access_ns": "without it writes still take longer than measured"} if found < 0 else {}
+        return replace(fitted, read_off={**fitted.read_off, "buffer.access_ns": max(0, found)}, doubts={**fitted.doubts, **doubts})
 
     def _candidate(self, fitted: Fitted) -> Candidate:
-        return self._base.but(fitted.settings(self._tree))
+        return self._base.but(self.settings(fitted))
 
     def _search(
         self,
@@ -191,7 +236,7 @@ class Fit:
         begin: float,
         end: float,
         *,
-        of: Sequence[Parameter] = PARAMETERS,
+        of: Sequence[Parameter] | None = None,
         longest: int = LONGEST,
         certain: bool = False,
     ) -> Fitted:
@@ -199,9 +244,10 @@ class Fit:
         # Imported here because it takes longer than many a command.
         from scipy.optimize import least_squares  # noqa: PLC0415
 
+        of = [parameter for parameter in of or PARAMETERS if parameter in self._searched]
         if not rows:
             return start
-        low, high = np.log([parameter.ends(self._used) for parameter in of]).T
+        low, high = np.log([self._ends[parameter.name] for parameter in of]).T
         first = np.clip(np.log([start.values[parameter.name] for parameter in of]), low, high)
         steps = 0
 
@@ -241,7 +287,7 @@ class Fit:
             return start
         self._told("looking around", share)
         centre = np.log([start.values[parameter.name] for parameter in SUSPENDING])
-        low, high = np.log([parameter.ends(self._used) for parameter in SUSPENDING]).T
+        low, high = np.log([self._ends[parameter.name] for parameter in SUSPENDING]).T
         places = centre + (Sobol(len(SUSPENDING), scramble=False).random(PLACES) * 2 - 1) * PRIOR
         tried = [start, *(_with(start, SUSPENDING, place) for place in np.clip(places, low, high))]
         points = list(dict.fromkeys(row.point for row in rows))
@@ -252,7 +298,7 @@ class Fit:
         self,
         rows: Sequence[Measurement],
         fitted: Fitted,
-        of: Sequence[Parameter] = PARAMETERS,
+        of: Sequence[Parameter],
         *,
         most: float = IMPOSSIBLE,
         up: bool = True,
@@ -262,7 +308,7 @@ class Fit:
         `up`: towards larger values, where there is room.
         """
         here = self._candidate(fitted)
-        others = {parameter.name: _moved(fitted, parameter, parameter.ends(self._used), up=up) for parameter in of}
+        others = {parameter.name: _moved(fitted, parameter, self._ends[parameter.name], up=up) for parameter in of}
         points = list(dict.fromkeys(row.point for row in rows))
         wanted = [(here, point) for point in points]
         for parameter in of:
@@ -283,14 +329,14 @@ class Fit:
 
         To the side where they grow more slowly: next to the load that saturates the drive, a step to the other side makes them leap.
         """
-        above, below = (self._slopes(rows, fitted, most=CLEAR, up=up) for up in (True, False))
+        above, below = (self._slopes(rows, fitted, self._searched, most=CLEAR, up=up) for up in (True, False))
         slopes = np.where(np.abs(above) < np.abs(below), above, below)
         left = self._differences(rows, fitted)
-        free = max(1, len(rows) - len(PARAMETERS))
+        free = max(1, len(rows) - len(self._searched))
         variance = max(float(np.sum(_soft(left))) / free, NOISE**2)
-        information = slopes.T @ slopes / variance + np.eye(len(PARAMETERS)) / PRIOR**2
+        information = slopes.T @ slopes / variance + np.eye(len(self._searched)) / PRIOR**2
         errors = np.sqrt(np.diag(np.linalg.inv(information)))
-        return {parameter.name: float(error) for parameter, error in zip(PARAMETERS, errors, strict=True)}
+        return {parameter.name: float(error) for parameter, error in zip(self._searched, errors, strict=True)}
 
     def _choose(self, choice: Choice, fitted: Fitted, share: float, *, search: float | None = None) -> Fitted:
         """Takes the alternative with the smallest sum of squares over the rows that tell them apart; `search`: after a search for each."""
@@ -301,7 +347,7 @@ class Fit:
         self._told(choice.about.lower(), share)
         taken = fitted.choices[choice.name]
         found: dict[str, tuple[float, Fitted]] = {}
-        for name in choice.alternatives:
+        for name in dict.fromkeys((*choice.alternatives, taken)):
             other = replace(fitted, choices={**fitted.choices, choice.name: name})
             if search is not None and name != taken and self._loss(plain, other) < WORTH * self._loss(plain, fitted):
                 other = self._search(plain, other, share, search)
@@ -319,7 +365,7 @@ class Fit:
             return fitted
         self._told(COLLECTION.about.lower(), share)
         found: dict[str, tuple[float, Fitted]] = {}
-        for name in COLLECTION.alternatives:
+        for name in dict.fromkeys((*COLLECTION.alternatives, fitted.choices[COLLECTION.name])):
             other = replace(fitted, choices={**fitted.choices, COLLECTION.name: name})
             found[name] = (float(np.sum(_soft(self._relative_differences(rows, other)))), other)
         return self._taken(COLLECTION, fitted, found)
@@ -383,6 +429,15 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
             together = device["pages_per_program"]
             other["device.pages_per_block"] = max(SHORTEST, round(device["pages_per_block"] * left / together)) * together
     return other, base.but(other)
+
+
+def _stripe(amplification: float, most: int) -> int:
+    """Programs of which one holds parity; 0 if none does: fewer than one in a block, which has `most`, cannot be simulated."""
+    more = amplification - 1
+    if more < LITTLE:
+        return 0
+    stripe = max(2, round(amplification / more))
+    return stripe if stripe <= most else 0
 
 
 def _is_uniform(point: Point) -> bool:

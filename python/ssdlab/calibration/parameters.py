@@ -1,13 +1,17 @@
 """What is fitted: the parameters of a drive that nobody publishes, their bounds, and which rows speak of which.
 
-| parameter | rows that speak of it |
-|---|---|
-| share of programs that hold parity | write amplification of sequential writes: read off, not searched for |
-| flash capacity | write amplification and rates at full speed |
-| program time | rates at full speed, and of a saturated load |
-| read time | response times of reads, and a little the rates of writes that GC works for |
-| time to suspend, time lost, least run | response times of reads beside writes, and the rate of a saturated load |
-| time in the write buffer | response times of writes below saturation |
+| parameter | least and most | rows that speak of it |
+|---|---|---|
+| share of programs that hold parity | one in a block to half | write amplification of sequential writes: read off, not searched for |
+| flash capacity | 1.02 to 4 times what is in use | write amplification and rates at full speed |
+| program time | 300 to 8,000 us | rates at full speed, and of a saturated load |
+| read time | 5 to 200 us | response times of reads, and a little the rates of writes that GC works for |
+| least run | 10 to 2,000 us | response times of reads beside writes, and the rate of a saturated load |
+| time lost | 1 to 2,000 us | the same |
+| time to suspend | 1 to 200 us | the same |
+| time in the write buffer | from 0 | response times of writes below saturation |
+
+A range includes the value of the base. What no row speaks of stays as it is there.
 
 Choices are between mechanisms: their alternatives are tried one after the other.
 """
@@ -23,7 +27,22 @@ from typing import Any, Literal
 from ssdlab.calibration.measurements import FullSpeed, Point, Probe
 from ssdlab.calibration.runs import flash_bytes
 
-__all__ = ["CHOICES", "COLLECTION", "DRAINING", "KEYS", "PACING", "PARAMETERS", "PASSING", "Choice", "Parameter", "settings_of", "speaks"]
+__all__ = [
+    "AS_BASE",
+    "CAPACITY",
+    "CHOICES",
+    "COLLECTION",
+    "DRAINING",
+    "KEYS",
+    "PACING",
+    "PARAMETERS",
+    "PASSING",
+    "Choice",
+    "Parameter",
+    "settings_of",
+    "speaks",
+    "value_at",
+]
 
 Tree = Mapping[str, Any]
 """The configuration of the drive that the calibration begins with."""
@@ -31,6 +50,8 @@ Values = Mapping[str, float]
 """Values of parameters by name."""
 Speaks = Literal["full speed", "saturated", "below saturation"]
 CAPACITY = "capacity_gb"
+AS_BASE = "as in the base"
+"""The alternative of a choice that leaves its keys as they are in the drive that the calibration begins with."""
 ALL: frozenset[Speaks] = frozenset({"full speed", "saturated", "below saturation"})
 FULL: frozenset[Speaks] = frozenset({"full speed", "saturated"})
 PROBED: frozenset[Speaks] = frozenset({"saturated", "below saturation"})
@@ -87,6 +108,13 @@ class Choice:
     about: str
     alternatives: Mapping[str, Mapping[str, Any]]
     is_told_by: Callable[[Point], bool]
+
+    def of(self, tree: Tree) -> str:
+        """The alternative that a drive has."""
+        for name, settings in self.alternatives.items():
+            if settings and all(value_at(tree, key) == value for key, value in settings.items()):
+                return name
+        return AS_BASE
 
 
 def speaks(point: Point) -> Speaks:
@@ -185,7 +213,7 @@ COLLECTION = Choice(
 PACING = Choice(
     "pacing",
     "How far writes may be ahead of collection before they wait, in units of the free blocks that it keeps",
-    {"as in the base": {}, **{f"{window:g}": {"gc.pace_window": window} for window in (0.12, 0.2, 0.15, 0.1, 0.08)}},
+    {AS_BASE: {}, **{f"{window:g}": {"gc.pace_window": window} for window in (0.12, 0.2, 0.15, 0.1, 0.08)}},
     lambda point: isinstance(point, Probe) and not point.is_saturated and point.probe_depth > 0,
 )
 CHOICES: Sequence[Choice] = (PASSING, DRAINING, COLLECTION, PACING)
@@ -215,6 +243,12 @@ KEYS: Mapping[str, str] = MappingProxyType(
 """By configuration key, the value of a calibration that sets it."""
 
 
+def value_at(tree: Tree, key: str) -> Any:
+    """The value of a configuration key."""
+    section, name = key.split(".")
+    return tree[section][name]
+
+
 def settings_of(values: Values, choices: Mapping[str, str], tree: Tree) -> dict[str, Any]:
     """The configuration keys of some values and choices, by name."""
     found: dict[str, Any] = {}
@@ -223,5 +257,5 @@ def settings_of(values: Values, choices: Mapping[str, str], tree: Tree) -> dict[
             found |= parameter.settings(values, tree)
     for choice in CHOICES:
         if choice.name in choices:
-            found |= choice.alternatives[choices[choice.name]]
+            found |= choice.alternatives.get(choices[choice.name], {})  # none of `AS_BASE`
     return found

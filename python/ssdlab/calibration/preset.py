@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,24 +34,56 @@ def preset_text(
         overprovisioning: of the drive found.
         well: whether it is well fitted.
     """
-    text = _text_of(base)
+    original = text = _text_of(base)
     caveat = "" if well else " Badly fitted: do not trust it where rows were missed."
     head = {
         "source": f"ssdlab calibrate, from the device {base}: values with the word fitted. Of others, see there.",
         "description": f"A drive that was calibrated to behave as measured of {drive}. It goes with the scheme {scheme}.{caveat}",
     }
+    found = {**settings, "device.overprovisioning": round(overprovisioning, 6)}
     for name, value in head.items():
         text = _headed(text, f"{name} = {value_text(value)}")
-    for key, value in {**settings, "device.overprovisioning": round(overprovisioning, 6)}.items():
+    for key, value in found.items():
         text = _with(text, key, value, remarks.get(KEYS.get(key, ""), ""))
-    return text
+    wanted = _changed(tomllib.loads(original), {**head, **found})
+    return text if _says(text, wanted) else "\n".join(_afresh(wanted, {key: remarks.get(name, "") for key, name in KEYS.items()})) + "\n"
+
+
+def _changed(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a preset says, with other values of some keys."""
+    for key, value in values.items():
+        *sections, name = key.split(".")
+        place = tree
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+    return tree
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+    """Whether a text says this: lines may be written in ways that `_with` does not know, such as a list over several lines."""
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _afresh(tree: Mapping[str, Any], remarks: Mapping[str, str], section: str = "") -> Iterator[str]:
+    """The lines of a preset that is written anew, without the comments that the one to begin with had."""
+    for name, value in tree.items():
+        if not isinstance(value, dict):
+            yield from _entry(name, value, remarks.get(f"{section}{name}", ""))
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from ("", f"[{section}{name}]")
+            yield from _afresh(value, remarks, f"{section}{name}.")
 
 
 def _text_of(base: str) -> str:
     if not base.endswith(".toml"):
         return _core.preset_text("device", base)
     try:
-        return Path(base).read_text(encoding="utf-8")
+        return Path(base).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except OSError as reason:
         raise FileError(f"{base}: cannot read: {reason.strerror}", reason.errno, base) from reason
 
@@ -64,8 +97,7 @@ def _headed(text: str, line: str) -> str:
 def _with(text: str, key: str, value: Any, remark: str) -> str:
     """The text with a value of a key, in place of the one that it has, and with a comment in place of that one's."""
     section, name = key.split(".", 1)
-    comment = [f"# {line}" for line in textwrap.wrap(remark[:1].upper() + remark[1:] + ".", WIDTH - 2)] if remark else []
-    lines = [*comment, f"{name} = {value_text(value)}"]
+    lines = _entry(name, value, remark)
     parts = list(_sections(text))
     for index, (header, body) in enumerate(parts):
         if header == section:
@@ -74,6 +106,11 @@ def _with(text: str, key: str, value: Any, remark: str) -> str:
     else:
         parts.append((section, ["", f"[{section}]", *lines]))
     return "\n".join(line for _, body in parts for line in body) + "\n"
+
+
+def _entry(name: str, value: Any, remark: str) -> list[str]:
+    comment = [f"# {line}" for line in textwrap.wrap(remark[:1].upper() + remark[1:] + ".", WIDTH - 2)] if remark else []
+    return [*comment, f"{name} = {value_text(value)}"]
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:

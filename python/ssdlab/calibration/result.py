@@ -12,13 +12,13 @@ from ssdlab import _core
 from ssdlab.calibration.compared import Compared, Verdict
 from ssdlab.calibration.fitting import Fitted
 from ssdlab.calibration.measurements import Measurements, Point
-from ssdlab.calibration.parameters import CHOICES, PARAMETERS
+from ssdlab.calibration.parameters import CHOICES, PARAMETERS, value_at
 from ssdlab.calibration.preset import preset_text
 from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
 from ssdlab.calibration.runs import Candidate, Simulated, flash_bytes
 from ssdlab.json_text import json_text
 
-__all__ = ["Calibration", "Value", "calibration_of", "written"]
+__all__ = ["Calibration", "Value", "calibration_of", "most_used", "written"]
 
 SURE = 0.025
 """A value with a standard error of at most so much is determined: two of them are 5 %."""
@@ -37,6 +37,8 @@ READ_OFF: Mapping[str, tuple[str, str]] = {
     "device.pages_per_block": ("Pages of a block, by the capacity", "pages"),
 }
 """By configuration key: what rows state without a search, and its unit."""
+ALWAYS_SAID = ("ftl.parity_stripe", "buffer.access_ns")
+"""Of these also that no row states them. The others change only with a drive much larger or smaller than the base."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,9 @@ class Calibration:
     @property
     def misfit(self) -> str:
         """How many rows are near enough, for who asks why it is badly fitted."""
-        return (
-            f"{self.count('fitted')} of {self.count('fitted', 'not fitted')} fitted rows are within their tolerance, "
-            f"{self.count('within')} of {self.count('within', 'missed')} predictions within their bound"
-        )
+        bounded = self.count("within", "missed")
+        predicted = f"{self.count('within')} of {bounded} predictions within their bound" if bounded else "no row could check a prediction"
+        return f"{self.count('fitted')} of {self.count('fitted', 'not fitted')} fitted rows are within their tolerance, {predicted}"
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes the preset to a file that ends with `.toml`; beside it all rows (`.rows.json`) and the figure (`.svg`, `.png`).
@@ -202,7 +203,7 @@ def calibration_of(
         results: what the drive found does at each operating point.
         runs: how many runs it took.
     """
-    used_bytes = max(row.point.used_bytes for row in measurements.rows)
+    used_bytes = most_used(measurements)
     those = set(fitted_rows(measurements))
     highest = highest_rate(measurements.rows)
     rows = []
@@ -217,7 +218,7 @@ def calibration_of(
         base=base.device,
         scheme=base.scheme,
         seed=seed,
-        values=tuple(_values(fitted, used_bytes)),
+        values=tuple(_values(fitted, base.tree())),
         rows=tuple(rows),
         left_out=measurements.left_out,
         runs=runs,
@@ -227,17 +228,28 @@ def calibration_of(
     )
 
 
-def _values(fitted: Fitted, used_bytes: int) -> list[Value]:
+def most_used(measurements: Measurements) -> int:
+    """The most bytes that are in use in any row."""
+    return max(row.point.used_bytes for row in measurements.rows)
+
+
+def _values(fitted: Fitted, base: Mapping[str, Any]) -> list[Value]:
     values = []
     for parameter in PARAMETERS:
-        value, error = fitted.values[parameter.name], fitted.uncertainty[parameter.name]
-        low, high = parameter.ends(used_bytes)
-        edge = value <= low * 1.01 or value >= high / 1.01
-        why = "at the end of its range" if edge else _how_sure(error)
-        values.append(Value(parameter.name, parameter.about, value, parameter.unit, error, not edge and error <= SURE, why))
-    for key, number in fitted.read_off.items():
-        about, unit = READ_OFF[key]
-        values.append(Value(key.split(".")[1], about, number, unit, None, True, "read off"))
+        value, error = fitted.values[parameter.name], fitted.uncertainty.get(parameter.name)
+        low, high = fitted.ends[parameter.name]
+        edge = error is not None and (value <= low * 1.01 or value >= high / 1.01)
+        why = "no row tells" if error is None else f"at the end of its range, {low:g} to {high:g}" if edge else _how_sure(error)
+        values.append(
+            Value(parameter.name, parameter.about, value, parameter.unit, error, error is not None and not edge and error <= SURE, why)
+        )
+    for key, (about, unit) in READ_OFF.items():
+        name = key.split(".")[1]
+        if key in fitted.read_off:
+            doubt = fitted.doubts.get(key)
+            values.append(Value(name, about, fitted.read_off[key], unit, None, doubt is None, doubt or "read off"))
+        elif key in ALWAYS_SAID:
+            values.append(Value(name, about, value_at(base, key), unit, None, False, "no row tells"))
     for choice in CHOICES:
         losses = fitted.losses.get(choice.name)
         nearest = min(losses.values()) if losses else None
@@ -257,7 +269,7 @@ def _remarks(values: Sequence[Value]) -> dict[str, str]:
     remarks = {}
     for value in values:
         if not value.is_determined:
-            text = f"not determined ({value.why}); the drive that the calibration began with, or chance, had a say"
+            text = f"not determined ({value.why}): the drive that the calibration began with, or chance, had a say"
         elif value.uncertainty is not None:
             text = f"fitted, +-{value.uncertainty:.1%}"
         else:

@@ -12,7 +12,7 @@ Beside these, `waiting_rows` choose how far writes may be ahead of collection: a
 probe's writes and the mean of the load's. They are only reported, as those of other loads are.
 
 All else is predicted. A prediction has a bound (`bound`) unless it is one that is only reported: Zipf's law from 0.8 on, the 99th
-percentile of writes, what lies within a tenth of the highest rate, and means below saturation.
+percentile of writes, what lies within a tenth of the highest rate or above, and means below saturation.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ CALM, MIDDLING = 0.85, (0.4, 0.9)
 
 def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
     """The rows that a drive is fitted to."""
-    uses = sorted({row.point.used_bytes for row in measurements.rows if isinstance(row.point, FullSpeed) and _is_uniform(row.point)})
-    ends = {*uses[:1], *uses[-1:]}
+    kinds = {kind: _ends(measurements, kind) for kind in ("sequential", "uniform")}
     every_other = _fitted_loads(measurements)
     patterns = [row.point.pattern for row in measurements.rows if isinstance(row.point, FullSpeed)]
     frozen = sorted({pattern.hot_share for pattern in patterns if _is_frozen(pattern)}, reverse=True)[::2]
@@ -50,8 +49,8 @@ def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
         point = row.point
         if isinstance(point, FullSpeed):
             pattern = point.pattern
-            if pattern.kind in ("sequential", "uniform"):
-                return point.used_bytes in ends
+            if pattern.kind in kinds:
+                return point.used_bytes in kinds[pattern.kind]
             return _is_skewed(pattern) or (_is_frozen(pattern) and pattern.hot_share in frozen)
         if point.is_saturated:
             return row.quantity in FITTED_SATURATED
@@ -83,7 +82,7 @@ def bound(row: Measurement, highest: float | None) -> tuple[float, float] | None
     if point.is_saturated:
         return SATURATED.get(row.quantity)
     share = None if highest is None else (point.offered_per_s or 0) / highest
-    if share is None or abs(share - 1) <= KNEE:
+    if share is None or share > 1 - KNEE:
         return None
     if row.quantity == "read_p50_us":
         return (0.2, 15.0) if share < CALM else None
@@ -102,8 +101,11 @@ def _bound_full_speed(quantity: str, pattern: Pattern) -> tuple[float, float] | 
     return (0.03 if pattern.kind == "uniform" else 0.1, 0.0)
 
 
-def _is_uniform(point: FullSpeed) -> bool:
-    return point.pattern.kind == "uniform"
+def _ends(measurements: Measurements, kind: str) -> set[int]:
+    """The least and the most in use with writes of a kind at full speed."""
+    points = (row.point for row in measurements.rows if isinstance(row.point, FullSpeed))
+    uses = sorted({point.used_bytes for point in points if point.pattern.kind == kind})
+    return {*uses[:1], *uses[-1:]}
 
 
 def _is_skewed(pattern: Pattern) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from ssdlab import options as o
 from ssdlab import tables
 from ssdlab.batch import check_apart
 from ssdlab.cli.output import complain, print_json, print_tables
-from ssdlab.errors import UsageError
+from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import make_folder
 from ssdlab.plans import DEFAULT_SEED
 from ssdlab.progress import ShareProgress
@@ -44,6 +45,8 @@ def calibrate(
     if print_jobs:
         if measurements:
             raise UsageError("--print-jobs and measurements were both given: --print-jobs prints what measures a drive, and nothing else")
+        if out is not None or json_:
+            raise UsageError("--print-jobs prints a job file, and no preset or JSON: leave out --out and --json")
         typer.echo(files("ssdlab.calibration").joinpath("drive.fio").read_text(encoding="utf-8"), nl=False)
         return
     if not measurements:
@@ -57,6 +60,7 @@ def calibrate(
     if out is not None:  # before minutes of work
         check_apart([*measurements, *([base] if base is not None and base.endswith(".toml") else [])], written(out))
         make_folder(out.parent)
+        _check_writable(written(out))
 
     with ShareProgress("calibrating", quiet=quiet) as progress:
         result = api.calibrate(
@@ -77,3 +81,14 @@ def calibrate(
     if not result.is_well_fitted:
         complain(f"{result.drive} is badly fitted: {result.misfit}")
         raise typer.Exit(BADLY_FITTED)
+
+
+def _check_writable(files: list[Path]) -> None:
+    """What cannot be written is said before minutes of work."""
+    if folder := next((file for file in files if file.is_dir()), None):
+        raise UsageError(f"{folder}: there is a folder of this name: choose another name for --out")
+    try:
+        with TemporaryFile(dir=files[0].parent):
+            pass
+    except OSError as reason:
+        raise FileError(f"{files[0].parent}: cannot write: {reason.strerror}", reason.errno, str(files[0].parent)) from reason
