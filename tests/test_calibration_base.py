@@ -10,7 +10,7 @@ import pytest
 
 import ssdlab
 from conftest import BASE_FILE, MEASURED, Ssdlab
-from ssdlab.calibration.api import SCHEME, calibrate
+from ssdlab.calibration.api import SCHEME, calibrate, measurements_of
 from ssdlab.calibration.fitting import Fit, Fitted
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe
 from ssdlab.calibration.parameters import CHOICES, PARAMETERS
@@ -186,3 +186,17 @@ def test_sequential_writes_have_their_own_least_and_most_and_nothing_is_bounded_
 def test_the_drive_of_a_calibration_is_that_of_its_preset(here: Path) -> None:
     found = ssdlab.calibrate(here / "measured.csv", base=str(here / "base.toml"), jobs=1)
     assert "no row could check a prediction" in found.misfit
+
+
+def test_a_file_counts_once_however_often_and_by_whatever_name_it_is_given(here: Path) -> None:
+    (here / "other.csv").symlink_to(here / "measured.csv")
+    (here / "MORE.CSV").write_text(MEASURED.replace("0.004", "0.003"))
+    rows = measurements_of([here, here / "measured.csv", here / "other.csv"], None).rows
+    assert sorted((row.point.used_bytes, row.repeats) for row in rows) == [(round(used * 2**30), 1) for used in (0.003, 0.004)]
+
+
+def test_what_was_left_out_is_said_where_nothing_is_left(here: Path, ssdlab_command: Ssdlab) -> None:
+    (here / "measured.csv").write_text(MEASURED.replace("3000,1", "3000,0.5"))
+    message = ssdlab_command("calibrate", "measured.csv", "--base", "base.toml").failed(2)
+    assert "nothing to fit a drive to" in message
+    assert "1 left out: " in message

@@ -219,7 +219,7 @@ def value_line(value: dict[str, Any]) -> str:
     """A row of the values found."""
     number = value["value"]
     found = number if isinstance(number, str) else f"{number:.4g} {value['unit']}"
-    error = f"{value['uncertainty']:.1%}" if value["uncertainty"] is not None and value["determined"] else ""
+    error = "" if value["uncertainty"] is None else f"{value['uncertainty']:.1%}"
     return f"| {value['about']} | {found} | {error} | {'' if value['determined'] else 'not determined: '}{value['why']} |"
 
 

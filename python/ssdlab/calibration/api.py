@@ -65,7 +65,9 @@ def calibrate(
     runs = Runs(seed=whole("seed", seed), workers=None if jobs is None else whole("jobs", jobs, least=1))
     rows = fitted_rows(found)
     if not rows:
-        raise UsageError(f"{found.drive}: nothing to fit a drive to: expected writes at full speed, or a probe under load")
+        left = "; ".join(f"{count} left out: {reason}" for reason, count in found.left_out.items())
+        expected = "expected sequential or uniform writes at full speed, or a probe under load"
+        raise UsageError(f"{found.drive}: nothing to fit a drive to: {expected}{f' ({left})' if left else ''}")
     fit = Fit(rows, waiting_rows(found), candidate, runs, progress or (lambda _, __: None), used_bytes=most_used(found))
     points = list(dict.fromkeys(row.point for row in found.rows))
     fit.check(points)
@@ -89,7 +91,8 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
     Raises:
         UsageError: no drive is named and there are several, there is none of that name, or a file is of no known kind.
     """
-    files = [file for place in places for file in (sorted(place.glob("*.csv")) if place.is_dir() else [place])]
+    every = [file for place in places for file in (_tables_in(place) if place.is_dir() else [place])]
+    files = list({file.resolve(): file for file in every}.values())  # a file counts once, however it is named
     if not files:
         raise UsageError("no measurements: expected tables (.csv), a folder with such, or what fio printed (.json)")
     csvs = [file for file in files if csv_tables.is_table(file)]
@@ -99,6 +102,10 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
             raise UsageError(f"{csvs[0]} and {other}: tables and what fio printed, together: give one kind")
         return _by_fio(files, drive)
     return csv_tables.read(csvs, _named(csv_tables.drives_in(csvs), drive))
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".csv")
 
 
 def _by_fio(files: Iterable[Path], drive: str | None) -> Measurements:

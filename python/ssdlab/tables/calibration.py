@@ -30,7 +30,7 @@ def _values(values: Sequence[Data]) -> RenderableType:
         found = number if isinstance(number, str) else f"{significant(number)} {value['unit']}".strip()
         known = value["determined"]
         how = value["why"] if known else f"not determined: {value['why']}"
-        sure = "" if error is None or not known else f"{error:.1%}"
+        sure = "" if error is None else f"{error:.1%}"
         table.add_row(value["name"], found, sure, Text(how, style="" if known else "yellow"))
     return titled("Found", table)
 
@@ -39,7 +39,7 @@ def _rows(rows: Sequence[Data]) -> list[RenderableType]:
     """A table for each quantity."""
     tables: list[RenderableType] = []
     for name in dict.fromkeys(row["quantity"] for row in rows):
-        table = new_table(["at", "measured", "simulated", "error", "bound", ""])
+        table = new_table(["at", "measured", "simulated", "error", "bound", "verdict"])
         table.columns[5].justify = "left"
         for row in rows:
             if row["quantity"] == name:
