@@ -440,6 +440,18 @@ def test_a_fill_of_a_whole_drive_that_was_interrupted_is_left_out(tmp_path: Path
         written(tmp_path, output)
 
 
+def test_a_fill_that_is_smaller_than_the_drive_is_refused(tmp_path: Path) -> None:
+    """Interrupted in an output of its own, which says nothing of that; the drive's size shows when it is overwritten."""
+    output = recorded(TWO_PARTS)[0]
+    del output["global options"]["size"]
+    output["jobs"][0]["write"]["io_bytes"] = GIB // 8
+    what = (
+        r"job 1 \(fill\) wrote 134,217,728 bytes, and job 2 \(overwrite\) 1,073,741,824 in each loop: expected the same, all of the drive"
+    )
+    with pytest.raises(UsageError, match=rf"changed\.json: {what}"):
+        written(tmp_path, output)
+
+
 @pytest.mark.parametrize("entry", [{"job_runtime": 16_000}, {"runtime": 1000}], ids=str)
 def test_jobs_that_ran_too_briefly_are_left_out(tmp_path: Path, entry: dict[str, int]) -> None:
     def change(output: Output) -> None:
@@ -637,6 +649,9 @@ def test_files_that_are_refused(tmp_path: Path, name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+MORE_PLACES = ("groupid", "elapsed", "job_runtime", "runtime", "error")
+
+
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The places of all entries, whatever they are in."""
     if isinstance(value, dict | list):
@@ -655,7 +670,9 @@ def test_whatever_stands_in_the_file_is_read_or_refused(tmp_path: Path) -> None:
                 job.get(direction, {}).get(kind, {}).pop("bins", None)
     text, file = json.dumps(recording), tmp_path / "mine.json"
     likely = [
-        place for place in places(recording) if {"job options", "global options", "lat_ns", "iops", "io_bytes", "total_ios"} & {*place}
+        place
+        for place in places(recording)
+        if {"job options", "global options", "lat_ns", "iops", "io_bytes", "total_ios", *MORE_PLACES} & {*place}
     ]
     refused = 0
     for _ in range(600):

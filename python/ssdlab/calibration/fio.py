@@ -101,11 +101,13 @@ class _Reader:
 
     Attributes:
         filled: how many bytes the drive holds, once a job has filled it.
+        fill: that job, if it was to fill all of the drive, however large that is.
         rows: what was measured.
         left_out: by reason, how many jobs, or quantities of a job that is used.
     """
 
     filled: int | None = None
+    fill: Job | None = None
     rows: list[Measurement] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -125,6 +127,7 @@ class _Reader:
         """Adds the rows of jobs that ran at the same time; `is_cut`: those behind them never ran."""
         job = jobs[0]
         if job.name.startswith(PREPARATION):
+            self._check_filled(job)
             raise UnusableError(f"{PREPARATION}: prepares the drive, and is not measured")
         if job.name.startswith(LOAD):
             raise UnusableError(f"{LOAD}: no {PROBE} before it")
@@ -147,8 +150,17 @@ class _Reader:
             raise UnusableError(f"{job}: sequential writes with io_size: only those that write each address once are a point")
         _check_complete(job, is_cut=is_cut)
         written = round(sum(job.numbers("write", "io_bytes")))
+        self.fill = job if job.amount_asked is None else None
         self.filled = min(written, job.region) if isinstance(job.region, int) else written
         self._full_speed(job, Pattern("sequential"), self.filled)
+
+    def _check_filled(self, job: Job) -> None:
+        """Refuses a fill of a whole drive that a later job shows to be larger: it was interrupted, and nothing else says so."""
+        loop = job.moved_bytes / max(1, job.amount("loops", 1) * job.threads)
+        is_whole = job.amount_asked is None and not job.has("runtime")
+        if self.fill is not None and self.filled is not None and is_whole and loop > self.filled * (1 + SAME_SIZE):
+            what = f"{self.fill} wrote {self.filled:,} bytes, and {job} {loop:,.0f} in each loop"
+            raise UsageError(f"{job.file}: {what}: expected the same, all of the drive: let both run to their end")
 
     def _random(self, job: Job, *, is_cut: bool) -> None:
         """Random writes."""
@@ -281,9 +293,12 @@ def _check_alone(groups: list[list[Job]], at: int) -> None:
 def _fit_in_a_row(groups: list[list[Job]]) -> bool:
     """Whether all these groups can have run one after another in the time that fio took."""
     elapsed = groups[-1][-1].entries[-1].get("elapsed")
-    if not isinstance(elapsed, int | float) or isinstance(elapsed, bool):
+    if not isinstance(elapsed, int | float) or not 0 < elapsed < LARGEST_FLOAT:
         return False
-    return sum(max(job.whole_s for job in jobs) for jobs in groups) <= elapsed * (1 + SAME_SIZE)
+    try:
+        return sum(max(job.whole_s for job in jobs) for jobs in groups) <= elapsed * (1 + SAME_SIZE)
+    except UnusableError:  # of a job with a ramp_time that is no time, not of the one that is asked about
+        return False
 
 
 def _check_drive(jobs: list[Job]) -> None:

@@ -161,9 +161,14 @@ class Job:
         return min(self._thread_s() or self._longest_s())
 
     @property
+    def longest_s(self) -> float:
+        """For how long the longest of its threads was measured."""
+        return max(self._longest_s())
+
+    @property
     def whole_s(self) -> float:
         """For how long it ran, with `ramp_time`."""
-        return self.seconds("ramp_time") + max(self._longest_s())
+        return self.seconds("ramp_time") + self.longest_s
 
     @property
     def is_added_up(self) -> bool:
@@ -319,7 +324,7 @@ def starts_after(previous: Job, job: Job) -> bool | None:
     if previous.group is not None and job.group is not None and previous.group[1] == job.group[0]:
         return False
     if previous.started_s is not None and job.started_s is not None:
-        return job.started_s - previous.started_s >= previous.measured_s
+        return job.started_s - previous.started_s >= previous.longest_s
     if job.has("stonewall") or job.has("wait_for_previous"):
         return True
     return False if job.has("new_group") or job.group is None or previous.group is None else None
