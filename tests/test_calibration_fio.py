@@ -243,9 +243,14 @@ def test_loads_are_known_by_rates_or_shares(tmp_path: Path) -> None:
 
 
 def test_a_load_alone_is_left_out(tmp_path: Path) -> None:
+    """Without its probe it stands behind the probe of reads alone: the numbers of their groups say that a job between them is missing."""
     found = edited(tmp_path, 1, lambda output: output["jobs"].pop(1))
-    # The probe of reads alone now stands before that load, and is taken for its probe.
-    assert Probe(GIB, 4096, 500.0, 1.0, 2000.0, 0.0, 80) in {row.point for row in found.rows}
+    assert not {row.point for row in found.rows} & {
+        Probe(GIB, 4096, 500.0, 1.0, 2000.0, 0.0, 80),
+        Probe(GIB, 4096, 500.0, 1.0, 0.0, 0.0, 0),
+    }
+    reason = "between job 4 (probe) and job 5 (load) a job is missing, which may have run beside them: pass the file as fio wrote it"
+    assert found.left_out[reason] == 2
     found = edited(tmp_path, 1, lambda output: output["jobs"].__delitem__(slice(2)))
     assert found.left_out["load: no probe before it"] == 1
 
@@ -304,6 +309,259 @@ def test_without_fill_or_size_nothing_is_known_of_what_is_used(tmp_path: Path) -
         UsageError, match=r"loads\.json: none of its 15 jobs can be used \(not known how much of the drive holds data: put "
     ):
         fio.read(file)
+
+
+# Which jobs ran at the same time.
+
+
+def written(tmp_path: Path, *outputs: Output) -> Measurements:
+    file = tmp_path / "changed.json"
+    file.write_text("\n".join(map(json.dumps, outputs)))
+    return fio.read(file)
+
+
+def two_writers(**second: object) -> Output:
+    """The recorded fill, and random writes twice; the second with other options and entries."""
+    output = recorded(TWO_PARTS)[0]
+    fill, _, one = output["jobs"]
+    one["groupid"] = 1
+    two: Output = json.loads(json.dumps(one))
+    two["groupid"] = 2
+    for name, value in second.items():
+        (two if name in {"groupid", "job_start"} else two["job options"])[name] = value
+    output["jobs"] = [fill, one, {**two, "job options": {name: value for name, value in two["job options"].items() if value is not None}}]
+    for job in output["jobs"]:
+        job["elapsed"] = 18
+    return output
+
+
+WRITES = FullSpeed(Pattern("uniform"), GIB, 4096, 512)
+TOGETHER = (
+    "job 2 (full-speed) and job 3 (full-speed) ran at the same time: set stonewall=1 in each, but not in a load directly behind its probe"
+)
+
+
+def test_jobs_that_ran_one_after_another_are_repeats(tmp_path: Path) -> None:
+    found = written(tmp_path, two_writers())
+    assert [row.repeats for row in found.rows if row.point == WRITES] == [2]
+    assert not found.left_out
+    # fio does not list `stonewall` without `=1`, but it begins a new group, and the jobs fill the time that fio took.
+    assert [row.repeats for row in written(tmp_path, two_writers(stonewall=None)).rows if row.point == WRITES] == [2]
+    assert [row.repeats for row in written(tmp_path, two_writers(stonewall=None, wait_for_previous="1")).rows if row.point == WRITES] == [2]
+
+
+@pytest.mark.parametrize("second", [{"groupid": 1, "stonewall": None}, {"stonewall": None, "new_group": "1"}], ids=str)
+def test_jobs_that_ran_at_the_same_time_are_no_repeats(tmp_path: Path, second: dict[str, object]) -> None:
+    found = written(tmp_path, two_writers(**second))
+    assert WRITES not in {row.point for row in found.rows}
+    assert found.left_out == {TOGETHER: 2}
+
+
+def test_when_jobs_started_says_more_than_their_options(tmp_path: Path) -> None:
+    """Newer versions of fio have `job_start`, in milliseconds."""
+    for start, counts in [(1_000_500, {TOGETHER: 2}), (1_008_100, {})]:
+        output = two_writers(job_start=start)
+        output["jobs"][1]["job_start"] = 1_000_000
+        assert written(tmp_path, output).left_out == counts
+
+
+def test_jobs_that_may_have_run_at_the_same_time_are_left_out(tmp_path: Path) -> None:
+    """New groups without stonewall or new_group, in less time than the jobs need one after another."""
+    output = two_writers(stonewall=None)
+    for job in output["jobs"]:
+        job["elapsed"] = 10
+    reason = "not known whether job 3 (full-speed) ran beside job 2 (full-speed): set stonewall=1 in it, with =1, or fio does not list it"
+    assert written(tmp_path, output).left_out == {reason: 2}
+
+
+def test_several_jobs_at_once(tmp_path: Path) -> None:
+    def change(output: Output) -> None:
+        for job in output["jobs"][1:]:
+            job["job options"].pop("stonewall", None)
+            job["groupid"] = 1
+
+    found = edited(tmp_path, 1, change)
+    assert {type(row.point) for row in found.rows} == {FullSpeed, Probe}
+    assert [text for text in found.left_out if text.startswith("job 5 (probe) to job 18 (load) ran at the same time")]
+
+
+def test_jobs_that_fio_added_up_are_left_out(tmp_path: Path) -> None:
+    """As group_reporting does with those of one group."""
+    found = edited(tmp_path, 0, lambda output: output["jobs"][2].update(job_runtime=2 * 96_040))
+    assert WRITES not in {row.point for row in found.rows}
+    assert [text for text in found.left_out if text.startswith("job 3 (full-speed): fio added other jobs to it")]
+
+
+def test_a_load_that_waits_did_not_run_beside_the_probe(tmp_path: Path) -> None:
+    found = changed(tmp_path, 1, 2, stonewall="1", new_group=None)
+    points = {row.point for row in found.rows}
+    assert Probe(GIB, 4096, 500.0, 0.5, 2000.0, 0.0, 80) not in points
+    assert Probe(GIB, 4096, 500.0, 0.5, 0.0, 0.0, 0) in points
+    assert found.left_out["load: no probe before it"] == 1
+
+
+def test_a_load_of_which_nothing_says_when_it_ran(tmp_path: Path) -> None:
+    found = changed(tmp_path, 1, 2, new_group=None)
+    reason = "not known whether job 6 (load) ran beside job 5 (probe): set new_group=1 in it, with =1, or fio does not list it"
+    assert found.left_out[reason] == 2
+    assert Probe(GIB, 4096, 500.0, 0.5, 2000.0, 0.0, 80) not in {row.point for row in found.rows}
+
+
+@pytest.mark.parametrize("options", [{"ramp_time": "8"}, {"ramp_time": "500ms"}], ids=str)
+def test_probe_and_load_that_were_not_measured_at_the_same_time(tmp_path: Path, options: dict[str, str | None]) -> None:
+    found = changed(tmp_path, 1, 2, **options)
+    reason = "job 5 (probe) and job 6 (load) were not measured at the same time: give both the same ramp_time and runtime"
+    assert found.left_out[reason] == 2
+
+
+# Runs that were interrupted, or failed.
+
+
+def test_a_fill_that_was_interrupted_is_left_out(tmp_path: Path) -> None:
+    found = edited(tmp_path, 0, lambda output: output["jobs"][0]["write"].update(io_bytes=GIB // 8))
+    reason = "job 1 (fill): 134,217,728 of 1,073,741,824 bytes were read or written: let fio run to its end"
+    assert found.left_out[reason] == 1
+    assert {row.point.used_bytes for row in found.rows} == {GIB}
+    assert "sequential" not in {row.point.pattern.kind for row in found.rows if isinstance(row.point, FullSpeed)}
+
+
+def test_a_fill_of_a_whole_drive_that_was_interrupted_is_left_out(tmp_path: Path) -> None:
+    """Its size is not known, but fio lists the jobs behind it that never ran."""
+
+    def change(output: Output) -> None:
+        del output["global options"]["size"]
+        for job in output["jobs"][1:]:
+            job["job_runtime"] = 0
+            job["write"] |= {"runtime": 0, "iops": 0.0, "io_bytes": 0}
+
+    output = recorded(TWO_PARTS)[0]
+    change(output)
+    with pytest.raises(UsageError, match=r"job 1 \(fill\): the jobs behind it never ran, so it was interrupted: let fio run to its end"):
+        written(tmp_path, output)
+
+
+def test_a_fill_that_is_smaller_than_the_drive_is_refused(tmp_path: Path) -> None:
+    """Interrupted in an output of its own, which says nothing of that; the drive's size shows when it is overwritten."""
+    output = recorded(TWO_PARTS)[0]
+    del output["global options"]["size"]
+    output["jobs"][0]["write"]["io_bytes"] = GIB // 8
+    what = (
+        r"job 1 \(fill\) wrote 134,217,728 bytes, and job 2 \(overwrite\) 1,073,741,824 in each loop: expected the same, all of the drive"
+    )
+    with pytest.raises(UsageError, match=rf"changed\.json: {what}"):
+        written(tmp_path, output)
+
+
+@pytest.mark.parametrize("entry", [{"job_runtime": 16_000}, {"runtime": 1000}], ids=str)
+def test_jobs_that_ran_too_briefly_are_left_out(tmp_path: Path, entry: dict[str, int]) -> None:
+    def change(output: Output) -> None:
+        job = output["jobs"][2]
+        (job if "job_runtime" in entry else job["write"]).update(entry)
+        if "runtime" in entry:
+            del job["job_runtime"]
+
+    found = edited(tmp_path, 0, change)
+    assert found.left_out["job 3 (full-speed): measured for 1 s, and runtime asks for 6 s: let fio run to its end"] == 1
+    assert WRITES not in {row.point for row in found.rows}
+
+
+def test_a_runtime_may_be_an_upper_limit(tmp_path: Path) -> None:
+    """Without time_based a job ends when it has moved its size."""
+    output = recorded(TWO_PARTS)[0]
+    output["jobs"][2]["job options"] |= {"runtime": "60", "time_based": "0"}
+    output["jobs"][2]["write"]["io_bytes"] = 16 * GIB
+    assert WRITES in {row.point for row in written(tmp_path, output).rows}
+
+
+def test_jobs_with_requests_that_failed_are_left_out(tmp_path: Path) -> None:
+    found = edited(tmp_path, 0, lambda output: output["jobs"][2].update(total_err=1200, first_error=5))
+    assert found.left_out["job 3 (full-speed): 1,200 of its requests failed (total_err): remove the cause, and run fio again"] == 1
+
+
+NO_POINTS: list[tuple[int, int, dict[str, str | None], str, int]] = [
+    (0, 0, {"io_size": "128m"}, "job 1 (fill): io_size without a size, or below it", 1),
+    (0, 0, {"io_size": "2g"}, "job 1 (fill): sequential writes with io_size", 1),
+    (0, 2, {"io_limit": "128m"}, "job 3 (full-speed): io_size without a size, or below it", 1),
+    (0, 2, {"ramp_time": "0s"}, "random writes without ramp_time", 1),
+    (0, 2, {"ramp_time": "soon"}, "ramp_time=soon: expected a time, such as 90, 90s or 2m", 1),
+    (0, 2, {"ioengine": "null"}, "ioengine=null: does not read or write the drive itself", 1),
+    (0, 2, {"bs": "0"}, "bs=0: requests of 0 bytes: expected 1 KiB to 1 GiB", 1),
+    (0, 2, {"bs": "512"}, "bs=512: requests of 512 bytes: expected 1 KiB to 1 GiB", 1),
+    (0, 2, {"bs": "2g"}, "bs=2g: requests of 2,147,483,648 bytes: expected 1 KiB to 1 GiB", 1),
+    (0, 2, {"size": "2k"}, "size=2k: less than one request of 4,096 bytes", 1),
+    (0, 2, {"iodepth": "0"}, "numjobs and iodepth: 0 requests are outstanding: expected 1 to 1,000,000", 1),
+    (0, 2, {"random_distribution": "zoned:90/0:10/100"}, "random_distribution=zoned:90/0:10/100: a zone without addresses", 1),
+    (0, 2, {"random_distribution": "zipf:1e300"}, "random_distribution=zipf:1e300: expected an exponent above 0, up to 10", 1),
+    (0, 2, {"random_distribution": "zipf:0"}, "random_distribution=zipf:0: expected an exponent above 0, up to 10", 1),
+]
+
+
+@pytest.mark.parametrize(("part", "job", "options", "reason", "count"), NO_POINTS, ids=[f"{case[1]}-{case[2]}" for case in NO_POINTS])
+def test_what_makes_no_sense_is_left_out(
+    tmp_path: Path, part: int, job: int, options: dict[str, str | None], reason: str, count: int
+) -> None:
+    test_what_is_no_operating_point_is_left_out(tmp_path, part, job, options, reason, count)
+
+
+def test_times_may_have_units(tmp_path: Path) -> None:
+    for ramp_time, runtime in [("2s", "6000ms"), ("0:02", "00:00:06"), ("2000000us", "6 s")]:
+        assert WRITES in {row.point for row in changed(tmp_path, 0, 2, ramp_time=ramp_time, runtime=runtime).rows}
+    assert (
+        changed(tmp_path, 0, 2, runtime="1:06").left_out[
+            "job 3 (full-speed): measured for 6 s, and runtime asks for 66 s: let fio run to its end"
+        ]
+        == 1
+    )
+
+
+def test_response_times_without_sense_are_left_out(tmp_path: Path) -> None:
+    def change(output: Output) -> None:
+        probe, load = output["jobs"][1:3]
+        probe["read"]["lat_ns"]["percentile"]["99.000000"] = 79_000
+        probe["write"]["lat_ns"]["percentile"]["50.000000"] = 20
+        load["write"]["lat_ns"]["mean"] = 1e15
+
+    found = edited(tmp_path, 1, change)
+    assert set(values(found, Probe(GIB, 4096, 500.0, 0.5, 2000.0, 0.0, 80))) == {"iops", "read_mean_us", "write_p99_us"}
+    below = "job 5 (probe): of its reads the median 79.36 us is above their 99th percentile, 79 us: pass the file as fio wrote it"
+    assert {text: count for text, count in found.left_out.items() if not text.startswith("overwrite")} == {
+        below: 2,
+        "job 5 (probe): percentile 50 of writes is 0.02 us: expected 1 us to the 8 s that the job ran": 1,
+        "job 6 (load): mean of writes is 1e+12 us: expected 1 us to the 8.01 s that the job ran": 1,
+    }
+
+
+# Which drive.
+
+
+def test_outputs_of_two_drives_are_refused(tmp_path: Path) -> None:
+    one, two = recorded(TWO_PARTS)
+    two["global options"]["filename"] = "/dev/nvme1n1"
+    what = (
+        r"job 1 \(fill\) has filename=drive, and job 4 \(probe\) has filename=/dev/nvme1n1: expected the output of one drive: put that of"
+    )
+    with pytest.raises(UsageError, match=rf"changed\.json: {what}"):
+        written(tmp_path, one, two)
+    one, _ = recorded(TWO_PARTS)
+    one["jobs"][2]["job options"]["filename"] = "/dev/nvme1n1"
+    with pytest.raises(UsageError, match=r"job 3 \(full-speed\) has filename=/dev/nvme1n1"):
+        written(tmp_path, one)
+
+
+def test_a_drive_may_be_named_once(tmp_path: Path) -> None:
+    one, two = recorded(TWO_PARTS)
+    del two["global options"]["filename"]
+    assert len(written(tmp_path, one, two).rows) == len(fio.read(TWO_PARTS).rows)
+    two["global options"]["filename"] = "./drive"
+    assert len(written(tmp_path, one, two).rows) == len(fio.read(TWO_PARTS).rows)
+
+
+def test_several_files_of_a_job_are_no_drive(tmp_path: Path) -> None:
+    one, two = recorded(TWO_PARTS)
+    for output in (one, two):
+        output["global options"]["filename"] = "/dev/nvme0n1:/dev/nvme1n1"
+    with pytest.raises(UsageError, match=r"filename=/dev/nvme0n1:/dev/nvme1n1: several files: expected one drive"):
+        written(tmp_path, one, two)
 
 
 # Files that are refused.
@@ -391,6 +649,9 @@ def test_files_that_are_refused(tmp_path: Path, name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+MORE_PLACES = ("groupid", "elapsed", "job_runtime", "runtime", "error")
+
+
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The places of all entries, whatever they are in."""
     if isinstance(value, dict | list):
@@ -409,7 +670,9 @@ def test_whatever_stands_in_the_file_is_read_or_refused(tmp_path: Path) -> None:
                 job.get(direction, {}).get(kind, {}).pop("bins", None)
     text, file = json.dumps(recording), tmp_path / "mine.json"
     likely = [
-        place for place in places(recording) if {"job options", "global options", "lat_ns", "iops", "io_bytes", "total_ios"} & {*place}
+        place
+        for place in places(recording)
+        if {"job options", "global options", "lat_ns", "iops", "io_bytes", "total_ios", *MORE_PLACES} & {*place}
     ]
     refused = 0
     for _ in range(600):
@@ -472,6 +735,14 @@ def test_the_job_file_is_what_the_recorded_output_was_made_with() -> None:
         }, name
 
 
+def test_the_job_file_says_which_jobs_run_alone() -> None:
+    """With values, as fio lists no others; and each time-based job has a ramp."""
+    _, *jobs = sections()
+    assert all(options.get("stonewall") == "1" for name, options in jobs if name != "load")
+    for name, options in jobs:
+        assert ("time_based" in options) == ("ramp_time" in options) == ("runtime" in options), name
+
+
 def test_probe_and_load_of_the_job_file_run_for_the_same_time() -> None:
     _, *jobs = sections()
     pairs = [(one, two) for (_, one), (name, two) in pairwise(jobs) if name == "load"]
@@ -479,5 +750,6 @@ def test_probe_and_load_of_the_job_file_run_for_the_same_time() -> None:
     for probe, load in pairs:
         assert "stonewall" in probe
         assert "stonewall" not in load
+        assert load["new_group"] == "1", "without a value fio does not list it"
         assert (probe["ramp_time"], probe["runtime"]) == (load["ramp_time"], load["runtime"])
     assert [load["numjobs"] for _, load in pairs if "rate_iops" in load] == ["10", "20", "35", "50", "65", "80"]

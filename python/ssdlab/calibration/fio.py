@@ -6,13 +6,16 @@ A job becomes an operating point only if its options say all that the point need
 from __future__ import annotations
 
 import math
+import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
-from ssdlab.calibration.fio_jobs import Direction, Job, UnusableError, jobs_of, outputs
+from ssdlab.calibration.fio_jobs import Direction, Job, UnusableError, jobs_of, outputs, starts_after
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
 from ssdlab.checks import LARGEST_FLOAT
 from ssdlab.errors import UsageError
@@ -27,6 +30,31 @@ SAME_SIZE = 0.01
 PREPARATION, PROBE, LOAD = "overwrite", "probe", "load"
 """How the names of jobs begin that only prepare the drive, whose response times are measured, and that run beside these."""
 
+COMPLETE = 0.9
+"""A job that ran for a smaller share of its `runtime` was interrupted."""
+COMPLETE_BYTES = 1 - SAME_SIZE
+"""A job that moved a smaller share of the bytes that it should have was interrupted."""
+COMPLETE_BYTES_AFTER_RAMP = 0.5
+"""The same for a job with `ramp_time`, in which the drive may be faster; what is moved in it is not known."""
+SAME_TIME = 0.1
+"""Two jobs whose times differ by a larger share of the whole time did not run side by side."""
+LEAST_BYTES, MOST_BYTES = 1024, 2**30
+"""Sizes of requests that can be simulated, and named in KiB."""
+MOST_DEPTH = 10**6
+"""More requests than this are not outstanding at any drive."""
+LARGEST_THETA = 10.0
+"""The largest exponent of Zipf's law that can be simulated."""
+LEAST_US = 1.0
+"""No drive answers sooner than this."""
+
+_NO_DRIVE = frozenset(
+    (
+        *("null", "cpuio", "mmap", "exec", "net", "netsplice", "rdma"),
+        *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
+        *("falloc", "ftruncate", "e4defrag"),
+    )
+)
+"""Engines that read and write no drive, or only by the page cache."""
 _UNCACHED = frozenset(("io_uring_cmd", "sg", "spdk"))
 """Engines that bypass the page cache without `direct=1`."""
 _OTHER_WORK = (
@@ -53,10 +81,12 @@ def read(file: Path, drive: str | None = None) -> Measurements:
         FileError: it cannot be read.
         UsageError: it is no output of fio, is cut off, has a job that failed, or none that can be used.
     """
-    reader, number = _Reader(), 1
+    reader, number, found = _Reader(), 1, list[list[Job]]()
     for output in outputs(file):
-        jobs = jobs_of(file, output, number)
-        number += sum(len(job.entries) for job in jobs)
+        found.append(jobs_of(file, output, number))
+        number += sum(len(job.entries) for job in found[-1])
+    _check_drive([job for jobs in found for job in jobs])
+    for jobs in found:
         reader.add(jobs)
     if not reader.rows:
         reasons = "; ".join(reader.left_out)
@@ -71,77 +101,96 @@ class _Reader:
 
     Attributes:
         filled: how many bytes the drive holds, once a job has filled it.
+        fill: that job, if it was to fill all of the drive, however large that is.
         rows: what was measured.
         left_out: by reason, how many jobs, or quantities of a job that is used.
     """
 
     filled: int | None = None
+    fill: Job | None = None
     rows: list[Measurement] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, jobs: list[Job]) -> None:
         """Adds the rows of one output of fio."""
-        at = 0
-        while at < len(jobs):
-            together = _together(jobs[at : at + 2])
+        groups = _together(jobs)
+        for at, group in enumerate(groups):
             try:
-                for job in together:
+                _check_alone(groups, at)
+                for job in group:
                     _check(job)
-                self._read(together, is_first=at == 0)
+                self._read(group, is_first=at == 0, is_cut=at + 1 < len(groups) and _never_ran(groups[at + 1]))
             except UnusableError as reason:
-                self.left_out[str(reason)] += len(together)
-            at += len(together)
+                self.left_out[str(reason)] += len(group)
 
-    def _read(self, jobs: list[Job], *, is_first: bool) -> None:
-        """Adds the rows of jobs that ran at the same time."""
+    def _read(self, jobs: list[Job], *, is_first: bool, is_cut: bool) -> None:
+        """Adds the rows of jobs that ran at the same time; `is_cut`: those behind them never ran."""
         job = jobs[0]
         if job.name.startswith(PREPARATION):
+            self._check_filled(job)
             raise UnusableError(f"{PREPARATION}: prepares the drive, and is not measured")
         if job.name.startswith(LOAD):
             raise UnusableError(f"{LOAD}: no {PROBE} before it")
         if job.name.startswith(PROBE):
-            self._probe(job, *jobs[1:])
+            self._probe(*jobs, is_cut=is_cut)
         elif job.directions != ("write",) or job.rates is not None:
             raise UnusableError(f"neither named {PROBE}, nor writes only, at full speed")
         elif job.is_random:
-            self._random(job)
+            self._random(job, is_cut=is_cut)
         else:
-            self._sequential(job, is_first=is_first)
+            self._sequential(job, is_first=is_first, is_cut=is_cut)
 
-    def _sequential(self, job: Job, *, is_first: bool) -> None:
+    def _sequential(self, job: Job, *, is_first: bool, is_cut: bool) -> None:
         """Sequential writes, which also say how much the drive holds afterwards."""
         if not is_first:
             raise UnusableError("sequential writes that are not the first job: only those to an empty drive are an operating point")
         if job.has("time_based") or max(job.threads, job.amount("loops", 1)) > 1:
             raise UnusableError("sequential writes with time_based, loops or numjobs: only those that write each address once are a point")
+        if job.amount_asked != job.region:
+            raise UnusableError(f"{job}: sequential writes with io_size: only those that write each address once are a point")
+        _check_complete(job, is_cut=is_cut)
         written = round(sum(job.numbers("write", "io_bytes")))
+        self.fill = job if job.amount_asked is None else None
         self.filled = min(written, job.region) if isinstance(job.region, int) else written
         self._full_speed(job, Pattern("sequential"), self.filled)
 
-    def _random(self, job: Job) -> None:
+    def _check_filled(self, job: Job) -> None:
+        """Refuses a fill of a whole drive that a later job shows to be larger: it was interrupted, and nothing else says so."""
+        loop = job.moved_bytes / max(1, job.amount("loops", 1) * job.threads)
+        is_whole = job.amount_asked is None and not job.has("runtime")
+        if self.fill is not None and self.filled is not None and is_whole and loop > self.filled * (1 + SAME_SIZE):
+            what = f"{self.fill} wrote {self.filled:,} bytes, and {job} {loop:,.0f} in each loop"
+            raise UsageError(f"{job.file}: {what}: expected the same, all of the drive: let both run to their end")
+
+    def _random(self, job: Job, *, is_cut: bool) -> None:
         """Random writes."""
-        if not job.has("ramp_time"):
+        if job.seconds("ramp_time") == 0:
             raise UnusableError("random writes without ramp_time: what was measured begins before the drive is steady")
         used, share = self._region(job)
+        _check_complete(job, is_cut=is_cut)
         self._full_speed(job, _pattern(job, share), used)
 
     def _full_speed(self, job: Job, pattern: Pattern, used_bytes: int) -> None:
         self._row([job], FullSpeed(pattern, used_bytes, job.request_bytes, job.depth), "write_iops", job.rate("write"))
 
-    def _probe(self, probe: Job, load: Job | None = None) -> None:
+    def _probe(self, probe: Job, load: Job | None = None, *, is_cut: bool) -> None:
         """A probe, and the load beside it."""
         jobs = [probe] if load is None else [probe, load]
         point = self._probe_point(probe, load)
         for job in jobs:
+            _check_complete(job, is_cut=is_cut)
+        if load is not None:
+            _check_same_time(probe, load)
+        for job in jobs:
             _check_rates(job)
         self._row(jobs, point, "iops", sum(job.rate(direction) for job in jobs for direction in job.directions))
         if "read" in probe.directions:
-            self._try(jobs, point, "read_mean_us", partial(probe.mean_us, "read"))
+            self._try(jobs, point, "read_mean_us", partial(_mean_us, probe, "read"))
         for direction, percent, name in _PERCENTILES:
             if direction in probe.directions:
-                self._try(jobs, point, name, partial(probe.percentile_us, direction, percent))
+                self._try(jobs, point, name, partial(_percentile_us, probe, direction, percent))
         if load is not None and "write" in load.directions:
-            self._try(jobs, point, "load_write_mean_us", partial(load.mean_us, "write"))
+            self._try(jobs, point, "load_write_mean_us", partial(_mean_us, load, "write"))
 
     def _probe_point(self, probe: Job, load: Job | None) -> Probe:
         rates = probe.rates
@@ -193,10 +242,129 @@ class _Reader:
             self.left_out[str(reason)] += 1
 
 
-def _together(jobs: list[Job]) -> list[Job]:
-    """Those that ran at the same time as the first: fio does not say so, but the names do."""
-    is_pair = len(jobs) > 1 and jobs[0].name.startswith(PROBE) and jobs[1].name.startswith(LOAD)
-    return jobs if is_pair else jobs[:1]
+def _together(jobs: list[Job]) -> list[list[Job]]:
+    """Jobs in groups that ran at the same time. Where that is not known, the names say what was meant; `_check_alone` doubts it."""
+    groups: list[list[Job]] = []
+    for job in jobs:
+        previous = groups[-1][-1] if groups else None
+        if previous is None or (starts_after(previous, job) if _is_known(previous, job) else not _is_pair([previous, job])):
+            groups.append([])
+        groups[-1].append(job)
+    return groups
+
+
+def _is_known(previous: Job, job: Job) -> bool:
+    return starts_after(previous, job) is not None
+
+
+def _is_pair(jobs: list[Job]) -> bool:
+    return len(jobs) == 2 and jobs[0].name.startswith(PROBE) and jobs[1].name.startswith(LOAD)
+
+
+def _never_ran(jobs: list[Job]) -> bool:
+    return not any(max(job.numbers("read", "runtime") + job.numbers("write", "runtime")) for job in jobs)
+
+
+def _check_alone(groups: list[list[Job]], at: int) -> None:
+    """Refuses jobs that ran beside others, or of which that is not known."""
+    jobs = groups[at]
+    if len(jobs) > 1 and not _is_pair(jobs):
+        names = f"{jobs[0]} to {jobs[-1]}" if len(jobs) > 2 else " and ".join(map(str, jobs))
+        raise UnusableError(f"{names} ran at the same time: set stonewall=1 in each, but not in a {LOAD} directly behind its {PROBE}")
+    for job in jobs:
+        if job.is_added_up:
+            raise UnusableError(
+                f"{job}: fio added other jobs to it, which ran at the same time: set stonewall=1, or new_group=1 in a {LOAD}"
+            )
+    if len(jobs) > 1 and not _is_known(*jobs):
+        raise UnusableError(f"not known whether {jobs[1]} ran beside {jobs[0]}: set new_group=1 in it, with =1, or fio does not list it")
+    behind = groups[at + 1][:1] if at + 1 < len(groups) else []
+    for one, other in pairwise([*jobs, *behind]):
+        if one.group is not None and other.group is not None and other.group[0] > one.group[1] + 1:
+            raise UnusableError(
+                f"between {one} and {other} a job is missing, which may have run beside them: pass the file as fio wrote it"
+            )
+    before = groups[at - 1][-1:] if at else []
+    for one, other in (*pairwise([*before, jobs[0]]), *pairwise([jobs[-1], *behind])):
+        if not _is_known(one, other) and not _fit_in_a_row(groups):
+            raise UnusableError(f"not known whether {other} ran beside {one}: set stonewall=1 in it, with =1, or fio does not list it")
+
+
+def _fit_in_a_row(groups: list[list[Job]]) -> bool:
+    """Whether all these groups can have run one after another in the time that fio took."""
+    elapsed = groups[-1][-1].entries[-1].get("elapsed")
+    if not isinstance(elapsed, int | float) or not 0 < elapsed < LARGEST_FLOAT:
+        return False
+    try:
+        return sum(max(job.whole_s for job in jobs) for jobs in groups) <= elapsed * (1 + SAME_SIZE)
+    except UnusableError:  # of a job with a ramp_time that is no time, not of the one that is asked about
+        return False
+
+
+def _check_drive(jobs: list[Job]) -> None:
+    """Refuses jobs of different drives: their numbers would be averaged as one drive's."""
+    first: Job | None = None
+    for job in jobs:
+        if not job.options.get("filename"):
+            continue
+        first = first or job
+        one, other = first.options["filename"], job.options["filename"]
+        if posixpath.normpath(one) != posixpath.normpath(other):
+            what = f"{first} has filename={one}, and {job} has filename={other}"
+            raise UsageError(f"{job.file}: {what}: expected the output of one drive: put that of each drive into a file of its own")
+
+
+def _check_complete(job: Job, *, is_cut: bool) -> None:
+    """Refuses a job that ended before it was done: it was interrupted, or could not go on."""
+    asked_s, asked = job.seconds("runtime"), job.amount_asked
+    if asked_s and job.measured_s >= COMPLETE * asked_s:
+        return
+    if asked_s and (job.has("time_based") or not isinstance(asked, int)):
+        raise UnusableError(f"{job}: measured for {job.measured_s:.3g} s, and runtime asks for {asked_s:.3g} s: let fio run to its end")
+    if not isinstance(asked, int):
+        if is_cut:
+            raise UnusableError(f"{job}: the jobs behind it never ran, so it was interrupted: let fio run to its end")
+        return
+    wanted = asked * job.amount("loops", 1) * job.threads
+    least = COMPLETE_BYTES_AFTER_RAMP if job.seconds("ramp_time") else COMPLETE_BYTES
+    if job.moved_bytes < least * wanted:
+        raise UnusableError(f"{job}: {job.moved_bytes:,.0f} of {wanted:,} bytes were read or written: let fio run to its end")
+
+
+def _check_same_time(probe: Job, load: Job) -> None:
+    """Refuses a pair of which one was measured while the other was not running."""
+    within = SAME_TIME * max(probe.whole_s, load.whole_s)
+    starts = (probe.started_s, load.started_s) if probe.started_s and load.started_s else (0.0, 0.0)
+    begins, ends = zip(
+        *((at + job.seconds("ramp_time"), at + job.whole_s) for at, job in zip(starts, (probe, load), strict=True)), strict=True
+    )
+    if max(abs(begins[0] - begins[1]), abs(ends[0] - ends[1])) > within:
+        raise UnusableError(f"{probe} and {load} were not measured at the same time: give both the same ramp_time and runtime")
+
+
+def _mean_us(job: Job, direction: Direction) -> float:
+    return _time_us(job, direction, "mean", job.mean_us(direction))
+
+
+def _percentile_us(job: Job, direction: Direction, percent: int) -> float:
+    value = _time_us(job, direction, f"percentile {percent}", job.percentile_us(direction, percent))
+    try:
+        low, high = job.percentile_us(direction, 50), job.percentile_us(direction, 99)
+    except UnusableError:
+        return value
+    if low > high:
+        what = f"median {low:,.5g} us is above their 99th percentile, {high:,.5g} us"
+        raise UnusableError(f"{job}: of its {direction}s the {what}: pass the file as fio wrote it")
+    return value
+
+
+def _time_us(job: Job, direction: Direction, what: str, us: float) -> float:
+    """A response time, if it can be one."""
+    longest = 1e6 * job.whole_s
+    if not LEAST_US <= us <= longest:
+        expected = f"expected {LEAST_US:g} us to the {longest / 1e6:.3g} s that the job ran"
+        raise UnusableError(f"{job}: {what} of {direction}s is {us:.3g} us: {expected}")
+    return us
 
 
 def _check(job: Job) -> None:
@@ -206,8 +374,30 @@ def _check(job: Job) -> None:
             raise UnusableError(f"{option}={job.options[option]}: no operating point has it")
     if not job.has("direct") and job.options.get("buffered") != "0" and job.options.get("ioengine") not in _UNCACHED:
         raise UnusableError("no direct=1: the page cache was measured, not the drive")
+    if job.options.get("ioengine") in _NO_DRIVE:
+        raise UnusableError(
+            f"ioengine={job.options['ioengine']}: does not read or write the drive itself: expected such as libaio or io_uring"
+        )
+    if re.search(r"(?<!\\):", job.options.get("filename", "")):
+        raise UnusableError(f"filename={job.options['filename']}: several files: expected one drive")
+    if job.failed:
+        raise UnusableError(f"{job}: {job.failed:,} of its requests failed (total_err): remove the cause, and run fio again")
+    _check_amounts(job)
     if len(job.entries) not in {1, job.threads}:
         raise UnusableError(f"{len(job.entries)} of {job.threads} threads are there")
+
+
+def _check_amounts(job: Job) -> None:
+    """Refuses what cannot be simulated, or leaves out a part of the addresses."""
+    size, asked, region = job.request_bytes, job.amount_asked, job.region
+    if not LEAST_BYTES <= size <= MOST_BYTES:
+        raise UnusableError(f"bs={job.options.get('bs')}: requests of {size:,} bytes: expected 1 KiB to 1 GiB")
+    if isinstance(region, int) and region < size:
+        raise UnusableError(f"size={job.options.get('size')}: less than one request of {size:,} bytes")
+    if not 1 <= job.depth <= MOST_DEPTH:
+        raise UnusableError(f"numjobs and iodepth: {job.depth:,} requests are outstanding: expected 1 to {MOST_DEPTH:,}")
+    if asked != region and not (isinstance(asked, int) and isinstance(region, int) and asked > region):
+        raise UnusableError(f"{job}: io_size without a size, or below it: how many of the addresses were used is not known")
 
 
 def _check_rates(job: Job) -> None:
@@ -239,7 +429,10 @@ def _pattern(job: Job, share: float) -> Pattern:
     if kind == "random":
         return Pattern("uniform") if share == 1 else Pattern("zones", hot_share=share, hot_access=1.0)
     if share == 1 and kind == "zipf":
-        return Pattern("zipf", theta=_numbers(parameters.split(":")[0], text)[0])
+        theta = _numbers(parameters.split(":")[0], text)[0]
+        if not 0 < theta <= LARGEST_THETA:
+            raise UnusableError(f"random_distribution={text}: expected an exponent above 0, up to {LARGEST_THETA:g}")
+        return Pattern("zipf", theta=theta)
     if share == 1 and kind == "zoned":
         return _zones(parameters, text)
     raise UnusableError(f"random_distribution={text}: expected random, or over all that the drive holds zipf or zoned")
@@ -250,7 +443,9 @@ def _zones(parameters: str, text: str) -> Pattern:
     zones = [tuple(_numbers(zone, text)) for zone in parameters.split(":")]
     if len(zones) != 2 or any(len(zone) != 2 for zone in zones) or [sum(column) for column in zip(*zones, strict=True)] != [100, 100]:
         raise UnusableError(f"random_distribution={text}: expected two zones, such as zoned:90/10:10/90")
-    access, size = max(zones, key=lambda zone: zone[0] / max(zone[1], 1e-9))
+    if any(size == 0 for _, size in zones):
+        raise UnusableError(f"random_distribution={text}: a zone without addresses: expected two zones, such as zoned:90/10:10/90")
+    access, size = max(zones, key=lambda zone: zone[0] / zone[1])
     return Pattern("zones", hot_share=size / 100, hot_access=access / 100)
 
 

@@ -13,13 +13,15 @@ from typing import Any, Literal
 from ssdlab.checks import LARGEST_FLOAT
 from ssdlab.errors import FileError, UsageError
 
-__all__ = ["Direction", "Job", "UnusableError", "jobs_of", "outputs"]
+__all__ = ["Direction", "Job", "UnusableError", "jobs_of", "outputs", "starts_after"]
 
 Direction = Literal["read", "write"]
 
 FEWEST_FOR_P99 = 1000
 """Fewer requests than this have no 99th percentile that is worth a row."""
 
+ADDED_UP = 1.5
+"""If the threads of a job ran longer by this factor than the longest of them, those of another job are in the sum."""
 _SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"))
 """Engines whose threads have one request outstanding, whatever `iodepth` says."""
 _DIRECTIONS: Mapping[str, tuple[Direction, ...]] = {
@@ -29,6 +31,8 @@ _DIRECTIONS: Mapping[str, tuple[Direction, ...]] = {
 }
 _UNSET = frozenset(("", "0", "none"))
 _AMOUNT = re.compile(r"(0x[0-9a-f]{1,16}|[0-9]{1,20})([kmgtp]?)(i?)b?", re.IGNORECASE)
+_TIME = re.compile(r"([0-9]{1,12}) *(d|h|m|s|sec|ms|msec|us|usec)?", re.IGNORECASE)
+_SECONDS: Mapping[str, float] = {"d": 86_400, "h": 3600, "m": 60, "s": 1, "sec": 1, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "usec": 1e-6}
 _BEGINNING = re.compile(r"^\{", re.MULTILINE)
 _EXPECTED = "expected what `fio --output-format=json+ --output=FILE` writes"
 
@@ -65,6 +69,17 @@ class Job:
     def amount(self, option: str, default: int) -> int:
         """The whole number that an option is."""
         return self._amount(option, self.options[option]) if option in self.options else default
+
+    def seconds(self, option: str) -> float:
+        """The time that an option is, such as `90`, `2m` or `1:30`; 0 if it is not set."""
+        text = self.options.get(option, "0").strip()
+        total = 0.0
+        for part in text.split(":"):
+            found = _TIME.fullmatch(part.strip())
+            if found is None:
+                raise UnusableError(f"{option}={text}: expected a time, such as 90, 90s or 2m")
+            total = 60 * total + int(found[1]) * _SECONDS[(found[2] or "s").lower()]
+        return total
 
     @property
     def threads(self) -> int:
@@ -113,12 +128,73 @@ class Job:
     @property
     def region(self) -> int | float | None:
         """The bytes that the addresses are in, or as a float the share of the drive or file; `None` if they are anywhere."""
-        text = self.options.get("size", self.options.get("filesize", ""))
+        return self._extent("size", self.options.get("size", self.options.get("filesize", "")))
+
+    @property
+    def amount_asked(self) -> int | float | None:
+        """As `region`, but how much is read or written in each loop: all of it, unless `io_size` says otherwise."""
+        name = "io_limit" if self.has("io_limit") else "io_size"
+        return self._extent(name, self.options[name]) if self.has(name) else self.region
+
+    def _extent(self, option: str, text: str) -> int | float | None:
         if text in _UNSET:
             return None
         if text.endswith("%"):
-            return self._amount("size", text[:-1]) / 100 or None
-        return self._amount("size", text) or None
+            return self._amount(option, text[:-1]) / 100 or None
+        return self._amount(option, text) or None
+
+    @property
+    def group(self) -> tuple[int, int] | None:
+        """The numbers of the groups of its first and last threads; `None` if fio did not say."""
+        first, last = self.entries[0].get("groupid"), self.entries[-1].get("groupid")
+        return (first, last) if isinstance(first, int) and isinstance(last, int) else None
+
+    @property
+    def started_s(self) -> float | None:
+        """When it started; `None` if fio did not say: only newer versions do."""
+        start = self.entries[0].get("job_start")
+        return start / 1000 if isinstance(start, int) and 0 < start < LARGEST_FLOAT else None
+
+    @property
+    def measured_s(self) -> float:
+        """For how long each of its threads was measured, without `ramp_time`: the shortest, or their mean if fio adds them up."""
+        return min(self._thread_s() or self._longest_s())
+
+    @property
+    def longest_s(self) -> float:
+        """For how long the longest of its threads was measured."""
+        return max(self._longest_s())
+
+    @property
+    def whole_s(self) -> float:
+        """For how long it ran, with `ramp_time`."""
+        return self.seconds("ramp_time") + self.longest_s
+
+    @property
+    def is_added_up(self) -> bool:
+        """Whether fio added another job to it: its threads would then have run longer than any of them."""
+        return any(each > ADDED_UP * longest > 0 for each, longest in zip(self._thread_s(), self._longest_s(), strict=False))
+
+    def _longest_s(self) -> list[float]:
+        pairs = zip(self.numbers("read", "runtime"), self.numbers("write", "runtime"), strict=True)
+        return [max(pair) / 1000 for pair in pairs]
+
+    def _thread_s(self) -> list[float]:
+        """A thread's time of each entry, which has the sum of its threads; empty if fio did not say."""
+        if any("job_runtime" not in entry for entry in self.entries):
+            return []
+        return [number / max(1.0, self.threads / len(self.entries)) / 1000 for number in self.numbers("job_runtime")]
+
+    @property
+    def moved_bytes(self) -> float:
+        """How much it read and wrote, without `ramp_time`."""
+        return sum(self.numbers("read", "io_bytes")) + sum(self.numbers("write", "io_bytes"))
+
+    @property
+    def failed(self) -> int:
+        """How many requests failed, where `continue_on_error` let it go on."""
+        counts = [entry.get("total_err", 0) for entry in self.entries]
+        return round(sum(count for count in counts if isinstance(count, int | float) and 0 < count < LARGEST_FLOAT))
 
     def rate(self, direction: Direction) -> float:
         """Requests a second of all threads, as measured."""
@@ -238,6 +314,20 @@ def jobs_of(file: Path, output: Mapping[str, Any], first: int) -> list[Job]:
             job = Job(file, last.number, last.name, last.options, (*last.entries, entry))
         found.append(job)
     return found
+
+
+def starts_after(previous: Job, job: Job) -> bool | None:
+    """Whether a job started when the one before it had ended, or ran beside it; `None` if that is not known.
+
+    fio lists an option only if it stands with a value: of `stonewall` alone, without `=1`, there is no trace but a new group.
+    """
+    if previous.group is not None and job.group is not None and previous.group[1] == job.group[0]:
+        return False
+    if previous.started_s is not None and job.started_s is not None:
+        return job.started_s - previous.started_s >= previous.longest_s
+    if job.has("stonewall") or job.has("wait_for_previous"):
+        return True
+    return False if job.has("new_group") or job.group is None or previous.group is None else None
 
 
 def _is_next_thread(job: Job, other: Job) -> bool:
