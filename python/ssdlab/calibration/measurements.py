@@ -51,7 +51,9 @@ class FullSpeed:
     depth: int
 
     def __str__(self) -> str:
-        return f"{self.pattern} writes of {self.request_bytes // 1024} KiB at depth {self.depth}, {self.used_bytes / 1e9:.0f} GB used"
+        used = self.used_bytes / 1e9
+        size = f"{self.request_bytes / 1024:g} KiB"
+        return f"{self.pattern} writes of {size} at depth {self.depth}, {used:{'.0f' if used >= 10 else '.3g'}} GB used"
 
 
 @dataclass(frozen=True)
