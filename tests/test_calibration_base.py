@@ -200,3 +200,12 @@ def test_what_was_left_out_is_said_where_nothing_is_left(here: Path, ssdlab_comm
     message = ssdlab_command("calibrate", "measured.csv", "--base", "base.toml").failed(2)
     assert "nothing to fit a drive to" in message
     assert "1 left out: " in message
+
+
+def test_a_table_that_is_named_and_says_nothing_of_a_drive_is_refused(here: Path, ssdlab_command: Ssdlab) -> None:
+    (here / "notes.csv").write_text("who,when\nme,today\n")
+    message = ssdlab_command("calibrate", "measured.csv", "notes.csv", "--base", "base.toml").failed(2)
+    assert "notes.csv" in message
+    assert "device" in message
+    message = ssdlab_command("calibrate", "measured.csv", "missing.csv", "--base", "base.toml").failed(1)
+    assert "missing.csv: cannot read" in message

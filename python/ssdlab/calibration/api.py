@@ -91,8 +91,10 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
     Raises:
         UsageError: no drive is named and there are several, there is none of that name, or a file is of no known kind.
     """
-    every = [file for place in places for file in (_tables_in(place) if place.is_dir() else [place])]
-    files = list({file.resolve(): file for file in every}.values())  # a file counts once, however it is named
+    named = list(places)
+    every = [file for place in named for file in (csv_tables.tables_in(place) if place.is_dir() else [place])]
+    csv_tables.check_named(place for place in named if csv_tables.is_table(place) and not place.is_dir())
+    files = list({os.path.realpath(file): file for file in every}.values())  # a file counts once, however it is named
     if not files:
         raise UsageError("no measurements: expected tables (.csv), a folder with such, or what fio printed (.json)")
     csvs = [file for file in files if csv_tables.is_table(file)]
@@ -102,10 +104,6 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
             raise UsageError(f"{csvs[0]} and {other}: tables and what fio printed, together: give one kind")
         return _by_fio(files, drive)
     return csv_tables.read(csvs, _named(csv_tables.drives_in(csvs), drive))
-
-
-def _tables_in(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".csv")
 
 
 def _by_fio(files: Iterable[Path], drive: str | None) -> Measurements:
