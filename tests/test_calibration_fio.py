@@ -216,7 +216,29 @@ LEFT_OUT: list[tuple[int, int, dict[str, str | None], str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("part", "job", "options", "reason", "count"), LEFT_OUT, ids=[f"{case[1]}-{case[2]}" for case in LEFT_OUT])
+NO_POINTS: list[tuple[int, int, dict[str, str | None], str, int]] = [
+    (0, 0, {"io_size": "128m"}, "job 1 (fill): io_size without a size, or below it", 1),
+    (0, 0, {"io_size": "2g"}, "job 1 (fill): sequential writes with io_size", 1),
+    (0, 2, {"io_limit": "128m"}, "job 3 (full-speed): io_size without a size, or below it", 1),
+    (0, 2, {"ramp_time": "0s"}, "random writes without ramp_time", 1),
+    (0, 2, {"ramp_time": "soon"}, "ramp_time=soon: expected a time, such as 90, 90s or 2m", 1),
+    (0, 2, {"ioengine": "null"}, "ioengine=null: does not read or write the drive itself", 1),
+    (0, 2, {"bs": "0"}, "bs=0: requests of 0 bytes: expected 1 KiB to 1 GiB", 1),
+    (0, 2, {"bs": "512"}, "bs=512: requests of 512 bytes: expected 1 KiB to 1 GiB", 1),
+    (0, 2, {"bs": "2g"}, "bs=2g: requests of 2,147,483,648 bytes: expected 1 KiB to 1 GiB", 1),
+    (0, 2, {"size": "2k"}, "size=2k: less than one request of 4,096 bytes", 1),
+    (0, 2, {"iodepth": "0"}, "numjobs and iodepth: 0 requests are outstanding: expected 1 to 1,000,000", 1),
+    (0, 2, {"random_distribution": "zoned:90/0:10/100"}, "random_distribution=zoned:90/0:10/100: a zone without addresses", 1),
+    (0, 2, {"random_distribution": "zipf:1e300"}, "random_distribution=zipf:1e300: expected an exponent above 0, up to 10", 1),
+    (0, 2, {"random_distribution": "zipf:0"}, "random_distribution=zipf:0: expected an exponent above 0, up to 10", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("part", "job", "options", "reason", "count"),
+    [*LEFT_OUT, *NO_POINTS],
+    ids=[f"{case[1]}-{case[2]}" for case in (*LEFT_OUT, *NO_POINTS)],
+)
 def test_what_is_no_operating_point_is_left_out(
     tmp_path: Path, part: int, job: int, options: dict[str, str | None], reason: str, count: int
 ) -> None:
@@ -476,31 +498,6 @@ def test_a_runtime_may_be_an_upper_limit(tmp_path: Path) -> None:
 def test_jobs_with_requests_that_failed_are_left_out(tmp_path: Path) -> None:
     found = edited(tmp_path, 0, lambda output: output["jobs"][2].update(total_err=1200, first_error=5))
     assert found.left_out["job 3 (full-speed): 1,200 of its requests failed (total_err): remove the cause, and run fio again"] == 1
-
-
-NO_POINTS: list[tuple[int, int, dict[str, str | None], str, int]] = [
-    (0, 0, {"io_size": "128m"}, "job 1 (fill): io_size without a size, or below it", 1),
-    (0, 0, {"io_size": "2g"}, "job 1 (fill): sequential writes with io_size", 1),
-    (0, 2, {"io_limit": "128m"}, "job 3 (full-speed): io_size without a size, or below it", 1),
-    (0, 2, {"ramp_time": "0s"}, "random writes without ramp_time", 1),
-    (0, 2, {"ramp_time": "soon"}, "ramp_time=soon: expected a time, such as 90, 90s or 2m", 1),
-    (0, 2, {"ioengine": "null"}, "ioengine=null: does not read or write the drive itself", 1),
-    (0, 2, {"bs": "0"}, "bs=0: requests of 0 bytes: expected 1 KiB to 1 GiB", 1),
-    (0, 2, {"bs": "512"}, "bs=512: requests of 512 bytes: expected 1 KiB to 1 GiB", 1),
-    (0, 2, {"bs": "2g"}, "bs=2g: requests of 2,147,483,648 bytes: expected 1 KiB to 1 GiB", 1),
-    (0, 2, {"size": "2k"}, "size=2k: less than one request of 4,096 bytes", 1),
-    (0, 2, {"iodepth": "0"}, "numjobs and iodepth: 0 requests are outstanding: expected 1 to 1,000,000", 1),
-    (0, 2, {"random_distribution": "zoned:90/0:10/100"}, "random_distribution=zoned:90/0:10/100: a zone without addresses", 1),
-    (0, 2, {"random_distribution": "zipf:1e300"}, "random_distribution=zipf:1e300: expected an exponent above 0, up to 10", 1),
-    (0, 2, {"random_distribution": "zipf:0"}, "random_distribution=zipf:0: expected an exponent above 0, up to 10", 1),
-]
-
-
-@pytest.mark.parametrize(("part", "job", "options", "reason", "count"), NO_POINTS, ids=[f"{case[1]}-{case[2]}" for case in NO_POINTS])
-def test_what_makes_no_sense_is_left_out(
-    tmp_path: Path, part: int, job: int, options: dict[str, str | None], reason: str, count: int
-) -> None:
-    test_what_is_no_operating_point_is_left_out(tmp_path, part, job, options, reason, count)
 
 
 def test_times_may_have_units(tmp_path: Path) -> None:

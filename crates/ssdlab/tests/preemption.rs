@@ -813,6 +813,13 @@ fn until_s2() -> Vec<Stage> {
     [page_move(0), host_write(429_800), host_write(732_200), page_move(1_034_600)].concat()
 }
 
+/// GC runs to completion for an urgent write, which goes with an older one ahead of the page moves that are left.
+fn completed_for_urgent(case: Case) -> Case {
+    let moved = [page_move(3_696_600), erase(4_126_400)].concat();
+    let stages = [until_s2(), erase(1_464_400), host_write(2_964_400), host_write(3_266_800), host_read(3_569_200), moved];
+    case.stages(5_700_000, &stages).counts(&[("s3_entries", 1)]).states([BEFORE + 73_600, FIRST + 1_034_600 + 2_662_000, 65_400, 1_864_400])
+}
+
 #[test]
 fn figure_7_states() {
     play(vec![
@@ -856,43 +863,19 @@ fn figure_7_states() {
         )
         .states([BEFORE + 176_000, FIRST + 1_034_600 + 2_359_600, 1_929_800, 0]),
         // The urgent write passes the older one; S3 ends when it begins, with two free blocks: S1.
-        to_s2(Case::new("S2, S3, S1: an urgent write has the job completed, then goes first", hard(0.67)))
-            .write(1_050_000, 15, 3_569_200, gc(1_914_400, &[&[(DieQueue, 302_400)], &WRITE[..]].concat()))
-            .urgent(1_100_000, 13, 3_266_800, gc(1_864_400, &WRITE))
-            .read(1_200_000, 14, 3_696_600, gc(1_764_400, &[&[(DieQueue, 604_800)], &READ[..]].concat()))
-            .stages(
-                5_700_000,
-                &[
-                    until_s2(),
-                    erase(1_464_400),
-                    host_write(2_964_400),
-                    host_write(3_266_800),
-                    host_read(3_569_200),
-                    page_move(3_696_600),
-                    erase(4_126_400),
-                ],
-            )
-            .counts(&[("s3_entries", 1)])
-            .states([BEFORE + 73_600, FIRST + 1_034_600 + 2_662_000, 65_400, 1_864_400]),
+        completed_for_urgent(
+            to_s2(Case::new("S2, S3, S1: an urgent write has the job completed, then goes first", hard(0.67)))
+                .write(1_050_000, 15, 3_569_200, gc(1_914_400, &[&[(DieQueue, 302_400)], &WRITE[..]].concat()))
+                .urgent(1_100_000, 13, 3_266_800, gc(1_864_400, &WRITE))
+                .read(1_200_000, 14, 3_696_600, gc(1_764_400, &[&[(DieQueue, 604_800)], &READ[..]].concat())),
+        ),
         // The older one is of the same page, which the urgent one must not pass: GC runs to completion for it, and both go before the read.
-        to_s2(Case::new("S2, S3, S1: an urgent write has the job completed for the older write of its page", hard(0.67)))
-            .write(1_050_000, 13, 3_266_800, gc(1_914_400, &WRITE))
-            .urgent(1_100_000, 13, 3_569_200, [&[(DieQueue, 2_166_800)], &WRITE[..]].concat())
-            .read(1_200_000, 14, 3_696_600, gc(1_764_400, &[&[(DieQueue, 604_800)], &READ[..]].concat()))
-            .stages(
-                5_700_000,
-                &[
-                    until_s2(),
-                    erase(1_464_400),
-                    host_write(2_964_400),
-                    host_write(3_266_800),
-                    host_read(3_569_200),
-                    page_move(3_696_600),
-                    erase(4_126_400),
-                ],
-            )
-            .counts(&[("s3_entries", 1)])
-            .states([BEFORE + 73_600, FIRST + 1_034_600 + 2_662_000, 65_400, 1_864_400]),
+        completed_for_urgent(
+            to_s2(Case::new("S2, S3, S1: an urgent write has the job completed for the older write of its page", hard(0.67)))
+                .write(1_050_000, 13, 3_266_800, gc(1_914_400, &WRITE))
+                .urgent(1_100_000, 13, 3_569_200, [&[(DieQueue, 2_166_800)], &WRITE[..]].concat())
+                .read(1_200_000, 14, 3_696_600, gc(1_764_400, &[&[(DieQueue, 604_800)], &READ[..]].concat())),
+        ),
         Case::new("in S1 an urgent write is a write", hard(0.67))
             .urgent(300_000, Z, 732_200, gc(129_800, &WRITE))
             .stages(2_662_000, &write_at_b())

@@ -78,10 +78,10 @@ def calibrate(
 
 def _check_scheme(candidate: Candidate) -> None:
     """A scheme stands above the device: what it sets, no device preset could."""
-    plain, tree = Candidate(candidate.device, SCHEME), candidate.tree()
-    other = {key: value for key in KEYS if (value := value_at(tree, key)) != value_at(plain.tree(), key)}
-    if other:
-        key, value = next(iter(other.items()))
+    plain, tree = Candidate(candidate.device, SCHEME).tree(), candidate.tree()
+    key = next((key for key in KEYS if value_at(tree, key) != value_at(plain, key)), None)
+    if key is not None:
+        value = value_at(tree, key)
         raise UsageError(f"scheme {candidate.scheme}: it sets {key} ({value}), which a calibration finds: choose one that does not")
 
 
@@ -92,9 +92,8 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
         UsageError: no drive is named and there are several, there is none of that name, or a file is of no known kind.
     """
     named = list(places)
-    every = [file for place in named for file in (csv_tables.tables_in(place) if place.is_dir() else [place])]
+    files = [file for place in named for file in (csv_tables.tables_in(place) if place.is_dir() else [place])]
     csv_tables.check_named(place for place in named if csv_tables.is_table(place) and not place.is_dir())
-    files = list({os.path.realpath(file): file for file in every}.values())  # a file counts once, however it is named
     if not files:
         raise UsageError("no measurements: expected tables (.csv), a folder with such, or what fio printed (.json)")
     csvs = [file for file in files if csv_tables.is_table(file)]
@@ -107,7 +106,7 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
 
 
 def _by_fio(files: Iterable[Path], drive: str | None) -> Measurements:
-    parts = [fio.read(file, drive) for file in files]
+    parts = [fio.read(file, drive) for file in {os.path.realpath(file): file for file in files}.values()]  # each counts once
     rows = averaged(row for part in parts for row in part.rows)
     return Measurements(parts[0].drive, rows, sum((Counter(part.left_out) for part in parts), Counter()))
 
