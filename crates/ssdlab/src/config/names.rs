@@ -1,5 +1,8 @@
 //! Names that do not exist: what the user may have meant.
 
+use std::borrow::Borrow;
+use std::sync::LazyLock;
+
 use super::node::{Node, root};
 
 /// The message for a key or section that does not exist.
@@ -27,46 +30,70 @@ pub(super) fn unknown_section(path: &str) -> Option<String> {
 
 /// The name closest to `name`, if it is close enough for a slip of the keyboard.
 pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let (written, slips) = (plain(name), slips(name));
-    let letters = |text: &str| text.chars().count();
-    let distance = |candidate: &str| {
-        let candidate = plain(candidate);
-        // Each slip changes the length by one at most, and most candidates are much longer or shorter.
-        let is_near = letters(&candidate).abs_diff(letters(&written)) <= slips;
-        is_near.then(|| strsim::osa_distance(&written, &candidate)).filter(|&distance| distance <= slips)
-    };
-    let near = candidates.filter_map(|candidate| Some((distance(candidate)?, candidate)));
-    near.min_by_key(|(distance, _)| *distance).map(|(_, best)| best)
+    closest(name, candidates.map(|candidate| (Letters::of(candidate), candidate)))
+}
+
+/// What belongs to the letters closest to those of `name`, by the same rule.
+fn closest<T>(name: &str, candidates: impl Iterator<Item = (impl Borrow<Letters>, T)>) -> Option<T> {
+    let (written, most) = (Letters::of(name), slips(name));
+    let near = candidates.filter_map(|(letters, candidate)| Some((written.slips_to(letters.borrow(), most)?, candidate)));
+    near.min_by_key(|(slips, _)| *slips).map(|(_, best)| best)
+}
+
+/// A key, and what a name is compared with.
+struct Key {
+    path: &'static str,
+    whole: Letters,
+    last: Letters,
+}
+
+fn keys() -> &'static [Key] {
+    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+        let keys = root().keys();
+        keys.iter().map(|key| Key { path: &key.path, whole: Letters::of(&key.path), last: Letters::of(key.name()) }).collect()
+    });
+    &KEYS
 }
 
 /// The keys that someone who wrote `path` may have meant: the same letters, else the same last part in another section,
 /// else a few letters off.
 fn nearest_keys(path: &str) -> Vec<&'static str> {
-    let last = plain(path.rsplit('.').next().unwrap_or(path));
-    let keys = root().keys();
-    let all = |matches: &dyn Fn(&Node) -> bool| -> Vec<&'static str> {
-        keys.iter().filter(|key| matches(key)).map(|key| key.path.as_str()).collect()
-    };
-    let same_letters = all(&|key| plain(&key.path) == plain(path));
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let (whole, last) = (Letters::of(path), Letters::of(name));
+    let same_letters: Vec<_> = keys().iter().filter(|key| key.whole == whole).map(|key| key.path).collect();
     if !same_letters.is_empty() {
         return same_letters;
     }
-    let same_last = all(&|key| plain(key.name()) == last);
+    let same_last: Vec<_> = keys().iter().filter(|key| key.last == last).map(|key| key.path).collect();
     if !same_last.is_empty() {
         return same_last;
     }
-    let whole = nearest(path, keys.iter().map(|key| key.path.as_str()));
-    whole.or_else(|| nearest_by_last(&last, &keys)).into_iter().collect()
-}
-
-fn nearest_by_last(last: &str, keys: &[&'static Node]) -> Option<&'static str> {
-    let near = nearest(last, keys.iter().map(|key| key.name()))?;
-    keys.iter().find(|key| key.name() == near).map(|key| key.path.as_str())
+    let near = closest(path, keys().iter().map(|key| (&key.whole, key.path)));
+    near.or_else(|| closest(&last.plain, keys().iter().map(|key| (&key.last, key.path)))).into_iter().collect()
 }
 
 /// The letters and digits of a name in lower case, to compare names of different spelling styles.
-fn plain(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+#[derive(PartialEq)]
+struct Letters {
+    plain: String,
+    count: usize,
+    /// Which letters there are, by their last six bits.
+    kinds: u64,
+}
+
+impl Letters {
+    fn of(name: &str) -> Self {
+        let plain: String = name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        let kinds = plain.chars().fold(0, |kinds, letter| kinds | 1 << (u32::from(letter) % u64::BITS));
+        Self { count: plain.chars().count(), plain, kinds }
+    }
+
+    /// How many slips there are from one to the other, if no more than `most`.
+    fn slips_to(&self, other: &Self, most: usize) -> Option<usize> {
+        // A slip changes the length by one at most, and exchanges one letter for another at most: for most names that is enough to know.
+        let may_be = self.count.abs_diff(other.count) <= most && (self.kinds ^ other.kinds).count_ones() as usize <= 2 * most;
+        may_be.then(|| strsim::osa_distance(&self.plain, &other.plain)).filter(|&slips| slips <= most)
+    }
 }
 
 /// How many slips a name of this length may have and still be recognised.
