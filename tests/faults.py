@@ -133,6 +133,39 @@ class Commands:
         (done,) = self.together(words, folder, largest=largest, **env)
         return done
 
+    def started(self, words: list[str], folder: Path) -> Started:
+        """A command under way, which must have ended before the next begins."""
+        number = self._forks[0].start(words, folder, {})
+        use(words, number)
+        return Started(self._forks[0], number)
+
+
+class Started:
+    """A command under way, used as `subprocess.Popen` is."""
+
+    def __init__(self, forks: Forks, number: int) -> None:
+        self.pid, self._forks = number, forks
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Whether it has ended: not `None` then."""
+        try:
+            about = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return 0
+        return 0 if about.rpartition(")")[2].split()[0] in "ZX" else None
+
+    def send_signal(self, number: int) -> None:
+        """Sends it a signal, if it has not ended."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """What it said on standard output and standard error, when it has ended."""
+        done = self._forks.end(timeout)
+        self.returncode = done.returncode
+        return done.stdout, done.stderr
+
 
 def use(words: list[str], process: int) -> None:
     """Starts the program that uses the drive of `serve`, and presses Ctrl-C when it has done so. Other commands end by themselves."""

@@ -130,16 +130,6 @@ def test_out_holds_the_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     assert json.loads((folder / "rwp" / "result.json").read_text()) == printed["runs"]["rwp"]
 
 
-def test_a_failing_run_leaves_no_result_of_an_earlier_one(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    assert ssdlab_command(*RUN, "--requests", 500, "--out", "results").code == 0
-    bad = tmp_path / "bad.csv"
-    bad.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n1,R,zero,4096\n")
-    line = ssdlab_command(*REPLAY, "--trace", bad, "--out", "results").failed(1)
-    assert "bad.csv" in line
-    assert "3" in line
-    assert not list((tmp_path / "results").glob("*")) if (tmp_path / "results").exists() else True
-
-
 def test_expect_gc(ssdlab_command: Ssdlab) -> None:
     assert ssdlab_command(*RUN, "--requests", 5000, "--expect-gc", "--quiet").code == 0
     idle = ssdlab_command(*RUN, "--set", "workload.read_share=1", "--requests", 100, "--expect-gc", "--quiet")

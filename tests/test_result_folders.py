@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import ssdlab
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab, at_work
+from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab, at_work, options
 from ssdlab import folders
 from ssdlab.folders import MANIFEST, STAGE, ResultFolder, settle
 
@@ -127,6 +128,28 @@ def test_what_a_run_reads_is_not_taken_out_with_earlier_results(ssdlab_command: 
     line = ssdlab_command("run", "--trace", trace, "--out", "out").failed(2)
     assert "requests.parquet is what the run reads" in line
     assert trace.read_bytes() == content
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", *TWO]], ids=["run", "compare"])
+def test_a_command_of_which_no_run_ends_keeps_earlier_results_and_says_so(
+    command: list[str], ssdlab_command: Ssdlab, tmp_path: Path
+) -> None:
+    done(ssdlab_command, *COMPARE, *TWO)
+    before = there(tmp_path / "out")
+    (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n1,X,0,4096\n")
+    words = [*command, *options(DRIVE), "--trace", "t.csv", "--out"]
+    ended = ssdlab_command(*words, "out")
+    assert ended.code == 1
+    warning, *errors = ended.err.splitlines()
+    assert warning == "warning: out: what is there are the results of before"
+    assert all("t.csv" in line for line in errors)
+    assert there(tmp_path / "out") == before
+    for call in (ssdlab.run, partial(ssdlab.compare, schemes=["npgc"])):
+        with pytest.raises(ssdlab.Error, match=r"t\.csv"):
+            call(set=DRIVE, trace=tmp_path / "t.csv", out=tmp_path / "out")
+    assert there(tmp_path / "out") == before
+    assert "warning" not in ssdlab_command(*words, "other").err
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_folder_where_a_file_is_to_come_is_said_before_anything_is_moved(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

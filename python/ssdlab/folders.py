@@ -221,6 +221,8 @@ class ResultFolder:
     kind: Kind
     _early: set[str] = field(default_factory=set)
     """Files that appear as soon as they are there."""
+    is_new: bool = False
+    """Whether what was written is in its place."""
     _lock: _Lock | None = None
     _made: bool = False
 
@@ -276,7 +278,7 @@ class ResultFolder:
             _Set(self.kind, tuple(sorted(self._early))).write(self.folder)
 
     def commit(self) -> None:
-        """Puts what was written in the place of what was there. With nothing written, nothing stays of the old set either.
+        """Puts what was written in the place of what was there. With nothing written, the old set stays.
 
         Raises:
             FileError: if that cannot be done; before the first file was moved, the old set is still there.
@@ -285,19 +287,21 @@ class ResultFolder:
             return
         new = [str(file.relative_to(self.folder / STAGE)) for file in _files_below(self.folder / STAGE)]
         files = _in_order({*new, *self._still_there(self.folder)})
+        if not files:
+            return
         _check_room(self.folder, new)
         self._early = set()
-        if files:
-            _Set(self.kind, files, self._old.files).write(self.folder)
-        else:
-            with said("write", self.folder):
-                _remove(self.folder, self._old.files)
-                (self.folder / MANIFEST).unlink(missing_ok=True)
+        _Set(self.kind, files, self._old.files).write(self.folder)
         try:
             _finish(self.folder)
         except FileError as reason:
             raise FileError(f"{reason} ({FINISHED_LATER})", reason.errno, os.fspath(self.folder)) from reason
-        self._old = _Set(self.kind, files)
+        self._old, self.is_new = _Set(self.kind, files), True
+
+    @property
+    def has_old(self) -> bool:
+        """Whether an earlier set is still there."""
+        return bool(self._old.files) and not self.is_new
 
     def _look(self, folder: Path) -> _Set:
         _check_above(folder)

@@ -66,6 +66,7 @@ def run(**words: Unpack[RunWords]) -> None:
         finally:  # no page is worth the run
             if batch.interrupt is None:
                 folder.commit()
+    _say_what_is_there(batch, folder)
     batch.raise_failure()
     result = batch.finished["run"]
     if words["json"]:
@@ -94,8 +95,9 @@ def compare(**words: Unpack[CompareWords]) -> None:
             report = _comparison_report(batch, comparison, folder.stage)
         finally:
             # A set without its index could not be opened, and must not replace one that can.
-            if folder.stage is None or (folder.stage / COMPARISON_FILE).is_file() or (batch.interrupt is None and not batch.finished):
+            if folder.stage is None or (folder.stage / COMPARISON_FILE).is_file():
                 folder.commit()
+    _say_what_is_there(batch, folder)
     _show_comparison(comparison, report, out, as_json=words["json"], quiet=quiet)
     _end_comparison(batch, len(runs))
     _check_gc(batch, words["expect_gc"])
@@ -184,6 +186,12 @@ def _end_comparison(batch: Batch, asked: int) -> None:
         complain(f"{scheme}: {error}")
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed.values()))
+
+
+def _say_what_is_there(batch: Batch, folder: ResultFolder) -> None:
+    """So that nobody takes earlier results for those of a command that failed."""
+    if batch.failed and batch.interrupt is None and folder.has_old:
+        warn(f"{folder.folder}: what is there are the results of before")
 
 
 def _check_log(wanted: bool, out: Path | None) -> None:

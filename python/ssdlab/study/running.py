@@ -106,7 +106,9 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
             if out.stage is not None:
                 _write(result, out.stage)
         finally:
-            out.commit()
+            # A set without its index could not be opened, and must not replace one that can.
+            if out.stage is None or (out.stage / STUDY_FILE).is_file():
+                out.commit()
     return result
 
 
