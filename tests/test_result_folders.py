@@ -152,6 +152,26 @@ def test_a_command_of_which_no_run_ends_keeps_earlier_results_and_says_so(
     assert not (tmp_path / "other").exists()
 
 
+def test_a_study_of_which_no_run_ends_keeps_earlier_results_and_says_so(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    trace, head = tmp_path / "t.csv", "timestamp_us,op,offset_bytes,size_bytes\n"
+    device = "".join(f'"{key}" = {value}\n' for key, value in DRIVE.items())
+    top, metrics = STUDY[: STUDY.index("requests")], STUDY[STUDY.index("[metrics") :]
+    (tmp_path / "s.toml").write_text(f'{top}trace = "t.csv"\n[set]\n{device}{metrics}')
+    words = ["study", "run", "./s.toml", "--out", "studies"]
+    trace.write_text(f"{head}0,W,0,4096\n")
+    done(ssdlab_command, *words)
+    before = there(tmp_path / "studies")
+    trace.write_text(f"{head}0,X,0,4096\n")
+    ended = ssdlab_command(*words)
+    assert ended.code == 1
+    assert ended.err.splitlines()[0].endswith("what is there are the results of before")
+    assert "results:" not in ended.out
+    assert there(tmp_path / "studies") == before
+    new = ssdlab_command(*words[:-1], "others")
+    assert new.code == 1
+    assert "warning" not in new.err
+
+
 def test_a_folder_where_a_file_is_to_come_is_said_before_anything_is_moved(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     done(ssdlab_command, *COMPARE, *TWO)
     before = there(tmp_path / "out")

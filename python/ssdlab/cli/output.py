@@ -13,7 +13,9 @@ from ssdlab.json_text import json_text
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "warn"]
+    from ssdlab.folders import ResultFolder
+
+__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "warn", "warn_of_old"]
 
 INTERRUPTED = 130
 """What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
@@ -40,6 +42,12 @@ def complain(message: str) -> None:
 def warn(message: str) -> None:
     """What should be known of a result, as one line on standard error."""
     _say(f"warning: {message}")
+
+
+def warn_of_old(out: ResultFolder) -> None:
+    """So that nobody takes earlier results for those of a command that failed."""
+    if out.has_old:
+        warn(f"{out.folder}: what is there are the results of before")
 
 
 def _say(message: str) -> None:

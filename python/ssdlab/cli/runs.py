@@ -14,7 +14,7 @@ from ssdlab import options as o
 from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, execute, write_json
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn, warn_of_old
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import ResultFolder, held
@@ -66,7 +66,8 @@ def run(**words: Unpack[RunWords]) -> None:
         finally:  # no page is worth the run
             if batch.interrupt is None:
                 folder.commit()
-    _say_what_is_there(batch, folder)
+    if batch.failed and batch.interrupt is None:
+        warn_of_old(folder)
     batch.raise_failure()
     result = batch.finished["run"]
     if words["json"]:
@@ -97,7 +98,8 @@ def compare(**words: Unpack[CompareWords]) -> None:
             # A set without its index could not be opened, and must not replace one that can.
             if folder.stage is None or (folder.stage / COMPARISON_FILE).is_file():
                 folder.commit()
-    _say_what_is_there(batch, folder)
+    if batch.failed and batch.interrupt is None:
+        warn_of_old(folder)
     _show_comparison(comparison, report, out, as_json=words["json"], quiet=quiet)
     _end_comparison(batch, len(runs))
     _check_gc(batch, words["expect_gc"])
@@ -186,12 +188,6 @@ def _end_comparison(batch: Batch, asked: int) -> None:
         complain(f"{scheme}: {error}")
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed.values()))
-
-
-def _say_what_is_there(batch: Batch, folder: ResultFolder) -> None:
-    """So that nobody takes earlier results for those of a command that failed."""
-    if batch.failed and batch.interrupt is None and folder.has_old:
-        warn(f"{folder.folder}: what is there are the results of before")
 
 
 def _check_log(wanted: bool, out: Path | None) -> None:

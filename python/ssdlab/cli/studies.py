@@ -9,7 +9,7 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn, warn_of_old
 from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
@@ -95,11 +95,14 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
             done = f"{len(interrupt.finished)} of {len(prepared.jobs)} runs had finished"
             complain(f"{name}: interrupted: {done}, their results are in {prepared.folder}/runs")
             raise
+    if result.failed:
+        warn_of_old(prepared.out)
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")
     if not (json_ or quiet):
         skipped = [f"left out: {', '.join(labels)}: {reason}" for labels, reason in result.skipped.items()]
-        print_tables([tables.study_table(result.to_dict()), *skipped, f"results: {prepared.folder}"])
+        where = [] if prepared.out.has_old else [f"results: {prepared.folder}"]
+        print_tables([tables.study_table(result.to_dict()), *skipped, *where])
     return result
 
 

@@ -103,7 +103,7 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
             batch.raise_failure()
         result = _result(prepared, batch)
         try:
-            if out.stage is not None:
+            if out.stage is not None and (batch.finished or not out.has_old):
                 _write(result, out.stage)
         finally:
             # A set without its index could not be opened, and must not replace one that can.
