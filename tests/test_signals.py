@@ -224,3 +224,26 @@ def test_a_signal_when_all_is_done_changes_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "npgc" in done.stdout
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("place", ["ssdlab.cli.main", "ssdlab.cli.app._run", "ssdlab.signals._put_back"])
+def test_a_signal_just_before_or_after_the_command_itself_is_one_line_too(place: str, number: int, tmp_path: Path) -> None:
+    """Where nothing answers for it yet, or any more."""
+    module, name = place.rsplit(".", 1)
+    script = f"""
+import importlib, signal, sys
+from ssdlab.__main__ import main
+module = importlib.import_module({module!r})
+original = module.{name}
+def interrupted(*arguments):
+    value = original(*arguments) if {name == "_run"} else None
+    signal.raise_signal({int(number)})
+    return value
+module.{name} = interrupted
+sys.argv = ["ssdlab", "show", "scheme", "pgc"]
+main()
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stderr) == (CODES[number], "error: interrupted\n")

@@ -27,6 +27,7 @@ ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if h
 SAME_WISH_S = 1.0
 """Signals that come so soon after the first are the same wish; those that come later end without waiting for anything."""
 _OF_SHELLS = 128
+_INTERRUPTED = b"error: interrupted\n"
 
 
 class _State:
@@ -46,17 +47,23 @@ def listening() -> Iterator[None]:
     for number in taken:
         signal.signal(number, _asked)
     try:
-        yield
-    except SystemExit as end:
-        # All is done. One that comes while the process ends would only change how, and say what is not so.
-        _put_back(dict.fromkeys(taken, signal.SIG_IGN))
-        if ended():
-            _leave(end.code)
-        raise
-    except BaseException:
-        _put_back(dict.fromkeys(taken, signal.SIG_IGN) if ended() else taken)
-        raise
-    _put_back(taken)
+        try:
+            yield
+        except SystemExit as end:
+            # All is done. One that comes while the process ends would only change how, and say what is not so.
+            _put_back(dict.fromkeys(taken, signal.SIG_IGN))
+            if ended():
+                _leave(end.code)
+            raise
+        except BaseException:
+            _put_back(dict.fromkeys(taken, signal.SIG_IGN) if ended() else taken)
+            raise
+        _put_back(taken)
+    except KeyboardInterrupt:  # it came in front of what says so of a command, or behind
+        if not ended():
+            raise
+        os.write(2, _INTERRUPTED)
+        _leave(code())
 
 
 def _put_back(handlers: Mapping[int, Any]) -> None:
@@ -110,5 +117,5 @@ def _asked(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
 
 
 def _end_now(number: int) -> Never:
-    os.write(2, b"error: interrupted\n")
+    os.write(2, _INTERRUPTED)
     os._exit(_OF_SHELLS + number)
