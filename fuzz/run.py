@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = ROOT / "target" / "fuzz"
 RUST = {"trace": 2_000, "prefill": 500, "config": 2_000, "state": 300, "nbd": 1_000}
-PYTHON = {"study": 4_000, "sweep": 1_000, "result": 20_000}
+PYTHON = {"study": 4_000, "sweep": 1_000, "result": 4_000}
 """Readers, and the longest input that is tried, bytes."""
 SHORT = {
     "trace": 30_000,
