@@ -148,7 +148,7 @@ class Started:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Whether it has ended: not `None` then."""
+        """`None` while it is under way; 0 when it has ended, however it did."""
         try:
             about = Path(f"/proc/{self.pid}/stat").read_text()
         except OSError:

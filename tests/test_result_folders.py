@@ -15,7 +15,10 @@ import pytest
 import ssdlab
 from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab, at_work, options
 from ssdlab import folders
+from ssdlab.batch import Batch, execute
+from ssdlab.errors import FileError
 from ssdlab.folders import MANIFEST, STAGE, ResultFolder, settle
+from ssdlab.study import library, running
 
 RUN = ["run", *SMALL_OPTIONS, "--requests", "50", "--out", "out"]
 COMPARE = ["compare", *SMALL_OPTIONS, "--requests", "50", "--out", "out"]
@@ -130,7 +133,9 @@ def test_what_a_run_reads_is_not_taken_out_with_earlier_results(ssdlab_command: 
     assert trace.read_bytes() == content
 
 
-@pytest.mark.parametrize("command", [["run"], ["compare", *TWO]], ids=["run", "compare"])
+@pytest.mark.parametrize(
+    "command", [["run"], ["compare", *TWO], ["compare", *TWO, "--seeds", "3"]], ids=["run", "compare", "compare with seeds"]
+)
 def test_a_command_of_which_no_run_ends_keeps_earlier_results_and_says_so(
     command: list[str], ssdlab_command: Ssdlab, tmp_path: Path
 ) -> None:
@@ -141,7 +146,7 @@ def test_a_command_of_which_no_run_ends_keeps_earlier_results_and_says_so(
     ended = ssdlab_command(*words, "out")
     assert ended.code == 1
     warning, *errors = ended.err.splitlines()
-    assert warning == "warning: out: what is there are the results of before"
+    assert warning == "warning: out: the earlier results are still there, and no new ones"
     assert all("t.csv" in line for line in errors)
     assert there(tmp_path / "out") == before
     for call in (ssdlab.run, partial(ssdlab.compare, schemes=["npgc"])):
@@ -164,12 +169,55 @@ def test_a_study_of_which_no_run_ends_keeps_earlier_results_and_says_so(ssdlab_c
     trace.write_text(f"{head}0,X,0,4096\n")
     ended = ssdlab_command(*words)
     assert ended.code == 1
-    assert ended.err.splitlines()[0].endswith("what is there are the results of before")
+    assert ended.err.splitlines()[0].endswith("the earlier results are still there, and no new ones")
     assert "results:" not in ended.out
     assert there(tmp_path / "studies") == before
     new = ssdlab_command(*words[:-1], "others")
     assert new.code == 1
     assert "warning" not in new.err
+
+
+def test_a_set_that_lacks_its_index_replaces_none(tmp_path: Path) -> None:
+    """As a disk leaves it that is full when some of the runs have been written."""
+    ssdlab.compare(schemes=["npgc"], set=SMALL, requests=50, out=tmp_path / "out")
+    before = there(tmp_path / "out")
+    for kind, index in (("comparison", "comparison.json"), ("run", "result.json"), ("queueing", "queueing.json")):
+        with ResultFolder(tmp_path / "out", kind) as out:  # type: ignore[arg-type]
+            assert out.stage is not None
+            (out.stage / "pgc").mkdir()
+            (out.stage / "pgc" / "result.json").write_text("{}\n")
+            out.commit()
+            assert out.has_old
+        assert there(tmp_path / "out") == before, index
+    ssdlab.compare(schemes=["pgc"], set=SMALL, requests=50, out=tmp_path / "out")
+    assert "npgc/result.json" not in there(tmp_path / "out")
+
+
+def test_a_page_of_somebody_else_is_no_earlier_result(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report.html").write_text("mine")
+    (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,X,0,4096\n")
+    assert "t.csv" in ssdlab_command("run", *options(DRIVE), "--trace", "t.csv", "--out", "out").failed(1)
+    assert there(tmp_path / "out") == {"report.html": b"mine"}
+
+
+def test_a_study_that_is_interrupted_or_cannot_be_written_keeps_an_earlier_one(
+    ssdlab_command: Ssdlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.toml").write_text(STUDY)
+    done(ssdlab_command, "study", "run", "./s.toml", "--out", "studies")
+    before = there(tmp_path / "studies")
+    (study,) = library.find([str(tmp_path / "s.toml")])
+
+    def broken(*arguments: object, **options: object) -> Batch:
+        batch = execute(*arguments, **options)  # type: ignore[arg-type]
+        batch.interrupt = FileError("full")
+        return batch
+
+    monkeypatch.setattr(running, "execute", broken)
+    with pytest.raises(FileError):
+        running.run(running.prepare(study, out=tmp_path / "studies"))
+    assert there(tmp_path / "studies") == before
 
 
 def test_a_folder_where_a_file_is_to_come_is_said_before_anything_is_moved(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

@@ -118,4 +118,4 @@ def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Seq
     # A scheme whose first seed is missing would have runs that nothing refers to.
     runs = {scheme: of for scheme, of in runs.items() if seeds[0] in of}
     first = {scheme: of[seeds[0]] for scheme, of in runs.items()}
-    return Comparison(first, SeedRuns(tuple(seeds), runs), title=title)
+    return Comparison(first, SeedRuns(tuple(seeds), runs) if runs else None, title=title)

@@ -221,10 +221,10 @@ class ResultFolder:
     kind: Kind
     _early: set[str] = field(default_factory=set)
     """Files that appear as soon as they are there."""
-    is_new: bool = False
-    """Whether what was written is in its place."""
     _lock: _Lock | None = None
     _made: bool = False
+    _is_new: bool = False
+    """Whether what was written is in its place."""
 
     def __post_init__(self) -> None:
         self._old = _Set() if self.folder is None else self._look(self.folder)
@@ -278,7 +278,7 @@ class ResultFolder:
             _Set(self.kind, tuple(sorted(self._early))).write(self.folder)
 
     def commit(self) -> None:
-        """Puts what was written in the place of what was there. With nothing written, the old set stays.
+        """Puts what was written in the place of what was there. A set without its index could not be opened: the old one stays then.
 
         Raises:
             FileError: if that cannot be done; before the first file was moved, the old set is still there.
@@ -287,7 +287,7 @@ class ResultFolder:
             return
         new = [str(file.relative_to(self.folder / STAGE)) for file in _files_below(self.folder / STAGE)]
         files = _in_order({*new, *self._still_there(self.folder)})
-        if not files:
+        if not files or (self.has_old and not all(name in new for name in INDEX[self.kind])):
             return
         _check_room(self.folder, new)
         self._early = set()
@@ -296,12 +296,12 @@ class ResultFolder:
             _finish(self.folder)
         except FileError as reason:
             raise FileError(f"{reason} ({FINISHED_LATER})", reason.errno, os.fspath(self.folder)) from reason
-        self._old, self.is_new = _Set(self.kind, files), True
+        self._old, self._is_new = _Set(self.kind, files), True
 
     @property
     def has_old(self) -> bool:
         """Whether an earlier set is still there."""
-        return bool(self._old.files) and not self.is_new
+        return self._old.kind is not None and not self._is_new
 
     def _look(self, folder: Path) -> _Set:
         _check_above(folder)
@@ -323,8 +323,9 @@ class ResultFolder:
                 left = _in_order(self._still_there(folder))
                 _Set(self.kind, left).write(folder) if left else (folder / MANIFEST).unlink(missing_ok=True)
         if self._made:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            for empty in (*sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True), folder):
+                with contextlib.suppress(OSError):
+                    empty.rmdir()
         if self._lock is not None:
             self._lock.close()
 

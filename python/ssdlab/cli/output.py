@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.errors import shortened
+from ssdlab import signals
+from ssdlab.errors import Error, shortened
 from ssdlab.json_text import json_text
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from ssdlab.folders import ResultFolder
 
-__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "warn", "warn_of_old"]
+__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "telling_of_old", "warn"]
 
 INTERRUPTED = 130
 """What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
@@ -44,10 +45,21 @@ def warn(message: str) -> None:
     _say(f"warning: {message}")
 
 
-def warn_of_old(out: ResultFolder) -> None:
+@contextlib.contextmanager
+def telling_of_old(out: ResultFolder) -> Iterator[None]:
     """So that nobody takes earlier results for those of a command that failed."""
-    if out.has_old:
-        warn(f"{out.folder}: what is there are the results of before")
+    try:
+        yield
+    except Error as error:
+        if error.exit_code == 1:  # else nothing began
+            _tell_of_old(out)
+        raise
+    _tell_of_old(out)
+
+
+def _tell_of_old(out: ResultFolder) -> None:
+    if out.has_old and not signals.ended():
+        warn(f"{out.folder}: the earlier results are still there, and no new ones")
 
 
 def _say(message: str) -> None:

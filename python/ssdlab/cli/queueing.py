@@ -19,7 +19,7 @@ from ssdlab._core import write_file
 from ssdlab.batch import check_apart
 from ssdlab.checks import whole
 from ssdlab.cli.options import count, folder, parse_settings
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, telling_of_old
 from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
 from ssdlab.plans import DEFAULT_SEED
@@ -177,7 +177,7 @@ def queueing(
     interrupt: KeyboardInterrupt | None = None
     folder = ResultFolder(out, "queueing")
     check_apart([file for file in (trace, gaps, config) if file is not None], replaced_with(folder.stage))
-    with folder:
+    with telling_of_old(folder), folder:
         try:
             for name in () if show is Show.formulas else names:
                 with _named_as_options():

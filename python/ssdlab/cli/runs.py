@@ -14,7 +14,7 @@ from ssdlab import options as o
 from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, execute, write_json
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn, warn_of_old
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, telling_of_old, warn
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import ResultFolder, held
@@ -58,7 +58,7 @@ def run(**words: Unpack[RunWords]) -> None:
     folder = ResultFolder(out, "run")
     log: Log = "kept" if words["log_requests"] else None
     job = Job.prepare("run", setup, words["scheme"], folder=folder.stage, log=log, timeline=wanted)
-    with folder:
+    with telling_of_old(folder), folder:
         batch = _execute([job], None, quiet, folder)
         try:
             if batch.finished and folder.stage is not None:
@@ -66,8 +66,6 @@ def run(**words: Unpack[RunWords]) -> None:
         finally:  # no page is worth the run
             if batch.interrupt is None:
                 folder.commit()
-    if batch.failed and batch.interrupt is None:
-        warn_of_old(folder)
     batch.raise_failure()
     result = batch.finished["run"]
     if words["json"]:
@@ -89,17 +87,13 @@ def compare(**words: Unpack[CompareWords]) -> None:
     folder = ResultFolder(out, "comparison")
     logs, paired = words["log_requests"], words["paired"]
     runs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
-    with folder:
+    with telling_of_old(folder), folder:
         batch = _execute(runs, words["jobs"], quiet, folder)
         comparison = collected(batch.finished, schemes, seeds, title=setup.title(None, compared=True))
         try:
             report = _comparison_report(batch, comparison, folder.stage)
         finally:
-            # A set without its index could not be opened, and must not replace one that can.
-            if folder.stage is None or (folder.stage / COMPARISON_FILE).is_file():
-                folder.commit()
-    if batch.failed and batch.interrupt is None:
-        warn_of_old(folder)
+            folder.commit()
     _show_comparison(comparison, report, out, as_json=words["json"], quiet=quiet)
     _end_comparison(batch, len(runs))
     _check_gc(batch, words["expect_gc"])

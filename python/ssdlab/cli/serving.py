@@ -10,7 +10,7 @@ from typing import Self, Unpack
 from ssdlab import options as o
 from ssdlab.batch import REPORT_FILE
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import print_json, print_tables, warn
+from ssdlab.cli.output import print_json, print_tables, telling_of_old, warn
 from ssdlab.errors import UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.option import picked
@@ -38,7 +38,7 @@ def serve(**words: Unpack[ServeWords]) -> None:
     served = prepared(asked, parse_settings(words["set"]), folder)
     for line in idle_warnings([served.job.idle]):
         warn(line)
-    with _Switch() as switch, folder:
+    with telling_of_old(folder), _Switch() as switch, folder:
         with CountProgress("", quiet=quiet) as progress:
             shown = _Shown(progress, switch, quiet=quiet)
             result = until_stopped(served, folder, shown, warn)

@@ -9,7 +9,7 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn, warn_of_old
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, telling_of_old, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
@@ -88,15 +88,14 @@ def _as_json(results: list[StudyResult]) -> dict[str, Any]:
 
 def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> StudyResult:
     name = prepared.study.name
-    with TotalProgress(name, len(prepared.jobs), quiet=quiet) as progress:
+    with telling_of_old(prepared.out), TotalProgress(name, len(prepared.jobs), quiet=quiet) as progress:
         try:
             result = run_prepared(prepared, workers=jobs, progress=progress.callback)
         except Interrupted as interrupt:
-            done = f"{len(interrupt.finished)} of {len(prepared.jobs)} runs had finished"
-            complain(f"{name}: interrupted: {done}, their results are in {prepared.folder}/runs")
+            kept = "the earlier results are in" if prepared.out.has_old else "their results are in"
+            folder = prepared.folder if prepared.out.has_old else f"{prepared.folder}/runs"
+            complain(f"{name}: interrupted: {len(interrupt.finished)} of {len(prepared.jobs)} runs had finished, {kept} {folder}")
             raise
-    if result.failed:
-        warn_of_old(prepared.out)
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")
     if not (json_ or quiet):

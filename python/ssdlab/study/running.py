@@ -106,9 +106,7 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
             if out.stage is not None and (batch.finished or not out.has_old):
                 _write(result, out.stage)
         finally:
-            # A set without its index could not be opened, and must not replace one that can.
-            if out.stage is None or (out.stage / STUDY_FILE).is_file():
-                out.commit()
+            out.commit()
     return result
 
 
