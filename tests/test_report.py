@@ -534,14 +534,6 @@ def test_the_page_of_a_result_that_was_edited_says_so(ssdlab_command: Ssdlab, tm
         assert "was changed after ssdlab wrote it" in done.err
 
 
-def test_an_old_report_does_not_stay(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "report.html").write_text("old")
-    (tmp_path / "trace.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n5,?,0,4096\n")
-    assert ssdlab_command("run", "--trace", "trace.csv", "--out", "out").code == 1
-    assert not (tmp_path / "out" / "report.html").exists()
-
-
 @pytest.mark.parametrize(
     ("files", "words"),
     [
