@@ -4,7 +4,7 @@ After each there is one clear message, nothing is half written, and nothing is l
 `make faults` tries many instants (`FAULTS`, by default one for each command and kind), `FAULTS_SEED` others.
 
 The first signals meet commands that begin as all do, so that some come while modules are read in. All else meets children of a process that
-has read in ssdlab (`forks`), which is five times as fast. Where all that a fault left is as another left it, the command has been shown to
+has read in ssdlab (`forks`), where commands begin at once. Where all that a fault left is as another left it, the command has been shown to
 go on from there.
 """
 
@@ -54,6 +54,8 @@ __all__ = ["library"]  # the fixture
 TIMES = int(os.environ.get("FAULTS", "1"))
 SEED = os.environ.get("FAULTS_SEED", "0")
 NEVER = 10**9
+STATES = {"bytes.img.state"}
+"""What a served drive may end without, with a warning: the next one on its data then begins as after a kill."""
 WITH_A_START = 20
 """So many signals of a kind meet a command of its own; the others a child of a process that has read in ssdlab."""
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
@@ -252,8 +254,10 @@ def test_a_disk_that_refuses_is_said_in_a_line(
         failed += done.returncode != 0
         if done.returncode == 0:
             now = set(files(folder))
+            lost = set(there.after) - now
             assert now <= set(there.after), what
-            assert all(f"{name}: cannot write" in done.stderr for name in set(there.after) - now), what  # a drive's state
+            assert lost <= STATES, what
+            assert all(f"{name}: cannot write" in done.stderr for name in lost), what
         else:
             assert done.returncode in (1, 2), what
             assert all(one_line(line) is None for line in done.stderr.splitlines() if not line.startswith("warning: ")), what

@@ -181,14 +181,14 @@ def test_a_set_that_lacks_its_index_replaces_none(tmp_path: Path) -> None:
     """As a disk leaves it that is full when some of the runs have been written."""
     ssdlab.compare(schemes=["npgc"], set=SMALL, requests=50, out=tmp_path / "out")
     before = there(tmp_path / "out")
-    for kind, index in (("comparison", "comparison.json"), ("run", "result.json"), ("queueing", "queueing.json")):
+    for kind in ("comparison", "run", "queueing"):
         with ResultFolder(tmp_path / "out", kind) as out:  # type: ignore[arg-type]
             assert out.stage is not None
             (out.stage / "pgc").mkdir()
             (out.stage / "pgc" / "result.json").write_text("{}\n")
             out.commit()
             assert out.has_old
-        assert there(tmp_path / "out") == before, index
+        assert there(tmp_path / "out") == before, kind
     ssdlab.compare(schemes=["pgc"], set=SMALL, requests=50, out=tmp_path / "out")
     assert "npgc/result.json" not in there(tmp_path / "out")
 

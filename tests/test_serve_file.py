@@ -314,6 +314,8 @@ def test_what_cannot_be_a_mount_point_is_said(tmp_path: Path, ssdlab_command: Ss
 
 def without_permission(words: list[str], folder: Path, before: str = "true", **more: str) -> subprocess.CompletedProcess[str]:
     """The command in a mount name space of its own, without the capability to mount."""
+    if reason := why_no_mount():
+        pytest.skip(reason)
     unshare, setpriv = tool("unshare"), tool("setpriv")
     if os.geteuid() != 0 or not may_mount():
         pytest.skip("taking a permission away needs root, and a mount name space of its own the permission to mount")
@@ -323,7 +325,6 @@ def without_permission(words: list[str], folder: Path, before: str = "true", **m
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=PATIENCE_S, check=False, env={**os.environ, **more})
 
 
-@pytest.mark.skipif(why_no_mount() is not None, reason=str(why_no_mount()))
 def test_who_may_not_mount_is_told_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "mount").mkdir()
     words = ["serve", "--file", "mount"]

@@ -59,7 +59,7 @@ def listening() -> Iterator[None]:
             _put_back(dict.fromkeys(taken, signal.SIG_IGN) if ended() else taken)
             raise
         _put_back(taken)
-    except KeyboardInterrupt:  # it came in front of what says so of a command, or behind
+    except KeyboardInterrupt:  # it came before the command could answer for it, or after
         if not ended():
             raise
         os.write(2, _INTERRUPTED)

@@ -103,6 +103,7 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
             batch.raise_failure()
         result = _result(prepared, batch)
         try:
+            # A study of which no run ended must not replace one that has results.
             if out.stage is not None and (batch.finished or not out.has_old):
                 _write(result, out.stage)
         finally:
