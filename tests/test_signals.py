@@ -226,24 +226,67 @@ def test_a_signal_when_all_is_done_changes_nothing() -> None:
     assert "npgc" in done.stdout
 
 
-@pytest.mark.parametrize("number", CODES)
-@pytest.mark.parametrize("place", ["ssdlab.cli.main", "ssdlab.cli.app._run", "ssdlab.signals._put_back"])
-def test_a_signal_just_before_or_after_the_command_itself_is_one_line_too(place: str, number: int, tmp_path: Path) -> None:
-    """Where nothing answers for it yet, or any more."""
-    module, name = place.rsplit(".", 1)
-    script = f"""
-import importlib, signal, sys
+AT_EACH_STEP = """
+import contextlib, os, signal, sys
+import ssdlab.cli, ssdlab.signals
 from ssdlab.__main__ import main
-module = importlib.import_module({module!r})
-original = module.{name}
-def interrupted(*arguments):
-    value = original(*arguments) if {name == "_run"} else None
-    signal.raise_signal({int(number)})
-    return value
-module.{name} = interrupted
+
+ours = {main.__code__.co_filename, ssdlab.signals.__file__, sys.modules["ssdlab.cli.app"].__file__}
+numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+def step(frame, event, argument):
+    global left
+    if event == "opcode" and all(signal.getsignal(number) is not before[number] for number in numbers):
+        left -= 1
+        if left == 0:
+            signal.raise_signal(number)
+    return step
+
+def enter(frame, event, argument):
+    back = frame.f_back
+    if frame.f_code.co_filename not in ours and not (
+        frame.f_code.co_filename == contextlib.__file__ and back and back.f_code.co_filename in ours
+    ):
+        return None
+    frame.f_trace_opcodes = True
+    return step
+
+before = {number: signal.getsignal(number) for number in numbers}
 sys.argv = ["ssdlab", "show", "scheme", "pgc"]
-main()
+ends = {number: [] for number in numbers}
+for at in range(1, 10_000):
+    number = numbers[at % 3]
+    error, into = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(into, 2)
+        left = at
+        sys.settrace(enter)
+        try:
+            main()
+        except SystemExit as end:
+            if left > 0:
+                os._exit(99)  # it ended before it came so far
+            os._exit(end.code or 0)
+        finally:
+            sys.settrace(None)
+    os.close(into)
+    said = open(error).read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code == 99:
+        break
+    assert (code, said) in [(128 + number, "error: interrupted\\n"), (0, "")], (at, number, code, said)
+    ends[number].append(code)
+print([[len(found), found.count(0), found == sorted(found, reverse=True)] for found in ends.values()])
 """
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert (done.returncode, done.stderr) == (CODES[number], "error: interrupted\n")
+
+
+def test_a_signal_at_any_step_around_the_command_itself_is_one_line_too() -> None:
+    """Also where nothing answers for it yet, or any more: a signal at each instruction of Python there, one a process."""
+    done = subprocess.run([sys.executable, "-c", AT_EACH_STEP], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.stderr == ""
+    for steps, unheard, only_at_the_end in json.loads(done.stdout.lower()):
+        assert steps > 50
+        assert 0 < unheard < 20, "when all is done"
+        assert only_at_the_end

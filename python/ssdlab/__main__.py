@@ -11,13 +11,16 @@ __all__ = ["main"]
 
 def main() -> None:
     """The entry point."""
-    with signals.listening():
-        if sys.argv[1:] == ["--version"] and _print_version():  # at once: scripts ask for it
-            return
-        from ssdlab.cli import main as run  # noqa: PLC0415
+    signals.listening_while(_command)
 
-        signals.ready()
-        run()
+
+def _command() -> None:
+    if sys.argv[1:] == ["--version"] and _print_version():  # at once: scripts ask for it
+        return
+    from ssdlab.cli import main as run  # noqa: PLC0415
+
+    signals.ready()
+    run()
 
 
 def _print_version() -> bool:

@@ -17,11 +17,11 @@ import time
 
 TYPE_CHECKING = False  # that of `typing`, which takes a while to import
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import FrameType
     from typing import Any, Never
 
-__all__ = ["code", "ended", "listening", "obeyed", "ready"]
+__all__ = ["code", "ended", "listening_while", "obeyed", "ready"]
 
 ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SAME_WISH_S = 1.0
@@ -38,9 +38,11 @@ class _State:
     at = -math.inf
 
 
-@contextlib.contextmanager
-def listening() -> Iterator[None]:
-    """Meanwhile signals end the command."""
+def listening_while(command: Callable[[], None]) -> None:
+    """Runs the command; meanwhile signals end it.
+
+    A function, not a context manager: of a signal that comes within `contextlib`, behind the command, nothing would take care.
+    """
     _State.ready, _State.first, _State.at = False, None, -math.inf
     before = {number: signal.getsignal(number) for number in ASKING}
     taken = {number: handler for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
@@ -48,7 +50,7 @@ def listening() -> Iterator[None]:
         signal.signal(number, _asked)
     try:
         try:
-            yield
+            command()
         except SystemExit as end:
             # All is done. One that comes while the process ends would only change how, and say what is not so.
             _put_back(dict.fromkeys(taken, signal.SIG_IGN))
