@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from conftest import PATIENCE_S, SMALL
 from ssdlab.sweeping import remote
 
 GRID = {"scheme": ["npgc", "pgc"], "seed": [1, 2, 3]}
-OPTIONS: dict[str, Any] = {"set": SMALL, "requests": 2000}
+OPTIONS: dict[str, Any] = {"set": SMALL, "requests": 100_000}
+"""Points that take some time, so that they are seen at work."""
 HEAD, OTHER = {"num_cpus": 1}, {"num_cpus": 2}
 IN_STORES = {"max_direct_call_object_size": 100}
 """Results lie in the store of the node that made them, however small they are, and are lost with it."""
@@ -58,15 +59,47 @@ def second_node(cluster: Any) -> Any:
     raise AssertionError
 
 
+@contextlib.contextmanager
+def head_is_busy(cluster: Any, folder: Path) -> Iterator[Callable[[], None]]:
+    """Takes the first node's only processor until what it yields is called: until then points can only go to the second node.
+
+    Otherwise it is chance where they run: the first node's worker may have done all before the second node has started one.
+    """
+    ray = pytest.importorskip("ray")
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415 (it need not be installed)
+
+    def wait(started: str, free: str) -> None:
+        Path(started).touch()
+        deadline = time.monotonic() + PATIENCE_S
+        while not Path(free).exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    started, free = folder / "started", folder / "free"
+    there = NodeAffinitySchedulingStrategy(cluster.head_node.node_id, soft=False)
+    waiting = ray.remote(num_cpus=1, max_retries=0)(wait).options(scheduling_strategy=there).remote(str(started), str(free))
+    deadline = time.monotonic() + PATIENCE_S
+    while not started.exists():
+        assert time.monotonic() < deadline, "the first node does not begin to wait"
+        time.sleep(0.01)
+    try:
+        yield free.touch
+    finally:
+        free.touch()
+        ray.get(waiting)
+
+
 def digests(result: Any) -> list[str]:
     assert not result.failed, result.failed
     return [point.result["digest"] for point in result]
 
 
 def below(process: int) -> Iterator[int]:
-    """The processes that a process started, and theirs."""
+    """The processes that a process started, and theirs; threads and processes may end meanwhile."""
     for task in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
+        children = ""
+        with contextlib.suppress(OSError):
+            children = task.read_text()
+        for child in map(int, children.split()):
             yield child
             yield from below(child)
 
@@ -92,22 +125,23 @@ def once_busy(node: Any) -> list[int]:
 
 def test_a_node_that_is_killed_loses_no_point(cluster: Any, expected: list[str], tmp_path: Path) -> None:
     node = second_node(cluster)
-    killed = []
 
     def kill() -> None:
-        killed.extend(once_busy(node))
+        once_busy(node)
         cluster.remove_node(node, allow_graceful=False)
+        go_on()
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    result = ssdlab.sweep(GRID, **{**OPTIONS, "requests": 2000}, out=tmp_path / "out", engine="ray")
-    thread.join()
-    assert killed
+    with head_is_busy(cluster, tmp_path) as go_on, ThreadPoolExecutor() as threads:
+        killing = threads.submit(kill)
+        result = ssdlab.sweep(GRID, **OPTIONS, out=tmp_path / "out", engine="ray")
+        killing.result()
     assert digests(result) == expected
     assert len(list((tmp_path / "out").glob("*/result.json"))) == 6
 
 
-def test_a_result_that_is_lost_with_its_node_is_made_again(cluster: Any, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_is_lost_with_its_node_is_made_again(
+    cluster: Any, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The node goes between the news that a point is done and the fetching of its result."""
     node = second_node(cluster)
     fetch, lost = remote._outcome, []
@@ -117,14 +151,16 @@ def test_a_result_that_is_lost_with_its_node_is_made_again(cluster: Any, expecte
         if not lost and node.node_id in places:
             lost.append(reference)
             cluster.remove_node(node, allow_graceful=False)
+            go_on()
         return fetch(ray, reference)
 
     monkeypatch.setattr(remote, "_outcome", lose)
-    assert digests(ssdlab.sweep(GRID, **OPTIONS, engine="ray")) == expected
+    with head_is_busy(cluster, tmp_path) as go_on:
+        assert digests(ssdlab.sweep(GRID, **OPTIONS, engine="ray")) == expected
     assert lost, "no result lay on the second node"
 
 
-def test_a_node_that_stands_still_for_a_while_only_takes_longer(cluster: Any, expected: list[str]) -> None:
+def test_a_node_that_stands_still_for_a_while_only_takes_longer(cluster: Any, expected: list[str], tmp_path: Path) -> None:
     node = second_node(cluster)
     stopped = []
 
@@ -133,15 +169,16 @@ def test_a_node_that_stands_still_for_a_while_only_takes_longer(cluster: Any, ex
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGSTOP)
                 stopped.append(process)
+        go_on()
         time.sleep(2)
         for process in stopped:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGCONT)
 
-    thread = threading.Thread(target=stop)
-    thread.start()
-    result = ssdlab.sweep(GRID, **OPTIONS, engine="ray")
-    thread.join()
+    with head_is_busy(cluster, tmp_path) as go_on, ThreadPoolExecutor() as threads:
+        stopping = threads.submit(stop)
+        result = ssdlab.sweep(GRID, **OPTIONS, engine="ray")
+        stopping.result()
     assert stopped
     assert digests(result) == expected
     cluster.remove_node(node)
