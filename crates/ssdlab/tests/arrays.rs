@@ -892,7 +892,7 @@ fn planted_defects_are_found() {
     ];
     for (defect, says) in defects {
         for verify in [Verify::End, Verify::Every] {
-            let cases = Cases { first: 0, count: CASES, limit: std::time::Duration::from_secs(60), progress: false };
+            let cases = Cases::up_to(CASES);
             let failure = cases
                 .run(move |case| {
                     let (config, requests) = drawn(case);

@@ -1,7 +1,5 @@
 //! Page moves of a GC job as one event ("bursts") against move after move: nothing that can be seen differs.
 
-use std::time::Duration;
-
 use crate::common::cases::{Cases, Tally};
 use crate::common::{random_config, random_requests};
 use serde_json::Value;
@@ -55,7 +53,7 @@ fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
 
 #[test]
 fn bursts_change_nothing() {
-    let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(1_500);
     let result = cases.run(|case| {
         let (with, without) = (outcome(case, false), outcome(case, true));
         // What cannot be run is the same either way.

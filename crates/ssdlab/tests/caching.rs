@@ -4,8 +4,6 @@
 //! and 102,400 ns on the bus (127,400), a page write 102,400 + 200,000 = 302,400, a write of a part of a page both (429,800), an access to the
 //! cache 1,000. All pages hold data.
 
-use std::time::Duration;
-
 use crate::common;
 use crate::common::cases::{Cases, Failure, Tally};
 use crate::common::one_die;
@@ -1365,7 +1363,7 @@ fn keeps_every_sector(case: u64, planted: Option<PlantedInCache>) -> Result<Tall
 
 #[test]
 fn random_caches_keep_every_sector() {
-    let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(1_500);
     let result = cases.run(|case| keeps_every_sector(case, None));
     let tally = result.unwrap_or_else(|Failure { case, reason }| panic!("case {case} {reason}\n{:#?}", drawn(case).0));
     println!("{tally:?}");
@@ -1382,7 +1380,7 @@ fn planted_defects_are_found() {
         (PlantedInCache::FlushesEarly, "a flush completes while"),
         (PlantedInCache::ReadsOldData, "was written last"),
     ] {
-        let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+        let cases = Cases::up_to(1_500);
         let failure = cases.run(move |case| keeps_every_sector(case, Some(defect))).expect_err("a planted defect is found");
         println!("{defect:?}: case {} {}", failure.case, failure.reason);
         assert!(failure.reason.contains(says), "{defect:?}: {failure:?}");

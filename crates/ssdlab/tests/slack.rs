@@ -3,8 +3,6 @@
 //!
 //! Where times are in cycles, a read takes one and a program four; page `p` lies on chip `p` modulo the chips.
 
-use std::time::Duration;
-
 use crate::common;
 use crate::common::cases::{self, Cases, Tally};
 use crate::common::slack::{CYCLE, Case, NS, PAGE, Page, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
@@ -1427,7 +1425,7 @@ fn random_requests(rng: &mut Rng, config: &Config, kinds: &[RequestKind]) -> Vec
 /// Newcomers add work only behind a page or, where they pass it, for slack; therefore these hold however many come.
 #[test]
 fn with_one_kind_of_operation_nobody_is_delayed() {
-    let cases = Cases { first: 0, count: 10_000, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(10_000);
     let tally = cases.run(one_kind).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     assert!(tally["passes"] > 10_000 && tally["requests that end earlier"] > 5_000, "{tally:?}");
 }
@@ -1487,7 +1485,7 @@ fn latest_estimates(run: &Run) -> Vec<Ns> {
 /// Reads and writes with any of the three mechanisms: every estimate, slack, end and count is that of the model.
 #[test]
 fn any_workload_goes_as_in_the_slow_model() {
-    let cases = Cases { first: 0, count: 6_000, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(6_000);
     let tally = cases.run(as_in_the_model).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     for name in ["read_passes", "write_passes", "write_pauses", "pause_reads"] {
         assert!(tally[name] > 600, "{tally:?}");
@@ -1527,7 +1525,7 @@ fn as_in_the_model(case: u64) -> Result<Tally, String> {
 /// Drives with collection, multi-plane operations and chips that share a channel: each estimate is made anew from the stages of the run.
 #[test]
 fn estimates_are_those_that_the_stages_give() {
-    let cases = Cases { first: 0, count: 1_500, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(1_500);
     let tally = cases.run(recounted).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     assert!(["residual", "collection", "interference", "advanced"].iter().all(|term| tally[*term] > 2_000), "{tally:?}");
 }
@@ -1582,7 +1580,7 @@ fn recounted(case: u64) -> Result<Tally, String> {
 /// none has slack.
 #[test]
 fn without_slack_nothing_changes() {
-    let cases = Cases { first: 0, count: 400, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(400);
     let tally = cases.run(unchanged).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     assert!(tally["requests"] > 14_000, "{tally:?}");
 }
@@ -1629,7 +1627,7 @@ fn unchanged(case: u64) -> Result<Tally, String> {
 #[test]
 fn slack_melts_on_any_drive() {
     let count = cases::from_environment("SWARM", 300);
-    let cases = Cases { first: cases::from_environment("SWARM_FIRST", 0), count, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases { first: cases::from_environment("SWARM_FIRST", 0), ..Cases::up_to(count) };
     let tally = cases.run(melts).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     assert!(["read_passes", "write_passes", "write_pauses", "pause_reads"].iter().all(|name| tally[*name] > count / 10), "{tally:?}");
 }

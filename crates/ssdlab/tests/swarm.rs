@@ -348,7 +348,7 @@ fn found(defect: Planted, verify: Verify) -> Failure {
 }
 
 fn found_so(how: How) -> Failure {
-    let cases = Cases { first: 0, count: CASES, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(CASES);
     let result = cases.run(move |case| {
         let (config, requests) = drawn(case);
         run(&config, &requests, how).map(|(_, tally)| tally)
@@ -425,7 +425,7 @@ fn overwritten(case: u64) -> (Config, Vec<Request>) {
 
 #[test]
 fn collection_ends_and_free_blocks_stay_above_the_hard_threshold() {
-    let cases = Cases { first: 0, count: 600, limit: Duration::from_secs(60), progress: false };
+    let cases = Cases::up_to(600);
     let result = cases.run(|case| {
         let (config, requests) = overwritten(case);
         let (result, mut tally) = run(&config, &requests, How { verify: Verify::End, ..CHECKED })?;

@@ -38,6 +38,9 @@ pub struct Cases {
     pub progress: bool,
 }
 
+/// Seconds after which a case does not end, unless another limit is given. Cases take milliseconds; a machine that is very busy, and a
+/// build that counts what is reached, make seconds of them.
+const LIMIT_S: u64 = 300;
 /// How often the cases are looked at.
 const TICK: Duration = Duration::from_millis(500);
 /// Ticks between reports of progress.
@@ -53,12 +56,17 @@ struct Shared {
 }
 
 impl Cases {
+    /// The first `count` cases.
+    pub fn up_to(count: u64) -> Self {
+        Cases { first: 0, count, limit: Duration::from_secs(LIMIT_S), progress: false }
+    }
+
     /// As many as the environment says (`SWARM`, from `SWARM_FIRST` on, `SWARM_LIMIT_S` seconds for each), else `count`.
     pub fn asked_for(count: u64) -> Self {
         Cases {
             first: from_environment("SWARM_FIRST", 0),
             count: from_environment("SWARM", count),
-            limit: Duration::from_secs(from_environment("SWARM_LIMIT_S", 60)),
+            limit: Duration::from_secs(from_environment("SWARM_LIMIT_S", LIMIT_S)),
             progress: std::env::var_os("SWARM").is_some(),
         }
     }
