@@ -1,0 +1,38 @@
+"""Pages of findings in Markdown: lines of prose are short, and say the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown import markdown
+
+from ssdlab.study.page_markdown import COLUMNS, _wrapped
+
+WORDS = "The mean falls by 12.5 % where a job holds one die at a time, and writes of others go on. "
+TEXTS = {
+    "a paragraph": WORDS * 4,
+    "a paragraph of several lines": f"{WORDS * 2}\n{WORDS}\n{WORDS * 3}",
+    "items": f"- **one**: {WORDS * 3}\n- two\n- {WORDS * 2}",
+    "a heading, a table and a picture": f"# {WORDS * 2}\n\n| a | b |\n| --- | --: |\n| {WORDS * 2} | 1 |\n\n![{WORDS * 2}](a.svg)",
+    "marks of lists amid words": " ".join(["a - b + c * d # e 12. f 3) g > h of"] * 20),
+    "a word longer than a line": f"see {'long' * 40} and what follows it",
+}
+
+
+def shown(text: str) -> str:
+    """As a reader sees it: where lines of the source end does not show."""
+    return re.sub(r"\s+", " ", markdown(text, extensions=["tables"])).replace(" </", "</")
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_broken_lines_say_the_same(text: str) -> None:
+    broken = _wrapped(text)
+    assert shown(broken) == shown(text)
+    assert _wrapped(broken) == broken
+    long = [line for line in broken.splitlines() if len(line) > COLUMNS]
+    assert all(line.startswith(("|", "#", "!")) or " " not in line for line in long), long
+
+
+def test_a_paragraph_becomes_lines() -> None:
+    assert [len(line) > COLUMNS // 2 for line in _wrapped(WORDS * 4).splitlines()] == [True] * 4
