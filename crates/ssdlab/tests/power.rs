@@ -54,6 +54,16 @@ fn a_write_is_torn_between_its_pages() {
 }
 
 #[test]
+fn a_write_that_waits_for_a_place_in_the_queue_of_its_chip_is_torn_as_well() {
+    let config = drive(|c| c.scheduler.write_queue = 1);
+    // Pages 1 and 2 of the second request, and the third, which comes behind it, wait in the host queue until page 0 has been programmed.
+    let requests = [write(0, 0, 1), write(10, 1, 2), write(20, 7, 1), request(RequestKind::Read, 30, 9, 1)];
+    let found = lost(&config, &requests, &[40, PROGRAM, 2 * PROGRAM, 3 * PROGRAM, 4 * PROGRAM]);
+    let units = |from: usize| [0, 1, 2, 7][from..].iter().map(|&unit| (unit, None)).collect::<Vec<_>>();
+    assert_eq!(found, [units(0), units(1), units(2), units(3), units(4)]);
+}
+
+#[test]
 fn commands_that_have_no_slot_are_not_in_the_drive() {
     let config = drive(|c| {
         c.host.slots = 1;
