@@ -544,7 +544,7 @@ def test_ctrl_c_with_a_request_log(tmp_path: Path) -> None:
 
 def test_ctrl_c_before_any_run_of_a_comparison_has_finished(tmp_path: Path) -> None:
     compare = ["compare", *SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "rwp", "--requests", FOREVER, "--out", "results"]
-    assert interrupted(compare, tmp_path) == "error: interrupted: 0 of 2 runs had finished, their results are kept\n"
+    assert interrupted(compare, tmp_path) == "error: interrupted: none of 2 runs had finished\n"
 
 
 def test_ctrl_c_in_the_queueing_model(tmp_path: Path) -> None:

@@ -40,6 +40,12 @@ def complain(message: str) -> None:
     _say(f"error: {message}")
 
 
+def complain_of_interrupt(finished: int, asked: int) -> None:
+    """Says that several runs were interrupted, and what is kept of them."""
+    done = f"{finished} of {asked} runs had finished, their results are kept" if finished else f"none of {asked} runs had finished"
+    complain(f"interrupted: {done}")
+
+
 def warn(message: str) -> None:
     """What should be known of a result, as one line on standard error."""
     _say(f"warning: {message}")
