@@ -53,6 +53,14 @@ sys.setprofile(watch)
 """A `sitecustomize` that interrupts the command in Python code that a module of C++ calls while it is read in."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def hang_ups_are_not_ignored() -> Iterator[None]:
+    """Below `nohup` SIGHUP is ignored, which commands keep to."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
 
