@@ -40,10 +40,11 @@ def complain(message: str) -> None:
     _say(f"error: {message}")
 
 
-def complain_of_interrupt(finished: int, asked: int) -> None:
-    """Says that several runs were interrupted, and what is kept of them."""
-    done = f"{finished} of {asked} runs had finished, their results are kept" if finished else f"none of {asked} runs had finished"
-    complain(f"interrupted: {done}")
+def how_far(finished: int, asked: int, what: str = "runs had finished", kept: str | None = "their results are kept") -> str:
+    """How many of several runs were done at an interrupt, and what is kept of them if there are some."""
+    if not finished:
+        return f"none of {asked:,} {what}"
+    return f"{finished:,} of {asked:,} {what}" + (f", {kept}" if kept else "")
 
 
 def warn(message: str) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, telling_of_old, warn
+from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, telling_of_old, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
@@ -92,9 +92,10 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
         try:
             result = run_prepared(prepared, workers=jobs, progress=progress.callback)
         except Interrupted as interrupt:
-            kept = "the earlier results are in" if prepared.out.has_old else "their results are in"
-            folder = prepared.folder if prepared.out.has_old else f"{prepared.folder}/runs"
-            complain(f"{name}: interrupted: {len(interrupt.finished)} of {len(prepared.jobs)} runs had finished, {kept} {folder}")
+            has_old = prepared.out.has_old
+            kept = None if has_old else f"their results are in {prepared.folder}/runs"
+            earlier = f", the earlier results are in {prepared.folder}" if has_old else ""
+            complain(f"{name}: interrupted: {how_far(len(interrupt.finished), len(prepared.jobs), kept=kept)}{earlier}")
             raise
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")
