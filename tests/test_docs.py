@@ -21,6 +21,7 @@ from conftest import ROOT
 from pages import PAGES, Block, blocks, differs
 from ssdlab.study import library
 from ssdlab.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, OURS, SIZE
+from ssdlab.study.page_markdown import COLUMNS
 from ssdlab.study.page_parts import HEADS
 
 CLAIMS = (DIRECTION, CONTRADICTED, INCONCLUSIVE)
@@ -55,6 +56,9 @@ NOT_RUN = {
     "ssdlab": "needs what a command before it made that is not run, a trace of the reader's, or other machines",
 }
 """The programs of `console` blocks, and why no test runs them."""
+
+MADE_OF_CODE = {ROOT / "docs" / "configuration.md", *(ROOT / "docs" / "reference").glob("*.md")}
+"""Pages whose lines are those of texts in the code."""
 
 LANGUAGES = {"sh", "python", "text", "toml", "csv", "rust", "console"}
 MOST_SECONDS = 600
@@ -267,6 +271,18 @@ def findings(page: str) -> Iterator[tuple[str, str]]:
 def test_the_table_of_effects_has_what_the_pages_have() -> None:
     for paper, counts in published_grades().items():
         assert counts == Counter(grade for published, grade in findings(f"studies-{paper}.md") if published != "-" and grade != OURS), paper
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in MADE_OF_CODE], ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_of_prose_are_short(page: Path) -> None:
+    """A change of a few words shows as that. Blocks, tables, headings and pictures are as long as they must be."""
+    in_blocks = {block.line + at for block in blocks(page) for at in range(len(block.text.splitlines()) + 2)}
+    prose = [
+        (number, line)
+        for number, line in enumerate(page.read_text().splitlines(), start=1)
+        if number not in in_blocks and not line.startswith(("|", "#", "![", "<!--"))
+    ]
+    assert not [number for number, line in prose if len(line) > COLUMNS]
 
 
 def test_validity_counts_what_the_studies_found() -> None:

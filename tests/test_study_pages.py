@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown import markdown
 
-from ssdlab.study.page_markdown import COLUMNS, _wrapped
+from ssdlab.study.page_markdown import COLUMNS, wrapped
 
 WORDS = "The mean falls by 12.5 % where a job holds one die at a time, and writes of others go on. "
 TEXTS = {
@@ -27,12 +27,12 @@ def shown(text: str) -> str:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_broken_lines_say_the_same(text: str) -> None:
-    broken = _wrapped(text)
+    broken = wrapped(text)
     assert shown(broken) == shown(text)
-    assert _wrapped(broken) == broken
+    assert wrapped(broken) == broken
     long = [line for line in broken.splitlines() if len(line) > COLUMNS]
     assert all(line.startswith(("|", "#", "!")) or " " not in line for line in long), long
 
 
 def test_a_paragraph_becomes_lines() -> None:
-    assert [len(line) > COLUMNS // 2 for line in _wrapped(WORDS * 4).splitlines()] == [True] * 4
+    assert [len(line) > COLUMNS // 2 for line in wrapped(WORDS * 4).splitlines()] == [True] * 4

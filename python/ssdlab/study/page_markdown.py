@@ -12,15 +12,18 @@ from ssdlab.study.grading import CONTRADICTED
 from ssdlab.study.results import Ran
 from ssdlab.tables import study_cells
 
-__all__ = ["effects_page", "effects_part", "page"]
+__all__ = ["effects_page", "effects_part", "page", "wrapped"]
 
 CONTRADICTED_HEADS = ("finding", "study", "published", "simulated")
 
 COLUMNS = 100
 """Lines of prose are at most so long, so that a change of a few words shows as that."""
-BEGINS_A_LIST = re.compile(r" ([-+*#>]|\d+[.)])(?= )")
-"""Words that are a mark of Markdown if a line begins with them."""
-BOUND = "\0"
+ITEM = "- "
+"""What an item of a list begins with."""
+MARK = re.compile(r" ([-+*#>]|\d+[.)])(?= )")
+"""A word that would make a list, heading or quotation of its line if it came first there."""
+TIED = "\0"
+"""The space before such a word while lines are broken: none ends there."""
 
 FigureName = Callable[[Mapping[str, Any]], str]
 """The figure of a study, from the page."""
@@ -51,7 +54,7 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
         pieces.append(f"\n{parts.DEVIATIONS}:\n\n{lines}" if lines else "")
     shared = "".join(f"- **{name}**: {deviation}\n" for deviation, name in common.items())
     pieces.append(f"\n## {parts.COMMON}\n\n{shared}" if shared else "")
-    return _wrapped("".join(pieces))
+    return wrapped("".join(pieces))
 
 
 def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:
@@ -71,7 +74,7 @@ def effects_page(studies: Sequence[Ran], picture: str, table: str) -> str:
         _table(CONTRADICTED_HEADS, [(row["what"], name, *study_cells(row)[:2]) for name, row in wrong]) if wrong else "There is none.\n"
     )
     section = effects_part(studies, picture, table).removeprefix("\n#").lstrip("\n")
-    return _wrapped(f"{section}\n## Contradicted numbers\n\n{listed}")
+    return wrapped(f"{section}\n## Contradicted numbers\n\n{listed}")
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -79,26 +82,28 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
     """The same with paragraphs and items of lists in lines of `COLUMNS`. Tables, headings and pictures stay as they are."""
     pieces: list[str] = []
     for line in text.splitlines():
-        if _goes_on(line) and pieces and (pieces[-1].startswith("- ") or _goes_on(pieces[-1])):
+        if _is_prose(line) and pieces and (_is_prose(pieces[-1]) or pieces[-1].startswith(ITEM)):
             pieces[-1] += f" {line}"
         else:
             pieces.append(line)
     return "".join(f"{_broken(piece)}\n" for piece in pieces)
 
 
-def _goes_on(line: str) -> bool:
-    """It is a line of a paragraph."""
-    return bool(line) and not line.startswith(("|", "#", "!", "- "))
+def _is_prose(line: str) -> bool:
+    """It is a line of a paragraph, or goes on with an item of a list."""
+    return bool(line) and not line.startswith(("|", "#", "!", ITEM))
 
 
 def _broken(piece: str) -> str:
-    if not _goes_on(piece) and not piece.startswith("- "):
+    """A paragraph or an item of a list in lines; anything else as it is."""
+    mark = ITEM if piece.startswith(ITEM) else ""
+    if not (mark or _is_prose(piece)):
         return piece
-    indent = "  " if piece.startswith("- ") else ""
-    bound = piece[:2] + BEGINS_A_LIST.sub(BOUND + r"\1", piece[2:])
-    filled = textwrap.fill(bound, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return filled.replace(BOUND, " ")
+    tied = MARK.sub(TIED + r"\1", piece.removeprefix(mark))
+    after = " " * len(mark)
+    lines = textwrap.wrap(tied, COLUMNS, initial_indent=mark, subsequent_indent=after, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace(TIED, " ")
