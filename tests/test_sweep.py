@@ -621,7 +621,7 @@ def test_ctrl_c_before_any_point_has_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, ""), err
-    assert "0 of 2 points are done" in err
+    assert err == "error: interrupted: none of 2 points are done; go on with: ssdlab sweep long.toml --out out --resume\n"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["sweep.toml"]
 
 
