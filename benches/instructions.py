@@ -53,8 +53,8 @@ def valgrind() -> str:
 
 
 def built() -> Path:
-    """The program with the runs."""
-    command = ["cargo", "bench", "--no-run", "--locked", "--package", "ssdlab", "--bench", "instructions", "--message-format", "json"]
+    """The program with the runs; of the whole workspace, as tests are, so that both have the same builds of dependencies."""
+    command = ["cargo", "bench", "--no-run", "--locked", "--workspace", "--bench", "instructions", "--message-format", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in done.stdout.splitlines())
     return Path(next(made for message in messages if (made := message.get("executable")) and message["target"]["name"] == "instructions"))

@@ -235,16 +235,18 @@ def test_a_signal_when_all_is_done_changes_nothing() -> None:
 
 
 AT_EACH_STEP = """
-import contextlib, os, signal, sys
+import atexit, contextlib, os, signal, sys, types
 import ssdlab.cli, ssdlab.signals
 from ssdlab.__main__ import main
 
-ours = {main.__code__.co_filename, ssdlab.signals.__file__, sys.modules["ssdlab.cli.app"].__file__}
+app, output = (sys.modules["ssdlab.cli." + name] for name in ("app", "output"))
+ours = {module.__file__ for module in (ssdlab.signals, app, output)} | {main.__code__.co_filename}
+second = "SECOND" in os.environ
 numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 def step(frame, event, argument):
     global left
-    if event == "opcode" and all(signal.getsignal(number) is not before[number] for number in numbers):
+    if event == "opcode" and ssdlab.signals.ended() == second and all(signal.getsignal(number) is not before[number] for number in numbers):
         left -= 1
         if left == 0:
             signal.raise_signal(number)
@@ -259,8 +261,15 @@ def enter(frame, event, argument):
     frame.f_trace_opcodes = True
     return step
 
+def interrupt_long_ago(*_):
+    signal.raise_signal(numbers[0])
+
 before = {number: signal.getsignal(number) for number in numbers}
 sys.argv = ["ssdlab", "show", "scheme", "pgc"]
+if second:
+    app.Group.invoke = interrupt_long_ago
+    wish = 10 * ssdlab.signals.SAME_WISH_S
+    ssdlab.signals.time = types.SimpleNamespace(monotonic=lambda: wish if ssdlab.signals.ended() else 0.0)
 ends = {number: [] for number in numbers}
 for at in range(1, 10_000):
     number = numbers[at % 3]
@@ -270,12 +279,13 @@ for at in range(1, 10_000):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(into, 2)
         left = at
+        atexit.register(lambda: left > 0 and os._exit(99))  # it ended before it came so far
         sys.settrace(enter)
         try:
             main()
         except SystemExit as end:
-            if left > 0:
-                os._exit(99)  # it ended before it came so far
+            sys.settrace(None)
+            atexit._run_exitfuncs()
             os._exit(end.code or 0)
         finally:
             sys.settrace(None)
@@ -284,7 +294,9 @@ for at in range(1, 10_000):
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code == 99:
         break
-    assert (code, said) in [(128 + number, "error: interrupted\\n"), (0, "")], (at, number, code, said)
+    first = numbers[0] if second else number
+    ends_right = [(128 + first, "error: interrupted\\n"), *([] if second else [(0, "")])]
+    assert (code, said) in ends_right, (at, number, code, said)
     ends[number].append(code)
 print([[len(found), found.count(0), found == sorted(found, reverse=True)] for found in ends.values()])
 """
@@ -298,3 +310,11 @@ def test_a_signal_at_any_step_around_the_command_itself_is_one_line_too() -> Non
         assert steps > 50
         assert 0 < unheard < 20, "when all is done"
         assert only_at_the_end
+
+
+def test_a_second_signal_at_any_step_of_the_answer_to_the_first_is_the_same_line() -> None:
+    """One that is not part of the first wish any more, since the command took a second and more to put things away."""
+    command, environment = [sys.executable, "-c", AT_EACH_STEP], os.environ | {"SECOND": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.stderr == ""
+    assert all(steps > 30 for steps, _, _ in json.loads(done.stdout.lower()))

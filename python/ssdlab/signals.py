@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Never
 
-__all__ = ["code", "ended", "listening_while", "obeyed", "ready"]
+__all__ = ["answer", "answered", "code", "ended", "listening_while", "obeyed", "ready"]
 
 ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SAME_WISH_S = 1.0
-"""Signals that come so soon after the first are the same wish; those that come later end without waiting for anything."""
+"""Signals that come so soon after one that was obeyed are the same wish; those that come later end without waiting for anything."""
 _OF_SHELLS = 128
 _INTERRUPTED = b"error: interrupted\n"
 
@@ -35,7 +35,8 @@ class _State:
 
     ready = False
     first: int | None = None
-    at = -math.inf
+    obeyed_at = -math.inf
+    answered = False
 
 
 def listening_while(command: Callable[[], None]) -> None:
@@ -43,7 +44,7 @@ def listening_while(command: Callable[[], None]) -> None:
 
     A function, not a context manager: of a signal that comes within `contextlib`, behind the command, nothing would take care.
     """
-    _State.ready, _State.first, _State.at = False, None, -math.inf
+    _State.ready, _State.first, _State.obeyed_at, _State.answered = False, None, -math.inf, False
     before = {number: signal.getsignal(number) for number in ASKING}
     taken = {number: handler for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
     for number in taken:
@@ -64,7 +65,8 @@ def listening_while(command: Callable[[], None]) -> None:
     except KeyboardInterrupt:  # it came before the command could answer for it, or after
         if not ended():
             raise
-        os.write(2, _INTERRUPTED)
+        if not answered():
+            os.write(2, _INTERRUPTED)
         _leave(code())
 
 
@@ -97,6 +99,17 @@ def ended() -> bool:
     return _State.first is not None
 
 
+def answer() -> None:
+    """The command is about to say that it was interrupted. Another signal would have it say so twice, so that it has to wait again."""
+    _State.obeyed_at = time.monotonic()
+    _State.answered = True
+
+
+def answered() -> bool:
+    """Whether the command has said that it was interrupted."""
+    return _State.answered
+
+
 def obeyed() -> None:
     """The signal that came was what the command goes on until: it is not interrupted. Another one, later, does so."""
     _State.first = None
@@ -110,11 +123,11 @@ def code() -> int:
 def _asked(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     if not _State.ready:
         _end_now(number)
-    now = time.monotonic()
-    if now - _State.at < SAME_WISH_S:
+    if time.monotonic() - _State.obeyed_at < SAME_WISH_S:
         return  # one that came in the middle of putting things away would stop that
+    _State.obeyed_at = time.monotonic()
     if _State.first is None:
-        _State.first, _State.at = number, now
+        _State.first = number
     raise KeyboardInterrupt
 
 

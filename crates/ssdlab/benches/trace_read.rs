@@ -1,14 +1,18 @@
 //! How fast traces are read: a plain MSR file of about 100 MB, made for the occasion, through the whole reader, in bytes of text a second.
 
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+
 use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ssdlab::config::Workload;
 use ssdlab::rng::Rng;
 use ssdlab::workload::{ConvertOptions, RequestSource, TraceReader, convert, trace_info};
 
+/// The best of so many turns: other work on the machine only ever makes a turn slower.
+const TURNS: u32 = 5;
 const FILE_BYTES: u64 = 100_000_000;
 const EXPORTED_BYTES: u64 = 1 << 40;
 
@@ -38,22 +42,35 @@ fn read_all(path: &Path) -> u64 {
     sum
 }
 
-fn benchmark(c: &mut Criterion) {
+fn main() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let msr = directory.path().join("trace.msr.csv");
     write_msr(&msr);
-    let mut group = c.benchmark_group("trace_read");
-    // Throughput of all is in bytes of the MSR text, so that the formats can be compared request by request.
-    group.sample_size(10).throughput(Throughput::Bytes(std::fs::metadata(&msr).expect("the file just written").len()));
-    group.bench_with_input(BenchmarkId::new("replay", "msr"), &msr, |b, path| b.iter(|| read_all(path)));
-    group.bench_with_input(BenchmarkId::new("info", "msr"), &msr, |b, path| b.iter(|| trace_info(path, None, None, None)));
-    for name in ["trace.csv", "trace.csv.zst", "trace.parquet"] {
+    let text_bytes = std::fs::metadata(&msr).expect("the file just written").len();
+    println!(
+        "An MSR trace of {} MB and the same requests in other formats, best of {TURNS} turns, in MB of the MSR text",
+        text_bytes / 1_000_000
+    );
+    let report = |what: &str, work: &dyn Fn()| {
+        let seconds = (0..TURNS).map(|_| seconds_of(work)).fold(f64::INFINITY, f64::min);
+        println!("  {what:<24} {:>6.0} MB/s", text_bytes as f64 / 1e6 / seconds);
+    };
+    report("info of trace.msr.csv", &|| {
+        black_box(trace_info(&msr, None, None, None).expect("a readable trace"));
+    });
+    for name in ["trace.msr.csv", "trace.csv", "trace.csv.zst", "trace.parquet"] {
         let path = directory.path().join(name);
-        convert(&msr, &path, &ConvertOptions::default()).expect("a conversion");
-        group.bench_with_input(BenchmarkId::new("replay", name), &path, |b, path| b.iter(|| read_all(path)));
+        if path != msr {
+            convert(&msr, &path, &ConvertOptions::default()).expect("a conversion");
+        }
+        report(&format!("replay of {name}"), &|| {
+            black_box(read_all(&path));
+        });
     }
-    group.finish();
 }
 
-criterion_group!(benches, benchmark);
-criterion_main!(benches);
+fn seconds_of(work: &dyn Fn()) -> f64 {
+    let begin = Instant::now();
+    work();
+    begin.elapsed().as_secs_f64()
+}

@@ -16,7 +16,7 @@ import typer
 from ssdlab import signals
 from ssdlab._core import abandon_files, version
 from ssdlab.cli.command import MOST_COLUMNS, Group
-from ssdlab.cli.output import INTERRUPTED, complain, said
+from ssdlab.cli.output import INTERRUPTED, complain, tell_of_interrupt
 from ssdlab.cli.parts import PARTS
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
@@ -38,7 +38,7 @@ class Commands(Group):
             complain(str(error))
             raise typer.Exit(error.exit_code) from error
         except KeyboardInterrupt as interrupt:
-            complain("interrupted")
+            tell_of_interrupt()
             raise typer.Exit(INTERRUPTED) from interrupt
 
 
@@ -89,12 +89,12 @@ def _run() -> int:
     try:
         # By its name however it was started, also as a module or by a test.
         code = app(prog_name="ssdlab", standalone_mode=False)
-        if code == INTERRUPTED and signals.ended() and not said():  # the parser swallows a Ctrl-C that comes while it reads the words
-            complain("interrupted")
+        if code == INTERRUPTED and signals.ended():  # the parser swallows a Ctrl-C that comes while it reads the words
+            tell_of_interrupt()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
-        complain("interrupted")
+        tell_of_interrupt()
         return INTERRUPTED
     except OSError as reason:
         return _lost_output(reason)
@@ -110,7 +110,7 @@ def _failure(error: Exception) -> int:
     if hasattr(error, "format_message"):
         return _wrong_usage(error)
     if signals.ended():  # while a module was read in, which then says that it is broken
-        complain("interrupted")
+        tell_of_interrupt()
         return INTERRUPTED
     complain(
         f"internal error, please report it with the command that led to it: {type(error).__name__}: {error} "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ssdlab.folders import ResultFolder
 
-__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "said", "telling_of_old", "warn"]
+__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "tell_of_interrupt", "telling_of_old", "warn"]
 
 INTERRUPTED = 130
 """What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
@@ -26,18 +26,16 @@ _WRITTEN_OUT = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 """Characters of a value that would move a terminal's cursor or change its colours."""
 
 
-_complaints: list[str] = []
-
-
-def said() -> bool:
-    """Whether the command has said already what went wrong."""
-    return bool(_complaints)
-
-
 def complain(message: str) -> None:
     """What went wrong, as one line on standard error."""
-    _complaints.append(message)
     _say(f"error: {message}")
+
+
+def tell_of_interrupt(message: str = "interrupted") -> None:
+    """Says that the command was interrupted, once: a second Ctrl-C may come while the first is answered."""
+    if not signals.answered():
+        signals.answer()
+        complain(message)
 
 
 def how_far(finished: int, asked: int, what: str = "runs had finished", kept: str | None = "their results are kept") -> str:

@@ -19,7 +19,7 @@ from ssdlab._core import write_file
 from ssdlab.batch import check_apart
 from ssdlab.checks import whole
 from ssdlab.cli.options import count, folder, parse_settings
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, telling_of_old
+from ssdlab.cli.output import INTERRUPTED, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old
 from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
 from ssdlab.plans import DEFAULT_SEED
@@ -192,7 +192,7 @@ def queueing(
             folder.commit()
     _show(report, formulas, runs, out=out, as_json=json_, quiet=quiet)
     if interrupt is not None:
-        complain(f"interrupted: {how_far(len(runs), len(names))}")
+        tell_of_interrupt(f"interrupted: {how_far(len(runs), len(names))}")
         raise typer.Exit(INTERRUPTED) from interrupt
 
 

@@ -14,7 +14,7 @@ from ssdlab import options as o
 from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, execute, write_json
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, telling_of_old, warn
+from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old, warn
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import ResultFolder, held
@@ -173,7 +173,7 @@ def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path |
 def _end_comparison(batch: Batch, asked: int) -> None:
     """Says what went wrong, if anything did, and ends with its exit code."""
     if isinstance(batch.interrupt, KeyboardInterrupt):
-        complain(f"interrupted: {how_far(len(batch.finished), asked)}")
+        tell_of_interrupt(f"interrupted: {how_far(len(batch.finished), asked)}")
         raise typer.Exit(INTERRUPTED)
     if batch.interrupt is not None:
         raise batch.interrupt

@@ -9,7 +9,7 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, telling_of_old, warn
+from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
@@ -95,7 +95,7 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
             has_old = prepared.out.has_old
             kept = None if has_old else f"their results are in {prepared.folder}/runs"
             earlier = f", the earlier results are in {prepared.folder}" if has_old else ""
-            complain(f"{name}: interrupted: {how_far(len(interrupt.finished), len(prepared.jobs), kept=kept)}{earlier}")
+            tell_of_interrupt(f"{name}: interrupted: {how_far(len(interrupt.finished), len(prepared.jobs), kept=kept)}{earlier}")
             raise
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")

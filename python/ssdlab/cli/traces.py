@@ -13,7 +13,7 @@ import typer
 from ssdlab import api, tables
 from ssdlab import options as o
 from ssdlab.cli.options import TimeOrder, count
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, warn
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, tell_of_interrupt, warn
 from ssdlab.errors import Error, UsageError
 from ssdlab.progress import CountProgress
 
@@ -147,7 +147,7 @@ def record(
         tables_ = [tables.report_table(figures, str(out)), tables.report_table(_shown(report), "Recording")]
         print_tables([*tables_, "Next:", f"  ssdlab run --trace {shlex.quote(str(out))} --fit trace"])
     if recorded.interrupted:
-        complain("interrupted; the trace holds what was recorded until then")
+        tell_of_interrupt("interrupted; the trace holds what was recorded until then")
         raise typer.Exit(INTERRUPTED)
 
 
