@@ -197,6 +197,13 @@ def silent(page: Page) -> Iterator[None]:
     assert {url for url in page.requests if url.startswith("file:") and not url.endswith(".html")} == set()
 
 
+def core_at_work(process: int) -> bool:
+    """The core works in threads of this name."""
+    with contextlib.suppress(OSError):
+        return any("ssdlab" in path.read_text() for path in Path(f"/proc/{process}/task").glob("*/comm"))
+    return False
+
+
 @contextlib.contextmanager
 def at_work(arguments: Sequence[str], folder: Path, until: Path, **env: str) -> Iterator[subprocess.Popen[str]]:
     """A command, from when on a file or folder is there; killed afterwards if it still runs."""

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import DRIVE_OPTIONS, PATIENCE_S, ROOT, SMALL, SMALL_OPTIONS, UNTIL_NOTHING_WORKS, Ended, Ssdlab, fill, until
+from conftest import DRIVE_OPTIONS, PATIENCE_S, ROOT, SMALL, SMALL_OPTIONS, UNTIL_NOTHING_WORKS, Ended, Ssdlab, core_at_work, fill, until
 from ssdlab.cli import main
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
@@ -511,7 +511,7 @@ def interrupted(arguments: Sequence[str], folder: Path) -> str:
         stderr=subprocess.PIPE,
         text=True,
     )
-    until(lambda: at_work(process.pid), process)
+    until(lambda: core_at_work(process.pid), process)
     time.sleep(0.3)
     assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGINT)
@@ -520,13 +520,6 @@ def interrupted(arguments: Sequence[str], folder: Path) -> str:
     over.unlink()
     assert files_below(folder) == before
     return err
-
-
-def at_work(process: int) -> bool:
-    """The core works in threads of this name."""
-    with suppress(OSError):
-        return any("ssdlab" in path.read_text() for path in Path(f"/proc/{process}/task").glob("*/comm"))
-    return False
 
 
 HUGE = settings(device__blocks_per_plane=65536, device__pages_per_block=256, device__overprovisioning=0.1, gc__soft=0.01)

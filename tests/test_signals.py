@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL, SMALL_OPTIONS, at_work
+from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL, SMALL_OPTIONS, at_work, core_at_work, until
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 FOREVER = str(10**12)
@@ -128,7 +128,7 @@ def broken_off(tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "until"),
+    ("arguments", "partial"),
     [
         (["run", *DRIVE_OPTIONS, "--log-requests", "--timeline", "t.json", "--out", "out"], ".t.json*.partial"),
         (["trace", "convert", "trace.csv", "o.csv", "--format", "csv"], ".o.csv*.partial"),
@@ -137,13 +137,13 @@ def broken_off(tmp_path: Path) -> Iterator[Callable[[], None]]:
     ids=["run", "csv", "parquet"],
 )
 def test_a_thread_that_never_sees_the_wish_to_stop_leaves_no_partial_file(
-    arguments: list[str], until: str, broken_off: Callable[[], None], tmp_path: Path
+    arguments: list[str], partial: str, broken_off: Callable[[], None], tmp_path: Path
 ) -> None:
     """Two Ctrl-C one after the other, of which the second does not wait."""
     if arguments[0] == "run":
         arguments = [*arguments, "--trace", "trace.csv", "--format", "csv"]
     process = subprocess.Popen([sys.executable, "-m", "ssdlab", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.glob(until)):
+    while not list(tmp_path.glob(partial)):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     broken_off()
@@ -163,8 +163,9 @@ def test_a_signal_leaves_no_partial_file(number: int, tmp_path: Path) -> None:
         ["run", *SMALL_OPTIONS, "--requests", FOREVER, "--log-requests", "--timeline", "t.json", "--out", "out"],
         ["compare", *SMALL_OPTIONS, "--requests", FOREVER, "--paired", *schemes, "--out", "out"],
     ]
-    for arguments, until, line in zip(runs, ["out", "out/rwp"], ["", ": none of 2 runs had finished"], strict=True):
-        with at_work(arguments, tmp_path, tmp_path / until, TMPDIR=str(tmp_path / "tmp")) as process:
+    for arguments, made, line in zip(runs, ["out", "out/rwp"], ["", ": none of 2 runs had finished"], strict=True):
+        with at_work(arguments, tmp_path, tmp_path / made, TMPDIR=str(tmp_path / "tmp")) as process:
+            until(lambda: core_at_work(process.pid), process)
             process.send_signal(number)
             out, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, out, err) == (CODES[number], "", f"error: interrupted{line}\n")

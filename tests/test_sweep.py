@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ssdlab
-from conftest import DRIVE, PATIENCE_S, SMALL, Ssdlab, until
+from conftest import DRIVE, PATIENCE_S, SMALL, Ssdlab, core_at_work, until
 from ssdlab import tables
 from ssdlab.plans import value_text
 from ssdlab.sweeping import running
@@ -617,7 +617,7 @@ def test_ctrl_c_keeps_the_points_that_had_finished(tmp_path: Path, json_: bool) 
 def test_ctrl_c_before_any_point_has_finished(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(toml("seed = [1, 2]\n", requests=10**12))
     process = started(["long.toml", "--out", "out"], tmp_path, results=0)
-    until((tmp_path / "out" / "seed=2").exists, process)
+    until(lambda: core_at_work(process.pid), process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, ""), err
