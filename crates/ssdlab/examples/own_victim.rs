@@ -1,4 +1,4 @@
-//! A victim policy of one's own, beside the greedy one: of the blocks with the fewest valid pages the one erased least often.
+//! A victim policy of one's own, beside the greedy one: of the blocks with nearly the fewest valid pages the one erased least often.
 
 use ssdlab::config::Layers;
 use ssdlab::error::Result;

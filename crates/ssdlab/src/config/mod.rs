@@ -755,7 +755,7 @@ pub fn whole_part(share: f64, count: u32) -> u32 {
 pub enum IdleTimeout {
     /// Always `gc.idle_us`.
     Fixed,
-    /// Doubles (up to 16 x `idle_us`) when a request interrupts idle-time GC; halves (down to 1/16 x) when that GC has ended before.
+    /// Doubles (up to 16 x `idle_us`) when a request interrupts idle-time GC; halves (down to 1/16 x) when that GC ends before a request comes.
     Adaptive,
 }
 
@@ -920,8 +920,8 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Operations that are suspended in the array for reads of the host, whoever they serve. What `write_pausing`, `gc.suspend`, `gc.pipeline`,
-    /// `gc.merge` or `gc.advance` have rules for keeps to these.
+    /// Operations that are suspended in the array for reads of the host, whoever they serve. Operations to which
+    /// `write_pausing`, `gc.suspend`, `gc.pipeline`, `gc.merge` or `gc.advance` apply keep to the rules of those keys instead.
     pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,
