@@ -51,7 +51,8 @@ __all__ = [
     "SeriesOutstanding",
     "SeriesStates",
     "Slack",
-    "SlackPassedPausedChips",
+    "SlackChips",
+    "SlackPassedPaused",
     "SlackReadWrite",
     "SlackWaiting",
     "Timeline",
@@ -304,8 +305,17 @@ class SlackReadWrite(Section):
     """The same as `std`."""
 
 
-class SlackPassedPausedChips(Section):
-    """`slack.{passed, paused, chips}` of a result."""
+class SlackPassedPaused(Section):
+    """`slack.{passed, paused}` of a result."""
+
+    read: float
+    """Reads. Absent where the run does not have it. Unit: share."""
+    write: float
+    """Writes. Absent where the run does not have it. Unit: share."""
+
+
+class SlackChips(Section):
+    """`slack.chips` of a result. Number of chips that serve a request, mean over requests."""
 
     read: float
     """Reads. Absent where the run does not have it."""
@@ -330,9 +340,9 @@ class Slack(Section):
     _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "read": SlackReadWrite,
         "write": SlackReadWrite,
-        "passed": SlackPassedPausedChips,
-        "paused": SlackPassedPausedChips,
-        "chips": SlackPassedPausedChips,
+        "passed": SlackPassedPaused,
+        "paused": SlackPassedPaused,
+        "chips": SlackChips,
         "waiting": SlackWaiting,
     }
 
@@ -343,15 +353,18 @@ class Slack(Section):
     estimation_error: float
     """Estimation error: sum over requests of |estimated - actual response time|, over the sum of the actual times.
 
-    Absent where the run does not have it. Unit: share.
+    Absent where the run does not have it. Unit: ratio.
     """
     estimation_bias: float
-    """Estimation bias: the same sum with sign. Above 0: the estimates are too long. Absent where the run does not have it. Unit: share."""
-    passed: SlackPassedPausedChips
+    """Estimation bias: the same sum with sign. Above 0: the estimates are too long. Absent where the run does not have it. Unit: ratio."""
+    passed: SlackPassedPaused
     """Share of requests with a page that bypassed another in its queue. Absent where the run does not have it."""
-    paused: SlackPassedPausedChips
-    """Share of reads served while a program paused for them, and of writes that paused. Absent where the run does not have it."""
-    chips: SlackPassedPausedChips
+    paused: SlackPassedPaused
+    """Share of reads that were served while a program paused for them, and of writes whose program paused.
+
+    Absent where the run does not have it.
+    """
+    chips: SlackChips
     """Number of chips that serve a request, mean over requests. Absent where the run does not have it."""
     waiting: SlackWaiting
     """Page operations that waited for a chip at the arrival of a request. Absent where the run does not have it."""
@@ -787,7 +800,7 @@ class Counters(Section):
     Absent where the run does not have it. Unit: count.
     """
     host_first_between_jobs: int
-    """Times that waiting host operations were served before the next GC job of their scope began.
+    """Times that the next GC job waited, since host operations that the job before it had excluded (`gc.scope`) went first.
 
     Absent where the run does not have it. Unit: count.
     """

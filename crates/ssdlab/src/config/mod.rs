@@ -920,8 +920,9 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Operations that are suspended in the array for reads of the host, whoever they serve. Operations to which
-    /// `write_pausing`, `gc.suspend`, `gc.pipeline`, `gc.merge` or `gc.advance` apply keep to the rules of those keys instead.
+    /// Operations that are suspended in the array when a read of the host waits, be they of the host or of GC. With `scheduler.write_pausing`
+    /// programs of the host keep to its rules instead. With `gc.suspend`, `gc.pipeline`, `gc.merge`, or `gc.advance` other than `alone`,
+    /// operations of GC keep to the rules of those keys.
     pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,

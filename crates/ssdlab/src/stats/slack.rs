@@ -107,12 +107,11 @@ impl SlackStats {
         };
         let estimated = self.requests.iter().sum::<u64>() > 0;
         let relative = |error: f64| (self.responses > 0).then(|| error / self.responses as f64);
-        let share = |counts: [u64; 2]| {
-            estimated.then(|| {
-                let of = |kind: usize| (self.requests[kind] > 0).then(|| counts[kind] as f64 / self.requests[kind] as f64);
-                ByKind { read: of(0), write: of(1) }
-            })
+        let per_request = |counts: [u64; 2]| {
+            let of = |kind: usize| (self.requests[kind] > 0).then(|| counts[kind] as f64 / self.requests[kind] as f64);
+            estimated.then(|| [of(0), of(1)])
         };
+        let share = |counts: [u64; 2]| per_request(counts).map(|[read, write]| ShareByKind { read, write });
         let mean = |sum: u128, count: u64| sum as f64 / count as f64;
         let waiting = (self.arrivals > 0).then(|| Waiting {
             mean: mean(self.waiting, self.arrivals * self.chips_of_drive),
@@ -126,7 +125,7 @@ impl SlackStats {
             estimation_bias: relative(self.bias as f64),
             passed: share(self.passed),
             paused: share(self.paused),
-            chips: share(self.chips),
+            chips: per_request(self.chips).map(|[read, write]| MeanByKind { read, write }),
             waiting,
         }
     }
@@ -143,21 +142,21 @@ pub struct SlackResult {
     pub write: Option<Slack>,
     /// Estimation error: sum over requests of |estimated - actual response time|, over the sum of the actual times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
+    #[schemars(extend("unit" = "ratio"))]
     pub estimation_error: Option<f64>,
     /// Estimation bias: the same sum with sign. Above 0: the estimates are too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
+    #[schemars(extend("unit" = "ratio"))]
     pub estimation_bias: Option<f64>,
     /// Share of requests with a page that bypassed another in its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed: Option<ByKind>,
-    /// Share of reads served while a program paused for them, and of writes that paused.
+    pub passed: Option<ShareByKind>,
+    /// Share of reads that were served while a program paused for them, and of writes whose program paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<ByKind>,
+    pub paused: Option<ShareByKind>,
     /// Number of chips that serve a request, mean over requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chips: Option<ByKind>,
+    pub chips: Option<MeanByKind>,
     /// Page operations that waited for a chip at the arrival of a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
@@ -194,9 +193,22 @@ pub struct Waiting {
     pub shortest: f64,
 }
 
-/// By kind of request.
+/// Shares of requests, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ByKind {
+pub struct ShareByKind {
+    /// Reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub read: Option<f64>,
+    /// Writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub write: Option<f64>,
+}
+
+/// Means over requests, by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeanByKind {
     /// Reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "number"))]
