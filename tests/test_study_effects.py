@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -152,13 +153,13 @@ def test_a_page_counts_what_was_calibrated_apart_and_what_has_no_bound() -> None
 
     rows = [row("yes", "size"), row("NO", "contradicted"), row("yes", "size")]
     assert summary([(Path(), {"rows": rows})]) == (
-        "3 findings in 1 studies: 2 reproduced, 1 not reproduced. By grade: 2 size, 1 contradicted."
+        "3 findings in 1 studies: 2 reproduced, 1 not reproduced. Grades: 2 size, 1 contradicted."
     )
     more = [*rows, row("NO", "size", calibrated=True), row("yes", "size", calibrated=True), row(None, "size", calibrated=True)]
     assert summary([(Path(), {"rows": more})]) == (
         "5 findings in 1 studies: 3 reproduced, 2 not reproduced. "
-        'Of those that a parameter was chosen by ("calibrated"): 1 of 2 reproduced; of the others 2 of 3. '
-        "By grade, with 1 that has no bound: 5 size, 1 contradicted."
+        'Of the findings with which a parameter was chosen ("calibrated"), 1 of 2 are reproduced; of the others 2 of 3. '
+        "Grades of all 6 rows (1 has no bound): 5 size, 1 contradicted."
     )
 
 
@@ -179,7 +180,7 @@ def test_a_page_has_the_picture_and_the_table_beside_it(results: Path, tmp_path:
     ssdlab.study_report(results, tmp_path / "out" / page)
     text = " ".join((tmp_path / "out" / page).read_text().split())
     assert "Published against measured" in text
-    assert "Rank correlation: Spearman's correlation of published and measured" in html.unescape(text)
+    assert "Rank correlation: Spearman's correlation of published and simulated" in html.unescape(text)
     assert text.count("data:image/png") == 1 if page.endswith("html") else "](page/effects.svg)" in text
     assert len((tmp_path / "out" / "effects.csv").read_text().splitlines()) == 3
 
@@ -213,5 +214,23 @@ def test_a_deviation_of_one_study_stands_with_it(results: Path, tmp_path: Path) 
 def test_a_page_says_what_its_columns_mean(results: Path, tmp_path: Path) -> None:
     ssdlab.study_report(results, tmp_path / "page.html")
     ssdlab.study_report(results, tmp_path / "page.md")
-    assert "<li><b>grade</b> direction: only the sign or the order is right.</li>" in (tmp_path / "page.html").read_text()
-    assert "\n- **grade** direction: only the sign or the order is right.\n" in (tmp_path / "page.md").read_text()
+    assert "<li><b>grade</b> inconclusive: the interval is too wide to decide.</li>" in (tmp_path / "page.html").read_text()
+    assert "\n- **grade** inconclusive: the interval is too wide to decide.\n" in (tmp_path / "page.md").read_text()
+
+
+@pytest.mark.parametrize("page", ["page.html", "page.md"])
+@pytest.mark.parametrize("verdict", ["yes", "NO"])
+def test_a_page_lists_what_was_not_reproduced(results: Path, tmp_path: Path, page: str, verdict: str) -> None:
+    for paper in ("paper-one", "paper-other"):
+        study = results / paper / "tiny" / "study.json"
+        result = json.loads(study.read_text())
+        for row in result["rows"]:
+            row["reproduced"] = "yes"
+        result["rows"][0]["reproduced"] = verdict if paper == "paper-other" else "yes"
+        study.write_text(json.dumps(result))
+    ssdlab.study_report(results, tmp_path / page)
+    text = " ".join(html.unescape(re.sub(r"<[^>]+>|\|", " ", (tmp_path / page).read_text())).split())
+    listed = text.partition("Not reproduced")[2].partition(" paper-one/tiny: ")[0]
+    row = r"published simulated expected [-: ]*mean at 16 KB, rwp against npgc paper-other/tiny -20.5 % -?[0-9.]+ ± "
+    assert bool(re.search(row, listed)) == (verdict == "NO")
+    assert listed.count("rwp against npgc") == (verdict == "NO")

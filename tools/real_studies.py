@@ -61,8 +61,8 @@ LOADED = (
 WAITING = (
     "The simulated drive is prepared as steady. Its writes wait at times for collection, so the load has the threads that it was measured "
     "with; each has 64 requests in the drive at most, others wait on the host, which is part of their response times. 20,000 reads of the "
-    "probe are counted, as such times are few: they last as much shorter, and come as much more often, as blocks are shorter. Response "
-    "times were measured in whole microseconds."
+    "probe are counted, since times in which writes wait are few. With shorter blocks such times are shorter and come more often, in the "
+    "same proportion. Response times were measured in whole microseconds."
 )
 
 
@@ -359,9 +359,9 @@ def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
     device = tree["device"]
     channels, pages = (tomllib.loads(f"value = {settings[f'device.{key}']}")["value"] for key in ("channels", "pages_per_block"))
     return (
-        f"The simulated drive is smaller: {dies(device, channels)} of {dies(device, device['channels'])} dies, with blocks of {pages:,} of "
-        f"{device['pages_per_block']:,} pages, and as much less load, buffer and cores. What happens on a die stays as it is: its "
-        "share of the load, its spare blocks, the blocks that victims are chosen from. Rates are those of all dies."
+        f"The simulated drive is smaller: it has {dies(device, channels)} of {dies(device, device['channels'])} dies, and blocks of "
+        f"{pages:,} pages instead of {device['pages_per_block']:,}. Load, buffer and cores are smaller in proportion. What happens on a "
+        "die stays as it is: its share of the load, its spare blocks, the blocks that victims are chosen from. Rates are those of all dies."
     )
 
 

@@ -36,7 +36,7 @@ def page(studies: Sequence[Ran], effects_png: bytes | None) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Studies</title><style>{CSS}</style></head><body>\n'
         f"<h1>Studies</h1><p>{html.escape(parts.summary(studies))}</p><p>The columns of the tables:</p><ul>{reading}</ul>\n"
-        f"{_effects(studies, effects_png)}<nav><ul>{contents}</ul></nav>\n{body}{_common(common)}</body></html>\n"
+        f"{_effects(studies, effects_png)}{_not_reproduced(studies)}<nav><ul>{contents}</ul></nav>\n{body}{_common(common)}</body></html>\n"
     )
 
 
@@ -48,6 +48,12 @@ def _effects(studies: Sequence[Ran], picture: bytes | None) -> str:
     introduction, caption = html.escape(parts.EFFECTS_INTRODUCTION), html.escape(parts.EFFECTS_CAPTION)
     table = _table(heads, rows)
     return f'<h2>Published against measured</h2><p>{introduction}</p>{table}{image}<p class="muted">{caption}</p>\n'
+
+
+def _not_reproduced(studies: Sequence[Ran]) -> str:
+    failed = parts.not_reproduced(studies)
+    table = _table(parts.NOT_REPRODUCED_HEADS, failed)
+    return f"<h2>{parts.NOT_REPRODUCED}</h2><p>{parts.NOT_REPRODUCED_INTRODUCTION}</p>{table}\n" if failed else ""
 
 
 def _common(common: Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
     """
     common = parts.common_deviations(studies)
     reading = "".join(f"- {item}\n" for item in parts.READING)
-    pieces = [f"# {title}\n\n{about}{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}"]
+    pieces = [f"# {title}\n\n{about}{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}", _not_reproduced(studies)]
     for folder, study in studies:
         pieces.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {parts.sizes(study)}.\n\n{study['about']}\n")
         if study["rows"]:
@@ -55,6 +55,12 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
     shared = "".join(f"- **{name}**: {deviation}\n" for deviation, name in common.items())
     pieces.append(f"\n## {parts.COMMON}\n\n{shared}" if shared else "")
     return wrapped("".join(pieces))
+
+
+def _not_reproduced(studies: Sequence[Ran]) -> str:
+    failed = parts.not_reproduced(studies)
+    table = _table(parts.NOT_REPRODUCED_HEADS, failed)
+    return f"\n## {parts.NOT_REPRODUCED}\n\n{parts.NOT_REPRODUCED_INTRODUCTION}\n\n{table}" if failed else ""
 
 
 def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:

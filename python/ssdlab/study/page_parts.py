@@ -17,12 +17,16 @@ __all__ = [
     "EFFECTS_CAPTION",
     "EFFECTS_INTRODUCTION",
     "HEADS",
+    "NOT_REPRODUCED",
+    "NOT_REPRODUCED_HEADS",
+    "NOT_REPRODUCED_INTRODUCTION",
     "PARTS",
     "READING",
     "Measured",
     "agreement_table",
     "common_deviations",
     "measured_of",
+    "not_reproduced",
     "paragraphs",
     "point_heads",
     "point_rows",
@@ -38,28 +42,37 @@ HEADS = ("finding", *STUDY_HEADS)
 NO_RUN = "Not explained: no run shows the cause."
 
 READING = (
+    '**finding**: what is compared. A name such as "at 0.8" goes on from the row above it.',
     "**published**: the number that the paper gives, or that was measured of the real drive.",
     "**simulated**: the mean over seeds that was measured here; with several seeds, ± the half width of its 95 % confidence interval.",
-    "**expected**: the bound under which the finding holds.",
-    "**reproduced**: yes, if the whole interval is within the bound. NO, if the whole interval is outside. "
+    "**difference**: simulated less published.",
+    "**expected**: the bound under which the finding holds. Its study sets it, from the paper's words or around the paper's number.",
+    "**reproduced**: yes, if the whole interval is within the bound (with one seed: the number). NO, if the whole interval is outside. "
     "within interval, if the bound lies inside the interval. This says nothing about size; the grade does.",
-    "**grade** size: the simulated number has the published sign and is within a factor of two of the published number.",
-    "**grade** direction: only the sign or the order is right.",
-    "**grade** contradicted: the sign or the order is wrong, or the published size is excluded.",
+    "**grade** size: the simulated number has the published sign, and is within a factor of two of the published number. Of a reduction, "
+    "what remains is within a factor of two as well: -99 % leaves a seventeenth of what -83 % leaves, and is not the same size.",
+    "**grade** direction: the sign or the order is right, but not the size. Or there is only a claim in words, and it holds.",
+    "**grade** contradicted: the sign or the order is wrong; or the interval includes no effect, and not the published size. A number that "
+    "has no sign, such as a time, is contradicted if it is off by more than a factor of two, and outside what the paper says in words.",
     "**grade** inconclusive: the interval is too wide to decide.",
-    "**grade** ours: the paper does not mention it.",
+    "**grade** ours: the paper does not have this experiment or this row. Published numbers beside it are of other rows, to compare.",
 )
 """What the columns of the tables mean, an item each. Markdown, without anything but `**`."""
 EFFECTS_INTRODUCTION = (
-    "This table says how many published numbers of each paper have each grade. Sign right: of the numbers that compare two others, how "
-    "many have the published sign in the mean, whatever the interval. Rank correlation: Spearman's correlation of published and "
-    "measured, over the same numbers."
+    "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and is "
+    "within a factor of two. Direction: only the sign is right, or a claim in words holds. Contradicted: the sign is wrong, or the size is "
+    "excluded. Inconclusive: the interval is too wide to decide. Two columns are about the numbers that compare two others, such as "
+    "changes in percent. Sign right: how many have the published sign in the mean, whatever the interval. Rank correlation: Spearman's "
+    "correlation of published and simulated. An interval after ± has a confidence of 95 %."
 )
 EFFECTS_CAPTION = (
-    "Each point is one published number against the measured number. Left: numbers that compare two others (changes in percent, "
+    "Each point is one published number against the simulated number. Left: numbers that compare two others (changes in percent, "
     "differences in points, ratios as changes in percent). Right: all other numbers, in their own units. The band is a factor of two. "
     "A point is hollow if a parameter was chosen with the number in view."
 )
+NOT_REPRODUCED = "Not reproduced"
+NOT_REPRODUCED_INTRODUCTION = "The causes, where they are known, are below the tables of the studies."
+NOT_REPRODUCED_HEADS = ("finding", "study", "published", "simulated", "expected")
 
 Measured = Mapping[tuple[str, str], str]
 """What was measured for each row of some studies, as text, by study and row."""
@@ -77,9 +90,9 @@ def summary(studies: Sequence[Ran]) -> str:
     counts = [f"{verdicts.count(verdict)} {name}" for verdict, name in names.items() if verdict in verdicts]
     grades = grade_counts(studies)
     beside = sum(grades.values()) - len(verdicts)
-    those = f", with {beside:,} that {'has' if beside == 1 else 'have'} no bound" if beside else ""
+    those = f" of all {sum(grades.values()):,} rows ({beside:,} {'has' if beside == 1 else 'have'} no bound)" if beside else ""
     text = f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(counts)}.{_of_calibrated(studies)}"
-    return f"{text} By grade{those}: {', '.join(f'{count} {grade}' for grade, count in grades.items())}."
+    return f"{text} Grades{those}: {', '.join(f'{count} {grade}' for grade, count in grades.items())}."
 
 
 def _of_calibrated(studies: Sequence[Ran]) -> str:
@@ -89,7 +102,14 @@ def _of_calibrated(studies: Sequence[Ran]) -> str:
     if not ends[True]:
         return ""
     own, others = (f"{found.count('yes')} of {len(found)}" for found in ends.values())
-    return f' Of those that a parameter was chosen by ("calibrated"): {own} reproduced; of the others {others}.'
+    return f' Of the findings with which a parameter was chosen ("calibrated"), {own} are reproduced; of the others {others}.'
+
+
+def not_reproduced(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
+    """The findings whose interval is outside the bound, below `NOT_REPRODUCED_HEADS`."""
+    failed = [(study["study"], row) for _, study in studies for row in study["rows"] if row.get("reproduced") == "NO"]
+    cells = [(row["what"], name, *study_cells(row)) for name, row in failed]
+    return [(what, name, published, simulated, expected) for what, name, published, simulated, _, expected, *_ in cells]
 
 
 def agreement_table(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
@@ -99,12 +119,14 @@ def agreement_table(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
 
 
 def sizes(study: Mapping[str, Any]) -> str:
-    """How long and how often it was run."""
+    """How long and how often it was run, and of which device."""
     seeds = len(study["seeds"])
-    requests = study["setup"].get("requests")
+    requests, device = (study["setup"].get(key) for key in ("requests", "device"))
     runs = f"{len(study['runs'])} runs, {seeds} {'seed' if seeds == 1 else 'seeds'}"
     if requests is not None:
         runs += f", {requests:,} requests each"
+    if device is not None:
+        runs += f", device {device}"
     return runs + (" (quick)" if study["quick"] else "") + f", ssdlab {study['version']}"
 
 
@@ -171,6 +193,7 @@ PARTS: tuple[Part, ...] = (
     point_heads,
     sizes,
     lambda study: list(paragraphs({}, study)),
+    lambda study: not_reproduced([(Path(), study)]),
     lambda study: (grade_counts([(Path(), study)]), agreement_table([(Path(), study)])),
 )
 """Everything that a page makes of a study, to try a result."""
