@@ -58,6 +58,9 @@ has their share of the measured value. The last column has one of these words:
 - *within*: predicted, and within the limit; *missed*: predicted, but outside;
 - *reported*: neither fitted nor with a limit.
 
+A choice that was tried is *worse by* so much: by how much the sum of the squared errors grows with
+the next best alternative, each error in units of its limit. From 2 on the choice is determined.
+
 Loads are named by the requests a second of load and probe together. The probe has 10,000 of them.
 
 ## What is missed, and why
