@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from markdown import markdown
@@ -36,3 +38,19 @@ def test_broken_lines_say_the_same(text: str) -> None:
 
 def test_a_paragraph_becomes_lines() -> None:
     assert [len(line) > COLUMNS // 2 for line in wrapped(WORDS * 4).splitlines()] == [True] * 4
+
+
+ROOT = Path(__file__).parent.parent
+STUDIES = sorted((ROOT / "studies").glob("*/*.toml"))
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=[f"{path.parent.name}/{path.stem}" for path in STUDIES])
+def test_the_page_of_a_study_has_its_texts_as_they_are_now(path: Path) -> None:
+    study = tomllib.loads(path.read_text())
+    page = " ".join((ROOT / "docs" / f"studies-{path.parent.name}.md").read_text().split())
+    section = page.partition(f"## {path.parent.name}/{path.stem}: {study['title']} ")[2].partition(" ## ")[0]
+    own = [study["about"], *(text if isinstance(text, str) else text["text"] for text in study.get("discussion", []))]
+    own += [f"| {row['what']}" for row in study["rows"]] + [row["note"] for row in study["rows"] if "note" in row]
+    missing = [text for text in own if " ".join(text.split()) not in section]
+    missing += [text for text in study.get("deviations", []) if " ".join(text.split()) not in page]
+    assert not missing, "`ssdlab study report` writes the page again"

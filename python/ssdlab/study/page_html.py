@@ -53,7 +53,8 @@ def _effects(studies: Sequence[Ran], picture: bytes | None) -> str:
 def _not_reproduced(studies: Sequence[Ran]) -> str:
     failed = parts.not_reproduced(studies)
     table = _table(parts.NOT_REPRODUCED_HEADS, failed)
-    return f"<h2>{parts.NOT_REPRODUCED}</h2><p>{parts.NOT_REPRODUCED_INTRODUCTION}</p>{table}\n" if failed else ""
+    causes = parts.causes(studies)
+    return f"<h2>{parts.NOT_REPRODUCED}</h2>" + (f"<p>{causes}</p>" if causes else "") + f"{table}\n" if failed else ""
 
 
 def _common(common: Mapping[str, str]) -> str:

@@ -60,7 +60,8 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
 def _not_reproduced(studies: Sequence[Ran]) -> str:
     failed = parts.not_reproduced(studies)
     table = _table(parts.NOT_REPRODUCED_HEADS, failed)
-    return f"\n## {parts.NOT_REPRODUCED}\n\n{parts.NOT_REPRODUCED_INTRODUCTION}\n\n{table}" if failed else ""
+    causes = parts.causes(studies)
+    return f"\n## {parts.NOT_REPRODUCED}\n\n" + (f"{causes}\n\n" if causes else "") + table if failed else ""
 
 
 def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:
@@ -93,7 +94,7 @@ def wrapped(text: str) -> str:
     pieces: list[str] = []
     for line in text.splitlines():
         if _is_prose(line) and pieces and (_is_prose(pieces[-1]) or pieces[-1].startswith(ITEM)):
-            pieces[-1] += f" {line}"
+            pieces[-1] += f" {line.lstrip()}"
         else:
             pieces.append(line)
     return "".join(f"{_broken(piece)}\n" for piece in pieces)

@@ -19,11 +19,11 @@ __all__ = [
     "HEADS",
     "NOT_REPRODUCED",
     "NOT_REPRODUCED_HEADS",
-    "NOT_REPRODUCED_INTRODUCTION",
     "PARTS",
     "READING",
     "Measured",
     "agreement_table",
+    "causes",
     "common_deviations",
     "measured_of",
     "not_reproduced",
@@ -39,18 +39,18 @@ __all__ = [
 COMMON = "Deviations of several studies"
 DEVIATIONS = "Deviations from what was published, and choices where it leaves something open"
 HEADS = ("finding", *STUDY_HEADS)
-NO_RUN = "Not explained: no run shows the cause."
+NO_RUN = "No run shows the cause."
 
 READING = (
-    '**finding**: what is compared. A name such as "at 0.8" goes on from the row above it.',
+    "**finding**: what is compared. A change below 0 % is a reduction: of a time, a gain.",
     "**published**: the number that the paper gives, or that was measured of the real drive.",
     "**simulated**: the mean over seeds that was measured here; with several seeds, ± the half width of its 95 % confidence interval.",
     "**difference**: simulated less published.",
-    "**expected**: the bound under which the finding holds. Its study sets it, from the paper's words or around the paper's number.",
+    "**expected**: the bound under which the finding holds. Its study sets it, from the paper's words or around the published number.",
     "**reproduced**: yes, if the whole interval is within the bound (with one seed: the number). NO, if the whole interval is outside. "
     "within interval, if the bound lies inside the interval. This says nothing about size; the grade does.",
-    "**grade** size: the simulated number has the published sign, and is within a factor of two of the published number. Of a reduction, "
-    "what remains is within a factor of two as well: -99 % leaves a seventeenth of what -83 % leaves, and is not the same size.",
+    "**grade** size: the simulated number has the published sign, and is within a factor of two of the published number. If it is a "
+    "reduction, what it leaves has to be within a factor of two as well: -99 % leaves 1 %, and -83 % leaves 17 %, so they differ in size.",
     "**grade** direction: the sign or the order is right, but not the size. Or there is only a claim in words, and it holds.",
     "**grade** contradicted: the sign or the order is wrong; or the interval includes no effect, and not the published size. A number that "
     "has no sign, such as a time, is contradicted if it is off by more than a factor of two, and outside what the paper says in words.",
@@ -60,10 +60,11 @@ READING = (
 """What the columns of the tables mean, an item each. Markdown, without anything but `**`."""
 EFFECTS_INTRODUCTION = (
     "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and is "
-    "within a factor of two. Direction: only the sign is right, or a claim in words holds. Contradicted: the sign is wrong, or the size is "
-    "excluded. Inconclusive: the interval is too wide to decide. Two columns are about the numbers that compare two others, such as "
-    "changes in percent. Sign right: how many have the published sign in the mean, whatever the interval. Rank correlation: Spearman's "
-    "correlation of published and simulated. An interval after ± has a confidence of 95 %."
+    "within a factor of two. Direction: only the sign is right, or a number without a sign is within bounds that the paper states. "
+    "Contradicted: the sign is wrong, or the size is excluded. Inconclusive: the interval is too wide to decide. Not measured: a trace "
+    "was missing. Two columns are about the numbers that compare two others, such as changes in percent. Sign right: how many have the "
+    "published sign in the mean, whatever the interval; a published 0 is right if there is no effect. Rank correlation: Spearman's "
+    "correlation of published and simulated, if there are enough numbers. An interval after ± has a confidence of 95 %."
 )
 EFFECTS_CAPTION = (
     "Each point is one published number against the simulated number. Left: numbers that compare two others (changes in percent, "
@@ -71,7 +72,6 @@ EFFECTS_CAPTION = (
     "A point is hollow if a parameter was chosen with the number in view."
 )
 NOT_REPRODUCED = "Not reproduced"
-NOT_REPRODUCED_INTRODUCTION = "The causes, where they are known, are below the tables of the studies."
 NOT_REPRODUCED_HEADS = ("finding", "study", "published", "simulated", "expected")
 
 Measured = Mapping[tuple[str, str], str]
@@ -103,6 +103,13 @@ def _of_calibrated(studies: Sequence[Ran]) -> str:
         return ""
     own, others = (f"{found.count('yes')} of {len(found)}" for found in ends.values())
     return f' Of the findings with which a parameter was chosen ("calibrated"), {own} are reproduced; of the others {others}.'
+
+
+def causes(studies: Sequence[Ran]) -> str:
+    """Where a reader finds why findings were not reproduced; nothing if no study says."""
+    return (
+        "The causes, where they are known, are below the tables of the studies." if any(study["discussion"] for _, study in studies) else ""
+    )
 
 
 def not_reproduced(studies: Sequence[Ran]) -> list[tuple[str, ...]]:

@@ -24,8 +24,9 @@ CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 REAL = "real"
 REAL_ABOUT = (
     "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real "
-    "one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. Means below saturation, the 99th "
-    "percentile of writes, and a second unit of a drive are only on the page of calibrated drives."
+    "one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. The page of calibrated drives has "
+    "more rows (most means, rates below saturation, the 99th percentile of writes, a second unit of a drive). It also says what is missed, "
+    "and why."
 )
 """What the studies are that are of no paper."""
 
