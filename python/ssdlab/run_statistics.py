@@ -52,7 +52,8 @@ __all__ = [
     "SeriesStates",
     "Slack",
     "SlackChips",
-    "SlackPassedPaused",
+    "SlackPassed",
+    "SlackPaused",
     "SlackReadWrite",
     "SlackWaiting",
     "Timeline",
@@ -305,13 +306,22 @@ class SlackReadWrite(Section):
     """The same as `std`."""
 
 
-class SlackPassedPaused(Section):
-    """`slack.{passed, paused}` of a result."""
+class SlackPassed(Section):
+    """`slack.passed` of a result. Share of requests with a page that bypassed another in its queue."""
 
     read: float
     """Reads. Absent where the run does not have it. Unit: share."""
     write: float
     """Writes. Absent where the run does not have it. Unit: share."""
+
+
+class SlackPaused(Section):
+    """`slack.paused` of a result. Share of requests in a pause of a program."""
+
+    read: float
+    """Reads that were served while a program paused for them. Absent where the run does not have it. Unit: share."""
+    write: float
+    """Writes whose program paused for reads. Absent where the run does not have it. Unit: share."""
 
 
 class SlackChips(Section):
@@ -340,8 +350,8 @@ class Slack(Section):
     _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "read": SlackReadWrite,
         "write": SlackReadWrite,
-        "passed": SlackPassedPaused,
-        "paused": SlackPassedPaused,
+        "passed": SlackPassed,
+        "paused": SlackPaused,
         "chips": SlackChips,
         "waiting": SlackWaiting,
     }
@@ -357,13 +367,10 @@ class Slack(Section):
     """
     estimation_bias: float
     """Estimation bias: the same sum with sign. Above 0: the estimates are too long. Absent where the run does not have it. Unit: ratio."""
-    passed: SlackPassedPaused
+    passed: SlackPassed
     """Share of requests with a page that bypassed another in its queue. Absent where the run does not have it."""
-    paused: SlackPassedPaused
-    """Share of reads that were served while a program paused for them, and of writes whose program paused.
-
-    Absent where the run does not have it.
-    """
+    paused: SlackPaused
+    """Share of requests in a pause of a program. Absent where the run does not have it."""
     chips: SlackChips
     """Number of chips that serve a request, mean over requests. Absent where the run does not have it."""
     waiting: SlackWaiting
@@ -800,7 +807,7 @@ class Counters(Section):
     Absent where the run does not have it. Unit: count.
     """
     host_first_between_jobs: int
-    """Times that the next GC job waited, since host operations that the job before it had excluded (`gc.scope`) went first.
+    """How often the next GC job waited because host operations went first that the job before it had excluded (`gc.scope`).
 
     Absent where the run does not have it. Unit: count.
     """

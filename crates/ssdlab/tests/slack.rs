@@ -15,7 +15,7 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::stats::Part::{Array, DieQueue, Suspended};
-use ssdlab::stats::{MeanByKind, ShareByKind, Slack, SlackResult, Waiting};
+use ssdlab::stats::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, Waiting};
 use ssdlab::units::Ns;
 
 fn read_bypass(config: &mut Config) {
@@ -1146,7 +1146,7 @@ fn a_multi_plane_read_in_a_pause() {
         c.device.planes_per_die = 2;
         c.device.multiplane = true;
     });
-    let half = |read, write| Some(ShareByKind { read: Some(read), write: Some(write) });
+    let half = |read, write| Some(PausedShare { read: Some(read), write: Some(write) });
     play([Case::new("reads on two planes", config.clone())
         .given(write(0, 1))
         .ends(writes(0, 8, 2), 8 * CYCLE)
@@ -1252,14 +1252,13 @@ fn statistics_of_figure_6c() {
         let squares = pages.iter().map(|page| page * page).sum::<f64>() / pages.len() as f64;
         Some(Slack { mean_ns: mean, std_ns: (squares - mean * mean).sqrt() })
     };
-    let shares = |read, write| Some(ShareByKind { read: Some(read), write: Some(write) });
     let result = SlackResult {
         read: deviation(&[0.0, 2000.0, 0.0]),
         write: deviation(&[0.0, 0.0, 5000.0, 3000.0]),
         estimation_error: Some((1000.0 + 3000.0 + 1000.0) / 19_000.0),
         estimation_bias: Some((-1000.0 + 3000.0 + 1000.0) / 19_000.0),
-        passed: shares(0.0, 0.0),
-        paused: shares(1.0, 0.5),
+        passed: Some(ShareByKind { read: Some(0.0), write: Some(0.0) }),
+        paused: Some(PausedShare { read: Some(1.0), write: Some(0.5) }),
         chips: Some(MeanByKind { read: Some(1.5), write: Some(2.0) }),
         waiting: Some(Waiting { mean: 4.0 / 12.0, longest: 0.75, shortest: 0.0 }),
     };

@@ -605,8 +605,8 @@ pub struct Gc {
     /// Which event starts GC in a pool where it is triggered: the write that takes a block, or a host operation that waits.
     pub begin: Begin,
     /// How long GC lasts in a pool. 0: for one block; host operations that waited go before the next job. More: for an episode, block after
-    /// block, until the pool has this many free blocks more than T_soft (more than 2, if that is larger or the trigger is `invalid-share`).
-    /// Within an episode, operations that the scope excludes wait.
+    /// block, until the pool has this many free blocks more than T_soft. (2 blocks stand for T_soft if that is smaller, or if the trigger is
+    /// `invalid-share`.) Within an episode, operations that the scope excludes wait.
     #[schemars(range(min = 0, max = 1000000))]
     pub until: u32,
     /// Whether a job goes on by itself, or only with host operations, where the scope lets these through.
@@ -920,9 +920,9 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Operations that are suspended in the array when a read of the host waits, be they of the host or of GC. With `scheduler.write_pausing`
-    /// programs of the host keep to its rules instead. With `gc.suspend`, `gc.pipeline`, `gc.merge`, or `gc.advance` other than `alone`,
-    /// operations of GC keep to the rules of those keys.
+    /// Operations that are suspended in the array when a read of the host waits, be they of the host or of GC. There are two exceptions. If
+    /// `scheduler.write_pausing` is on, it alone decides about programs of the host. If `gc.pipeline` or `gc.merge` is on, `gc.suspend` is not
+    /// empty, or `gc.advance` is not `alone`, these keys alone decide about operations of GC.
     pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,

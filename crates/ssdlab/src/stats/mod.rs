@@ -41,7 +41,7 @@ pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
     OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, StateSeries,
 };
-pub use slack::{MeanByKind, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
+pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
 pub use stalls::Stalls;
 
 pub use crate::blocked::{Blocked, Part, Parts, Times};

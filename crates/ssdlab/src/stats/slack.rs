@@ -111,7 +111,6 @@ impl SlackStats {
             let of = |kind: usize| (self.requests[kind] > 0).then(|| counts[kind] as f64 / self.requests[kind] as f64);
             estimated.then(|| [of(0), of(1)])
         };
-        let share = |counts: [u64; 2]| per_request(counts).map(|[read, write]| ShareByKind { read, write });
         let mean = |sum: u128, count: u64| sum as f64 / count as f64;
         let waiting = (self.arrivals > 0).then(|| Waiting {
             mean: mean(self.waiting, self.arrivals * self.chips_of_drive),
@@ -123,8 +122,8 @@ impl SlackStats {
             write: of(1),
             estimation_error: relative(self.error as f64),
             estimation_bias: relative(self.bias as f64),
-            passed: share(self.passed),
-            paused: share(self.paused),
+            passed: per_request(self.passed).map(|[read, write]| ShareByKind { read, write }),
+            paused: per_request(self.paused).map(|[read, write]| PausedShare { read, write }),
             chips: per_request(self.chips).map(|[read, write]| MeanByKind { read, write }),
             waiting,
         }
@@ -151,9 +150,9 @@ pub struct SlackResult {
     /// Share of requests with a page that bypassed another in its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<ShareByKind>,
-    /// Share of reads that were served while a program paused for them, and of writes whose program paused.
+    /// Share of requests in a pause of a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<ShareByKind>,
+    pub paused: Option<PausedShare>,
     /// Number of chips that serve a request, mean over requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<MeanByKind>,
@@ -201,6 +200,19 @@ pub struct ShareByKind {
     #[schemars(extend("unit" = "share"))]
     pub read: Option<f64>,
     /// Writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub write: Option<f64>,
+}
+
+/// Shares of requests that had to do with the pause of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PausedShare {
+    /// Reads that were served while a program paused for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub read: Option<f64>,
+    /// Writes whose program paused for reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub write: Option<f64>,
