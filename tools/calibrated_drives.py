@@ -84,16 +84,16 @@ writes or *shared* with them.
 - **7450 MAX and PRO, reads at 45,000 to 65,000 requests a second: explained in kind, missed in
   number.** One read in a hundred takes 1.8 to 4.8 ms there (of the MAX at 55,000 and 65,000), and
   of the PRO at 65,000 every other one 2.8 ms. Reads are fast at lower loads, at higher ones, and
-  when the drive is saturated. The probe has 64 places. 5,000 writes a second that wait for 11 ms
-  fill 55 of them in the mean, so that at times reads wait on the host. In all measured rows of both
-  drives reads are slow exactly where one write in a hundred waits longer than 9.5 ms. Simulated
-  ones are slow only where writes wait longer still: at 35,000 the PRO's writes wait 16 ms and one
-  read in a hundred takes 3.6 ms, where 9 and 0.4 ms were measured. At 45,000 writes wait less than
-  half as long as measured, at 55,000 a third shorter, and at 65,000 as long, and reads stay fast at
-  all three. Medians of writes are missed for the same reason: of the PRO at 55,000 and 65,000, and
-  of the MAX from 95,000 to 115,000, where about every other write waits. Simulated ones wait
-  shorter (the MAX's by 15 to 42 %), and fewer of them do. At 45,000 the PRO's median is missed the
-  other way: 50 us, where 10 us were measured.
+  when the drive is saturated. The probe has 64 places. If its 5,000 writes a second wait for 11 ms
+  each, they fill 55 of them in the mean, so that at times reads wait on the host. In all measured
+  rows of both drives reads are slow exactly where one write in a hundred waits longer than 9.5 ms.
+  Simulated ones are slow only where writes wait longer still: at 35,000 the PRO's writes wait 16 ms
+  and one read in a hundred takes 3.6 ms, where 9 and 0.4 ms were measured. At 45,000 writes wait
+  less than half as long as measured, at 55,000 a third shorter, and at 65,000 as long, and reads
+  stay fast at all three; at 65,000 that is not explained. Medians of writes are missed for the same
+  reason: of the PRO at 55,000 and 65,000, and of the MAX from 95,000 to 115,000, where about every
+  other write waits. Simulated ones wait shorter (the MAX's by 15 to 42 %), and fewer of them do. At
+  45,000 the PRO's median is missed the other way: 50 us, where 10 us were measured.
 - **7450 MAX, skewed writes: explained by how blocks are collected, in part.** `fifo, apart` was
   taken. `greedy, shared` fits the fitted rows almost as well. With it, two of the rows that are
   missed were within their limits (all writes to 40 % of the drive: 7 % off, all to 10 %: 2 % off)

@@ -358,10 +358,16 @@ def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
     """How the simulated drive is smaller than the one that it stands for."""
     device = tree["device"]
     channels, pages = (tomllib.loads(f"value = {settings[f'device.{key}']}")["value"] for key in ("channels", "pages_per_block"))
+    kept, of = dies(device, channels), dies(device, device["channels"])
+    blocks = f"blocks of {pages:,} pages instead of {device['pages_per_block']:,}"
+    size = (
+        f"{kept} of {of} dies, and {blocks}. Load, buffer and cores are smaller in proportion"
+        if kept < of
+        else f"all {of} dies, but {blocks}"
+    )
     return (
-        f"The simulated drive is smaller: it has {dies(device, channels)} of {dies(device, device['channels'])} dies, and blocks of "
-        f"{pages:,} pages instead of {device['pages_per_block']:,}. Load, buffer and cores are smaller in proportion. What happens on a "
-        "die stays as it is: its share of the load, its spare blocks, the blocks that victims are chosen from. Rates are those of all dies."
+        f"The simulated drive is smaller: it has {size}. What happens on a die stays as it is: its share of the load, its spare blocks, "
+        "the blocks that victims are chosen from. Rates are those of all dies."
     )
 
 

@@ -39,7 +39,7 @@ __all__ = [
 COMMON = "Deviations of several studies"
 DEVIATIONS = "Deviations from what was published, and choices where it leaves something open"
 HEADS = ("finding", *STUDY_HEADS)
-NO_RUN = "No run shows the cause."
+NO_RUN = "Not shown by a run."
 
 READING = (
     "**finding**: what is compared. A change below 0 % is a reduction: of a time, a gain.",
@@ -50,21 +50,27 @@ READING = (
     "**reproduced**: yes, if the whole interval is within the bound (with one seed: the number). NO, if the whole interval is outside. "
     "within interval, if the bound lies inside the interval. This says nothing about size; the grade does.",
     "**grade** size: the simulated number has the published sign, and is within a factor of two of the published number. If it is a "
-    "reduction, what it leaves has to be within a factor of two as well: -99 % leaves 1 %, and -83 % leaves 17 %, so they differ in size.",
+    "reduction, what it leaves has to be within a factor of two as well: -99 % leaves 1 %, and -83 % leaves 17 %, so they differ in "
+    "size.",
     "**grade** direction: the sign or the order is right, but not the size. Or there is only a claim in words, and it holds.",
-    "**grade** contradicted: the sign or the order is wrong; or the interval includes no effect, and not the published size. A number that "
-    "has no sign, such as a time, is contradicted if it is off by more than a factor of two, and outside what the paper says in words.",
+    "**grade** contradicted: the sign or the order is wrong; or 0 % (no effect) is in the interval, and the published size is not. A "
+    "number that has no sign, such as a time, is contradicted if it is off by more than a factor of two, and outside what the paper "
+    "says in words.",
     "**grade** inconclusive: the interval is too wide to decide.",
-    "**grade** ours: the paper does not have this experiment or this row. Published numbers beside it are of other rows, to compare.",
+    "**grade** ours: the experiment is not the paper's, or the row has neither a published number nor a bound. Published numbers beside "
+    "it are of other rows, to compare.",
+    "Below a table, **Shown by** names the rows that show what a text says. **Not shown by a run** is a cause that is a guess, or not "
+    "known.",
 )
 """What the columns of the tables mean, an item each. Markdown, without anything but `**`."""
 EFFECTS_INTRODUCTION = (
-    "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and is "
-    "within a factor of two. Direction: only the sign is right, or a number without a sign is within bounds that the paper states. "
-    "Contradicted: the sign is wrong, or the size is excluded. Inconclusive: the interval is too wide to decide. Not measured: a trace "
-    "was missing. Two columns are about the numbers that compare two others, such as changes in percent. Sign right: how many have the "
-    "published sign in the mean, whatever the interval; a published 0 is right if there is no effect. Rank correlation: Spearman's "
-    "correlation of published and simulated, if there are enough numbers. An interval after ± has a confidence of 95 %."
+    "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and "
+    "is within a factor of two. Direction: only the sign is right, or a number without a sign is within bounds that the paper states. "
+    "Contradicted: the sign is wrong, or the interval excludes the published size. Inconclusive: the interval is too wide to decide. "
+    "Not measured: a trace was missing. Two columns are about the numbers that compare two others, such as changes in percent. Sign "
+    "right: how many have the published sign in the mean, whatever the interval; a published 0 is right if its grade is size. Rank "
+    "correlation: Spearman's correlation of published and simulated; a dash stands for fewer than three numbers, or all equal. An "
+    "interval after ± has a confidence of 95 %."
 )
 EFFECTS_CAPTION = (
     "Each point is one published number against the simulated number. Left: numbers that compare two others (changes in percent, "
