@@ -83,7 +83,7 @@ def test_a_page_shows_what_was_measured_beside_an_explanation(tmp_path: Path, en
     assert measured is not None
     assert float(measured[1]) == pytest.approx(mean.mean, rel=0.01)
     assert "; lee2013/polling: looks in a page move, with the bus.]" in text, "not measured in this folder"
-    assert "Nobody knows. [Not shown by a run.]" in text
+    assert "Nobody knows. [Cause not shown by a run.]" in text
     assert "As it is.\n" in page or "As it is.</p>" in page
 
 

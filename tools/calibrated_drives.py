@@ -58,8 +58,8 @@ has their share of the measured value. The last column has one of these words:
 - *within*: predicted, and within the limit; *missed*: predicted, but outside;
 - *reported*: neither fitted nor with a limit.
 
-Choices were tried. With the next best alternative the sum of squared errors, each in units of its
-limit, is larger by the number in the table. From 2 on the choice counts as determined.
+Choices were tried. "The next best is worse by 2.1": with the next best alternative the sum of
+squared errors, each in units of its limit, is larger by 2.1. From 2 on the choice is determined.
 
 Loads are named by the requests a second of load and probe together. The probe has 10,000 of them.
 

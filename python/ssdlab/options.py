@@ -151,7 +151,7 @@ Fit = Annotated[
     Option(
         '`"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the '
         "prefill file) addresses, or that many bytes; `result.fit` has the outcome.",
-        Shell("--fit trace|BYTES", "Set the number of blocks to fit the trace's addresses, or this many bytes (64MiB).", WHAT),
+        Shell("--fit trace|BYTES", "Set the number of blocks to fit the trace's addresses, or this many bytes, such as 64MiB.", WHAT),
     ),
 ]
 Size = Annotated[

@@ -316,12 +316,12 @@ class SlackPassed(Section):
 
 
 class SlackPaused(Section):
-    """`slack.paused` of a result. Share of requests in a pause of a program."""
+    """`slack.paused` of a result. What pauses of flash programs touched."""
 
     read: float
-    """Reads that were served while a program paused for them. Absent where the run does not have it. Unit: share."""
+    """Share of the reads that were served while a program paused for them. Absent where the run does not have it. Unit: share."""
     write: float
-    """Writes whose program paused for reads. Absent where the run does not have it. Unit: share."""
+    """Share of the writes whose program paused for reads. Absent where the run does not have it. Unit: share."""
 
 
 class SlackChips(Section):
@@ -370,7 +370,7 @@ class Slack(Section):
     passed: SlackPassed
     """Share of requests with a page that bypassed another in its queue. Absent where the run does not have it."""
     paused: SlackPaused
-    """Share of requests in a pause of a program. Absent where the run does not have it."""
+    """What pauses of flash programs touched. Absent where the run does not have it."""
     chips: SlackChips
     """Number of chips that serve a request, mean over requests. Absent where the run does not have it."""
     waiting: SlackWaiting
@@ -807,7 +807,7 @@ class Counters(Section):
     Absent where the run does not have it. Unit: count.
     """
     host_first_between_jobs: int
-    """How often the next GC job waited because host operations went first that the job before it had excluded (`gc.scope`).
+    """How often host operations that a GC job had excluded (`gc.scope`) went before the next job.
 
     Absent where the run does not have it. Unit: count.
     """

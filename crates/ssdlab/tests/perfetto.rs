@@ -168,6 +168,33 @@ fn an_erase_that_is_suspended_for_a_read_is_on_two_tracks() {
     assert_eq!(job.args, r#"{"job":0,"pool":0,"victim":0,"valid_pages":2}"#);
 }
 
+/// Page 2 is read to be moved when a write to it suspends that read: the move is given up when the write has ended, and the next page follows.
+#[test]
+fn a_suspended_move_that_is_given_up_is_suspended_no_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = preemptible(|config| config.gc.suspend = vec![Suspendable::Read]);
+    let beginning = TWO_MOVES.iter().zip(0..).map(|(&page, index)| {
+        let at = if index == 4 { ORIGIN - TRANSFER_NS - PROGRAM_NS } else { 410_000 * index };
+        request(at, RequestKind::Write, page, 1)
+    });
+    let asked = ORIGIN + 2_000;
+    let later = request(ORIGIN + 4_000_000, RequestKind::Read, 9, 1);
+    let requests: Vec<_> = beginning.chain([request(asked, RequestKind::Write, 2, 1), later]).collect();
+    let begins = asked + SUSPEND_NS;
+    let ends = begins + TRANSFER_NS + PROGRAM_NS;
+    let (ran, file) = play_into(folder.path(), &config, &requests, (ORIGIN, ends + READ_NS), DEFAULT_LIMIT).unwrap();
+    assert_eq!(ran.result.counters["discarded_moves"], 1);
+    assert_eq!(file.on("die 0, suspended"), [(begins, ends, "suspended read")]);
+    let expected = [
+        (ORIGIN, asked, "move: read"),
+        (asked, begins, "suspending"),
+        (begins, begins + TRANSFER_NS, "transfer in"),
+        (begins + TRANSFER_NS, ends, "program"),
+        (ends, ends + READ_NS, "move: read"),
+    ];
+    assert_eq!(file.on("die 0"), expected);
+}
+
 /// Of two units of four, once as one event and once in stages beside another chip.
 #[test]
 fn a_read_of_a_part_of_a_page_is_drawn_with_its_transfer() {

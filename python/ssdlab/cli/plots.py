@@ -35,7 +35,7 @@ def plot(
     height: Annotated[str | None, typer.Option(help="Height (default: what suits the figure).", metavar="LENGTH")] = None,
     font: Annotated[float | None, typer.Option(help="Size of the letters in points (default: 8).", metavar="PT")] = None,
     title: Annotated[
-        bool | None, typer.Option("--title/--no-title", help="Write the figure's heading above it, or leave out all that can be.")
+        bool | None, typer.Option("--title/--no-title", help="Write the figure's heading above it, or leave all headings out.")
     ] = None,
     schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
     kind: Annotated[OfKind | None, typer.Option(help="Only what is of reads, or of writes.")] = None,

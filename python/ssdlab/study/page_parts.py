@@ -21,6 +21,7 @@ __all__ = [
     "NOT_REPRODUCED_HEADS",
     "PARTS",
     "READING",
+    "REAL",
     "Measured",
     "agreement_table",
     "causes",
@@ -37,9 +38,11 @@ __all__ = [
 ]
 
 COMMON = "Deviations of several studies"
+REAL = "real"
+"""What stands for a paper where drives on sale were measured."""
 DEVIATIONS = "Deviations from what was published, and choices where it leaves something open"
 HEADS = ("finding", *STUDY_HEADS)
-NO_RUN = "Not shown by a run."
+NO_RUN = "Cause not shown by a run."
 
 READING = (
     "**finding**: what is compared. A change below 0 % is a reduction: of a time, a gain.",
@@ -59,18 +62,18 @@ READING = (
     "**grade** inconclusive: the interval is too wide to decide.",
     "**grade** ours: the experiment is not the paper's, or the row has neither a published number nor a bound. Published numbers beside "
     "it are of other rows, to compare.",
-    "Below a table, **Shown by** names the rows that show what a text says. **Not shown by a run** is a cause that is a guess, or not "
+    "Below a table, **Shown by** names the rows that show what a text says. **Cause not shown by a run**: the cause is a guess, or not "
     "known.",
 )
 """What the columns of the tables mean, an item each. Markdown, without anything but `**`."""
 EFFECTS_INTRODUCTION = (
     "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and "
-    "is within a factor of two. Direction: only the sign is right, or a number without a sign is within bounds that the paper states. "
-    "Contradicted: the sign is wrong, or the interval excludes the published size. Inconclusive: the interval is too wide to decide. "
-    "Not measured: a trace was missing. Two columns are about the numbers that compare two others, such as changes in percent. Sign "
-    "right: how many have the published sign in the mean, whatever the interval; a published 0 is right if its grade is size. Rank "
-    "correlation: Spearman's correlation of published and simulated; a dash stands for fewer than three numbers, or all equal. An "
-    "interval after ± has a confidence of 95 %."
+    "is within a factor of two. Direction: the sign is right, but not the size; or a number without a sign is within bounds that the "
+    "paper states. Contradicted: the sign is wrong, or 0 % (no effect) is in the interval and the published size is not. Inconclusive: "
+    "the interval is too wide to decide. Not measured: a trace was missing. Two columns are about the numbers that compare two others, "
+    "such as changes in percent. Sign right: how many have the published sign in the mean, whatever the interval; a published 0 is "
+    "right if its grade is size. Rank correlation: Spearman's correlation of published and simulated; a dash stands for fewer than "
+    "three numbers, or all equal. An interval after ± has a confidence of 95 %."
 )
 EFFECTS_CAPTION = (
     "Each point is one published number against the simulated number. Left: numbers that compare two others (changes in percent, "

@@ -14,14 +14,13 @@ from ssdlab.folders import make_folder
 from ssdlab.study import page_html, page_markdown
 from ssdlab.study.effects import Effect, csv_text, effects_of
 from ssdlab.study.keys import read_file
-from ssdlab.study.page_parts import PARTS, measured_of
+from ssdlab.study.page_parts import PARTS, REAL, measured_of
 from ssdlab.study.results import Ran, collect
 
 __all__ = ["write"]
 
 CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 """The files about published numbers: the table, the picture, the page."""
-REAL = "real"
 REAL_ABOUT = (
     "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real "
     "one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. The page of calibrated drives has "

@@ -164,9 +164,9 @@ impl Flash {
     }
 
     /// Begins a transfer on an idle bus even if others wait for it: the bus was granted to this die. Else waits for it.
-    pub(super) fn ask_for_granted_bus(&mut self, now: Ns, at: SlotId, waiting: Stage, events: &mut EventQueue) -> bool {
+    pub(super) fn ask_for_granted_bus(&mut self, now: Ns, at: SlotId, waiting: Stage, events: &mut EventQueue) {
         let free = self.bus_idle(at.die());
-        self.transfer_or_wait(now, at, waiting, free, events)
+        self.transfer_or_wait(now, at, waiting, free, events);
     }
 
     /// Begins a transfer on an idle bus for which nothing waits. Else waits for it. Returns true if the transfer has begun.

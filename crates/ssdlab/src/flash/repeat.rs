@@ -110,7 +110,6 @@ impl Flash {
             return Unrolled::InService;
         }
         bus.ended_at(if stage == Stage::Program { begins } else { 0 });
-        slot.transferred = u32::from(stage == Stage::Program);
         slot.due = ends;
         if ends == now {
             return Unrolled::ArrayEnds;

@@ -58,7 +58,7 @@ impl Flash {
             return at;
         }
         match op.kind {
-            OpKind::Program => _ = self.ask_for_granted_bus(now, at, Stage::WaitBusIn, events),
+            OpKind::Program => self.ask_for_granted_bus(now, at, Stage::WaitBusIn, events),
             OpKind::RegisterRead => _ = self.ask_for_bus(now, at, Stage::WaitBusOut, events),
             OpKind::Erase => self.begin_array(now, at, Stage::Erase, op.write_ns, events),
             OpKind::Read | OpKind::Move | OpKind::CopybackMove if self.rules.read_commands => self.begin_command(now, at, events),

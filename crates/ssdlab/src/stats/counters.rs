@@ -50,7 +50,7 @@ counters! {
         discarded_moves,
         /// GC jobs that followed another of their episode at once, since the pool had not all free blocks that `gc.until` asks for.
         episode_jobs,
-        /// How often the next GC job waited because host operations went first that the job before it had excluded (`gc.scope`).
+        /// How often host operations that a GC job had excluded (`gc.scope`) went before the next job.
         host_first_between_jobs,
         /// Pages that waited in the host queue because the queue of their chip was full.
         host_queue_waits,
