@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Never
 
-__all__ = ["answer", "answered", "code", "ended", "listening_while", "obeyed", "ready"]
+__all__ = ["answer", "answered", "code", "ended", "listening_while", "obeyed", "ready", "unanswered"]
 
 ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SAME_WISH_S = 1.0
@@ -103,6 +103,11 @@ def answer() -> None:
     """The command is about to say that it was interrupted. Another signal would have it say so twice, so that it has to wait again."""
     _State.obeyed_at = time.monotonic()
     _State.answered = True
+
+
+def unanswered() -> None:
+    """A command begins: what an earlier one of the process has said is not its own answer."""
+    _State.answered = False
 
 
 def answered() -> bool:
