@@ -316,12 +316,12 @@ class SlackPassed(Section):
 
 
 class SlackPaused(Section):
-    """`slack.paused` of a result. What pauses of flash programs touched."""
+    """`slack.paused` of a result. Pauses of flash programs for reads."""
 
     read: float
-    """Share of the reads that were served while a program paused for them. Absent where the run does not have it. Unit: share."""
+    """Reads that were served in such a pause, as a share of all reads. Absent where the run does not have it. Unit: share."""
     write: float
-    """Share of the writes whose program paused for reads. Absent where the run does not have it. Unit: share."""
+    """Writes whose program was paused, as a share of all writes. Absent where the run does not have it. Unit: share."""
 
 
 class SlackChips(Section):
@@ -370,7 +370,7 @@ class Slack(Section):
     passed: SlackPassed
     """Share of requests with a page that bypassed another in its queue. Absent where the run does not have it."""
     paused: SlackPaused
-    """What pauses of flash programs touched. Absent where the run does not have it."""
+    """Pauses of flash programs for reads. Absent where the run does not have it."""
     chips: SlackChips
     """Number of chips that serve a request, mean over requests. Absent where the run does not have it."""
     waiting: SlackWaiting

@@ -69,11 +69,12 @@ READING = (
 EFFECTS_INTRODUCTION = (
     "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and "
     "is within a factor of two. Direction: the sign is right, but not the size; or a number without a sign is within bounds that the "
-    "paper states. Contradicted: the sign is wrong, or 0 % (no effect) is in the interval and the published size is not. Inconclusive: "
-    "the interval is too wide to decide. Not measured: a trace was missing. Two columns are about the numbers that compare two others, "
-    "such as changes in percent. Sign right: how many have the published sign in the mean, whatever the interval; a published 0 is "
-    "right if its grade is size. Rank correlation: Spearman's correlation of published and simulated; a dash stands for fewer than "
-    "three numbers, or all equal. An interval after ± has a confidence of 95 %."
+    "paper states. Contradicted: the sign is wrong; or 0 % (no effect) is in the interval and the published size is not; or there is an "
+    "effect where the paper has none; or a number without a sign is off by more than a factor of two. Inconclusive: the interval is too "
+    "wide to decide. Not measured: a trace was missing. Two columns are about the numbers that compare two others, such as changes in "
+    "percent. Sign right: how many have the published sign in the mean, whatever the interval; a published 0 is right if its grade is "
+    "size. Rank correlation: Spearman's correlation of published and simulated; a dash stands for fewer than three numbers, or all "
+    "equal. An interval after ± has a confidence of 95 %."
 )
 EFFECTS_CAPTION = (
     "Each point is one published number against the simulated number. Left: numbers that compare two others (changes in percent, "

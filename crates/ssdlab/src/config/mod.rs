@@ -920,9 +920,9 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Operations that are suspended in the array when a read of the host waits, be they of the host or of GC. There are two exceptions. If
-    /// `scheduler.write_pausing` is on, it alone decides about programs of the host. If `gc.suspend` is not
-    /// empty, `gc.pipeline` or `gc.merge` is on, or `gc.advance` is not `alone`, then only `gc.suspend` says which operations of GC are suspended.
+    /// Operations of the host and of GC that are suspended in the array when a read of the host waits. There are two exceptions. If
+    /// `scheduler.write_pausing` is on, it alone decides about programs of the host. `gc.suspend` alone decides about operations of GC (if it
+    /// is empty, none is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone`.
     pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,

@@ -150,7 +150,7 @@ pub struct SlackResult {
     /// Share of requests with a page that bypassed another in its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<ShareByKind>,
-    /// What pauses of flash programs touched.
+    /// Pauses of flash programs for reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<PausedShare>,
     /// Number of chips that serve a request, mean over requests.
@@ -208,11 +208,11 @@ pub struct ShareByKind {
 /// Shares of requests that had to do with the pause of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PausedShare {
-    /// Share of the reads that were served while a program paused for them.
+    /// Reads that were served in such a pause, as a share of all reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub read: Option<f64>,
-    /// Share of the writes whose program paused for reads.
+    /// Writes whose program was paused, as a share of all writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub write: Option<f64>,
