@@ -73,6 +73,14 @@ fn request(at: Ns, kind: RequestKind, page: u64, pages: u64) -> Request {
     Request { arrival_ns: at, kind, offset: page * PAGE, length: pages * PAGE, high_priority: false, flow: 0 }
 }
 
+/// The writes after which the job of [`preemptible`] begins at [`ORIGIN`].
+fn two_moves_begin() -> impl Iterator<Item = Request> {
+    TWO_MOVES.iter().zip(0..).map(|(&page, index)| {
+        let at = if index == 4 { ORIGIN - TRANSFER_NS - PROGRAM_NS } else { 410_000 * index };
+        request(at, RequestKind::Write, page, 1)
+    })
+}
+
 #[test]
 fn a_write_to_one_die_is_this_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,13 +137,9 @@ fn a_write_to_one_die_is_this_file() {
 fn an_erase_that_is_suspended_for_a_read_is_on_two_tracks() {
     let folder = tempfile::tempdir().unwrap();
     let config = preemptible(|config| config.gc.suspend = vec![Suspendable::Erase]);
-    let beginning = TWO_MOVES.iter().zip(0..).map(|(&page, index)| {
-        let at = if index == 4 { ORIGIN - TRANSFER_NS - PROGRAM_NS } else { 410_000 * index };
-        request(at, RequestKind::Write, page, 1)
-    });
     let asked = ORIGIN + 1_000_000;
     let requests: Vec<_> =
-        beginning.chain([request(asked, RequestKind::Read, 9, 1), request(ORIGIN + 4_000_000, RequestKind::Read, 9, 1)]).collect();
+        two_moves_begin().chain([request(asked, RequestKind::Read, 9, 1), request(ORIGIN + 4_000_000, RequestKind::Read, 9, 1)]).collect();
     let moves_ns = 2 * (READ_NS + 2 * TRANSFER_NS + PROGRAM_NS);
     let erased = 1_000_000 - moves_ns;
     let resumed = asked + SUSPEND_NS + READ_NS + TRANSFER_NS;
@@ -173,13 +177,9 @@ fn an_erase_that_is_suspended_for_a_read_is_on_two_tracks() {
 fn a_suspended_move_that_is_given_up_is_suspended_no_longer() {
     let folder = tempfile::tempdir().unwrap();
     let config = preemptible(|config| config.gc.suspend = vec![Suspendable::Read]);
-    let beginning = TWO_MOVES.iter().zip(0..).map(|(&page, index)| {
-        let at = if index == 4 { ORIGIN - TRANSFER_NS - PROGRAM_NS } else { 410_000 * index };
-        request(at, RequestKind::Write, page, 1)
-    });
     let asked = ORIGIN + 2_000;
     let later = request(ORIGIN + 4_000_000, RequestKind::Read, 9, 1);
-    let requests: Vec<_> = beginning.chain([request(asked, RequestKind::Write, 2, 1), later]).collect();
+    let requests: Vec<_> = two_moves_begin().chain([request(asked, RequestKind::Write, 2, 1), later]).collect();
     let begins = asked + SUSPEND_NS;
     let ends = begins + TRANSFER_NS + PROGRAM_NS;
     let (ran, file) = play_into(folder.path(), &config, &requests, (ORIGIN, ends + READ_NS), DEFAULT_LIMIT).unwrap();
@@ -385,12 +385,8 @@ fn a_write_buffer_reads_and_programs_for_no_request() {
 fn a_read_that_merges_with_a_move_has_an_arrow_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let config = preemptible(|config| config.gc.merge = true);
-    let beginning = TWO_MOVES.iter().zip(0..).map(|(&page, index)| {
-        let at = if index == 4 { ORIGIN - TRANSFER_NS - PROGRAM_NS } else { 410_000 * index };
-        request(at, RequestKind::Write, page, 1)
-    });
     let asked = ORIGIN + 10_000;
-    let requests: Vec<_> = beginning.chain([request(asked, RequestKind::Read, 2, 1)]).collect();
+    let requests: Vec<_> = two_moves_begin().chain([request(asked, RequestKind::Read, 2, 1)]).collect();
     let (ran, file) = play_into(folder.path(), &config, &requests, WHOLE, DEFAULT_LIMIT).unwrap();
     assert_eq!(ran.result.gc.merged.read, 1);
     assert!(file.on("requests 1").contains(&(asked, ORIGIN + READ_NS + TRANSFER_NS, "read request")));

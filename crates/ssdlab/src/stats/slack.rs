@@ -192,41 +192,50 @@ pub struct Waiting {
     pub shortest: f64,
 }
 
-/// Shares of requests, by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ShareByKind {
-    /// Reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
-    pub read: Option<f64>,
-    /// Writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
-    pub write: Option<f64>,
+/// A number for reads and one for writes: the type, its unit, and a sentence for each.
+macro_rules! by_kind {
+    ($(#[$about:meta])* $name:ident in $unit:literal { $(#[$reads:meta])* read, $(#[$writes:meta])* write }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name {
+            $(#[$reads])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("unit" = $unit))]
+            pub read: Option<f64>,
+            $(#[$writes])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("unit" = $unit))]
+            pub write: Option<f64>,
+        }
+    };
 }
 
-/// Shares of requests that had to do with the pause of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PausedShare {
-    /// Reads that were served in such a pause, as a share of all reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
-    pub read: Option<f64>,
-    /// Writes whose program was paused, as a share of all writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "share"))]
-    pub write: Option<f64>,
+by_kind! {
+    /// Shares of requests, by kind.
+    ShareByKind in "share" {
+        /// Reads.
+        read,
+        /// Writes.
+        write
+    }
 }
 
-/// Means over requests, by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MeanByKind {
-    /// Reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "number"))]
-    pub read: Option<f64>,
-    /// Writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("unit" = "number"))]
-    pub write: Option<f64>,
+by_kind! {
+    /// Shares of requests that had to do with the pause of a program.
+    PausedShare in "share" {
+        /// Reads that were served in such a pause, as a share of all reads.
+        read,
+        /// Writes whose program was paused, as a share of all writes.
+        write
+    }
+}
+
+by_kind! {
+    /// Means over requests, by kind.
+    MeanByKind in "number" {
+        /// Reads.
+        read,
+        /// Writes.
+        write
+    }
 }
