@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from markdown import markdown
 
+from ssdlab.study import report
 from ssdlab.study.page_markdown import COLUMNS, wrapped
+from ssdlab.study.page_parts import EFFECTS_CAPTION, EFFECTS_INTRODUCTION, READING
 
 WORDS = "The mean falls by 12.5 % where a job holds one die at a time, and writes of others go on. "
 TEXTS = {
@@ -54,3 +56,17 @@ def test_the_page_of_a_study_has_its_texts_as_they_are_now(path: Path) -> None:
     missing = [text for text in own if " ".join(text.split()) not in section]
     missing += [text for text in study.get("deviations", []) if " ".join(text.split()) not in page]
     assert not missing, "`ssdlab study report` writes the page again"
+
+
+@pytest.mark.parametrize("paper", sorted({path.parent.name for path in STUDIES}))
+def test_the_head_of_a_page_is_what_would_be_written_now(paper: str) -> None:
+    page = " ".join((ROOT / "docs" / f"studies-{paper}.md").read_text().split())
+    title, about, causes = report._about(paper)
+    assert not [text for text in (f"# {title} {about.strip()}", causes, *READING) if " ".join(text.split()) not in page]
+    table = page.partition("## Not reproduced ")[2]
+    assert table.startswith((causes or "The causes, where they are known, are below") if table else "")
+
+
+def test_the_head_of_the_effects_is_what_would_be_written_now() -> None:
+    page = " ".join((ROOT / "docs" / "effects.md").read_text().split())
+    assert not [text for text in (EFFECTS_INTRODUCTION, EFFECTS_CAPTION) if text not in page]

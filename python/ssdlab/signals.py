@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Never
 
-__all__ = ["answer", "answered", "code", "ended", "listening_while", "obeyed", "ready", "unanswered"]
+__all__ = ["answer", "answered", "code", "ended", "listening_while", "new_command", "obeyed", "ready"]
 
 ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SAME_WISH_S = 1.0
@@ -105,7 +105,7 @@ def answer() -> None:
     _State.answered = True
 
 
-def unanswered() -> None:
+def new_command() -> None:
     """A command begins: what an earlier one of the process has said is not its own answer."""
     _State.answered = False
 

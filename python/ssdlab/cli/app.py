@@ -33,7 +33,7 @@ class Commands(Group):
     def invoke(self, ctx: Any) -> Any:
         """Runs the command that was asked for."""
         try:
-            signals.unanswered()
+            signals.new_command()
             return super().invoke(ctx)
         except Error as error:
             complain(str(error))

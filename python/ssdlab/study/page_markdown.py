@@ -29,7 +29,16 @@ FigureName = Callable[[Mapping[str, Any]], str]
 """The figure of a study, from the page."""
 
 
-def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: FigureName, *, about: str = "", effects: str = "") -> str:
+def page(
+    title: str,
+    studies: Sequence[Ran],
+    measured: parts.Measured,
+    figure: FigureName,
+    *,
+    about: str = "",
+    causes: str = "",
+    effects: str = "",
+) -> str:
     """A page of findings.
 
     Args:
@@ -38,11 +47,15 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
         measured: what rows that explanations name have measured, also those of studies on other pages.
         figure: where the figure of a study is, from the page.
         about: what the page is, if it is of one set of studies.
+        causes: where is told why findings were not reproduced, if not with the studies.
         effects: what `effects_part` made, or nothing.
     """
     common = parts.common_deviations(studies)
     reading = "".join(f"- {item}\n" for item in parts.READING)
-    pieces = [f"# {title}\n\n{about}{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}", _not_reproduced(studies)]
+    pieces = [
+        f"# {title}\n\n{about}{parts.summary(studies)}\n\nThe columns of the tables:\n\n{reading}{effects}",
+        _not_reproduced(studies, causes or parts.causes(studies)),
+    ]
     for folder, study in studies:
         pieces.append(f"\n## {study['study']}: {study['title']}\n\n{study['place']}. {parts.sizes(study)}.\n\n{study['about']}\n")
         if study["rows"]:
@@ -57,10 +70,9 @@ def page(title: str, studies: Sequence[Ran], measured: parts.Measured, figure: F
     return wrapped("".join(pieces))
 
 
-def _not_reproduced(studies: Sequence[Ran]) -> str:
+def _not_reproduced(studies: Sequence[Ran], causes: str) -> str:
     failed = parts.not_reproduced(studies)
     table = _table(parts.NOT_REPRODUCED_HEADS, failed)
-    causes = parts.causes(studies)
     return f"\n## {parts.NOT_REPRODUCED}\n\n" + (f"{causes}\n\n" if causes else "") + table if failed else ""
 
 

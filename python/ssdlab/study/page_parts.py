@@ -21,7 +21,6 @@ __all__ = [
     "NOT_REPRODUCED_HEADS",
     "PARTS",
     "READING",
-    "REAL",
     "Measured",
     "agreement_table",
     "causes",
@@ -38,8 +37,6 @@ __all__ = [
 ]
 
 COMMON = "Deviations of several studies"
-REAL = "real"
-"""What stands for a paper where drives on sale were measured."""
 DEVIATIONS = "Deviations from what was published, and choices where it leaves something open"
 HEADS = ("finding", *STUDY_HEADS)
 NO_RUN = "Cause not shown by a run."

@@ -14,13 +14,15 @@ from ssdlab.folders import make_folder
 from ssdlab.study import page_html, page_markdown
 from ssdlab.study.effects import Effect, csv_text, effects_of
 from ssdlab.study.keys import read_file
-from ssdlab.study.page_parts import PARTS, REAL, measured_of
+from ssdlab.study.page_parts import PARTS, measured_of
 from ssdlab.study.results import Ran, collect
 
 __all__ = ["write"]
 
 CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 """The files about published numbers: the table, the picture, the page."""
+REAL = "real"
+REAL_CAUSES = "What is known of the causes is in docs/calibrated-drives.md (What is missed, and why)."
 REAL_ABOUT = (
     "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real "
     "one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. The page of calibrated drives has "
@@ -77,19 +79,21 @@ def _write_folder(folder: Path, studies: Sequence[Ran], effects: Sequence[Effect
     for paper, members in groupby(studies, key=lambda ran: str(ran[1]["study"]).split("/", maxsplit=1)[0]):
         of_paper, stem = list(members), f"studies-{paper}"
         _write_figures(folder / stem, of_paper)
-        title, about = _about(paper)
-        write_file(folder / f"{stem}.md", page_markdown.page(title, of_paper, measured, partial(_figure_name, stem), about=about))
+        title, about, causes = _about(paper)
+        write_file(
+            folder / f"{stem}.md", page_markdown.page(title, of_paper, measured, partial(_figure_name, stem), about=about, causes=causes)
+        )
     if effects:
         _write_picture(folder / SVG, effects)
         write_file(folder / PAGE, page_markdown.effects_page(studies, SVG, CSV))
 
 
-def _about(paper: str) -> tuple[str, str]:
-    """The title of the page of some studies, and what it is."""
+def _about(paper: str) -> tuple[str, str, str]:
+    """The title of the page of some studies, what it is, and where the causes of misses are told, if not with the studies."""
     again = f"`ssdlab study run {paper}` runs them again.\n\n"
     if paper == REAL:
-        return "What the studies of real drives found", f"{REAL_ABOUT} {again}"
-    return f"What the studies of {paper} found", f"Each study repeats an experiment of {paper}, or asks what it leaves open; {again}"
+        return "What the studies of real drives found", f"{REAL_ABOUT} {again}", REAL_CAUSES
+    return f"What the studies of {paper} found", f"Each study repeats an experiment of {paper}, or asks what it leaves open; {again}", ""
 
 
 def _figure_name(stem: str, study: Mapping[str, Any]) -> str:
