@@ -14,7 +14,7 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`] |
+//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`remark`] |
 
 #![deny(missing_docs, unsafe_code)]
 
@@ -38,6 +38,7 @@ pub mod lists;
 pub mod memory;
 pub mod precondition;
 pub mod queueing;
+pub mod remark;
 pub mod replay;
 pub mod request;
 pub mod rng;
