@@ -559,7 +559,9 @@ impl Simulation {
     #[cold]
     fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
-        self.recorder.measure_from(first);
+        // The stages that end at this instant have been counted before a request that ends the warm-up arrives.
+        let from_ns = if phase == RoundPhase::StagesEnded { ns + 1 } else { ns };
+        self.recorder.measure_from(first, from_ns);
         self.stalls.begin_at(ns);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
@@ -1010,6 +1012,8 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
     let geometry = ssd.ftl().geometry();
     DeviceStats {
         pools: u64::from(geometry.pools.count.get()),
+        unit_bytes: geometry.page_bytes.into(),
+        held_before: 0,
         host_programs: counters.host_programs,
         gc_programs: counters.pages_moved,
         padded_units: counters.padded_units,
