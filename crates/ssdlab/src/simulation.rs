@@ -683,18 +683,21 @@ impl Simulation {
         let (since, completed) = self.busy_since;
         let arrived = outstanding + self.completed - completed;
         let seconds = |ns: Ns| ns as f64 / 1e9;
+        let clock = |ns: Ns| if 0 < ns && ns < 1_000_000 { format!("{:.9}", seconds(ns)) } else { format!("{:.3}", seconds(ns)) };
         let rate = |count: u64| count as f64 / seconds(self.now - since);
         let rates = if self.now > since {
-            format!("arrived at {:.0} a second and completed at {:.0} a second", rate(arrived), rate(self.completed - completed))
+            // Not rounded to none where a few complete.
+            let shown = |rate: f64| if rate < 10.0 { format!("{rate:.3}") } else { format!("{rate:.0}") };
+            format!("arrived at {} a second and completed at {} a second", shown(rate(arrived)), shown(rate(self.completed - completed)))
         } else {
             "arrived at one instant".to_string()
         };
         Error::Simulation(format!(
-            "the drive is overloaded: at {:.3} s {outstanding} requests are outstanding; since {:.3} s, when there were none, requests {rates}; \
+            "the drive is overloaded: at {} s {outstanding} requests are outstanding; since {} s, when there were none, requests {rates}; \
              {limit}. Slow them down (workload.time_scale below 1, workload.interarrival_us), run fewer, simulate a drive with more chips, \
              issue the next only when one completes (workload.queue_depth), or raise workload.max_outstanding where memory is there",
-            seconds(self.now),
-            seconds(since),
+            clock(self.now),
+            clock(since),
         ))
     }
 
