@@ -161,7 +161,7 @@ def test_the_outcome_in_a_sentence() -> None:
 
 
 def test_values_have_units() -> None:
-    shapes = {"ns": "1.50 ms", "share": "150000000.00 %", "per_s": "1,500,000/s", "bytes": "1,500,000 bytes", "count": "1,500,000"}
+    shapes = {"ns": "1.50 ms", "share": "150000000.00 %", "per_s": "1,500,000/s", "bytes": "1.43 MiB", "count": "1,500,000"}
     assert {unit: shown(1_500_000, unit) for unit in shapes} == shapes
     assert shown([0.5, 0.25], "share") == "50.00 %, 25.00 %"
     assert shown(None, "ns") == ""

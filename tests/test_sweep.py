@@ -233,7 +233,7 @@ def test_the_terminal_shows_points_and_figures(ssdlab_command: Ssdlab, file: Pat
     assert len(points) == 8
     assert lines[points[0]] == "scheme = npgc, gc.soft = 0.1, time_scale = 1"
     result = single(combinations()[0])
-    words = (tables.duration(result.latency.all.p99), f"{result.gc.jobs:,}", f"{result.iops:,.0f} IOPS")
+    words = (tables.duration(result.latency.all.p99), f"{result.gc.jobs:,}", f"{tables.three(result.iops)} IOPS")
     assert all(word in lines[points[0] + 1] for word in words)
     assert "results: out/results.parquet, out/results.csv" in lines
 

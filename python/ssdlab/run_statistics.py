@@ -19,6 +19,7 @@ __all__ = [
     "Breakdown",
     "BreakdownClass",
     "Buffer",
+    "BytesWritten",
     "Cache",
     "CacheResponse",
     "CacheResponseClass",
@@ -217,9 +218,13 @@ class GcMergedPipelined(Section):
     write: int
     """Page writes. Unit: count."""
     read_share: float
-    """Page reads as a share of all page reads and writes of the host (lee2013 Table IX). Absent without any. Unit: share."""
+    """Page reads as a share of the host's page operations (lee2013 Table IX): flash reads, those of partial writes included, pages or units
+    programmed, and merged reads. Absent without any. Unit: share.
+    """
     write_share: float
-    """Page writes as a share of all page reads and writes of the host (lee2013 Table IX). Absent without any. Unit: share."""
+    """Page writes as a share of the host's page operations (lee2013 Table IX): flash reads, those of partial writes included, pages or
+    units programmed, and merged reads. Absent without any. Unit: share.
+    """
 
 
 class GcState(Section):
@@ -265,8 +270,13 @@ class Gc(Section):
     erases: int
     """Blocks erased. Unit: count."""
     write_amplification: float
-    """Write amplification: page programs of host, GC and mapping table over page programs of the host; of mapping units, padding counts as
-    programmed. Absent if the host programmed no page. Unit: ratio.
+    """Write amplification: bytes written to flash over bytes that the host wrote (`bytes_written.flash` / `bytes_written.host`), as drives
+    report it. Absent if the host wrote nothing. Unit: ratio.
+    """
+    page_write_amplification: float
+    """Write amplification in mapping units: units programmed (host data, page moves, mapping table, padding, parity) over units programmed
+    of host data, as papers count it that write whole pages. A write of a part of a unit counts as the unit; data that a cache or write
+    buffer took up count on neither side. Absent if no host data were programmed. Unit: ratio.
     """
     merged: GcMergedPipelined
     """Host operations merged with a page move (lee2013 III-B)."""
@@ -287,7 +297,7 @@ class Gc(Section):
     duration_ns: GcDuration
     """The same as `duration`."""
     time_share: float
-    """Share of the simulated time in which a pool has an active job, mean over pools.
+    """Share of the measured part of the run in which a pool has an active job, mean over pools.
 
     Absent where the run does not have it. Unit: share.
     """
@@ -307,12 +317,12 @@ class SlackReadWrite(Section):
 
 
 class SlackPassed(Section):
-    """`slack.passed` of a result. Share of requests with a page that bypassed another in its queue."""
+    """`slack.passed` of a result. Requests with a page that bypassed another in its queue."""
 
     read: float
-    """Reads. Absent where the run does not have it. Unit: share."""
+    """As a share of the reads. Absent where the run does not have it. Unit: share."""
     write: float
-    """Writes. Absent where the run does not have it. Unit: share."""
+    """As a share of the writes. Absent where the run does not have it. Unit: share."""
 
 
 class SlackPaused(Section):
@@ -551,11 +561,11 @@ class Interface(Section):
     held_commands: int
     """Commands that waited for the data of an older write of the same bytes. Unit: count."""
     cores: float
-    """Share of time in which cores worked, mean over cores. Unit: share."""
+    """Share of the measured time in which cores worked, mean over cores. Unit: share."""
     link_in: float
-    """Share of time in which the link carried data of writes. Unit: share."""
+    """Share of the measured time in which the link carried data of writes. Unit: share."""
     link_out: float
-    """Share of time in which the link carried data of reads. Unit: share."""
+    """Share of the measured time in which the link carried data of reads. Unit: share."""
 
 
 class Wear(Section):
@@ -587,6 +597,32 @@ class Flash(Section):
     """Block erases. Unit: count."""
 
 
+class BytesWritten(Section):
+    """`bytes_written` of a result.
+
+    Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives.
+    """
+
+    host: int
+    """Bytes of the host's writes that completed, above caches and arrays. Trims write nothing. Unit: B."""
+    flash: int
+    """Bytes programmed in flash, of all drives of an array: the sum of `data`, `gc`, `mapping`, `padding` and `parity`. Unit: B."""
+    data: int
+    """Bytes programmed of host data, as they come from cache and write buffer: whole mapping units. In an array its parity too. Unit: B."""
+    gc: int
+    """Bytes programmed by page moves of GC. Unit: B."""
+    mapping: int
+    """Bytes programmed of the mapping table (`ftl.map_cache_bytes`), its page moves excluded. Unit: B."""
+    padding: int
+    """Bytes of flash pages that programs left without data (`ftl.map_unit_bytes`). Unit: B."""
+    parity: int
+    """Bytes programmed of parity within a drive (`ftl.parity_stripe`). Unit: B."""
+    held: int
+    """Bytes of the mapping units that write buffers and caches held for the flash at the end, less those that they held when the measured
+    part began. What the host wrote of them is in `host`; none of it is in `flash`. Unit: B.
+    """
+
+
 class Array(Section):
     """`array` of a result. The array of drives. Absent for a single drive."""
 
@@ -614,12 +650,12 @@ class Utilisation(Section):
     """`utilisation` of a result. Utilisation of chips and channels."""
 
     chips: list[float]
-    """By chip: share of the time in which it is busy.
+    """By chip: share of the measured time in which it is busy.
 
     If its dies work in parallel: share in which a die is occupied, mean over dies. Unit: share.
     """
     channels: list[float]
-    """By channel: share of the time in which its bus transfers. Unit: share."""
+    """By channel: share of the measured time in which its bus transfers. Unit: share."""
 
 
 class SeriesLatencyClass(Section):
@@ -935,9 +971,8 @@ class Precondition(Section):
     pages_overwritten: int
     """Pages overwritten at random. Unit: count."""
     write_amplification: float
-    """Write amplification in the last window of overwriting.
-
-    Absent without overwriting, or if the overwriting runs no GC (`soft`). Unit: ratio.
+    """Write amplification in the last window of overwriting, which writes whole mapping units (so that the ratios of bytes and of units are
+    equal) and leaves the mapping table as it is. Absent without overwriting, or if the overwriting runs no GC (`soft`). Unit: ratio.
     """
     steady: bool
     """Overwriting ended because write amplification was steady; if not, it reached its limit. Absent where the run does not have it."""
@@ -1059,6 +1094,7 @@ class RunStatistics(Section):
         "interface": Interface,
         "wear": Wear,
         "flash": Flash,
+        "bytes_written": BytesWritten,
         "array": Array,
         "utilisation": Utilisation,
         "series": Series,
@@ -1137,6 +1173,8 @@ class RunStatistics(Section):
     """Erases of the blocks since they were new, preconditioning included. Absent where the run does not have it."""
     flash: Flash
     """Flash operations during the run."""
+    bytes_written: BytesWritten
+    """Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives."""
     array: Array
     """The array of drives. Absent for a single drive."""
     utilisation: Utilisation

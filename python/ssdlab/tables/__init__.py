@@ -47,5 +47,6 @@ __all__ = [
     "study_cells",
     "study_table",
     "sweep_tables",
+    "three",
     "trace_remarks",
 ]
