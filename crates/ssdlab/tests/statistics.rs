@@ -1,5 +1,5 @@
 //! `docs/reference/statistics.md` is made of the doc comments of what a result is: every figure with its unit and sentence. To write it anew:
-//! `UPDATE=1 cargo test --release -p ssdlab --test main statistics`. A test of the Python package compares it with results.
+//! `UPDATE=1 cargo test --release --test main statistics`. A test of the Python package compares it with results.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use ssdlab::simulation::{Control, Plan, run};
 use ssdlab::stats::{COUNTERS, schema};
 use ssdlab::workload::TraceCounters;
 
-const RENEW: &str = "run `UPDATE=1 cargo test --release -p ssdlab --test main statistics`";
+const RENEW: &str = "run `UPDATE=1 cargo test --release --test main statistics`";
 
 const INTRODUCTION: &str = "\
 # Statistics
 
-<!-- Written by `UPDATE=1 cargo test --release -p ssdlab --test main statistics`: change the doc comments in the source, not this file. -->
+<!-- Written by `UPDATE=1 cargo test --release --test main statistics`: change the doc comments in the source, not this file. -->
 
 Every figure of a result: of `ssdlab run --json`, of `result.json`, of each run in `comparison.json`, and of what `ssdlab.run` returns. A dot
 goes down a level: `gc.jobs` is `jobs` in the object `gc`, and in Python `result.gc.jobs`.
@@ -124,7 +124,7 @@ fn properties(field: &Value) -> Option<&Map<String, Value>> {
 
 #[test]
 fn the_reference_of_statistics_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/statistics.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reference/statistics.md");
     let expected = page();
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &expected).expect("the reference can be written");

@@ -11,7 +11,7 @@ use ssdlab::workload::{ConvertOptions, RequestSource, TraceInfo, TraceReader, co
 
 /// The collection, or the reason why it cannot be tested with.
 fn collection() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/traces");
     let directory = std::env::var_os("SSDLAB_TRACES").map_or(beside, PathBuf::from);
     if !directory.is_dir() {
         println!("skipped: {} is absent; SSDLAB_TRACES may name another place", directory.display());
@@ -22,7 +22,7 @@ fn collection() -> Option<PathBuf> {
 
 /// The traces that the repository ships.
 fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../traces")
 }
 
 fn info(path: &Path) -> TraceInfo {
