@@ -310,6 +310,7 @@ class ResultFolder:
         if not all(inside):
             outside = files[inside.index(False)]
             raise UsageError(f"{outside} is not in {self.folder}, where the results go: choose another name for what is written there")
+        _check_links(self.folder, {file.relative_to(self.folder).as_posix() for file in files if STAGE not in file.parts})
         for place in {final(file.parent) for file in files} - {self.folder}:
             _clear_partial(place, RUN_FILES)
         if self.kind == "sweep":

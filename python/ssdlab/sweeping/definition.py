@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import version
+from ssdlab.checks import text
 from ssdlab.errors import ConfigError
 from ssdlab.folders import LONGEST_NAME, folder_name
 from ssdlab.option import options_of
@@ -187,6 +188,7 @@ def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxi
         entries = tuple(_plain(grid, name, value, folder) for value in values)
     seen: set[object] = set()
     for entry in entries:
+        text(where, entry.text)
         names = {("text", entry.text), ("value", _comparable(entry.value))}
         if seen & names:
             raise ConfigError(f"{where}: {entry.text} is there twice")
