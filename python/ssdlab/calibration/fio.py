@@ -15,7 +15,17 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from ssdlab.calibration.fio_jobs import Direction, Job, UnusableError, how_uniform, is_later_output, jobs_of, outputs, starts_after
+from ssdlab.calibration.fio_jobs import (
+    Direction,
+    Job,
+    UnusableError,
+    check_all,
+    how_uniform,
+    is_later_output,
+    jobs_of,
+    outputs,
+    starts_after,
+)
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
 from ssdlab.checks import LARGEST_FLOAT
 from ssdlab.errors import UsageError
@@ -171,7 +181,7 @@ class _Reader:
 
     def _random(self, job: Job, *, is_cut: bool) -> None:
         """Random writes."""
-        _check_all(partial(_check_ramp, job), partial(self._check_uniform, job), partial(self._region, job))
+        check_all(partial(_check_ramp, job), partial(self._check_uniform, job), partial(self._region, job))
         used, share = self._region(job)
         _check_complete(job, is_cut=is_cut)
         self._full_speed(job, _pattern(job, share), used)
@@ -182,7 +192,7 @@ class _Reader:
     def _probe(self, probe: Job, load: Job | None = None, *, is_cut: bool) -> None:
         """A probe, and the load beside it."""
         jobs = [probe] if load is None else [probe, load]
-        _check_all(partial(self._probe_point, probe, load), *(partial(self._check_uniform, job) for job in jobs))
+        check_all(partial(self._probe_point, probe, load), *(partial(self._check_uniform, job) for job in jobs))
         point = self._probe_point(probe, load)
         for job in jobs:
             _check_complete(job, is_cut=is_cut)
@@ -256,18 +266,6 @@ class _Reader:
             self._row(jobs, point, quantity, value())
         except UnusableError as reason:
             self.left_out[str(reason)] += 1
-
-
-def _check_all(*checks: Callable[[], object]) -> None:
-    """Makes all checks, so that a job is told all that it lacks at once."""
-    reasons = []
-    for check in checks:
-        try:
-            check()
-        except UnusableError as reason:
-            reasons.append(str(reason))
-    if reasons:
-        raise UnusableError("; and ".join(dict.fromkeys(reasons)))
 
 
 def _check_ramp(job: Job) -> None:

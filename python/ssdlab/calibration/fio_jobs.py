@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ssdlab.checks import LARGEST_FLOAT, shown
 from ssdlab.errors import FileError, UsageError
 
-__all__ = ["Direction", "Job", "UnusableError", "how_uniform", "is_later_output", "jobs_of", "outputs", "starts_after"]
+__all__ = ["Direction", "Job", "UnusableError", "check_all", "how_uniform", "is_later_output", "jobs_of", "outputs", "starts_after"]
 
 Direction = Literal["read", "write"]
 
@@ -264,6 +264,18 @@ class Job:
         base = 1000 if bool(letter_i) != (self.options.get("kb_base") == "1000") else 1024
         power = " kmgtp".index(unit.lower() or " ")
         return int(number, 16 if number[:2] in {"0x", "0X"} else 10) * int(base**power)
+
+
+def check_all(*checks: Callable[[], object]) -> None:
+    """Makes all checks, so that a job is told all that it lacks at once."""
+    reasons = []
+    for check in checks:
+        try:
+            check()
+        except UnusableError as reason:
+            reasons.append(str(reason))
+    if reasons:
+        raise UnusableError("; and ".join(dict.fromkeys(reasons)))
 
 
 def how_uniform(job: Job) -> str:
