@@ -493,8 +493,8 @@ def own_presets(tmp_path: Path, trace: str = "") -> Path:
     folder = tmp_path / "author"
     (folder / "parts").mkdir(parents=True)
     device = "".join(f"{key.removeprefix('device.')} = {value}\n" for key, value in DRIVE.items() if key.startswith("device."))
-    (folder / "parts" / "drive.toml").write_text(f"[device]\n{device}")
-    (folder / "parts" / "host.toml").write_text("[gc]\npriority = 'host'\nsoft = 0.1\n")
+    (folder / "parts" / "drive.toml").write_text(f"[device]\n{device}[gc]\nsoft = 0.1\n")
+    (folder / "parts" / "host.toml").write_text("[gc]\npriority = 'host'\n")
     (folder / "parts" / "load.toml").write_text("[workload]\nread_share = 0.25\n")
     (folder / "parts" / "trace.csv").write_text(f"timestamp_us,op,offset_bytes,size_bytes\n{TRACE}")
     (folder / "mine.toml").write_text(OWN_PRESETS.format(trace=trace))

@@ -190,8 +190,10 @@ def queueing(
         try:
             if folder.stage is not None:
                 _write(folder.stage, report, runs)
-        finally:  # what could be written is kept
+        except Error:  # what could be written is kept
             folder.commit()
+            raise
+        folder.commit()
     _show(report, formulas, runs, out=out, as_json=json_, quiet=quiet)
     if isinstance(stopped, Error):
         raise stopped
