@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import ssdlab
 from conftest import SMALL
 from ssdlab import tables
 from ssdlab.pages import write_again
+from ssdlab.report import changes, noise
 from ssdlab.report.page import _overview
 from ssdlab.report.runs import Runs
 from ssdlab.report.summary import overview
@@ -211,6 +212,30 @@ def test_nothing_is_bold_that_was_not_judged(tmp_path: Path) -> None:
     assert re.search(r"td\.best\.unjudged \{[^}]*font-weight: normal", text)
     judged = _overview(runs_of({"npgc": {MEAN: CLOSE, P99: CLOSE}, "pgc": {MEAN: [value / 2 for value in CLOSE], P99: CLOSE}}), [])
     assert cells(judged, MEAN) == ["", "best"]
+
+
+def test_an_interval_of_one_seed_that_cannot_be_judges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How parts of a run differ may say as little: -1.4 ± 412 % is no tie."""
+    monkeypatch.setattr(noise, "scatter", lambda *_: 4.12)
+    monkeypatch.setattr(noise, "tail_scatter", lambda *_: 4.12)
+    monkeypatch.setitem(changes.ESTIMATES, MEAN, lambda *_: 4.12)  # type: ignore[arg-type]
+    monkeypatch.setitem(changes.ESTIMATES, P99, lambda *_: 4.12)  # type: ignore[arg-type]
+    of = [{"latency_ns": {"all": {"mean": 1e6 * by, "p99": 5e6 * by, "count": 100_000}}} for by in (1.0, 0.986)]
+    found = Runs.of({"npgc": of[0], "pgc": of[1]})
+    row = next(row for row in overview(found) if row.place == P99)
+    assert row.cells[1].difference == "\N{MINUS SIGN}1.4 %"
+    assert not row.cells[1].judged
+    assert verdict(found).startswith("pgc has the shortest p99 response time (not judged)")
+    assert "tie" not in verdict(found)
+    assert "412" not in " ".join([verdict(found), *remarks(found)])
+
+
+def test_results_of_versions_without_values_show_no_interval_below_zero() -> None:
+    found = runs_of({"npgc": {MEAN: CLOSE, P99: ONE_OF_THREE}, "pgc": {MEAN: CLOSE, P99: CLOSE}})
+    seeds = {key: entry for key, entry in found.seeds.items() if key != "values"}
+    row = next(row for row in overview(replace(found, seeds=seeds)) if row.place == P99)
+    assert row.cells[0].text == "10.7 ms (seeds disagree)"
+    assert " ± " not in row.cells[1].difference
 
 
 # ---- what is written -----------------------------------------------------------------------------------------------------------------

@@ -38,6 +38,11 @@ class Change:
         """The difference over several seeds."""
         return cls(estimate.median, None, estimate.values) if estimate.disagree else cls(estimate.mean, estimate.half)
 
+    @classmethod
+    def within(cls, relative: float, half: float | None) -> Change:
+        """A difference with its interval; one that reaches down to -100 % or below cannot be, so that nothing is judged by it."""
+        return cls(relative, half if half is not None and relative - half > -1 else None)
+
     @property
     def disagree(self) -> bool:
         """Whether seeds disagree about it, so that nothing is judged."""
@@ -90,7 +95,7 @@ def change(runs: Runs, base: Run, other: Run, place: str) -> Change | None:
     if runs.seeds:
         return _over_seeds(runs, base, other, place, relative)
     estimate = ESTIMATES.get(place)
-    return Change(relative, estimate(base, other) if estimate and abs(relative) > TIE else None)
+    return Change.within(relative, estimate(base, other) if estimate and abs(relative) > TIE else None)
 
 
 def as_good(runs: Runs, one: Run, other: Run, place: str) -> bool:
@@ -114,5 +119,5 @@ def _over_seeds(runs: Runs, base: Run, other: Run, place: str, relative: float) 
     against = runs.seeds.get("differences", {}).get(other.label, {}).get(place)
     is_said = base.label == runs.seeds.get("against") and isinstance(against, dict)
     if is_said and not (place in found and found[place].disagree):
-        return Change(against["relative"], against["half_width"])
+        return Change.within(against["relative"], against["half_width"])
     return Change.of(found[place]) if place in found else Change(relative, None)

@@ -219,6 +219,8 @@ def _cells(runs: Runs, place: Place) -> Iterator[Cell]:
 def _over_seeds(runs: Runs, run: Run, place: Place, value: float, half: float) -> str:
     """A mean with its interval; the median and the range, where the seeds disagree."""
     found = spread(runs, run, place.place)
+    if found is None and half > value >= 0:  # older files have no values
+        return f"{shown(value, place.unit)} (seeds disagree)"
     if found is None:
         return within(value, half, place.unit)
     low, high = (shown(end, place.unit) for end in (min(found.values), max(found.values)))
