@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,11 @@ from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, tr
 from ssdlab.checks import path as checked_path
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import Error, UsageError
-from ssdlab.folders import ResultFolder
+from ssdlab.folders import ResultFolder, scheme_folder
 from ssdlab.inputs import named
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, Set, SetupOptions, SimulatorOptions
-from ssdlab.plans import Setup, Timeline, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.plans import Setup, Timeline, is_preset_file, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
@@ -118,23 +119,20 @@ def comparison_jobs(
     truth("paired", paired)
     if not schemes:
         raise UsageError("nothing to compare: name at least one scheme")
-    names = [_folder_name(scheme) for scheme in schemes]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"scheme named twice: {', '.join(twice)}")
+    _check_named_once(schemes)
     if timeline is not None and folder is None:
         raise UsageError("timelines (--timelines) need out (--out DIR): each scheme's goes to its folder there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
 
     def job(scheme: str) -> Job:
-        place = folder and folder / scheme
+        place = folder and folder / scheme_folder(scheme)
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
     setup = setup.but(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
 
     def again(scheme: str, seed: int) -> Job:
-        place = folder and folder / scheme / f"seed-{seed}"
+        place = folder and folder / scheme_folder(scheme) / f"seed-{seed}"
         kept: Log = "kept" if log_requests else None
         return Job.prepare(label_of(scheme, seed, seeds), setup.but(seed=seed, series=False), scheme, folder=place, log=kept)
 
@@ -372,6 +370,14 @@ def _folder(out: Path_ | None) -> Path | None:
     return None if out is None else Path(checked_path("out", out))
 
 
-def _folder_name(scheme: str) -> str:
-    """What a scheme is called in a comparison: a file by its name without folder and ending."""
-    return "+".join(Path(part.strip()).name.removesuffix(".toml") for part in scheme.split("+"))
+def _check_named_once(schemes: Sequence[str]) -> None:
+    """Refuses a scheme without a name, and one that is named twice, be it by two names of one file."""
+    seen: dict[str, str] = {}
+    for scheme in schemes:
+        if not scheme.strip():
+            raise UsageError(f'schemes: "{scheme}": expected a name (`ssdlab presets` lists them), or a file by a path ending in .toml')
+        same = "+".join(os.path.realpath(part) if is_preset_file(part) else part for part in map(str.strip, scheme.split("+")))
+        if same in seen:
+            named = scheme if seen[same] == scheme else f"{seen[same]} and {scheme} are the same"
+            raise UsageError(f"scheme named twice: {named}")
+        seen[same] = scheme

@@ -30,7 +30,9 @@ __all__ = [
     "SHORTHANDS",
     "Setup",
     "Timeline",
+    "files_of",
     "idle_warnings",
+    "is_preset_file",
     "requests_of",
     "timeline_of",
     "value_text",
@@ -165,7 +167,9 @@ def _refuse_commas(scheme: str | None) -> None:
 
 
 def _quoted(value: object) -> str:
-    """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL."""
+    """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL. NUL is refused: no file or name has it."""
+    if isinstance(value, str) and "\0" in value:
+        raise UsageError(f"{shown(value)} is no configuration value: expected a text without NUL characters")
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
         raise UsageError(
             f"{shown(value)} is no configuration value: it is no valid UTF-8 (a file of such a name can be given as -, standard input)"
@@ -233,6 +237,24 @@ def _words(flag: str, value: object) -> list[str]:
 def _traces(workload: Mapping[str, Any]) -> list[str]:
     """The traces of a workload: its own, and those of its flows."""
     return [trace for part in (workload, *workload["flows"]) if (trace := part.get("trace")) is not None]
+
+
+def files_of(config: _core.Config) -> list[str]:
+    """The files that a configuration names: traces of its workload and flows, and the ranges that held data before.
+
+    Raises:
+        UsageError: a name has characters that no file has.
+    """
+    tree = _tree(config)
+    prefill = tree["ftl"]["precondition"].get("prefill")
+    named = [("workload.trace", trace) for trace in _traces(tree["workload"])]
+    named += [] if prefill is None else [("ftl.precondition.prefill", prefill)]
+    return [str(path(key, file)) for key, file in named]
+
+
+def is_preset_file(name: str) -> bool:
+    """Whether a device, scheme or workload is that of a file, as the core takes its name."""
+    return "/" in name or name.endswith(".toml")
 
 
 def requests_of(config: _core.Config, asked: int | None) -> int | None:
@@ -422,8 +444,7 @@ class Setup:
 
     def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:
         """The files that a run under `config` reads."""
-        tree, asked = _tree(config), self.options
-        files = (*_traces(tree["workload"]), tree["ftl"]["precondition"].get("prefill"), asked["state"], asked["config"])
+        files = (*files_of(config), self.options["state"], self.options["config"])
         return [file for file in files if file is not None]
 
     def _shorthands(self) -> list[tuple[str, str]]:

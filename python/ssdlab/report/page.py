@@ -24,7 +24,7 @@ __all__ = ["page", "write"]
 
 MARKS = (
     "✓ marks the best, where there is a better and a worse; what is as close as the error of percentiles (0.1 %) or the noise (±) "
-    "is as good. "
+    "is as good. It is bold where noise was judged. "
     "▲ marks what is at least twice as bad as the first."
 )
 FEW, MANY = 4, 8
@@ -140,7 +140,8 @@ def _cell(row: Row, cell: Cell, column: int) -> str:
     if cell.value is None:
         return "<td></td>"
     exact = html.escape(json.dumps(cell.value))
-    kinds = [kind for kind, holds in (("best", cell.best), ("worse", cell.worse), ("few", cell.few)) if holds]
+    marked = (("best", cell.best), ("unjudged", cell.best and not cell.judged), ("worse", cell.worse), ("few", cell.few))
+    kinds = [kind for kind, holds in marked if holds]
     marks = f' class="{" ".join(kinds)}"' if kinds else ""
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
@@ -155,9 +156,14 @@ def _tied(difference: str) -> str:
 
 
 def _broken(text: str) -> str:
-    """A value; its interval may stand below it, where the table is too wide otherwise."""
+    """A value; its interval or range may stand below it, where the table is too wide otherwise."""
     value, within, half = html.escape(text).partition(" ± ")
-    return f'<span class="mean">{value}</span> <span class="within">± {half}</span>' if within else value
+    if within:
+        return f'<span class="mean">{value}</span> <span class="within">± {half}</span>'
+    if not text.startswith("median "):
+        return value
+    value, _, ends = value.partition(" (")
+    return f'<span class="mean">{value}</span> <span class="within">({ends}</span>'
 
 
 FLOWS = {

@@ -19,7 +19,7 @@ from ssdlab.report.frame import DASHES, bar, framed, scroll
 from ssdlab.report.summary import Place, places
 from ssdlab.sweeping.points import SweepPoint
 from ssdlab.sweeping.result import SweepResult
-from ssdlab.uncertainty import Estimate
+from ssdlab.uncertainty import Estimate, estimates
 
 if TYPE_CHECKING:
     from ssdlab.sweeping.definition import SweepAxis
@@ -94,7 +94,8 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
 
 def _about(sweep: SweepResult) -> str:
     seeds = len(sweep.axes.get(SEED, ()))
-    return f"Means over {seeds} seeds with their 95 % confidence intervals." if seeds > 1 else "A mark for each point."
+    means = f"Means over {seeds} seeds with their 95 % confidence intervals; where seeds disagree, medians with the range of all seeds."
+    return means if seeds > 1 else "A mark for each point."
 
 
 def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
@@ -140,23 +141,28 @@ def _places(found: Sequence[Mapping[str, Any]]) -> list[Place]:
 
 
 def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Its value at each point, and where there are several seeds, mean and half width of the interval of each combination."""
+    """Its value at each point, and where there are several seeds, mean and half width of the interval of each combination.
+
+    Of seeds that disagree there are `ranges` instead, least and largest value, and the median stands for the mean.
+    """
     values = [row.get(place.place) for row in found]
     figure = {"place": place.place, "name": place.name, "unit": place.unit, "values": numbers(values)}
     if len(groups) == len(values):
         return figure
-    estimates = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
-    halves = [None if estimate is None else estimate.half for estimate in estimates]
+    over_seeds = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
+    halves = [None if estimate is None or estimate.disagree else estimate.half for estimate in over_seeds]
+    ranges = [numbers([min(one.values), max(one.values)]) if one is not None and one.disagree else None for one in over_seeds]
     return {
         **figure,
-        "means": numbers(None if estimate is None else estimate.mean for estimate in estimates),
+        "means": numbers(None if one is None else one.median if one.disagree else one.mean for one in over_seeds),
         **({"halves": numbers(halves)} if any(half is not None for half in halves) else {}),
+        **({"ranges": ranges} if any(ranges) else {}),
     }
 
 
 def _estimate(values: Sequence[Any]) -> Estimate | None:
     having = [value for value in values if isinstance(value, int | float)]
-    return Estimate.of(having) if having else None
+    return estimates([{"": value} for value in having])[""] if having else None
 
 
 def _link(point: SweepPoint, folder: Path) -> str:

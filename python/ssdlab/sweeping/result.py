@@ -186,7 +186,8 @@ class SweepResult(Sequence[SweepPoint]):
 
 def _mean_dict(point: SweepMean) -> dict[str, Any]:
     halves = {place: {} if of.half is None else {"half_width": of.half} for place, of in point.estimates.items()}
-    figures = {place: {"mean": of.mean, **halves[place]} for place, of in point.estimates.items()}
+    medians = {place: {"seeds_disagree": True, "median": of.median} if of.disagree else {} for place, of in point.estimates.items()}
+    figures = {place: {"mean": of.mean, **halves[place], **medians[place]} for place, of in point.estimates.items()}
     return {"values": dict(point.values), "seeds": list(point.seeds), "figures": figures}
 
 

@@ -10,16 +10,18 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ssdlab.tables.layout import new_table, titled
-from ssdlab.tables.numbers import number, relative_text, time_of
+from ssdlab.tables.numbers import duration, number, relative_text, significant, time_of
 from ssdlab.tables.runs import CLASSES, RunData, idle_remarks, remarks, timeline_remark
 
 if TYPE_CHECKING:
     from ssdlab.uncertainty import Estimate
 
 __all__ = [
+    "DISAGREE",
     "SEED_COLUMNS",
     "change_table",
     "comparison_tables",
+    "disagreeing",
     "with_interval",
 ]
 
@@ -196,6 +198,7 @@ def seed_tables(runs: Seeded) -> list[RenderableType]:
         titled(f"Response times by scheme: mean over {seeds} ± 95 % interval", means),
         *([titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
         *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
+        *_disagreements(runs),
         *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
         *([] if runs.differ else [Text(NOTHING_RANDOM, style="yellow")]),
         *([Text(SEEDS_OF_A_TRACE)] if runs.differ and _replays(runs) else []),
@@ -213,13 +216,43 @@ def _replays(runs: Seeded) -> bool:
 
 
 def _has_tie(runs: Seeded) -> bool:
-    return any(place in figures and figures[place].is_tie for figures in runs.differences.values() for place in SEED_COLUMNS)
+    shown = [figures[place] for figures in runs.differences.values() for place in SEED_COLUMNS if place in figures]
+    return any(of.is_tie and not of.disagree for of in shown)
+
+
+def _disagreements(runs: Seeded) -> list[RenderableType]:
+    """The values under each seed, where a mean would mislead."""
+    values = [f"{scheme}, {line}" for scheme, figures in runs.estimates.items() for line in disagreeing(figures)]
+    changes = [
+        f"{scheme} against {runs.against}, {SEED_COLUMNS[place]}: {', '.join(f'{change:+.1%}' for change in figures[place].values)}"
+        for scheme, figures in runs.differences.items()
+        for place in SEED_COLUMNS
+        if place in figures and figures[place].disagree
+    ]
+    if not values and not changes:
+        return []
+    return [Text(f"{DISAGREE} The values under seeds {runs.seeds[0]} to {runs.seeds[-1]}:", style="yellow"), *map(Text, values + changes)]
+
+
+DISAGREE = "Seeds disagree: a mean with an interval would mislead, and differences are not judged."
+
+
+def disagreeing(figures: Mapping[str, Estimate]) -> list[str]:
+    """A line for each shown statistic about which the seeds disagree: its value under each of them."""
+    having = {place: figures[place] for place in SEED_COLUMNS if place in figures and figures[place].disagree}
+    return [f"{SEED_COLUMNS[place]}: {', '.join(_in_words(place, value) for value in of.values)}" for place, of in having.items()]
+
+
+def _in_words(place: str, value: float) -> str:
+    return duration(value) if "_ns" in place else significant(value)
 
 
 def with_interval(place: str, estimate: Estimate | None) -> str:
-    """A mean with its half width, in one unit and with digits that show both."""
+    """A mean with its half width, in one unit and with digits that show both; the median where the seeds disagree."""
     if estimate is None:
         return "-"
+    if estimate.disagree:
+        return f"median {_in_words(place, estimate.median)}"
     units = ((1e3, 1.0, " ns"), (1e6, 1e3, " us"), (1e9, 1e6, " ms"), (math.inf, 1e9, " s"))
     size, unit = next((size, unit) for limit, size, unit in units if abs(estimate.mean) < limit) if "_ns" in place else (1.0, "")
     mean, half = estimate.mean / size, None if estimate.half is None else estimate.half / size
@@ -234,9 +267,11 @@ MOST_DIGITS = 4
 
 
 def _change_over_seeds(estimate: Estimate | None) -> str:
-    """A relative difference in percent with its half width; a tie is said."""
+    """A relative difference in percent with its half width; a tie is said, and where the seeds disagree that it is not judged."""
     if estimate is None:
         return "-"
+    if estimate.disagree:
+        return "not judged"
     if not any(estimate.values):
         return "same"
     half = "" if estimate.half is None else f" ± {estimate.half:.1%}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.console import RenderableType
 from rich.text import Text
 
-from ssdlab.tables.comparisons import SEED_COLUMNS, with_interval
+from ssdlab.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, with_interval
 from ssdlab.tables.layout import Captioned, new_table, titled
 from ssdlab.tables.numbers import number, time_of
 from ssdlab.tables.runs import RunData
@@ -126,7 +126,22 @@ def _sweep_means(sweep: Swept) -> list[RenderableType]:
     title = f"Response times: mean over {asked} seeds ± 95 % interval"
     done = Text(f"{len(sweep.means):,} points, {counts}")
     more = len(sweep.means) - POINTS_SHOWN
-    return [titled(title, table, Captioned(captions, apart)), *([Text(f"... and {more:,} more points")] if more > 0 else []), done]
+    rest = [Text(f"... and {more:,} more points")] if more > 0 else []
+    return [titled(title, table, Captioned(captions, apart)), *rest, *_disagreements(sweep.means[:POINTS_SHOWN]), done]
+
+
+LINES_SHOWN = 10
+"""So many lines about seeds that disagree are shown."""
+
+
+def _disagreements(means: Sequence[SweptMean]) -> list[RenderableType]:
+    """The values under each seed, where a mean would mislead."""
+    lines = [f"{_named(point.values)}, {line}" for point in means for line in disagreeing(point.estimates)]
+    if not lines:
+        return []
+    more = len(lines) - LINES_SHOWN
+    rest = [Text(f"... and {more:,} more: results.csv has every run")] if more > 0 else []
+    return [Text(f"{DISAGREE} The values under each seed:", style="yellow"), *map(Text, lines[:LINES_SHOWN]), *rest]
 
 
 def _named(values: Mapping[str, Any]) -> str:
