@@ -9,6 +9,7 @@ mod begin_and_advance;
 mod blocking;
 mod bursts;
 mod caching;
+mod closed_loops;
 mod data_sheets;
 mod defects;
 mod floors;
