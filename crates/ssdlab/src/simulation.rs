@@ -28,7 +28,7 @@ use crate::storage::{EachVolatile, Storage, drive_seed, each_written};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, Flows, RequestSource};
-use senders::Senders;
+use senders::{Sender, Senders};
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -221,6 +221,8 @@ pub struct Simulation {
     rounds_at_now: u32,
     /// The last instant at which operations have begun.
     began_at: Option<Ns>,
+    /// When the next closed loop starts that has not started; [`Ns::MAX`] if there is none.
+    next_start: Ns,
     /// Requests taken in and requests completed, before the last step.
     progress: u64,
     /// Pages for which room is left, of what was made last.
@@ -298,6 +300,7 @@ impl Simulation {
             begun: false,
             rounds_at_now: 0,
             began_at: None,
+            next_start: Ns::MAX,
             progress: 0,
             room: 0,
             busy_since: (0, 0),
@@ -577,10 +580,12 @@ impl Simulation {
         }
     }
 
-    /// When something happens next, if no request comes before: an event of the drive, or the arrival of a request submitted.
+    /// When something happens next, if no request comes before: an event of the drive, the arrival of a request submitted, or the start of a
+    /// closed loop.
     #[inline]
     pub fn next_instant(&self) -> Option<Ns> {
-        let arrival = self.arrivals.front().map(|request| request.arrival_ns);
+        let start = (self.next_start != Ns::MAX).then_some(self.next_start);
+        let arrival = self.arrivals.front().map(|request| request.arrival_ns).into_iter().chain(start).min();
         match (self.storage.next_event(), arrival) {
             (Some(event), Some(arrival)) => Some(event.min(arrival)),
             (event, arrival) => event.or(arrival),
@@ -808,7 +813,7 @@ impl Simulation {
         let mut steps = 0_u64;
         loop {
             self.draw(&mut senders)?;
-            if self.completed == self.submitted {
+            if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
                 return self.look_out(&senders, control);
             }
             self.step_or_stuck(Some(&mut senders))?;
@@ -823,7 +828,12 @@ impl Simulation {
     #[inline]
     fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
         let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
+        self.next_start = Ns::MAX;
         for sender in &mut senders.closed {
+            if sender.start_ns > at && !sender.over {
+                self.next_start = self.next_start.min(sender.start_ns);
+                continue;
+            }
             while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
                 match sender.ahead.next(|request| self.storage.foresee(request))? {
                     Some(request) => self.submit_at(at, request)?,
@@ -832,6 +842,23 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// With no request outstanding, the closed loop that starts next sends its first one. Returns false if there is none.
+    #[cold]
+    fn wait_for_start(&mut self, senders: &mut Senders<'_>) -> Result<bool> {
+        let later = |sender: &&mut Sender<'_>| !sender.over && sender.start_ns > self.now;
+        while let Some(sender) = senders.closed.iter_mut().filter(later).min_by_key(|sender| sender.start_ns) {
+            match sender.ahead.next(|request| self.storage.foresee(request))? {
+                Some(request) => {
+                    let start_ns = sender.start_ns;
+                    self.submit_at(start_ns, request)?;
+                    return Ok(true);
+                }
+                None => sender.over = true,
+            }
+        }
+        Ok(false)
     }
 
     /// Submits the requests that are wanted next.

@@ -13,6 +13,7 @@ mod closed_loops;
 mod data_sheets;
 mod defects;
 mod floors;
+mod flow_times;
 mod flows;
 mod host_interface;
 mod idle;

@@ -1,5 +1,6 @@
 //! The flows of a run while it goes on, with the requests that were drawn ahead.
 
+use crate::units::Ns;
 use crate::workload::{Ahead, Flows, RequestSource};
 
 /// The flows of a run with the requests that were drawn ahead.
@@ -14,19 +15,21 @@ pub(super) struct Senders<'a> {
 pub(super) struct Sender<'a> {
     pub(super) flow: u16,
     pub(super) depth: u64,
+    /// When it begins to send, ns.
+    pub(super) start_ns: Ns,
     pub(super) ahead: Ahead<'a>,
     pub(super) over: bool,
 }
 
 impl<'a> Sender<'a> {
-    fn new(flow: u16, depth: u64, source: &'a mut dyn RequestSource) -> Self {
-        Sender { flow, depth, ahead: Ahead::new(source), over: false }
+    fn new(flow: u16, depth: u64, start_ns: Ns, source: &'a mut dyn RequestSource) -> Self {
+        Sender { flow, depth, start_ns, ahead: Ahead::new(source), over: false }
     }
 }
 
 impl<'a> Senders<'a> {
     pub(super) fn of(flows: &'a mut Flows) -> Self {
-        let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.source.as_mut()));
+        let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.start_ns, flow.source.as_mut()));
         let ahead = |source: &'a mut Box<dyn RequestSource>| Ahead::new(source.as_mut());
         Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false }
     }
@@ -34,7 +37,7 @@ impl<'a> Senders<'a> {
     /// A single flow; `depth` 0: in open loop.
     pub(super) fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
         if depth > 0 {
-            return Senders { closed: vec![Sender::new(0, depth, source)], open: None, open_over: true };
+            return Senders { closed: vec![Sender::new(0, depth, 0, source)], open: None, open_over: true };
         }
         Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false }
     }

@@ -77,6 +77,11 @@ impl Rows {
         Ok(Rows { path: path.to_path_buf(), reader, names, batch: None, row: 0, total, failure: None, caller: caller.clone() })
     }
 
+    /// The file is the log of a run: its times count from the start of that run.
+    pub(crate) fn is_log(&self) -> bool {
+        *self.names == COLUMNS_OF_LOG
+    }
+
     /// Consumed rows as a share of all.
     pub(crate) fn share(&self) -> Option<f64> {
         (self.total > 0).then(|| (self.row as f64 / self.total as f64).min(1.0))
