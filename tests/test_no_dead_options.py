@@ -20,6 +20,8 @@ import pytest
 import ssdlab
 
 KEYS = ssdlab.config_keys()
+FEW = Path(__file__).parent / "data" / "two_volumes.csv"
+"""A short trace of a second flow."""
 HEADER = "timestamp_us,op,offset_bytes,size_bytes,device"
 PAGE = 4096
 
@@ -375,6 +377,8 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.name": generated("a", "c", flows=[{"name": "b"}], only="a", error="no flow has this name"),
     "workload.queue": shared(0, 1, **{"host.queues": 2}),
     "workload.part": generated([0.0, 1.0], [0.0, 0.5], [0.5, 1.0]),
+    "workload.start_s": generated(0.0, 0.002, 0.004, flows=[{"name": "b"}]),
+    "workload.start_after": Context(("b", "c"), trace=untidy, base={"workload.flows": [{"name": "b", "trace": str(FEW)}]}, error="no flow has"),
     "workload.only": generated("main", "b", flows=[{"name": "b"}]),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),
@@ -387,6 +391,7 @@ CONTEXTS: Mapping[str, Context] = {
     ),
     "workload.unit_bytes": Context((512, 1024, 4096), trace=None, base={**MEGABYTES, "workload.format": "disksim"}),
     "workload.device": Context(("0", "1"), trace=untidy),
+    "workload.volumes": Context(("overlaid", "concatenated"), base=MEGABYTES, trace=untidy),
     "workload.time_scale": Context((0.5, 1.0, 8.0)),
     "workload.range": Context(("error", "wrap", "clip", "compact"), base=MEGABYTES, trace=beyond, error="bytes that the drive exports"),
     "workload.bad_lines": Context((0, 1), trace=damaged, error="/trace.csv:42: expected the op"),
@@ -394,6 +399,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.skip": Context((0, 1, 5), trace=untidy),
     "workload.last": Context((0, 1, 5), trace=untidy),
     "workload.limit_s": Context((0.0, 0.005, 0.01), trace=untidy),
+    "workload.repeat": Context((1, 2, 3), trace=untidy),
 }
 
 REASONS: Mapping[str, str] = {}

@@ -220,6 +220,9 @@ def trace_info(
     format: str | None = None,
     unit_bytes: int | None = None,
     device: str | None = None,
+    skip: int = 0,
+    limit_s: float = 0.0,
+    time_scale: float = 1.0,
     progress: _Progress | None = None,
 ) -> str: ...
 def trace_convert(
@@ -233,6 +236,7 @@ def trace_convert(
     time_order: str | None = None,
     skip: int = 0,
     limit_s: float = 0.0,
+    time_scale: float = 1.0,
     requests: int | None = None,
     progress: _Progress | None = None,
 ) -> str: ...

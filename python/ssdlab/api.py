@@ -158,6 +158,9 @@ def trace_info(
     unit_bytes: int | None = None,
     volume: str | None = None,
     device: str | None = None,
+    skip: int = 0,
+    limit_s: float | None = None,
+    time_scale: float | None = None,
 ) -> dict[str, Any]:
     """Reads a whole trace and says what is in it: counts, sizes, times, and the lines that cannot be read (`bad_lines`).
 
@@ -167,13 +170,25 @@ def trace_info(
         unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
         volume: only requests of this volume, as the trace names it.
         device: an older name of `volume`.
+        skip: leave out this many requests at the start. Lines, volumes and their ends are still those of the whole trace.
+        limit_s: only so many seconds, by the trace's own clock, from the first request taken.
+        time_scale: divides the times between requests.
     """
     checked_path("path", path)
     check_texts({"format": format})
     units = _optional("unit_bytes", unit_bytes, 1)
     file = cast("Path_", named(path))
     with ReadProgress(file) as progress:
-        report = _core.trace_info(file, format=format, unit_bytes=units, device=_volume(volume, device), progress=progress.callback)
+        report = _core.trace_info(
+            file,
+            format=format,
+            unit_bytes=units,
+            device=_volume(volume, device),
+            skip=whole("skip", skip),
+            limit_s=0.0 if limit_s is None else positive("limit_s", limit_s),
+            time_scale=1.0 if time_scale is None else positive("time_scale", time_scale),
+            progress=progress.callback,
+        )
     return cast("dict[str, Any]", json.loads(report))
 
 
@@ -189,6 +204,7 @@ def trace_convert(
     time_order: Literal["error", "clamp", "sort"] | None = None,
     skip: int = 0,
     limit_s: float | None = None,
+    time_scale: float | None = None,
     requests: int | None = None,
 ) -> dict[str, Any]:
     """Converts a trace, or a part of it, to the format that the target's name ends with.
@@ -200,6 +216,7 @@ def trace_convert(
         time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
         skip: leave out this many requests at the start.
         limit_s: only so many seconds, by the trace's own clock, from the first request taken.
+        time_scale: divides the times between requests.
         requests: at most this many.
 
     Returns:
@@ -221,6 +238,7 @@ def trace_convert(
             time_order=time_order,
             skip=whole("skip", skip),
             limit_s=0.0 if limit_s is None else positive("limit_s", limit_s),
+            time_scale=1.0 if time_scale is None else positive("time_scale", time_scale),
             requests=most,
             progress=progress.callback,
         )

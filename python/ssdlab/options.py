@@ -127,6 +127,33 @@ TimeScale = Annotated[
         check="number",
     ),
 ]
+Skip = Annotated[
+    int | None,
+    Option(
+        "leave out this many requests at the trace's start.",
+        Shell("--skip N", "Leave out N requests at the trace's start, such as 5000, 20k or 2M.", "Traces", "count"),
+        key="workload.skip",
+        check="number",
+    ),
+]
+LimitS = Annotated[
+    float | None,
+    Option(
+        "only so many seconds of the trace, by its own clock, from the first request taken.",
+        Shell("--seconds S", "Only S seconds of the trace, by its own clock, from the first request taken.", "Traces", "number"),
+        key="workload.limit_s",
+        check="number",
+    ),
+]
+QueueDepth = Annotated[
+    int | None,
+    Option(
+        "requests kept outstanding, whatever their arrival times (a closed loop); 0: each arrives at its time.",
+        Shell("--queue-depth N", "Keep N requests outstanding, whatever their arrival times; 0: each arrives at its time.", WHAT, "count"),
+        key="workload.queue_depth",
+        check="number",
+    ),
+]
 BadLines = Annotated[
     int | None,
     Option(
@@ -389,6 +416,9 @@ class InputOptions(DriveOptions, total=False):
     unit_bytes: UnitBytes
     volume: Volume
     time_scale: TimeScale
+    skip: Skip
+    limit_s: LimitS
+    queue_depth: QueueDepth
     bad_lines: BadLines
     fit: Fit
     requests: Requests

@@ -210,17 +210,25 @@ def _extent(config: _core.Config) -> int:
     trace = Path(workload["trace"])
     content = place(trace)
     changed_ns = content.stat().st_mtime_ns if content.exists() else 0
-    end = _trace_end(trace, changed_ns, *(workload.get(key) for key in ("format", "unit_bytes", "device")))
+    end = _trace_end(trace, changed_ns, *(workload.get(key) for key in ("format", "unit_bytes", "device", "volumes")))
     prefill = precondition.get("prefill")
     return max(end, 1 if prefill is None else _core.prefill_end(prefill))
 
 
 @lru_cache(maxsize=64)
-def _trace_end(trace: Path, changed_ns: int, format: str | None, unit_bytes: int | None, device: str | None) -> int:  # noqa: ARG001
+def _trace_end(
+    trace: Path,
+    changed_ns: int,  # noqa: ARG001
+    format: str | None,
+    unit_bytes: int | None,
+    device: str | None,
+    volumes: str,
+) -> int:
     """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
     with ReadProgress(trace) as progress:
         info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device, progress=progress.callback))
-    return cast("int", info["max_end_bytes"])
+    together = info.get("concatenated_end_bytes") if volumes == "concatenated" else None
+    return cast("int", together or info["max_end_bytes"])
 
 
 def _tree(config: _core.Config) -> dict[str, Any]:
@@ -255,6 +263,12 @@ def files_of(config: _core.Config) -> list[str]:
 def is_preset_file(name: str) -> bool:
     """Whether a device, scheme or workload is that of a file, as the core takes its name."""
     return "/" in name or name.endswith(".toml")
+
+
+def _read_once(workload: Mapping[str, Any]) -> str | None:
+    """The trace of a workload, if a run reads it only once."""
+    trace, several = workload.get("trace"), workload.get("repeat", 1) > 1 or workload.get("volumes") == "concatenated"
+    return None if several or _traces(workload).count(trace) > 1 else trace
 
 
 def requests_of(config: _core.Config, asked: int | None) -> int | None:
@@ -355,7 +369,7 @@ class Setup:
             file=asked["config"],
             set=[*self._shorthands(), *self.set, *more],
         )
-        streamed = None if self.shared or asked["fit"] == FIT_TO_TRACE else _tree(config)["workload"].get("trace")
+        streamed = None if self.shared or asked["fit"] == FIT_TO_TRACE else _read_once(_tree(config)["workload"])
         self._hold(file for file in self.inputs(config) if file != streamed)
         return config
 

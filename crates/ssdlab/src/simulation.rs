@@ -1,6 +1,7 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
 mod alone;
+mod senders;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ use crate::stats::{
 use crate::storage::{EachVolatile, Storage, drive_seed, each_written};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
-use crate::workload::{self, Ahead, Flows, RequestSource};
+use crate::workload::{self, Flows, RequestSource};
+use senders::{Sender, Senders};
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -217,6 +219,10 @@ pub struct Simulation {
     started: Instant,
     begun: bool,
     rounds_at_now: u32,
+    /// The last instant at which operations have begun.
+    began_at: Option<Ns>,
+    /// When the next closed loop starts that has not started; [`Ns::MAX`] if there is none.
+    next_start: Ns,
     /// Requests taken in and requests completed, before the last step.
     progress: u64,
     /// Pages for which room is left, of what was made last.
@@ -293,6 +299,8 @@ impl Simulation {
             started: wall_clock(),
             begun: false,
             rounds_at_now: 0,
+            began_at: None,
+            next_start: Ns::MAX,
             progress: 0,
             room: 0,
             busy_since: (0, 0),
@@ -362,12 +370,12 @@ impl Simulation {
         Ok(self.submitted - 1)
     }
 
-    /// A request of a closed loop arrives now, before those of open loops that are known to come.
+    /// Lets a request of a closed loop arrive at `at`, after the requests that are known to arrive then and before those that come later.
     #[inline]
-    fn submit_now(&mut self, request: Request) -> Result<()> {
-        let request = Request { arrival_ns: self.now, ..request };
+    fn submit_at(&mut self, at: Ns, request: Request) -> Result<()> {
+        let request = Request { arrival_ns: at, ..request };
         self.check_request(&request)?;
-        let place = self.arrivals.partition_point(|other| other.arrival_ns <= self.now);
+        let place = self.arrivals.partition_point(|other| other.arrival_ns <= at);
         self.add_arrival(place, request)
     }
 
@@ -413,7 +421,7 @@ impl Simulation {
             self.begin()?;
         }
         while let Some(time) = self.next_instant().filter(|&time| time <= until) {
-            self.step(time)?;
+            self.step(time, None)?;
         }
         self.pass_until(self.now.max(until));
         self.storage.catch_up(self.now, RoundPhase::Over);
@@ -426,7 +434,7 @@ impl Simulation {
     /// As [`Simulation::run_until`]; [`Error::Simulation`] if that never happens.
     pub fn run_to_idle(&mut self) -> Result<()> {
         while self.completed < self.submitted {
-            self.step_or_stuck()?;
+            self.step_or_stuck(None)?;
         }
         self.storage.catch_up(self.now, RoundPhase::Over);
         Ok(())
@@ -572,10 +580,12 @@ impl Simulation {
         }
     }
 
-    /// When something happens next, if no request comes before: an event of the drive, or the arrival of a request submitted.
+    /// When something happens next, if no request comes before: an event of the drive, the arrival of a request submitted, or the start of a
+    /// closed loop.
     #[inline]
     pub fn next_instant(&self) -> Option<Ns> {
-        let arrival = self.arrivals.front().map(|request| request.arrival_ns);
+        let start = (self.next_start != Ns::MAX).then_some(self.next_start);
+        let arrival = self.arrivals.front().map(|request| request.arrival_ns).into_iter().chain(start).min();
         match (self.storage.next_event(), arrival) {
             (Some(event), Some(arrival)) => Some(event.min(arrival)),
             (event, arrival) => event.or(arrival),
@@ -583,12 +593,12 @@ impl Simulation {
     }
 
     #[inline]
-    fn step_or_stuck(&mut self) -> Result<()> {
+    fn step_or_stuck(&mut self, senders: Option<&mut Senders<'_>>) -> Result<()> {
         if !self.begun {
             self.begin()?;
         }
         match self.next_instant() {
-            Some(time) => self.step(time),
+            Some(time) => self.step(time, senders),
             None => Err(self.storage.stuck(self.now)),
         }
     }
@@ -606,10 +616,10 @@ impl Simulation {
         self.storage.take_policy_failure().map_or(Ok(()), Err)
     }
 
-    /// One instant, at which something is due: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at
-    /// the same instant is the next step's.
+    /// One round of an instant at which something is due, in the order of docs/model.md, section Time: completions, arrivals (those of closed
+    /// loops, too), then operations begin. Where that makes more due at the same instant, another round follows.
     #[inline]
-    fn step(&mut self, time: Ns) -> Result<()> {
+    fn step(&mut self, time: Ns, senders: Option<&mut Senders<'_>>) -> Result<()> {
         assert!(time >= self.now, "time goes back");
         if time > LAST_INSTANT {
             return Err(self.too_late());
@@ -624,6 +634,34 @@ impl Simulation {
         }
         self.pass_until(time);
         self.storage.handle_events(time);
+        match senders.filter(|senders| senders.any_closed()) {
+            Some(senders) => self.take_in_with_answers(time, senders)?,
+            None => self.take_in_all(time)?,
+        }
+        self.storage.dispatch(time);
+        self.began_at = Some(time);
+        if self.asks_policies {
+            self.policy_could_choose()?;
+        }
+        self.collect_completions()
+    }
+
+    /// Takes in the requests that arrive now. Closed loops answer each completion with their next request, until there is no more of either.
+    #[inline]
+    fn take_in_with_answers(&mut self, time: Ns, senders: &mut Senders<'_>) -> Result<()> {
+        loop {
+            self.collect_completions()?;
+            self.answer(senders)?;
+            if self.arrivals.front().is_none_or(|request| request.arrival_ns > time) {
+                return Ok(());
+            }
+            self.take_in_all(time)?;
+        }
+    }
+
+    /// Takes in the requests that are known to arrive now.
+    #[inline]
+    fn take_in_all(&mut self, time: Ns) -> Result<()> {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             self.take_in()?;
             let request = self.arrivals.pop_front().expect("just seen");
@@ -638,10 +676,12 @@ impl Simulation {
             self.stalls.arrives(time, request.kind);
             self.storage.accept(time, index, request);
         }
-        self.storage.dispatch(time);
-        if self.asks_policies {
-            self.policy_could_choose()?;
-        }
+        Ok(())
+    }
+
+    /// Fetches and records the requests that have completed.
+    #[inline]
+    fn collect_completions(&mut self) -> Result<()> {
         self.storage.drain_completions(&mut self.completions);
         if self.completions.is_empty() { Ok(()) } else { self.record_completions() }
     }
@@ -773,10 +813,10 @@ impl Simulation {
         let mut steps = 0_u64;
         loop {
             self.draw(&mut senders)?;
-            if self.completed == self.submitted {
+            if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
                 return self.look_out(&senders, control);
             }
-            self.step_or_stuck()?;
+            self.step_or_stuck(Some(&mut senders))?;
             steps += 1;
             if steps.is_multiple_of(STEPS_PER_LOOK) {
                 self.look_out(&senders, control)?;
@@ -784,17 +824,47 @@ impl Simulation {
         }
     }
 
-    /// Submits the requests that are wanted now.
+    /// Lets closed loops send as many requests as they may have outstanding: now or, if operations have begun at this instant, 1 ns later.
     #[inline]
-    fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+    fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
+        self.next_start = Ns::MAX;
         for sender in &mut senders.closed {
+            if sender.start_ns > at && !sender.over {
+                self.next_start = self.next_start.min(sender.start_ns);
+                continue;
+            }
             while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
                 match sender.ahead.next(|request| self.storage.foresee(request))? {
-                    Some(request) => self.submit_now(request)?,
+                    Some(request) => self.submit_at(at, request)?,
                     None => sender.over = true,
                 }
             }
         }
+        Ok(())
+    }
+
+    /// With no request outstanding, the closed loop that starts next sends its first one. Returns false if there is none.
+    #[cold]
+    fn wait_for_start(&mut self, senders: &mut Senders<'_>) -> Result<bool> {
+        let later = |sender: &&mut Sender<'_>| !sender.over && sender.start_ns > self.now;
+        while let Some(sender) = senders.closed.iter_mut().filter(later).min_by_key(|sender| sender.start_ns) {
+            match sender.ahead.next(|request| self.storage.foresee(request))? {
+                Some(request) => {
+                    let start_ns = sender.start_ns;
+                    self.submit_at(start_ns, request)?;
+                    return Ok(true);
+                }
+                None => sender.over = true,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Submits the requests that are wanted next.
+    #[inline]
+    fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        self.answer(senders)?;
         let Some(open) = &mut senders.open else { return Ok(()) };
         while !senders.open_over && self.wants_arrival() {
             match open.next(|request| self.storage.foresee(request))? {
@@ -824,50 +894,6 @@ impl Simulation {
             control.caller.report_progress(share);
         }
         control.caller.check()
-    }
-}
-
-/// The flows of a run with the requests that were drawn ahead.
-struct Senders<'a> {
-    /// Those in open loop, merged.
-    open: Option<Ahead<'a>>,
-    open_over: bool,
-    closed: Vec<Sender<'a>>,
-}
-
-/// A flow in closed loop.
-struct Sender<'a> {
-    flow: u16,
-    depth: u64,
-    ahead: Ahead<'a>,
-    over: bool,
-}
-
-impl<'a> Sender<'a> {
-    fn new(flow: u16, depth: u64, source: &'a mut dyn RequestSource) -> Self {
-        Sender { flow, depth, ahead: Ahead::new(source), over: false }
-    }
-}
-
-impl<'a> Senders<'a> {
-    fn of(flows: &'a mut Flows) -> Self {
-        let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.source.as_mut()));
-        let ahead = |source: &'a mut Box<dyn RequestSource>| Ahead::new(source.as_mut());
-        Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false }
-    }
-
-    /// A single flow; `depth` 0: in open loop.
-    fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
-        if depth > 0 {
-            return Senders { closed: vec![Sender::new(0, depth, source)], open: None, open_over: true };
-        }
-        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false }
-    }
-
-    /// The share of the input consumed, of the flow that is least far; `None` where none knows it.
-    fn progress(&self) -> Option<f64> {
-        let sources = self.open.iter().chain(self.closed.iter().map(|sender| &sender.ahead));
-        sources.filter_map(|ahead| ahead.source().progress()).min_by(f64::total_cmp)
     }
 }
 

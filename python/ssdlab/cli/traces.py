@@ -32,11 +32,25 @@ Volume = Annotated[
 """As for `run`, with the name that it had here at first."""
 
 
+def _no_queue_depth(depth: int | None) -> None:
+    """A trace says when requests arrive, not how many are outstanding."""
+    if depth is not None:
+        raise UsageError(f"--queue-depth {depth}: a trace has arrival times and no queue depth; give it to `ssdlab run` or `ssdlab compare`")
+
+
+QueueDepth = Annotated[int | None, typer.Option("--queue-depth", hidden=True, parser=count, callback=_no_queue_depth)]
+"""What only a replay can have: one line says so."""
+
+
 def info(
     files: Annotated[list[Path], typer.Argument(help="Trace files, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE...")],
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
     volume: Volume = None,
+    skip: o.Skip = None,
+    limit_s: o.LimitS = None,
+    time_scale: o.TimeScale = None,
+    queue_depth: QueueDepth = None,  # noqa: ARG001 (its callback refuses it)
     json_: o.Json = False,
 ) -> None:
     """The command `ssdlab trace info`."""
@@ -44,7 +58,7 @@ def info(
     code = 0
     for path in files:
         try:
-            found = api.trace_info(path, format=format, unit_bytes=unit_bytes, volume=volume)
+            found = api.trace_info(path, format=format, unit_bytes=unit_bytes, volume=volume, **_part(skip, limit_s, time_scale))
         except Error as error:
             complain(str(error))
             code = max(code, error.exit_code)
@@ -69,12 +83,22 @@ def convert(
     unit_bytes: o.UnitBytes = None,
     volume: Volume = None,
     bad_lines: o.BadLines = None,
+    skip: o.Skip = None,
+    limit_s: o.LimitS = None,
+    time_scale: o.TimeScale = None,
+    queue_depth: QueueDepth = None,  # noqa: ARG001 (its callback refuses it)
     time_order: Annotated[TimeOrder, typer.Option(help="How to treat times that go back.")] = TimeOrder.error,
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     json_: o.Json = False,
 ) -> None:
     """The command `ssdlab trace convert`."""
-    _write(source, target, json_, format, unit_bytes, volume, bad_lines, time_order=time_order.value, requests=requests)
+    part = _part(skip, limit_s, time_scale)
+    _write(source, target, json_, format, unit_bytes, volume, bad_lines, time_order=time_order.value, requests=requests, **part)
+
+
+def _part(skip: int | None, limit_s: float | None, time_scale: float | None) -> dict[str, Any]:
+    """A part of a trace, as functions take it."""
+    return {"skip": skip or 0, "limit_s": limit_s, "time_scale": time_scale}
 
 
 def sample(

@@ -181,7 +181,8 @@ def trace_remarks(result: RunData) -> list[RenderableType]:
     workload = (result.get("config") or {}).get("workload") or {}
     if trace.get("devices", 0) > 1 and workload.get("device") is None:
         one = "--volume NAME replays one of them, `ssdlab trace info` lists them"
-        lines.append(f"Trace: {trace['devices']:,} volumes share one address space, their addresses overlaid; {one}")
+        how = "one after the other" if workload.get("volumes") == "concatenated" else "their addresses overlaid"
+        lines.append(f"Trace: {trace['devices']:,} volumes share one address space, {how}; {one}")
     return [Text(line, style="yellow") for line in lines]
 
 

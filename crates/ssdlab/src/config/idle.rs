@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::{
     Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, PoolScope, PreconditionKind, Scope,
-    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Workload,
+    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use crate::error::Result;
 
@@ -179,6 +179,9 @@ const RULES: &[Rule] = &[
     ),
     parameter("workload.request_kb", "workload.request_size other than \"table\"", |c| {
         generated(c, |w| w.request_size != SizeDistribution::Table)
+    }),
+    switch("workload.volumes", |c| c.workload.volumes == Volumes::Concatenated, "workload.device absent, since one volume begins at 0", |c| {
+        c.workload.device.is_none()
     }),
     parameter("workload.burst_length", "workload.arrival = \"burst\"", |c| generated(c, |w| w.arrival == Arrival::Burst)),
     parameter("workload.interarrival_us", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),

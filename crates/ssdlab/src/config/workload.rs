@@ -71,6 +71,13 @@ pub struct Workload {
     /// The part of the exported range that this flow uses, from its beginning: where it starts and where it ends, as shares of the range (in
     /// whole 64 KB). All that is said of addresses, footprints and the exported range then means this part.
     pub part: (f64, f64),
+    /// When the time of this flow begins, seconds after the start of the run (or after the flow that `start_after` names): its requests arrive
+    /// that much later, and a closed loop sends none before.
+    #[schemars(range(min = 0.0, max = 1000000000.0))]
+    pub start_s: f64,
+    /// The name of the flow that this one follows: its time begins when the last request of that flow, a trace in open loop, arrives. Absent:
+    /// at the start of the run.
+    pub start_after: Option<String>,
     /// Only the flow of this name sends requests, as a reference for how the others slow it down. Absent: all do.
     pub only: Option<String>,
     /// Closed loop: number of outstanding requests. The next is issued when one completes; arrival times are ignored. 0: open loop by
@@ -90,8 +97,10 @@ pub struct Workload {
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
     /// Trace (`--volume`): only requests of this volume, named as `trace info` lists it (MSR: `host_disk`, for example `prn_0`). Absent:
-    /// all volumes, overlaid in one address space.
+    /// all volumes, placed as `volumes` says.
     pub device: Option<String>,
+    /// Trace: how the addresses of several volumes are placed, if none is chosen.
+    pub volumes: Volumes,
     /// Times between arrivals are divided by this, for traces and all generated flows. Six decimals count.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub time_scale: f64,
@@ -102,15 +111,19 @@ pub struct Workload {
     pub bad_lines: u64,
     /// Trace: treatment of arrival times that go back.
     pub time_order: TimeOrder,
-    /// Trace: number of requests (of the chosen volume) skipped at its start.
+    /// Trace (`--skip`): number of requests (of the chosen volume) skipped at its start.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub skip: u64,
     /// Trace: only this many requests at its end; `skip` counts from the first of these. 0: all. The whole trace is read first.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub last: u64,
-    /// Trace: only this many seconds of trace time, from the first request taken. 0: all.
+    /// Trace (`--seconds`): only this many seconds of trace time, from the first request that flows of this file take. 0: all.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub limit_s: f64,
+    /// Trace: how many times it is replayed. The next pass begins one mean time between requests after the last request, or where `limit_s`
+    /// ends the trace.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub repeat: u32,
 }
 
 impl Default for Workload {
@@ -137,6 +150,8 @@ impl Default for Workload {
             name: None,
             queue: None,
             part: (0.0, 1.0),
+            start_s: 0.0,
+            start_after: None,
             only: None,
             queue_depth: 0,
             max_outstanding: 10_000_000,
@@ -144,6 +159,7 @@ impl Default for Workload {
             format: None,
             unit_bytes: None,
             device: None,
+            volumes: Volumes::Overlaid,
             time_scale: 1.0,
             range: RangePolicy::Error,
             bad_lines: 0,
@@ -151,6 +167,7 @@ impl Default for Workload {
             skip: 0,
             last: 0,
             limit_s: 0.0,
+            repeat: 1,
         }
     }
 }
@@ -300,6 +317,16 @@ pub enum TraceFormat {
     Csv,
     /// ssdlab Parquet.
     Parquet,
+}
+
+/// The places of a trace's volumes in the address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Volumes {
+    /// All begin at address 0.
+    Overlaid,
+    /// One after the other, in order of appearance, each at a multiple of 2^20 bytes. The whole trace is read first.
+    Concatenated,
 }
 
 /// The treatment of addresses beyond the exported range.

@@ -45,6 +45,29 @@ pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<Str
         separate_flow(separate, host, messages);
     }
     names(workload, &flows, messages);
+    starts(&flows, messages);
+}
+
+/// What must hold of flows that follow others.
+fn starts(flows: &[SeparateFlow], messages: &mut Vec<String>) {
+    let before = |flow: &SeparateFlow| flow.workload.start_after.as_ref().and_then(|name| flows.iter().find(|other| other.name == *name));
+    for flow in flows {
+        let Some(name) = &flow.workload.start_after else { continue };
+        let (path, names) = (&flow.path, flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>().join(", "));
+        let mut wrong = |what: &str| messages.push(format!("{path}.start_after = {name:?}: {what}"));
+        let Some(other) = before(flow) else {
+            wrong(&format!("no flow has this name; the flows are {names}"));
+            continue;
+        };
+        let chain = std::iter::successors(Some(other), |flow| before(flow)).take(flows.len());
+        if chain.into_iter().any(|other| other.path == flow.path) {
+            wrong("the flow would begin after itself; leave one of these keys out");
+        } else if flow.workload.queue_depth > 0 || other.workload.queue_depth > 0 {
+            wrong("the end of a closed loop is not known in advance; set queue_depth = 0 in both flows, or use start_s");
+        } else if other.workload.trace.is_none() {
+            wrong("that flow is generated and has no end; name a flow with a trace, or use start_s");
+        }
+    }
 }
 
 /// The parts of a flow, each with its own keys over those of the flow.

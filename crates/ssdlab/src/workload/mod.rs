@@ -4,6 +4,7 @@
 //! one in the project's own formats. A trace format is one file and one line of the registry in `formats`.
 
 mod ahead;
+mod clock;
 pub mod convert;
 pub mod flows;
 mod formats;
@@ -12,7 +13,9 @@ pub mod info;
 mod input;
 mod select;
 mod source;
+mod start;
 pub mod trace;
+mod volumes;
 mod zipf;
 
 use std::collections::BTreeMap;
@@ -25,7 +28,7 @@ pub use flows::Flows;
 pub use formats::csv::HEADER as CSV_HEADER;
 pub use formats::trace_formats;
 pub use generate::Generator;
-pub use info::{TraceInfo, trace_info, trace_info_cancellable};
+pub use info::{TraceInfo, TracePart, trace_info, trace_info_cancellable};
 pub use input::Compression;
 pub use trace::{TraceCounters, TraceReader};
 
@@ -104,9 +107,10 @@ pub fn open_cancellable(
         (None, Some(_)) => Box::new(Generator::new(config, exported_bytes, seed)?),
         (None, None) => return Err(endless()),
     };
+    let begun = start::later(start::start_ns(config), inner);
     Ok(match requests {
-        Some(limit) => Box::new(Limited { inner, limit, done: 0 }),
-        None => inner,
+        Some(limit) => Box::new(Limited { inner: begun, limit, done: 0 }),
+        None => begun,
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Choice {
     pub(crate) skip: u64,
     /// Take only this many requests at the end. 0: all.
     pub(crate) last: u64,
-    /// Take those that arrive earlier than this after the first. 0: all.
+    /// Take those that arrive earlier than this after time 0. 0: all.
     pub(crate) limit_ns: Ns,
     /// Reading ends when this requests a stop.
     pub(crate) caller: Caller,
@@ -43,7 +43,7 @@ pub(crate) struct Seen {
     pub(crate) clamped: u64,
 }
 
-/// A trace's chosen requests. Their times count from the first one taken.
+/// A trace's chosen requests. Their times count from the first one taken, unless [`Selection::count_from`] has another origin.
 pub(crate) struct Selection {
     source: Source,
     choice: Choice,
@@ -52,11 +52,16 @@ pub(crate) struct Selection {
     /// The whole trace (or the end of it), where it has to be read before the first request is known.
     loaded: Option<std::collections::vec_deque::IntoIter<Entry>>,
     skipped_first: u64,
+    /// The first request taken, where it is known already.
+    head: Option<Entry>,
     /// The latest time so far, by the trace's own clock: [`TimeOrder::Clamp`] lets nothing arrive earlier.
     latest_ns: Ns,
-    first_ns: Option<Ns>,
+    /// Time 0, by the trace's own clock.
+    origin_ns: Option<Ns>,
     last_ns: Ns,
     at_end: bool,
+    /// The time limit has left out a request.
+    is_limited: bool,
     seen: Seen,
 }
 
@@ -70,19 +75,53 @@ impl Selection {
             let (path, name) = (path.display(), source.format().name);
             return Err(Error::Usage(format!("{path}: volume {device}: the format {name} has no volumes; leave out workload.device")));
         }
-        let is_chosen = Vec::new();
+        // The log of a run has that run's own time 0; a part of one begins with its first request, as a part of any trace.
+        let is_whole = choice.skip == 0 && choice.last == 0;
+        let origin_ns = (source.counts_from_start_of_run() && is_whole).then_some(0);
         Ok(Selection {
             source,
             choice,
-            is_chosen,
+            is_chosen: Vec::new(),
             loaded: None,
             skipped_first: 0,
+            head: None,
             latest_ns: 0,
-            first_ns: None,
+            origin_ns,
             last_ns: 0,
             at_end: false,
+            is_limited: false,
             seen: Seen::default(),
         })
+    }
+
+    /// Time 0 by the trace's own clock: that of the first request taken, unless the trace has a zero of its own. Reads up to that request.
+    ///
+    /// # Errors
+    /// As [`Selection::next_entry`].
+    pub(crate) fn origin_ns(&mut self) -> Result<Ns> {
+        if let Some(origin_ns) = self.origin_ns {
+            return Ok(origin_ns);
+        }
+        if self.head.is_none() {
+            self.head = self.after_skipped()?;
+        }
+        let origin_ns = self.head.as_ref().map(|first| first.time_ns).ok_or_else(|| self.nothing_taken())?;
+        Ok(*self.origin_ns.insert(origin_ns))
+    }
+
+    /// Lets times count from this time of the trace's own clock, which is not after its first request taken.
+    pub(crate) fn count_from(&mut self, origin_ns: Ns) {
+        self.origin_ns = Some(origin_ns);
+    }
+
+    /// The time of the last request handed out, ns after time 0.
+    pub(crate) fn last_ns(&self) -> Ns {
+        self.last_ns
+    }
+
+    /// The end of the part that was taken, ns after time 0, if the time limit was what ended it.
+    pub(crate) fn limited_to_ns(&self) -> Option<Ns> {
+        self.is_limited.then_some(self.choice.limit_ns)
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -100,25 +139,33 @@ impl Selection {
     /// no request at all is taken.
     #[inline]
     pub(crate) fn next_entry(&mut self) -> Result<Option<Entry>> {
-        while !self.at_end {
-            let Some(entry) = self.in_order()? else {
-                self.at_end = true;
-                break;
-            };
-            if self.skipped_first < self.choice.skip {
-                self.skipped_first += 1;
-                self.seen.skipped += 1;
-                continue;
+        if !self.at_end {
+            let entry = if self.head.is_some() { self.head.take() } else { self.after_skipped()? };
+            if let Some(entry) = entry {
+                let entry = self.timed(entry)?;
+                if self.choice.limit_ns == 0 || entry.time_ns < self.choice.limit_ns {
+                    self.last_ns = entry.time_ns;
+                    self.seen.taken += 1;
+                    return Ok(Some(entry));
+                }
+                self.is_limited = true;
             }
-            let entry = self.timed(entry)?;
-            if self.choice.limit_ns > 0 && entry.time_ns >= self.choice.limit_ns {
-                self.at_end = true;
-                break;
-            }
-            self.seen.taken += 1;
-            return Ok(Some(entry));
+            self.at_end = true;
         }
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
+    }
+
+    /// The next request behind those that are skipped at the start.
+    #[inline]
+    fn after_skipped(&mut self) -> Result<Option<Entry>> {
+        loop {
+            let entry = self.in_order()?;
+            if entry.is_none() || self.skipped_first >= self.choice.skip {
+                return Ok(entry);
+            }
+            self.skipped_first += 1;
+            self.seen.skipped += 1;
+        }
     }
 
     /// The next request of the chosen volume, clamped or sorted by time and limited to the last ones as configured.
@@ -208,16 +255,15 @@ impl Selection {
         Ok(())
     }
 
-    /// The entry with its time counted from the first one taken, refused if it is before the one taken in front of it.
+    /// The entry with its time counted from time 0, refused if it is before the one taken in front of it.
     #[inline]
     fn timed(&mut self, mut entry: Entry) -> Result<Entry> {
-        let first_ns = *self.first_ns.get_or_insert(entry.time_ns);
-        let floor_ns = first_ns + self.last_ns;
+        let origin_ns = *self.origin_ns.get_or_insert(entry.time_ns);
+        let floor_ns = origin_ns + self.last_ns;
         if entry.time_ns < floor_ns {
             return Err(self.time_goes_back(&entry, floor_ns - entry.time_ns));
         }
-        entry.time_ns -= first_ns;
-        self.last_ns = entry.time_ns;
+        entry.time_ns -= origin_ns;
         Ok(entry)
     }
 
@@ -239,6 +285,9 @@ impl Selection {
             let names: Vec<String> = (0..self.source.devices.len().min(SHOWN)).map(|d| self.source.device_name(d as u32)).collect();
             let more = if self.source.devices.len() > SHOWN { ", ..." } else { "" };
             format!("no request is of the volume {device}; the trace has: {}{more}", names.join(", "))
+        } else if self.is_limited {
+            let limit_s = self.choice.limit_ns as f64 / 1e9;
+            format!("no request arrives within {limit_s} s (workload.limit_s) after time 0, which flows that read this file share")
         } else {
             format!("the trace holds no requests ({} unreadable lines)", self.seen.bad_lines)
         };

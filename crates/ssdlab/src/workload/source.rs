@@ -137,6 +137,11 @@ impl Source {
         self.format.counts_units.then(|| self.unit_bytes.unwrap_or(512))
     }
 
+    /// Times count from the start of a run: the file is the log of one.
+    pub(crate) fn counts_from_start_of_run(&self) -> bool {
+        matches!(&self.rows, Rows::Columns(rows) if rows.is_log())
+    }
+
     /// The trace has no header although its format allows one.
     pub(crate) fn without_header(&self) -> bool {
         matches!(&self.rows, Rows::Lines { parser, .. } if parser.assumes_columns())

@@ -65,7 +65,14 @@ impl Outside {
     /// A request that is to come in touches one of these units, or any read waits.
     pub(super) fn is_touched(&self, units: &Range<u32>) -> bool {
         let touches = |waits: &Waits| waits.units.start < units.end && units.start < waits.units.end;
-        !self.reads.is_empty() || self.requests.iter().any(touches)
+        // By unit or by request, whichever are fewer: in an overload many requests wait.
+        let by_unit = units.len() < self.requests.len();
+        !self.reads.is_empty()
+            || if by_unit {
+                units.clone().any(|unit| self.last_write.get(unit) != NONE)
+            } else {
+                self.requests.iter().any(touches)
+            }
     }
 
     /// The last request that must come in before a read of these units: a write of one of them, or any trim.
