@@ -175,6 +175,26 @@ fn cases() -> Vec<Case> {
             },
         },
         Case {
+            name: "nor does a trim hold it up that waits for the write that waits",
+            config: changed(drive(), |c| c.scheduler.order = Order::FrFcfs),
+            requests: requests(&[&two_writes[..], &[trim(write(4_022_000, 9)), read(4_025_000, 3)]].concat()),
+            responses: responses(
+                alone(),
+                &[
+                    (1_152_000, parts(&[(DieQueue, 419_800), (Gc, 429_800)])),
+                    (1_444_400, parts(&[(Part::Pace, 839_600), (DieQueue, 302_400)])),
+                    (1_442_400, vec![(Part::Pace, 837_600), (DieQueue, 604_800)]),
+                    (404_800, vec![(DieQueue, 277_400), (Array, 25_000), (Transfer, 102_400)]),
+                ],
+            ),
+            stages: {
+                let mut stages = stages(4_429_800, 2);
+                stages.extend(flash_read(4_302_400));
+                stages.sort_by_key(|&(_, start, _)| start);
+                stages
+            },
+        },
+        Case {
             // Pages 5 and 6: block 1 has one valid page left.
             name: "a command of two pages comes in when there is credit for both",
             config: drive(),
