@@ -15,6 +15,7 @@ mod floors;
 mod flows;
 mod host_interface;
 mod idle;
+mod interface_reference;
 mod long_times;
 mod mapping_cache;
 mod memory;
