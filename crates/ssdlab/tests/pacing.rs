@@ -301,6 +301,43 @@ fn no_stall_is_longer_than_it_must_be() {
     assert!(with.counters["paced_writes"] > 1_000, "{:?}", with.counters);
 }
 
+/// Of 32 and more writes outstanding those of one pool that came in while its account was full take of its window when it becomes short: else the
+/// pool would run dry, and all of them wait for the rest of a job. The bound is that of above.
+#[test]
+fn writes_that_came_in_before_their_pool_was_short_are_paced_too() {
+    for depth in [32, 64] {
+        let result = saturated(|c| {
+            pace(c);
+            c.workload.queue_depth = depth;
+        });
+        let stall = result.write_stall_ns_max.expect("there are writes");
+        println!("{depth} outstanding: {stall} ns");
+        assert!(stall <= 3_824_000, "{depth} outstanding: {stall} ns");
+    }
+}
+
+/// Writes that came in and were programmed, or trimmed in the buffer before that, are counted no more.
+#[test]
+fn what_has_come_in_is_counted_until_it_is_placed() {
+    for config in [drive(), buffered(true)] {
+        let mut simulation = simulation(&config);
+        for request in requests(&[write(4_010_000, 5), write(4_020_000, 9), pages(write(4_030_000, 4), 3)]) {
+            simulation.submit(request).unwrap();
+        }
+        simulation.run_until(4_011_000).unwrap();
+        assert_eq!(simulation.ssd().paced_units(), 1, "page 5 waits for the program of page 12");
+        simulation.run_to_idle().unwrap();
+        assert_eq!(simulation.ssd().paced_units(), 0);
+    }
+    let config = changed(buffered(true), |c| c.ftl.map_unit_bytes = Some(1024));
+    let mut simulation = simulation(&config);
+    let units = |kind, at, count| Request { kind, length: count * 1024, ..read(at, 0) };
+    simulation.submit(units(RequestKind::Write, 0, 3)).unwrap();
+    simulation.submit(units(RequestKind::Trim, 5_000, 2)).unwrap();
+    simulation.run_to_idle().unwrap();
+    assert_eq!(simulation.ssd().paced_units(), 1, "the third unit waits in the buffer");
+}
+
 /// Each write of a unit is a program of its own here, of which three quarters are padding. That takes credit too: else four times as much would
 /// be let in as collection frees, and pools would run dry.
 #[test]

@@ -340,6 +340,67 @@ fn trims_and_flushes_change_nothing_for_requests_of_other_units() {
     }
 }
 
+/// When a request is to come in, by those before it: their kinds, units and the instants at which they came in. Of writes the simulator says when.
+fn is_to_come_in(request: &Request, before: &[(Request, u64)], flushes_wait: bool) -> u64 {
+    use RequestKind::{Flush, Read, Trim, Write};
+    let waits_for = |older: &Request| {
+        let touch = older.offset < request.offset + request.length && request.offset < older.offset + older.length;
+        match (request.kind, older.kind) {
+            (Read, Write | Trim) | (Trim, Write | Read) => touch,
+            (Flush, Write | Flush) => flushes_wait,
+            _ => false,
+        }
+    };
+    let older = before.iter().filter(|(older, _)| waits_for(older)).map(|&(_, came_in)| came_in);
+    older.max().unwrap_or(0).max(request.arrival_ns)
+}
+
+/// Random requests of one unit, and trims of a few, where writes wait for room or for credit. Versions of data are checked at every event.
+#[test]
+fn reads_trims_and_flushes_wait_for_what_they_touch_and_nothing_else() {
+    for case in 0..90 {
+        let mut rng = Rng::new(case, "order");
+        let eight = Buffer { bytes: 8 * UNIT, protected: false, ..FOUR };
+        let buffer = [FOUR, eight, Buffer::default()][case as usize % 3].clone();
+        let buffered = buffer.is_on();
+        let config = changed(drive(buffer), |c| {
+            c.ftl.frontier = Frontier::Separate;
+            (c.gc.soft, c.gc.scope, c.gc.priority) = (4.0, Scope::None, Priority::Host);
+            (c.gc.pace, c.gc.pace_window) = (if buffered { Pace::None } else { Pace::Proportional }, 0.0);
+        });
+        let mut at = 0;
+        let requests: Vec<Request> = (0..250)
+            .map(|_| {
+                at += rng.below(if buffered { 60_000 } else { 250_000 });
+                match rng.below(20) {
+                    0..11 => write(at, rng.below(12)),
+                    11..16 => read(at, rng.below(14)),
+                    16..19 => trim(at, rng.below(12), 1 + rng.below(3)),
+                    _ => flush(at),
+                }
+            })
+            .collect();
+        let mut simulation = simulation(&config);
+        requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+        simulation.run_to_idle().unwrap();
+        let mut completions = simulation.take_completions();
+        completions.sort_by_key(|completion| completion.index);
+        simulation.finish().unwrap();
+        let (mut before, mut waited) = (Vec::new(), 0);
+        for (request, completion) in requests.iter().zip(&completions) {
+            let parts = completion.parts().0;
+            let came_in = request.arrival_ns + parts[HostQueue as usize] + parts[Part::Pace as usize];
+            if request.kind != RequestKind::Write {
+                let expected = is_to_come_in(request, &before, buffered);
+                assert_eq!(came_in, expected, "case {case}: {request:?}, number {}", completion.index);
+                waited += u32::from(came_in > request.arrival_ns);
+            }
+            before.push((*request, came_in));
+        }
+        assert!(waited > 0, "case {case}: nothing waits");
+    }
+}
+
 #[test]
 fn timelines_behind_a_full_buffer() {
     play_all(&cases_behind_a_full_buffer());
