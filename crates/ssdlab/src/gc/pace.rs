@@ -24,7 +24,7 @@ pub struct Pace {
     /// There is one account.
     by_drive: bool,
     credit: Vec<i64>,
-    /// By account: pages of writes that have come in and have no page in flash yet.
+    /// By account: pages of writes that have come in and have no page in flash yet. Without a write buffer.
     let_in: Vec<u32>,
     /// By account: pools that are short of free blocks. Without any, the account is full.
     short: Vec<u32>,
@@ -92,7 +92,7 @@ impl Pace {
         self.let_in[account] += 1;
     }
 
-    /// A page of a write to a pool that has come in is given a page in flash, or is not to be written any more.
+    /// A page of a write to a pool that has come in is given a page in flash.
     #[inline]
     pub fn is_placed(&mut self, pool: PoolId) {
         let account = self.account(pool) as usize;

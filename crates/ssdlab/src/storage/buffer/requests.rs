@@ -330,12 +330,8 @@ impl State {
         for entry in self.entries.within(first, end) {
             let was = *self.entries.get(entry);
             self.entries.trim(entry);
-            if was.progress == Progress::Sent {
-                continue;
-            }
-            self.stats.trimmed += 1;
-            drive.drive_mut().lets_go(Lpn(was.unit));
-            if !was.filling {
+            self.stats.trimmed += u64::from(was.progress != Progress::Sent);
+            if was.progress != Progress::Sent && !was.filling {
                 self.entry_ends(entry);
             }
         }
