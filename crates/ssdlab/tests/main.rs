@@ -17,6 +17,7 @@ mod flow_times;
 mod flows;
 mod host_interface;
 mod idle;
+mod interface_reference;
 mod long_times;
 mod mapping_cache;
 mod memory;

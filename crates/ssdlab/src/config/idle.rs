@@ -103,7 +103,7 @@ const RULES: &[Rule] = &[
     switch(
         "scheduler.suspend",
         |c| !c.scheduler.suspend.is_empty(),
-        "scheduler.write_pausing = false (for programs of the host), or gc.suspend = [], gc.pipeline = false, gc.merge = false and gc.advance = \"alone\" (for GC), which have rules of their own",
+        "an entry \"program\" (for programs of the host), or gc.suspend = [], gc.pipeline = false, gc.merge = false and gc.advance = \"alone\" (for GC), which have rules of their own",
         Config::suspends_for_reads,
     ),
     parameter("ftl.map_cache_policy", A_MAP_CACHE, Config::caches_map),

@@ -5,6 +5,7 @@
 
 pub mod amounts;
 mod buffer;
+mod cancelled;
 pub mod capacity;
 pub mod check;
 mod host;
@@ -162,9 +163,9 @@ impl Config {
         self.buffer.bytes / u64::from(self.map_unit_bytes())
     }
 
-    /// Programs of the host are suspended for reads: unless write pausing, which asks for slack, has them pause.
+    /// Programs of the host are suspended for reads. With write pausing these are the programs that cannot pause.
     pub fn suspends_host_programs(&self) -> bool {
-        self.scheduler.suspend.contains(&SuspendedForReads::Program) && !self.scheduler.write_pausing
+        self.scheduler.suspend.contains(&SuspendedForReads::Program)
     }
 
     /// Such operations of GC are suspended for reads. Preemptible GC says itself when its operations make room (lee2013).
@@ -920,9 +921,9 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Operations of the host and of GC that are suspended in the array when a read of the host waits. There are two exceptions. If
-    /// `scheduler.write_pausing` is on, it alone decides about programs of the host. `gc.suspend` alone decides about operations of GC (if it
-    /// is empty, none is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone`.
+    /// Operations of the host and of GC that are suspended in the array when a read of the host waits. With `scheduler.write_pausing` a
+    /// program of the host that has slack for the read pauses instead. `gc.suspend` alone decides about operations of GC (if it is empty, none
+    /// is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone`.
     pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,

@@ -169,6 +169,7 @@ impl Ssd {
     fn prepare_program(&mut self, now: Ns, id: TxnId) -> ProgramTime {
         let pool = self.transactions[id].pool;
         self.check_hard_threshold(pool, id);
+        self.paced_write_begins(self.transactions[id].lpn);
         let allocated = self.ftl.allocate_host(pool);
         self.transactions[id].ppn = allocated.ppn;
         self.note_taken(pool, self.geometry().units_per_program);
