@@ -23,7 +23,7 @@ from ssdlab.artifact import reproduce
 from ssdlab.artifact.readme import duration
 
 STUDY = "bux2011/sec4"
-ROW = "of the drive under cep, against (10) with the write amplification measured there"
+ROW = "of the drive under cep, against (10) with the write amplification in pages measured there"
 TRACE = "".join(f"{100 * index},{'RW'[index % 2]},{4096 * (index % 50)},4096\n" for index in range(300))
 OWN = """
 title = "Two traces"

@@ -299,10 +299,10 @@ def test_a_trace_larger_than_the_drive_by_range_policy(fails: Fails, ssdlab_comm
     for policy, counted in (("wrap", "wrapped"), ("clip", "dropped")):
         done = ssdlab_command(*command, "--set", f"workload.range={policy}", "--json").json()
         assert done["workload"]["trace"][counted] == 2
-    fails(2, [*command, *settings(workload__range="compact", device__pages_per_block=4)], "workload.range", "1 MB")
+    fails(2, [*command, *settings(workload__range="compact", device__pages_per_block=4)], "workload.range", "1 MiB")
     # Two megabytes exported, three in use.
     two = settings(device__blocks_per_plane=24, device__pages_per_block=16, device__channels=2, device__overprovisioning=0.3)
-    fails(1, ["run", *two, "--trace", "t.csv", "--set", "workload.range=compact"], "t.csv:4", "at most 2 megabytes", "larger drive")
+    fails(1, ["run", *two, "--trace", "t.csv", "--set", "workload.range=compact"], "t.csv:4", "at most 2 MiB", "larger drive")
     four = settings(device__blocks_per_plane=48, device__pages_per_block=16, device__channels=2, device__overprovisioning=0.3)
     done = ssdlab_command("run", *four, "--trace", "t.csv", "--set", "workload.range=compact", "--json").json()
     assert done["workload"]["trace"]["compacted_mb"] == 3

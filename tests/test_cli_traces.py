@@ -186,7 +186,7 @@ def test_info_has_units_and_names_devices(ssdlab_command: Ssdlab, tmp_path: Path
     header = "timestamp_us,op,offset_bytes,size_bytes,device\n"
     (tmp_path / "t.csv").write_text(header + "0,R,0,4096,sda\n5,W,0,4096,sdb\n1000000,W,0,8192,sdb\n")
     lines = [" ".join(line.split()) for line in ssdlab_command("trace", "info", "t.csv").out.splitlines()]
-    for line in ("mean write 6.000 KB", "read share 33.3%", "span 1.000 s", "arrival rate 3.000 /s", "max end 8,192 bytes"):
+    for line in ("mean write 6.000 KiB", "read share 33.3%", "span 1.000 s", "arrival rate 3.000 /s", "max end 8,192 bytes"):
         assert line in lines
     assert "volumes sda (1 requests)" in lines
     assert "sdb (2 requests)" in lines

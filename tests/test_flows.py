@@ -133,7 +133,7 @@ def test_a_simulator_takes_requests_of_flows() -> None:
         ('[[workload.flows]]\ntrace = "x"\n', "only a flow with a name of its own may have this key"),
         ('[[workload.flows]]\nname = "a"\ntrace = "nowhere.csv"\n', "nowhere.csv: cannot read"),
         ("[workload]\npart = [0.5, 0.2]\n", "workload.part = [0.5, 0.2]: must be two shares of the exported range"),
-        ("[workload]\npart = [0.5, 0.500001]\n", "workload.part = [0.5, 0.500001]: is less than 64 KB"),
+        ("[workload]\npart = [0.5, 0.500001]\n", "workload.part = [0.5, 0.500001]: is less than 64 KiB"),
     ],
 )
 def test_mistakes_are_named(text: str, message: str, two: Path, ssdlab_command: Ssdlab) -> None:

@@ -309,7 +309,7 @@ def test_an_array_with_a_cache_is_named() -> None:
     result = ssdlab.run(set=config, requests=400, series=True)
     runs = Runs.of({"run": result.to_dict()})
     found = dict(facts(runs))
-    assert found["Array"] == "RAIS5 of 3 drives, stripes of 64 KB"
+    assert found["Array"] == "RAIS5 of 3 drives, stripes of 64 KiB"
     assert found["Cache"] == "lru of 64 KiB, in front of the drive"
     assert "each drive: 2 channels" in found["Drive"]
     figure = figures.gc(runs)

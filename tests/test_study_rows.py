@@ -34,7 +34,7 @@ EXACTLY_NOTHING = {
     "bux2011/fig15: longest backlog at 0.71, cep against rwp": "the same",
     "bux2011/fig3: longest collection less the shortest, cep": "the report: all collections take equally long",
     "bux2011/sec4: (10) with A = 4/3 against (8) with v = 64": "two forms of one formula",
-    "lee2013/fig10a: gain in the mean at 64 KB less the largest at any size": "the largest less itself, where the claim holds",
+    "lee2013/fig10a: gain in the mean at 64 KiB less the largest at any size": "the largest less itself, where the claim holds",
     "lee2013/fig13: none: fewest free blocks": "the paper: without a threshold free blocks run out",
     "lee2013/tab9: merged writes, OpenMail": "the paper: none is merged",
 }

@@ -62,7 +62,7 @@ class Generated:
         return hits / len(self.offset)
 
 
-# lee2013, Table VIII: mean size (KB), read share, requests a second, bursty share of writes.
+# lee2013, Table VIII: mean size (KiB), read share, requests a second, bursty share of writes.
 SERVERS = {
     "financial-like": (7.09, 0.1892, 47.19, 0.0014),
     "cello-like": (7.06, 0.1963, 74.24, 0.3132),
@@ -81,7 +81,7 @@ def test_the_server_workloads_are_those_of_the_table(name: str) -> None:
     assert found.bursty_share == pytest.approx(bursty, abs=0.01)
 
 
-# wu2017, Table 4: share of writes, mean size (KB).
+# wu2017, Table 4: share of writes, mean size (KiB).
 CACHED = {
     "financial1": (0.768, 8.5),
     "prn_0": (0.892, 22.2),
@@ -118,7 +118,7 @@ def test_the_hot_part_is_hit_as_often_as_the_traces_that_can_be_had(name: str) -
         assert run.cache.hit_ratio == pytest.approx(share, abs=0.02)
 
 
-# ae2022, Table 2: read share, sequential share, mean size of reads and of writes (KB).
+# ae2022, Table 2: read share, sequential share, mean size of reads and of writes (KiB).
 DATABASES = {
     "cassandra-like": (0.732, 0.565, 421.3, 298.8),
     "mongodb-like": (0.578, 0.808, 203.1, 89.4),
@@ -143,7 +143,7 @@ def test_the_database_workloads_are_those_of_the_table(name: str) -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of elyasi2017's Table 2: share of writes, sizes in KB (mean, deviation), mean slack under the baseline in ms."""
+    """A row of elyasi2017's Table 2: share of writes, sizes in KiB (mean, deviation), mean slack under the baseline in ms."""
 
     writes: float
     read_kb: tuple[float, float]
@@ -191,7 +191,7 @@ def flows_of(name: str) -> list[dict[str, Any]]:
 
 
 def weighted_sizes(flows: list[dict[str, Any]], *, reads: bool) -> list[tuple[float, float]]:
-    """Sizes in KB and how many requests of them come in a second."""
+    """Sizes in KiB and how many requests of them come in a second."""
     found = []
     for flow in flows:
         if flow["read_share"] == float(reads):

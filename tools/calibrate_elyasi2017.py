@@ -19,7 +19,7 @@ import ssdlab
 
 PAGE_KB = 8
 UNIT = 8
-"""Pages in 64 KB: requests of so many begin at multiples of it."""
+"""Pages in 64 KiB: requests of so many begin at multiples of it."""
 CHIPS = 16
 PROGRAM_S, READ_S = 1.3265e-3, 101.5e-6
 WRITE_LOAD, READ_LOAD = 0.6, 0.1
@@ -76,8 +76,8 @@ Sizes = dict[int, float]
 def sizes(mean_kb: float, deviation_kb: float) -> Sizes:
     """The three whole sizes, in pages, with this mean and deviation: 1, 2 and 9 where that can be.
 
-    Section 7.4 names these three for prxy_0. 9 pages are 64 KB that begin within a page. Else another number stands for the 2, or
-    several times 64 KB for the 9.
+    Section 7.4 names these three for prxy_0. 9 pages are 64 KiB that begin within a page. Else another number stands for the 2, or
+    several times 64 KiB for the 9.
     """
     mean = mean_kb / PAGE_KB
     second = (deviation_kb / PAGE_KB) ** 2 + mean**2
@@ -87,7 +87,7 @@ def sizes(mean_kb: float, deviation_kb: float) -> Sizes:
         weights = np.linalg.solve(np.array([[pages**power for pages in triple] for power in range(3)], dtype=float), [1, mean, second])
         if min(weights) >= -1e-3:
             return {pages: round(float(weight), 4) for pages, weight in zip(triple, weights, strict=True) if round(weight, 4) > 0}
-    raise ValueError(f"no three sizes have mean {mean_kb} KB and deviation {deviation_kb} KB")
+    raise ValueError(f"no three sizes have mean {mean_kb} KiB and deviation {deviation_kb} KiB")
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ source = "{source}"
 [workload]
 # Table 2: {table}: of a few whole pages that give just these. Open
 # there: arrivals and addresses. One rule for all 21 (tools/calibrate_elyasi2017.py): writes come in bursts of all sizes, and so do reads;
-# requests of 64 KB and more begin at multiples of 64 KB, smaller ones at any page; the rate is the highest at which no chip programs for
+# requests of 64 KiB and more begin at multiples of 64 KiB, smaller ones at any page; the rate is the highest at which no chip programs for
 # more than 60 % of its time or reads for more than 10 %. The lengths of the bursts are calibrated, at seeds 1 to 3 and 200,000 requests, to
 # the slack that Table 2 has for the baseline, on the elyasi2017 drive with one operation at a time on a chip (device.multiplane and
 # die_interleave false): {slack}."""
@@ -220,8 +220,8 @@ source = "{source}"
 def preset(name: str, bursts: tuple[int, int], found: tuple[float, float]) -> str:
     """The preset's file."""
     trace = TABLE[name]
-    table = f"{100 * trace.writes:g} % writes of {trace.write_kb[0]} KB (deviation {trace.write_kb[1]}), "
-    table += f"reads of {trace.read_kb[0]} KB ({trace.read_kb[1]})"
+    table = f"{100 * trace.writes:g} % writes of {trace.write_kb[0]} KiB (deviation {trace.write_kb[1]}), "
+    table += f"reads of {trace.read_kb[0]} KiB ({trace.read_kb[1]})"
     slack = f"{trace.write_slack_ms} ms of writes, {trace.read_slack_ms} of reads; here {found[0]:.1f} and {found[1]:.2f}"
     lines = [HEAD.format(name=name, source=SOURCE, table=table, slack=slack)]
     tables = keys(trace, bursts)

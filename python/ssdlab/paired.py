@@ -58,7 +58,7 @@ def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any
 def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
     """The same, and by how many percent the mean response time `change`d, of the reads and writes of each size.
 
-    Sizes are rounded up to whole KB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them. `change` is absent where all
+    Sizes are rounded up to whole KiB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them. `change` is absent where all
     requests of the size took no time in `base`.
     """
     import pyarrow.compute as pc  # noqa: PLC0415

@@ -1,4 +1,4 @@
-//! What awareness of collection costs (wu2017): the drive of the paper with a cache of 32 MB under `lru` and the same with `gc_aware`, and the cache
+//! What awareness of collection costs (wu2017): the drive of the paper with a cache of 32 MiB under `lru` and the same with `gc_aware`, and the cache
 //! by itself, where an eviction passes over thousands of pages.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
@@ -24,7 +24,7 @@ fn main() {
             .map(|_| (time(policy, false), time(policy, true)))
             .fold((f64::INFINITY, f64::INFINITY), |best, turn| (best.0.min(turn.0), best.1.min(turn.1)))
     };
-    println!("A cache of 32 MB, best of {TURNS} turns");
+    println!("A cache of 32 MiB, best of {TURNS} turns");
     for (name, policy) in
         [("lru", CachePolicy::Lru), ("cflru", CachePolicy::Cflru), ("bplru", CachePolicy::Bplru), ("fab", CachePolicy::Fab)]
     {

@@ -90,7 +90,7 @@ fn layers(device: &str, schemes: &[&str], workload: Option<&str>) -> Config {
     .expect("presets fit together")
 }
 
-/// 4 KB random writes in steady state on a drive like that of lee2013 with an eighth of its dies' blocks in sixteen.
+/// 4 KiB random writes in steady state on a drive like that of lee2013 with an eighth of its dies' blocks in sixteen.
 fn lee2013(scheme: &str) -> Config {
     let mut config = layers("lee2013", &[scheme], Some("uniform-4k-write"));
     config.device.blocks_per_plane = 16;
@@ -132,7 +132,7 @@ fn slacker() -> Config {
     config
 }
 
-/// 4 KB random writes in steady state on a small drive of today: units, one-shot programs, parity, write buffer, pacing, host interface. The
+/// 4 KiB random writes in steady state on a small drive of today: units, one-shot programs, parity, write buffer, pacing, host interface. The
 /// write amplification is 3.7.
 fn nvme() -> Config {
     let mut config = layers("nvme-tlc-2023", &["nvme"], Some("uniform-4k-write"));

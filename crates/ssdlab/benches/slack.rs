@@ -27,7 +27,7 @@ fn main() {
     let (plain, slack) = (0..TURNS)
         .map(|_| (run_s("fr-fcfs"), run_s("slacker")))
         .fold((f64::INFINITY, f64::INFINITY), |best, turn| (best.0.min(turn.0), best.1.min(turn.1)));
-    println!("{REQUESTS} requests on the elyasi2017 drive in bursts of 100, three of four writes of 32 KB");
+    println!("{REQUESTS} requests on the elyasi2017 drive in bursts of 100, three of four writes of 32 KiB");
     println!("  fr-fcfs {:>10.0} requests/s", REQUESTS as f64 / plain);
     println!("  slacker {:>10.0} requests/s   {:.2} times the time (asked: at most 2)", REQUESTS as f64 / slack, slack / plain);
 }

@@ -239,8 +239,10 @@ fn grow<L: Grows>(list: &mut L, more: usize) -> std::result::Result<(), Exhauste
     list.reserve_exactly(more).map_err(|_| Exhausted { bytes, available: None })
 }
 
+/// A size in GiB, or in MiB where a tenth of a GiB would not show it.
 fn gib(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+    let gib = bytes as f64 / f64::from(1 << 30);
+    if gib < 1.0 { format!("{:.3} MiB", gib * 1024.0) } else { format!("{gib:.1} GiB") }
 }
 
 /// Memory that could be had without pushing anything out, bytes: what Linux says, and what the control group leaves. `None` elsewhere.

@@ -567,7 +567,9 @@ impl Simulation {
     #[cold]
     fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
-        self.recorder.measure_from(first);
+        // The stages that end at this instant have been counted before a request that ends the warm-up arrives.
+        let from_ns = if phase == RoundPhase::StagesEnded { ns + 1 } else { ns };
+        self.recorder.measure_from(first, from_ns);
         self.stalls.begin_at(ns);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
@@ -721,18 +723,21 @@ impl Simulation {
         let (since, completed) = self.busy_since;
         let arrived = outstanding + self.completed - completed;
         let seconds = |ns: Ns| ns as f64 / 1e9;
+        let clock = |ns: Ns| if 0 < ns && ns < 1_000_000 { format!("{:.9}", seconds(ns)) } else { format!("{:.3}", seconds(ns)) };
         let rate = |count: u64| count as f64 / seconds(self.now - since);
         let rates = if self.now > since {
-            format!("arrived at {:.0} a second and completed at {:.0} a second", rate(arrived), rate(self.completed - completed))
+            // Not rounded to none where a few complete.
+            let shown = |rate: f64| if rate < 10.0 { format!("{rate:.3}") } else { format!("{rate:.0}") };
+            format!("arrived at {} a second and completed at {} a second", shown(rate(arrived)), shown(rate(self.completed - completed)))
         } else {
             "arrived at one instant".to_string()
         };
         Error::Simulation(format!(
-            "the drive is overloaded: at {:.3} s {outstanding} requests are outstanding; since {:.3} s, when there were none, requests {rates}; \
+            "the drive is overloaded: at {} s {outstanding} requests are outstanding; since {} s, when there were none, requests {rates}; \
              {limit}. Slow them down (workload.time_scale below 1, workload.interarrival_us), run fewer, simulate a drive with more chips, \
              issue the next only when one completes (workload.queue_depth), or raise workload.max_outstanding where memory is there",
-            seconds(self.now),
-            seconds(since),
+            clock(self.now),
+            clock(since),
         ))
     }
 
@@ -1036,6 +1041,8 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
     let geometry = ssd.ftl().geometry();
     DeviceStats {
         pools: u64::from(geometry.pools.count.get()),
+        unit_bytes: geometry.page_bytes.into(),
+        held_before: 0,
         host_programs: counters.host_programs,
         gc_programs: counters.pages_moved,
         padded_units: counters.padded_units,

@@ -45,6 +45,7 @@ mod units;
 mod victims;
 mod wait_reasons;
 mod warm_up;
+mod write_amplification;
 mod write_buffer;
 
 /// A file without its line would never be compiled, so its tests would pass.

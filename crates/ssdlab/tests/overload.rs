@@ -30,7 +30,7 @@ fn an_overloaded_drive_ends_the_run_with_what_happens_and_what_to_set() {
     // One request in 10 us, the first of them at once, and one done in 302.4 us: the 104th would be the 101st outstanding, at 1030 us.
     for part in [
         "the drive is overloaded: at 0.001 s 100 requests are outstanding",
-        "since 0.000 s, when there were none, requests arrived at 1",
+        "since 0.000010000 s, when there were none, requests arrived at 1",
         "a second and completed at 29",
         "workload.max_outstanding",
         "workload.time_scale",

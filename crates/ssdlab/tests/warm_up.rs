@@ -133,6 +133,13 @@ fn check_requests(found: &RunResult, completions: &[Completion], first: usize) {
     assert_eq!(histograms.write.count.iter().sum::<u64>(), found.requests.write);
 }
 
+/// Bytes of the writes from `first` on, and of those before that completed at `from_ns` or later.
+fn written(completions: &[Completion], first: usize, from_ns: Ns) -> u64 {
+    let counts = |(index, completion): &(usize, &Completion)| *index >= first || completion.completed_ns >= from_ns;
+    let writes = completions.iter().enumerate().filter(|(_, completion)| completion.kind == RequestKind::Write);
+    writes.filter(counts).map(|(_, completion)| completion.length).sum()
+}
+
 #[test]
 fn a_warm_up_is_taken_out_of_every_statistic_exactly() {
     let (mut cached, mut arrays, mut jobs) = (0, 0, 0);
@@ -150,6 +157,7 @@ fn a_warm_up_is_taken_out_of_every_statistic_exactly() {
         let first = requests.partition_point(|request| request.arrival_ns < until);
         assert_eq!((warm_up.ns, warm_up.requests), (until, first as u64), "case {case}");
         check_requests(&found, &completions, first);
+        assert_eq!(found.bytes_written.host, written(&completions, first, until), "case {case}");
         let measured_ns = whole.simulated_ns - until;
         let (all, after) = (sums(&whole, whole.simulated_ns), sums(&found, measured_ns));
         for (((name, before), (_, all)), (_, after)) in snapshot.sums.iter().zip(all).zip(after) {
@@ -201,6 +209,8 @@ fn a_warm_up_of_requests_ends_when_the_next_one_arrives() {
         assert_eq!((warm_up.requests, warm_up.ns), (count, requests[count as usize].arrival_ns), "case {case}");
         assert_eq!(found.digest, whole.digest);
         check_requests(&found, &completions, count as usize);
+        // What ended at that instant had ended before the request arrived.
+        assert_eq!(found.bytes_written.host, written(&completions, count as usize, warm_up.ns + 1), "case {case}");
     }
 }
 

@@ -138,7 +138,7 @@ class Instance:
         except OSError as reason:
             hint = ""
             if name == "buffer_size_kb" and reason.errno in (errno.ENOMEM, errno.EINVAL):
-                hint = f"; it has no {self._buffer_mb:,} MB for each of its {os.cpu_count()} processors: give a smaller --buffer-mb"
+                hint = f"; it has no {self._buffer_mb:,} MiB for each of its {os.cpu_count()} processors: give a smaller --buffer-mb"
             raise Error(f"{path}: the kernel does not take {value}: {reason.strerror}{hint}") from reason
 
     def _close(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ssdlab.report.runs import Run, Runs, words_of
 from ssdlab.report.summary import shown
+from ssdlab.tables import three
 
 __all__ = ["facts"]
 
@@ -56,7 +57,7 @@ def _array(run: Run) -> str:
     array = run.at("config.array") or {}
     if run.drives < 2:
         return ""
-    return f"{array['level'].upper()} of {array['drives']} drives, stripes of {array['stripe_kb']:g} KB"
+    return f"{array['level'].upper()} of {array['drives']} drives, stripes of {array['stripe_kb']:g} KiB"
 
 
 def _cache(runs: Runs) -> str:
@@ -82,7 +83,9 @@ def _workload(run: Run) -> str:
         return name
     measured = run.data["simulated_ns"] - (run.at("warm_up.ns") or 0)  # as the requests are: without the warm-up
     seconds = f" in {shown(measured, 'ns')}"
-    reads = f", {requests.get('read', 0) / count * 100:.0f} % reads" if requests.get("read", 0) or requests.get("write", 0) else ""
+    percent = requests.get("read", 0) / count * 100
+    whole = f"{percent:.0f}" if percent >= 1 else three(percent)
+    reads = f", {whole} % reads" if requests.get("read", 0) or requests.get("write", 0) else ""
     return f"{name}: {_counted(count, 'request')}{seconds}{reads}"
 
 

@@ -25,7 +25,7 @@ KINDS = {"read": "Reads", "write": "Writes"}
 """Of requests, as figures call them."""
 
 NEEDED: dict[str, type] = {
-    **dict.fromkeys(("config", "requests", "latency_ns", "breakdown_ns", "gc", "slack", "flash", "counters"), dict),
+    **dict.fromkeys(("config", "requests", "latency_ns", "breakdown_ns", "gc", "slack", "flash", "bytes_written", "counters"), dict),
     **dict.fromkeys(("version", "digest"), str),
     "seed": int,
     "simulated_ns": int,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ssdlab.checksums import CHECKSUM
 from ssdlab.report.changes import apart, as_good, change, number_of, seeded, spread
 from ssdlab.report.runs import Run, Runs, leaves
-from ssdlab.tables import duration, number
+from ssdlab.tables import SIZES, duration, number, size, three
 
 __all__ = ["Cell", "Group", "Place", "Row", "everything", "few", "overview", "percent", "places", "shown", "summary"]
 
@@ -44,8 +44,7 @@ SCALES = {
     "per_s": ("/s", 1.0, 0),
     "mb_s": (" MB/s", 1.0, 1),
     "s": (" s", 1.0, 2),
-    "mb": (" MB", 1.0, 1),
-    "bytes": (" bytes", 1.0, 0),
+    "mb": (" MiB", 1.0, 1),
 }
 """Of means over seeds: what stands behind them, what they are divided by, and their digits behind the point."""
 MINUS = "\N{MINUS SIGN}"
@@ -89,12 +88,23 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("jobs", "gc.jobs", "count"),
         Place("pages moved", "gc.pages_moved", "count", "low"),
         Place("write amplification", "gc.write_amplification", "ratio", "low"),
+        Place("write amplification in pages", "gc.page_write_amplification", "ratio", "low"),
         Place("a pool's time with a job", "gc.time_share", "share"),
         Place("mean job", "gc.duration_ns.mean", "ns", "low"),
         Place("longest job", "gc.duration_ns.max", "ns", "low"),
         Place("preemptions", "gc.preemptions", "count"),
         Place("suspensions", "gc.suspensions", "count"),
         Place("fewest free blocks of a pool", "gc.free_blocks_min", "count"),
+    ),
+    "Bytes written": (
+        Place("by the host", "bytes_written.host", "bytes"),
+        Place("to flash", "bytes_written.flash", "bytes", "low"),
+        Place("host data", "bytes_written.data", "bytes"),
+        Place("page moves", "bytes_written.gc", "bytes", "low"),
+        Place("mapping table", "bytes_written.mapping", "bytes", "low"),
+        Place("padding", "bytes_written.padding", "bytes", "low"),
+        Place("parity", "bytes_written.parity", "bytes", "low"),
+        Place("in caches and buffers, not in flash", "bytes_written.held", "bytes"),
     ),
     "Wear": (
         Place("erases", "flash.erases", "count", "low"),
@@ -308,7 +318,7 @@ def _unit(place: str) -> str:
         unit = next((unit for end, unit in UNITS.items() if name.endswith(end)), None)
         if unit:
             return "count" if names[-1] in ("count", "cv", "variance") else unit
-    return "share" if names[0] == "utilisation" else "count"
+    return {"utilisation": "share", "bytes_written": "bytes"}.get(names[0], "count")
 
 
 def shown(value: Any, unit: str) -> str:
@@ -319,12 +329,12 @@ def shown(value: Any, unit: str) -> str:
         return ", ".join(shown(entry, unit) for entry in value) if isinstance(value, list | tuple) else str(value)
     simple = {
         "ns": lambda: duration(value).replace(" us", " µs"),
-        "share": lambda: f"{value * 100:.2f} %",
-        "per_s": lambda: f"{value:,.0f}/s",
-        "mb_s": lambda: f"{value:,.1f} MB/s",
-        "s": lambda: f"{value:,.3g} s",
-        "mb": lambda: f"{value:,.1f} MB",
-        "bytes": lambda: f"{value:,} bytes",
+        "share": lambda: f"{value * 100:.2f} %" if abs(value) >= 0.01 else f"{three(value * 100)} %",
+        "per_s": lambda: f"{three(value)}/s",
+        "mb_s": lambda: f"{three(value)} MB/s",
+        "s": lambda: f"{three(value)} s",
+        "mb": lambda: f"{three(value)} MiB",
+        "bytes": lambda: size(value),
     }
     return simple[unit]() if unit in simple else number(value)
 
@@ -334,6 +344,8 @@ def within(value: float, half: float, unit: str) -> str:
     if not half:
         return shown(int(value) if unit in ("count", "bytes") and value == int(value) else value, unit)
     name, size, digits = _scale(value, unit)
+    if 0 < abs(value / size) < 1:
+        digits = max(digits, 2 - math.floor(math.log10(abs(value / size))))
     rounded = f"{half / size:,.{digits}f}"
     if not float(rounded.replace(",", "")):
         digits = min(digits + 2, math.ceil(-math.log10(half / size)))  # so that it does not look exact
@@ -346,6 +358,9 @@ def _scale(value: float, unit: str) -> tuple[str, float, int]:
     if unit == "ns":
         name, size = next(((f" {name}", size) for size, name in DURATIONS if value >= size), (" ns", 1))
         return name, size, 0 if size == 1 or value / size >= 100 else 1 if value / size >= 10 else 2
+    if unit == "bytes":
+        size, name = next(((size, f" {name}") for size, name in SIZES if abs(value) >= size), (1.0, " bytes"))
+        return name, size, 0 if size == 1 or abs(value) / size >= 100 else 1 if abs(value) / size >= 10 else 2
     if unit == "count":
         return "", 1.0, 0 if value >= 1000 else 1
     return SCALES.get(unit, ("", 1.0, 3))

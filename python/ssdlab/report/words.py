@@ -11,7 +11,7 @@ __all__ = ["described", "key_label"]
 
 ALONE = ("Throughput", "Wear", "Array", "Slack")
 """Groups whose rows need no heading to be understood, or need another."""
-OF_GROUP = {"Garbage collection": "of garbage collection", "Cache": "of the cache", "Slack": "slack"}
+OF_GROUP = {"Garbage collection": "of garbage collection", "Bytes written": "(bytes written)", "Cache": "of the cache", "Slack": "slack"}
 DRAWN: Mapping[str, Unit] = {"ns": "ns", "share": "share", "per_s": "per_s"}
 """Units that axes know."""
 ENDS: Mapping[str, Unit] = {"_ns": "ns", "_share": "share", "_ratio": "share", "iops": "per_s", "_per_s": "per_s"}

@@ -2,7 +2,7 @@
 
 | file | what |
 |---|---|
-| `numbers` | numbers for people: durations, counts and shares with their units |
+| `numbers` | numbers for people: durations, counts, sizes, rates and shares with their units |
 | `layout` | how tables fit a terminal: whole, with broken headings, or in parts below each other |
 | `runs` | the tables of a run |
 | `comparisons` | the tables of a comparison of schemes, also over several seeds |
@@ -15,7 +15,7 @@
 from ssdlab.tables.calibration import calibration_tables
 from ssdlab.tables.comparisons import change_table, comparison_tables
 from ssdlab.tables.layout import UNBOUNDED, WIDTH_OF_TEXT, as_text, is_line
-from ssdlab.tables.numbers import duration, number, significant
+from ssdlab.tables.numbers import SIZES, duration, number, share, significant, size, three
 from ssdlab.tables.queueing import formula_table, queueing_tables
 from ssdlab.tables.reports import STUDY_HEADS, report_table, study_cells, study_table
 from ssdlab.tables.runs import CLASSES, TRACE_REMARKS, headline, idle_lines, run_tables, trace_remarks
@@ -23,6 +23,7 @@ from ssdlab.tables.sweeps import sweep_tables
 
 __all__ = [
     "CLASSES",
+    "SIZES",
     "STUDY_HEADS",
     "TRACE_REMARKS",
     "UNBOUNDED",
@@ -40,7 +41,9 @@ __all__ = [
     "queueing_tables",
     "report_table",
     "run_tables",
+    "share",
     "significant",
+    "size",
     "study_cells",
     "study_table",
     "sweep_tables",

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ssdlab.tables.layout import new_table, titled
-from ssdlab.tables.numbers import duration, number, relative_text, significant, time_of
+from ssdlab.tables.numbers import duration, number, relative_text, share, significant, three, time_of
 from ssdlab.tables.runs import CLASSES, RunData, idle_remarks, remarks, timeline_remark
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
         table.add_row(
             scheme,
             *(time_of(latency, column) for column in ("mean", "p99", "p99_9", "max")),
-            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(float(gc["write_amplification"])) if "write_amplification" in gc else "-",
             number(gc.get("jobs", 0)),
             *([_hit_ratio(result)] if cached else []),
         )
@@ -145,14 +145,14 @@ def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
     seeds = ", ".join(dict.fromkeys(str(result["seed"]) for result in runs.values() if "seed" in result))
     digests = ", ".join(f"{scheme} {result['digest'][:16]}" for scheme, result in runs.items() if "digest" in result)
     known = {scheme: result["requests_per_s"] for scheme, result in runs.items() if "requests_per_s" in result}
-    speeds = ", ".join(f"{scheme} {speed:,.0f} requests/s" for scheme, speed in known.items())
+    speeds = ", ".join(f"{scheme} {three(speed)} requests/s" for scheme, speed in known.items())
     lines = [f"Seed {seeds}, digests: {digests}"] if digests else []
     return [Text(line) for line in [*lines, *([f"Simulator speed: {speeds}"] if speeds else [])]]
 
 
 def _hit_ratio(result: RunData) -> str:
     cache = result.get("cache", {})
-    return f"{cache['hit_ratio']:.2%}" if "hit_ratio" in cache else "-"
+    return share(cache["hit_ratio"], digits=2) if "hit_ratio" in cache else "-"
 
 
 def comparison_tables(comparison: Compared) -> list[RenderableType]:
@@ -284,7 +284,7 @@ def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> Renderab
     table = new_table(["scheme", "requests", "count", "faster", "by (mean)", "slower", "by (mean)", "unchanged"])
     for scheme, kinds in paired.items():
         for kind, row in kinds.items():
-            shares = {name: f"{row[name]:.1%}" for name in ("faster", "slower", "same")}
+            shares = {name: share(row[name]) for name in ("faster", "slower", "same")}
             gain, loss = (time_of(row, key) for key in ("gain_ns", "loss_ns"))
             table.add_row(scheme, CLASSES[kind], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"])
     return titled(f"The same requests, one by one, against {base}", table, keys=2)

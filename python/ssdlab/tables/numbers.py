@@ -1,54 +1,87 @@
-"""Numbers for people: durations, counts and shares with their units."""
+"""Numbers for people: durations, counts, sizes, rates and shares with their units.
+
+Three significant digits, and more where whole numbers have them. Only zero is printed as zero.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "SIZES",
     "UNITS",
     "duration",
     "number",
     "quantity",
     "relative_text",
+    "share",
     "significant",
+    "size",
+    "three",
     "time_of",
 ]
 
-UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KB", "_bytes": "bytes", "_share": "%"}
-"""Ends of names, and the units that they stand for."""
+UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KiB", "_mb": "MiB", "_bytes": "bytes", "_share": "%"}
+"""Ends of names, and the units that they stand for. Names keep `kb` and `mb` for powers of 1024."""
 
 SMALLEST_GIB = 2**30 // 100
 """Sizes from here on are given in GiB as well."""
 
+DURATIONS = ((1e3, 1.0, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms"))
+SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+"""Binary units of bytes, the largest first."""
+ROUNDS_UP = 0.9995
+"""From this share of a power of ten on, a number of three digits shows as that power."""
+PLAIN = 1e-6
+"""Smaller numbers are written in powers of ten."""
+
+
+def three(value: float) -> str:
+    """Three significant digits, all those before the point: `1,234`, `12.3`, `0.0123`, `1.23e-08`. Only zero is `0`."""
+    if not value or not math.isfinite(value):
+        return f"{value:.0f}"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) < PLAIN:
+        return f"{value:.3g}"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
+
 
 def duration(ns: float) -> str:
     """Nanoseconds in the unit that reads best."""
-    for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms")):
-        if ns < limit:
-            return _three(ns / divisor, unit)
-    return _three(ns / 1e9, "s")
+    divisor, unit = next(((divisor, unit) for limit, divisor, unit in DURATIONS if ns < limit * ROUNDS_UP), (1e9, "s"))
+    value = ns / divisor
+    return f"{value:,.0f} ns" if unit == "ns" and value == int(value) else f"{three(value)} {unit}"
 
 
-def _three(value: float, unit: str) -> str:
-    """About three significant digits."""
-    digits = 0 if value >= 100 or unit == "ns" else 1 if value >= 10 else 2
-    return f"{value:,.{digits}f} {unit}"
+def size(count: float) -> str:
+    """Bytes in the binary unit that reads best: `512 bytes`, `16.0 KiB`."""
+    divisor, unit = next(((divisor, unit) for divisor, unit in SIZES if abs(count) >= divisor * ROUNDS_UP), (1, "bytes"))
+    return f"{count:,} bytes" if divisor == 1 else f"{three(count / divisor)} {unit}"
+
+
+def share(value: float, *, sign: bool = False, digits: int = 1) -> str:
+    """A share in percent, with `digits` behind the point; shares below a percent with three significant digits."""
+    plus = "+" if sign and value > 0 else ""
+    return f"{plus}{100 * value:,.{digits}f}%" if abs(value) >= 0.01 else f"{plus}{three(100 * value)}%"
 
 
 def number(value: object) -> str:
-    """A count with separators, a ratio with three digits, anything else as it is."""
+    """A count with separators, a ratio with three digits behind the point or three significant ones, anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return three(value) if 0 < abs(value) < 1 else f"{value:,.3f}"
 
 
 def quantity(key: str, value: object) -> str:
     """A number in the unit that the end of its name says."""
     for ending, unit in UNITS.items():
         if isinstance(value, int | float) and not isinstance(value, bool) and key.endswith(ending):
-            size = f" ({value / 2**30:,.2f} GiB)" if unit == "bytes" and value >= SMALLEST_GIB else ""
-            return f"{value:.1%}" if unit == "%" else f"{number(value)} {unit}{size}"
+            binary = f" ({value / 2**30:,.2f} GiB)" if unit == "bytes" and value >= SMALLEST_GIB else ""
+            return share(value) if unit == "%" else f"{number(value)} {unit}{binary}"
     if isinstance(value, int | float) and key.endswith("_ns"):
         return duration(value)
     return number(value)
@@ -56,13 +89,13 @@ def quantity(key: str, value: object) -> str:
 
 def significant(value: float, *, sign: bool = False) -> str:
     """A number to about three significant digits, never in powers of ten unless it is tiny."""
-    size = abs(value)
+    magnitude = abs(value)
     plus = "+" if sign else ""
-    if size >= 100 or size < 1e-9:
+    if magnitude >= 100 or not magnitude:
         return f"{value:{plus},.0f}"
-    if size < 0.01:
+    if magnitude < 0.01:
         return f"{value:{plus}.1g}"
-    return f"{value:{plus}.{1 if size >= 10 else 2 if size >= 1 else 3}f}"
+    return f"{value:{plus}.{1 if magnitude >= 10 else 2 if magnitude >= 1 else 3}f}"
 
 
 def relative_text(ratio: float) -> str:

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ssdlab.tables.layout import Fitting, Whole, narrowed, new_table, titled
-from ssdlab.tables.numbers import duration, relative_text, significant
+from ssdlab.tables.numbers import duration, relative_text, share, significant
 from ssdlab.tables.runs import RunData, speed_line, trace_remarks
 
 __all__ = [
@@ -124,7 +124,7 @@ def _queueing_quantity(name: str, value: float) -> str:
         return f"{significant(value)} /ms"
     if "_ns" in name:
         return duration(value)
-    return f"{value:.1%}" if "utilisation" in name else significant(value)
+    return share(value) if "utilisation" in name else significant(value)
 
 
 def queueing_title(run: RunData) -> str:

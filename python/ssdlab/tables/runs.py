@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ssdlab.tables.layout import new_table, titled
-from ssdlab.tables.numbers import duration, number, time_of
+from ssdlab.tables.numbers import duration, number, share, size, three, time_of
 
 __all__ = [
     "CLASSES",
@@ -60,14 +60,12 @@ def headline(result: RunData) -> str:
 
 
 def gc_sentence(result: RunData) -> str:
-    """Whether garbage collection ran, and what it did."""
+    """Whether garbage collection ran, and by how much more than the host the drive wrote, which needs no collection."""
     gc = result.get("gc", {})
-    if not gc.get("jobs"):
-        return "garbage collection did not run"
     amplification = gc.get("write_amplification")
-    parts = [f"{gc['jobs']:,} GC jobs"]
+    parts = [f"{gc['jobs']:,} GC jobs" if gc.get("jobs") else "garbage collection did not run"]
     if amplification is not None:
-        parts.append(f"write amplification {amplification:.3f}")
+        parts.append(f"write amplification {number(float(amplification))}")
     return ", ".join(parts)
 
 
@@ -80,6 +78,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
         *_gc_scheduling(result),
+        *_written(result),
         *_slack(result),
         *_cache(result),
         *_buffer(result),
@@ -159,11 +158,11 @@ def _header(result: RunData) -> list[RenderableType]:
 
 def _throughput(result: RunData) -> str:
     iops, bandwidth, utilisation = (result.get(key) for key in ("iops", "bandwidth_mb_s", "utilisation"))
-    parts = [f"{iops:,.0f} IOPS"] if iops is not None else ["no time passed"]
+    parts = [f"{three(iops)} IOPS"] if iops is not None else ["no time passed"]
     if bandwidth:
-        parts += [f"{verb} {bandwidth[kind]:,.1f} MB/s" for kind, verb in (("read", "reads"), ("write", "writes"))]
+        parts += [f"{verb} {three(bandwidth[kind])} MB/s" for kind, verb in (("read", "reads"), ("write", "writes"))]
     if utilisation:
-        parts += [f"{name} {_mean(utilisation[name]):.1%} busy" for name in ("chips", "channels")]
+        parts += [f"{name} {share(_mean(utilisation[name]))} busy" for name in ("chips", "channels")]
     return ", ".join(parts)
 
 
@@ -206,12 +205,14 @@ def _flows(result: RunData) -> list[RenderableType]:
     for flow in flows:
         latency, bandwidth, alone = flow["latency_ns"].get("all"), flow.get("bandwidth_mb_s"), flow.get("alone")
         times = [time_of(latency, column) if latency else "" for column in ("mean", "p50", "p99", "max")]
-        rates = [number(round(flow["iops"])) if "iops" in flow else "", f"{sum(bandwidth.values()):,.1f}" if bandwidth else ""]
+        rates = [three(flow["iops"]) if "iops" in flow else "", three(sum(bandwidth.values())) if bandwidth else ""]
         slowed = [duration(alone["mean_ns"]), f"{alone['slowdown']:.2f}" if "slowdown" in alone else ""] if alone else ["", ""]
         table.add_row(flow["name"], number(sum(flow["requests"].values())), *times, *rates, *(slowed if compared else []))
     fairness = result.get("fairness")
-    said = f"Fairness: {fairness['ratio']:.3f} (smallest slowdown over the largest, that of {fairness['worst']})\n" if fairness else ""
-    return [titled("Flows", table), *([Text(said)] if said else [])]
+    if not fairness:
+        return [titled("Flows", table)]
+    ratio = number(float(fairness["ratio"]))
+    return [titled("Flows", table), Text(f"Fairness: {ratio} (smallest slowdown over the largest, that of {fairness['worst']})\n")]
 
 
 def breakdown_table(result: RunData) -> RenderableType:
@@ -229,10 +230,10 @@ def _gc_details(result: RunData) -> str:
     if not gc.get("jobs"):
         return "it did not run"
     details = [
-        gc_sentence(result),
+        f"{gc['jobs']:,} GC jobs",
         f"{gc['pages_moved']:,} pages moved" if "pages_moved" in gc else None,
         f"{gc['erases']:,} erases" if "erases" in gc else None,
-        f"{gc['time_share']:.1%} of a pool's time" if "time_share" in gc else None,
+        f"{share(gc['time_share'])} of a pool's time" if "time_share" in gc else None,
     ]
     return ", ".join(detail for detail in details if detail)
 
@@ -250,8 +251,35 @@ def _gc_scheduling(result: RunData) -> list[RenderableType]:
     states = gc.get("state_ns", {})
     total = sum(states.values())
     if any(time for state, time in states.items() if state != "s0"):
-        lines.append("time in " + ", ".join(f"{state.upper()} {time / total:.2%}" for state, time in states.items() if time))
+        lines.append("time in " + ", ".join(f"{state.upper()} {share(time / total, digits=2)}" for state, time in states.items() if time))
     return [Text(f"  {line}") for line in lines]
+
+
+WRITTEN = {
+    "data": "host data",
+    "gc": "page moves",
+    "mapping": "mapping table",
+    "padding": "padding",
+    "parity": "parity",
+}
+"""What was written to the flash, and what people call it."""
+
+
+def _written(result: RunData) -> list[RenderableType]:
+    """The two sides of write amplification in bytes, where the host or the drive wrote."""
+    written = result.get("bytes_written", {})
+    amplification = result.get("gc", {}).get("write_amplification")
+    if not written.get("host") and not written.get("flash"):
+        return []
+    parts = [f"{name} {size(written[key])}" for key, name in WRITTEN.items() if written[key]]
+    of = f" ({', '.join(parts)})" if parts else ""
+    ratio = f": write amplification {number(float(amplification))}" if amplification is not None else ""
+    held = written.get("held", 0)
+    lines = [f"Written: {size(written['flash'])} to flash{of} for {size(written['host'])} of the host{ratio}"]
+    if held:
+        change = f"{size(held)} more than" if held > 0 else f"{size(-held)} less than"
+        lines.append(f"  cache and write buffer hold {change} when the measured part began: of the host, in no flash")
+    return [Text(line) for line in lines]
 
 
 def _slack(result: RunData) -> list[RenderableType]:
@@ -260,8 +288,8 @@ def _slack(result: RunData) -> list[RenderableType]:
     if "estimation_error" not in slack:
         return []
     means = [f"{kind}s {duration(slack[kind]['mean_ns'])}" for kind in ("read", "write") if kind in slack]
-    error, bias = slack["estimation_error"], slack["estimation_bias"]
-    lines = [f"Slack: {', '.join(means)} on average; response times estimated with {error:.1%} error ({bias:+.1%} on balance)"]
+    error, bias = share(slack["estimation_error"]), share(slack["estimation_bias"], sign=True)
+    lines = [f"Slack: {', '.join(means)} on average; response times estimated with {error} error ({bias} on balance)"]
     names = {
         "read_passes": "reads passed",
         "write_passes": "writes passed",
@@ -277,8 +305,8 @@ def _cache(result: RunData) -> list[RenderableType]:
     cache = result.get("cache")
     if cache is None:
         return []
-    share = f" of {cache['lookups']:,} pages ({cache['hit_ratio']:.2%})" if "hit_ratio" in cache else ""
-    lines = [f"Cache of {cache['capacity_pages']:,} pages: {cache['read_hits'] + cache['write_hits']:,} hits{share}"]
+    found = f" of {cache['lookups']:,} pages ({share(cache['hit_ratio'], digits=2)})" if "hit_ratio" in cache else ""
+    lines = [f"Cache of {cache['capacity_pages']:,} pages: {cache['read_hits'] + cache['write_hits']:,} hits{found}"]
     names = {
         "evictions": "evictions",
         "destages": "destages",
@@ -304,7 +332,7 @@ def _mapping(result: RunData) -> list[RenderableType]:
     if mapping is None:
         return []
     uses = mapping["hits"] + mapping["misses"]
-    share = f" ({100 * mapping['hit_ratio']:.1f} %)" if uses else ""
+    found = f" ({share(mapping['hit_ratio'])})" if uses else ""
     kept = f"{mapping['capacity']:,} of {mapping['pages']:,} translation pages in memory"
     names = {
         "flash_reads": "read",
@@ -314,7 +342,7 @@ def _mapping(result: RunData) -> list[RenderableType]:
         "pages_moved": "moved",
     }
     counts = [f"{mapping[key]:,} {name}" for key, name in names.items() if mapping[key]]
-    lines = [f"Mapping cache: {kept}; {mapping['hits']:,} of {uses:,} uses hit{share}"]
+    lines = [f"Mapping cache: {kept}; {mapping['hits']:,} of {uses:,} uses hit{found}"]
     return [Text(line) for line in (*lines, *([f"  flash: {', '.join(counts)}"] if counts else []))]
 
 
@@ -342,7 +370,8 @@ def _interface(result: RunData) -> list[RenderableType]:
     interface = result.get("interface")
     if interface is None:
         return []
-    busy = f"cores busy {interface['cores']:.1%}, link {interface['link_in']:.1%} in and {interface['link_out']:.1%} out"
+    cores, link_in, link_out = (share(interface[key]) for key in ("cores", "link_in", "link_out"))
+    busy = f"cores busy {cores}, link {link_in} in and {link_out} out"
     names = {
         "slot_waits": "waited for a slot",
         "queue_full_waits": "found their queue full",
@@ -385,7 +414,7 @@ def speed_line(result: RunData) -> str:
     late = result.get("late")
     if late is not None:
         return text + f". Served {late['scale']:g} times slower than real time; {_late(result, late)}{_power_cut(result)}"
-    return text + (f" (simulator speed: {speed:,.0f} requests/s)" if speed is not None else "")
+    return text + (f" (simulator speed: {three(speed)} requests/s)" if speed is not None else "")
 
 
 def _late(result: RunData, late: Mapping[str, Any]) -> str:

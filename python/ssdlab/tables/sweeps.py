@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ssdlab.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, with_interval
 from ssdlab.tables.layout import Captioned, new_table, titled
-from ssdlab.tables.numbers import number, time_of
+from ssdlab.tables.numbers import number, three, time_of
 from ssdlab.tables.runs import RunData
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def sweep_tables(sweep: Swept) -> list[RenderableType]:
         iops = point.result.get("iops")
         cells = [
             *(time_of(latency, column) for column in ("mean", "p99", "p99_9")),
-            number(gc["write_amplification"]) if "write_amplification" in gc else "-",
+            number(float(gc["write_amplification"])) if "write_amplification" in gc else "-",
             number(gc.get("jobs", 0)),
-            f"{iops:,.0f} IOPS" if iops is not None else "-",
+            f"{three(iops)} IOPS" if iops is not None else "-",
         ]
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)

@@ -32,9 +32,9 @@ pub enum Case {
     Series,
     /// Host first on the die of bux2011, reads and writes two to one, at 0.7 utilisation.
     Rwp,
-    /// Random 4 KB requests, 70 % reads, on a drive with so much free space that GC never begins.
+    /// Random 4 KiB requests, 70 % reads, on a drive with so much free space that GC never begins.
     Reads,
-    /// Random 8 KB requests on 1,024 chips or 16 with as many pages in all; written where they belong or to the chip with the fewest operations.
+    /// Random 8 KiB requests on 1,024 chips or 16 with as many pages in all; written where they belong or to the chip with the fewest operations.
     Chips {
         /// 1,024 rather than 16.
         many: bool,

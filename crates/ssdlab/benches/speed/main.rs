@@ -68,7 +68,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn budget(bench: &mut Bench, turns: usize) {
     let long = std::env::var_os("LONG").is_some();
     let cases: Vec<Case> = Case::ALL.into_iter().filter(|case| long || *case != Case::Requests(8)).collect();
-    println!("Medians of {turns} alternating turns. 4 KB uniform random writes on the lee2013 drive in steady state unless said.");
+    println!("Medians of {turns} alternating turns. 4 KiB uniform random writes on the lee2013 drive in steady state unless said.");
     let mut rates = Rates(cases.iter().map(|&case| (case, Vec::new())).collect());
     for turn in 0..turns {
         for (case, rates) in &mut rates.0 {
@@ -94,7 +94,7 @@ fn budget(bench: &mut Bench, turns: usize) {
             rates.median(case)
         );
     }
-    println!("1,024 chips against 16 with as many pages in all, 8 KB, half of them reads");
+    println!("1,024 chips against 16 with as many pages in all, 8 KiB, half of them reads");
     for dynamic in [false, true] {
         let (few, many) = (Case::Chips { many: false, dynamic }, Case::Chips { many: true, dynamic });
         println!("  {:<34}{:>12.0} requests/s", few.name(), rates.median(few));

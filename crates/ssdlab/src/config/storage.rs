@@ -54,7 +54,7 @@ impl Default for Cache {
             policy: CachePolicy::None,
             place: CachePlace::Drive,
             bytes: 1 << 20,
-            // A page of 4 KB at about 4 GB/s.
+            // A page of 4 KiB at about 4 GB/s.
             access_ns: 1000,
             reads: true,
             writes: true,
@@ -141,7 +141,7 @@ pub struct Array {
     /// Drives of the array.
     #[schemars(range(min = 2, max = 64))]
     pub drives: u32,
-    /// Size of a stripe unit (the part of a stripe on one drive), KB (1024 bytes): a multiple of the page size.
+    /// Size of a stripe unit (the part of a stripe on one drive), KiB: a multiple of the page size.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub stripe_kb: f64,
     /// For `rais5`: the failed drive, counted from 0. Absent: none.

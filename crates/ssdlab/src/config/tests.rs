@@ -80,7 +80,7 @@ fn config_check_says_what_is_wrong_with_a_key() {
         (
             json!({"workload": {"size_table": [[1, 2, 3]]}}),
             "workload.size_table[0] = [1,2,3]: must be a list of 2 entries: a number, a number (Generated, for `request_size = \"table\"`: \
-             pairs of size in KB (0.5 to 1048576) and relative weight (from 0))",
+             pairs of size in KiB (0.5 to 1048576) and relative weight (from 0))",
         ),
         (json!({"gc": 5}), "gc = 5: must be a section of keys, not a number"),
         (json!([]), "the configuration must be a table of sections, not a list"),
@@ -271,7 +271,7 @@ fn config_relations_between_keys() {
         ),
         (
             &[("workload.request_size", "table")],
-            "workload.size_table = []: workload.request_size = \"table\" needs pairs of a size in KB and a weight, as [[4, 3], [64, 1]]",
+            "workload.size_table = []: workload.request_size = \"table\" needs pairs of a size in KiB and a weight, as [[4, 3], [64, 1]]",
         ),
         (
             &[("workload.request_size", "table"), ("workload.size_table", "[[4, 0]]")],
@@ -279,7 +279,7 @@ fn config_relations_between_keys() {
         ),
         (
             &[("workload.request_size", "table"), ("workload.size_table", "[[0, 1]]")],
-            "workload.size_table[0]: the size 0 KB must be from 0.5 to 1048576",
+            "workload.size_table[0]: the size 0 KiB must be from 0.5 to 1048576",
         ),
         (
             &[("workload.address", "hot-cold"), ("workload.hot_share", "1")],

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Workload {
-    /// Generated: mean request size, KB (1024 bytes).
+    /// Generated: mean request size, KiB.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub request_kb: f64,
     /// Generated: distribution of request sizes. Sizes are whole sectors of 512 bytes, at least one and at most the footprint.
     pub request_size: SizeDistribution,
-    /// Generated, for `request_size = "table"`: pairs of size in KB (0.5 to 1048576) and relative weight (from 0).
+    /// Generated, for `request_size = "table"`: pairs of size in KiB (0.5 to 1048576) and relative weight (from 0).
     pub size_table: Vec<(f64, f64)>,
     /// Generated: mean time between arrivals, us.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
@@ -52,10 +52,10 @@ pub struct Workload {
     /// Generated: share of the exported range, from its start, that is accessed.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub footprint: f64,
-    /// Generated: addresses of random requests are multiples of this, KB; itself a multiple of 0.5.
+    /// Generated: addresses of random requests are multiples of this, KiB; itself a multiple of 0.5.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub align_kb: f64,
-    /// Generated: random requests of at least this size begin at multiples of it, KB; itself a multiple of 0.5. 0: as all others.
+    /// Generated: random requests of at least this size begin at multiples of it, KiB; itself a multiple of 0.5. 0: as all others.
     #[schemars(range(min = 0.0, max = 1048576.0))]
     pub align_large_kb: f64,
     /// Further flows, each a table. One without a `name` is a part of this workload: it has the `Generated` keys above, those not given have
@@ -69,7 +69,7 @@ pub struct Workload {
     #[schemars(range(min = 0, max = 1023))]
     pub queue: Option<u32>,
     /// The part of the exported range that this flow uses, from its beginning: where it starts and where it ends, as shares of the range (in
-    /// whole 64 KB). All that is said of addresses, footprints and the exported range then means this part.
+    /// whole 64 KiB). All that is said of addresses, footprints and the exported range then means this part.
     pub part: (f64, f64),
     /// When the time of this flow begins, seconds after the start of the run (or after the flow that `start_after` names): its requests arrive
     /// that much later, and a closed loop sends none before.
@@ -339,7 +339,7 @@ pub enum RangePolicy {
     Wrap,
     /// The part beyond is cut off, and requests wholly beyond are dropped; both are counted.
     Clip,
-    /// The megabytes in use are renumbered in the order of their first use, without gaps.
+    /// The MiB in use are renumbered in the order of their first use, without gaps.
     Compact,
 }
 

@@ -163,13 +163,13 @@ fn flow(path: &str, workload: &Workload, messages: &mut Vec<String>) {
 
 fn size_table(path: &str, workload: &Workload, messages: &mut Vec<String>) {
     let table = &workload.size_table;
-    let needs = "needs pairs of a size in KB and a weight, as [[4, 3], [64, 1]]";
+    let needs = "needs pairs of a size in KiB and a weight, as [[4, 3], [64, 1]]";
     if table.is_empty() {
         return messages.push(format!("{path}.size_table = []: {path}.request_size = \"table\" {needs}"));
     }
     for (index, &(size_kb, weight)) in table.iter().enumerate() {
         if !(0.5..=1_048_576.0).contains(&size_kb) {
-            messages.push(format!("{path}.size_table[{index}]: the size {size_kb} KB must be from 0.5 to 1048576"));
+            messages.push(format!("{path}.size_table[{index}]: the size {size_kb} KiB must be from 0.5 to 1048576"));
         }
         if !(0.0..=1e12).contains(&weight) {
             messages.push(format!("{path}.size_table[{index}]: the weight {weight} must be from 0 to 1000000000000"));

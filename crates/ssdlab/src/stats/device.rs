@@ -51,6 +51,10 @@ pub struct Run {
 pub struct DeviceStats {
     /// Block pools of the drive, for shares of time.
     pub pools: u64,
+    /// Bytes of a mapping unit, in which pages are counted here.
+    pub unit_bytes: u64,
+    /// Units that write buffers and caches held for the flash when the measured part of the run began.
+    pub held_before: u64,
     /// Pages programmed for host writes.
     pub host_programs: u64,
     /// Pages programmed for page moves.
@@ -120,6 +124,8 @@ impl DeviceStats {
         let both = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a + c, b + d];
         DeviceStats {
             pools: self.pools + other.pools,
+            unit_bytes: self.unit_bytes.max(other.unit_bytes),
+            held_before: self.held_before + other.held_before,
             host_programs: self.host_programs + other.host_programs,
             gc_programs: self.gc_programs + other.gc_programs,
             padded_units: self.padded_units + other.padded_units,
@@ -162,6 +168,7 @@ impl DeviceStats {
             (name, count - before)
         };
         DeviceStats {
+            held_before: before.held(),
             host_programs: self.host_programs - before.host_programs,
             gc_programs: self.gc_programs - before.gc_programs,
             padded_units: self.padded_units - before.padded_units,
@@ -189,6 +196,11 @@ impl DeviceStats {
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self
         }
+    }
+
+    /// Units that write buffers and caches hold now and the flash has not.
+    pub(super) fn held(&self) -> u64 {
+        self.buffer.map_or(0, |buffer| buffer.held) + self.cache.map_or(0, |cache| cache.dirty_pages)
     }
 
     /// Pages programmed for the mapping table, but for page moves.

@@ -93,13 +93,13 @@ pub struct InterfaceResult {
     /// Commands that waited for the data of an older write of the same bytes.
     #[schemars(extend("unit" = "count"))]
     pub held_commands: u64,
-    /// Share of time in which cores worked, mean over cores.
+    /// Share of the measured time in which cores worked, mean over cores.
     #[schemars(extend("unit" = "share"))]
     pub cores: f64,
-    /// Share of time in which the link carried data of writes.
+    /// Share of the measured time in which the link carried data of writes.
     #[schemars(extend("unit" = "share"))]
     pub link_in: f64,
-    /// Share of time in which the link carried data of reads.
+    /// Share of the measured time in which the link carried data of reads.
     #[schemars(extend("unit" = "share"))]
     pub link_out: f64,
 }

@@ -22,6 +22,7 @@ mod result;
 mod series;
 mod slack;
 mod stalls;
+mod written;
 
 pub use array::ArrayResult;
 pub use buffer::{BufferResult, BufferStats};
@@ -43,6 +44,7 @@ pub use series::{
 };
 pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
 pub use stalls::Stalls;
+pub use written::BytesWritten;
 
 pub use crate::blocked::{Blocked, Part, Parts, Times};
 pub use crate::distribution::PERCENTILE_ERROR;

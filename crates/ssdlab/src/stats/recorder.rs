@@ -21,6 +21,10 @@ pub struct Recorder {
     flows: Vec<(String, Tally)>,
     /// The index of the first request that is measured: those before belong to the warm-up.
     first: u64,
+    /// From when on flash operations are measured, ns.
+    measured_from_ns: Ns,
+    /// Bytes of the warm-up's writes that completed after it: their programs are measured.
+    written_late: u128,
     digest: OrderedDigest,
     log: Option<RequestLog>,
 }
@@ -60,6 +64,9 @@ pub struct RequestStats {
 pub struct Recorded {
     /// Of all requests.
     pub all: RequestStats,
+    /// Bytes of the writes that completed in the measured part of the run, those that arrived in the warm-up included: the denominator of
+    /// write amplification.
+    pub host_bytes: u128,
     /// By flow, where there are several: its name, and what is known of its requests.
     pub flows: Vec<(String, RequestStats)>,
     /// BLAKE3 over the response times of all requests (those of the warm-up, trims and flushes too) in order of their index, each as eight
@@ -93,6 +100,8 @@ impl Recorder {
     pub fn new(log: Option<&Path>, flows: Vec<String>) -> Result<Self> {
         Ok(Recorder {
             first: 0,
+            measured_from_ns: 0,
+            written_late: 0,
             digest: OrderedDigest::new(),
             log: log.map(|log| RequestLog::create(log, &flows)).transpose()?,
             all: Tally::new(),
@@ -103,11 +112,14 @@ impl Recorder {
     /// The run begins with a warm-up: no request is measured but those from [`Recorder::measure_from`] on.
     pub fn warm_up(&mut self) {
         self.first = u64::MAX;
+        self.measured_from_ns = Ns::MAX;
     }
 
-    /// The warm-up ends: requests with this index and above, which are still to come, are measured.
-    pub fn measure_from(&mut self, first: u64) {
+    /// The warm-up ends: requests with the index `first` and above, which are still to come, are measured. Flash operations are measured from
+    /// `from_ns` on.
+    pub fn measure_from(&mut self, first: u64, from_ns: Ns) {
         self.first = first;
+        self.measured_from_ns = from_ns;
     }
 
     /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and
@@ -128,6 +140,9 @@ impl Recorder {
             log.take(completion, in_warm_up)?;
         }
         if in_warm_up {
+            if completion.kind == RequestKind::Write && completion.completed_ns >= self.measured_from_ns {
+                self.written_late += u128::from(completion.length);
+            }
             self.all.left_out += 1;
             if let Some((_, tally)) = self.flows.get_mut(usize::from(completion.flow)) {
                 tally.left_out += 1;
@@ -158,7 +173,8 @@ impl Recorder {
             log.finish()?;
         }
         let flows = self.flows.into_iter().map(|(name, tally)| (name, tally.stats())).collect();
-        Ok(Recorded { all: self.all.stats(), flows, digest })
+        let all = self.all.stats();
+        Ok(Recorded { host_bytes: all.bytes_written + self.written_late, all, flows, digest })
     }
 }
 

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 39] = [
+        let groups: [(&str, &[&str], &str); 40] = [
             (
                 "",
                 &[""],
@@ -107,7 +107,7 @@ mod tests {
                 &["all.", "read.", "write."],
                 "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping pace",
             ),
-            ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification time_share victim_source"),
+            ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification page_write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
             ("gc.", &["merged.", "pipelined."], "read write read_share write_share"),
             ("gc.state_ns.", &[""], "s0 s1 s2 s3"),
@@ -147,6 +147,7 @@ mod tests {
             ("power_cut.", &[""], "at_ns unanswered lost_writes lost_bytes"),
             ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
+            ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];
         let mut expected: Vec<String> = Vec::new();

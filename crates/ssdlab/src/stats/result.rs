@@ -19,6 +19,7 @@ use super::mapping::{MappingResult, MappingStats};
 use super::recorder::Recorded;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
+use super::written::BytesWritten;
 use crate::config::IdleKey;
 use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
 use crate::units::Ns;
@@ -97,6 +98,8 @@ pub struct RunResult {
     pub wear: Option<Wear>,
     /// Flash operations during the run.
     pub flash: FlashResult,
+    /// Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives.
+    pub bytes_written: BytesWritten,
     /// The array of drives. Absent for a single drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayResult>,
@@ -372,11 +375,17 @@ pub struct GcResult {
     /// Blocks erased.
     #[schemars(extend("unit" = "count"))]
     pub erases: u64,
-    /// Write amplification: page programs of host, GC and mapping table over page programs of the host; of mapping units, padding counts as
-    /// programmed. Absent if the host programmed no page.
+    /// Write amplification: bytes written to flash over bytes that the host wrote (`bytes_written.flash` / `bytes_written.host`), as
+    /// drives report it. Absent if the host wrote nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
+    /// Write amplification in mapping units: units programmed (host data, page moves, mapping table, padding, parity) over units programmed of
+    /// host data, as papers count it that write whole pages. A write of a part of a unit counts as the unit; data that a cache or write
+    /// buffer took up count on neither side. Absent if no host data were programmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub page_write_amplification: Option<f64>,
     /// Host operations merged with a page move (lee2013 III-B).
     pub merged: Shared,
     /// Host operations that overlapped with a page move of the same kind (lee2013 III-C).
@@ -395,7 +404,7 @@ pub struct GcResult {
     /// Duration of GC jobs, from the start to the end of the erase. Absent without jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Duration>,
-    /// Share of the simulated time in which a pool has an active job, mean over pools.
+    /// Share of the measured part of the run in which a pool has an active job, mean over pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub time_share: Option<f64>,
@@ -410,11 +419,13 @@ pub struct Shared {
     /// Page writes.
     #[schemars(extend("unit" = "count"))]
     pub write: u64,
-    /// Page reads as a share of all page reads and writes of the host (lee2013 Table IX). Absent without any.
+    /// Page reads as a share of the host's page operations (lee2013 Table IX): flash reads, those of partial writes included, pages or units
+    /// programmed, and merged reads. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub read_share: Option<f64>,
-    /// Page writes as a share of all page reads and writes of the host (lee2013 Table IX). Absent without any.
+    /// Page writes as a share of the host's page operations (lee2013 Table IX): flash reads, those of partial writes included, pages or units
+    /// programmed, and merged reads. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub write_share: Option<f64>,
@@ -528,13 +539,13 @@ pub struct FlashResult {
     pub erases: u64,
 }
 
-/// Share of the simulated time in which each resource is busy.
+/// Share of the measured part of the run in which each resource is busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// By chip: share of the time in which it is busy. If its dies work in parallel: share in which a die is occupied, mean over dies.
+    /// By chip: share of the measured time in which it is busy. If its dies work in parallel: share in which a die is occupied, mean over dies.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<f64>,
-    /// By channel: share of the time in which its bus transfers.
+    /// By channel: share of the measured time in which its bus transfers.
     #[schemars(extend("unit" = "share"))]
     pub channels: Vec<f64>,
 }
@@ -554,7 +565,8 @@ pub struct PreconditionReport {
     /// Pages overwritten at random.
     #[schemars(extend("unit" = "count"))]
     pub pages_overwritten: u64,
-    /// Write amplification in the last window of overwriting. Absent without overwriting, or if the overwriting runs no GC (`soft`).
+    /// Write amplification in the last window of overwriting, which writes whole mapping units (so that the ratios of bytes and of units are
+    /// equal) and leaves the mapping table as it is. Absent without overwriting, or if the overwriting runs no GC (`soft`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
@@ -626,7 +638,8 @@ impl RunResult {
             assert!(seconds.is_finite() && seconds >= 0.0, "the wall-clock time is {seconds} s");
         }
         let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
-        let Recorded { all: requests, flows, digest } = recorded;
+        let Recorded { all: requests, host_bytes, flows, digest } = recorded;
+        let bytes_written = BytesWritten::of(host_bytes, &device);
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -644,7 +657,7 @@ impl RunResult {
             write_stall_ns_max: run.write_stall_ns_max,
             flows: flows.into_iter().map(|(name, flow)| FlowResult::of(name, flow, measured_ns)).collect(),
             fairness: None,
-            gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, measured_ns) },
+            gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, &bytes_written, measured_ns) },
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
             buffer: device.buffer.map(BufferStats::result),
@@ -652,6 +665,7 @@ impl RunResult {
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             wear: Wear::of(erase_counts),
             flash: device.flash(),
+            bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),
             array: device.array,
             series: run.series,
@@ -672,9 +686,7 @@ impl RunResult {
 }
 
 impl GcResult {
-    fn of(device: &DeviceStats, measured_ns: Ns) -> Self {
-        let without_data = u128::from(device.padded_units) + u128::from(device.parity_units);
-        let programs = u128::from(device.host_programs) + u128::from(device.gc_programs) + u128::from(device.map_programs()) + without_data;
+    fn of(device: &DeviceStats, written: &BytesWritten, measured_ns: Ns) -> Self {
         let duration = |mean| Duration { mean, max: device.job_ns_max };
         GcResult {
             victim_source: None,
@@ -682,7 +694,8 @@ impl GcResult {
             pages_moved: device.pages_moved,
             stale_moves: device.stale_moves,
             erases: device.erases,
-            write_amplification: ratio(programs, device.host_programs.into()),
+            write_amplification: written.amplification(),
+            page_write_amplification: written.page_amplification(),
             merged: Shared::of(device.merged, device.host_operations),
             pipelined: Shared::of(device.pipelined, device.host_operations),
             preemptions: device.preemptions,
@@ -756,6 +769,7 @@ mod tests {
     fn device() -> DeviceStats {
         DeviceStats {
             pools: 2,
+            unit_bytes: 4096,
             host_programs: 8,
             gc_programs: 4,
             reads: 4,
@@ -785,7 +799,14 @@ mod tests {
             ("/latency_ns/all/p50", json!(103)),
             ("/latency_ns/all/p99_9", json!(107)),
             ("/breakdown_ns/write/array", json!(103.5)),
+            // 12 pages of 4,096 bytes for 8 writes of as many.
             ("/gc/write_amplification", json!(1.5)),
+            ("/gc/page_write_amplification", json!(1.5)),
+            ("/bytes_written/host", json!(32_768)),
+            ("/bytes_written/flash", json!(49_152)),
+            ("/bytes_written/data", json!(32_768)),
+            ("/bytes_written/gc", json!(16_384)),
+            ("/bytes_written/held", json!(0)),
             ("/gc/duration_ns", json!({"mean": 1500.0, "max": 2000})),
             ("/gc/time_share", json!(0.15)),
             ("/wear", json!({"mean": 2.0, "std": 2f64.sqrt(), "max": 4})),
@@ -816,9 +837,10 @@ mod tests {
         let result = RunResult::assemble(Run { wall_s: 0.0, ..run(0) }, empty, DeviceStats::default(), &[]);
         let json = serde_json::to_value(&result).unwrap();
         assert_no_null(&json);
-        for absent in ["/iops", "/requests_per_s", "/gc/write_amplification", "/gc/duration_ns", "/wear", "/utilisation"] {
+        for absent in ["/iops", "/requests_per_s", "/gc/write_amplification", "/gc/page_write_amplification", "/gc/duration_ns"] {
             assert_eq!(json.pointer(absent), None, "{absent}");
         }
+        assert_eq!((json.pointer("/wear"), json.pointer("/utilisation")), (None, None));
         assert_eq!(json["latency_ns"], json!({}));
         assert_eq!(serde_json::from_value::<RunResult>(json).unwrap(), result);
 

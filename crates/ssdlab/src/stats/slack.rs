@@ -147,7 +147,7 @@ pub struct SlackResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub estimation_bias: Option<f64>,
-    /// Share of requests with a page that bypassed another in its queue.
+    /// Requests with a page that bypassed another in its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<ShareByKind>,
     /// Pauses of flash programs for reads.
@@ -213,9 +213,9 @@ macro_rules! by_kind {
 by_kind! {
     /// Shares of requests, by kind.
     ShareByKind in "share" {
-        /// Reads.
+        /// As a share of the reads.
         read,
-        /// Writes.
+        /// As a share of the writes.
         write
     }
 }

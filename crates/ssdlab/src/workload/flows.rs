@@ -154,7 +154,7 @@ impl OfFlow {
         if bytes == 0 {
             let (path, (from, to)) = (&flow.path, flow.workload.part);
             return Err(Error::Config(format!(
-                "{path}.part = [{from}, {to}]: is less than 64 KB of the {exported_bytes} bytes that the drive exports; widen it"
+                "{path}.part = [{from}, {to}]: is less than 64 KiB of the {exported_bytes} bytes that the drive exports; widen it"
             )));
         }
         let is_trace = flow.workload.trace.is_some();

@@ -225,7 +225,7 @@ impl Sizes {
 
     fn fits(check: &Place, key: &str, kb: f64, footprint: u64) -> Result<()> {
         if sectors(kb) > footprint {
-            return Err(check.error(key, &format!(": {kb} KB is more than the footprint of {footprint} bytes")));
+            return Err(check.error(key, &format!(": {kb} KiB is more than the footprint of {footprint} bytes")));
         }
         Ok(())
     }
@@ -241,7 +241,9 @@ impl Sizes {
             table.push((sectors(kb), total));
         }
         if total <= 0.0 {
-            return Err(check.error("size_table", ": expected at least one pair [size in KB, weight above 0] for request_size = \"table\""));
+            return Err(
+                check.error("size_table", ": expected at least one pair [size in KiB, weight above 0] for request_size = \"table\"")
+            );
         }
         Ok(SizeLaw::Table(table))
     }
@@ -261,7 +263,7 @@ impl Sizes {
     }
 }
 
-/// Whole sectors nearest to a size in KB, at least one, in bytes.
+/// Whole sectors nearest to a size in KiB, at least one, in bytes.
 fn sectors(kb: f64) -> u64 {
     ((kb * 2.0).round() as u64).max(1) * SECTOR_BYTES
 }
@@ -537,7 +539,7 @@ mod tests {
             let (large, small): (Vec<_>, Vec<_>) = take(&config, MB, 6000).into_iter().partition(|r| r.length >= 64 << 10);
             assert!(large.iter().all(|r| r.offset % (64 << 10) == 0 && r.offset + r.length <= MB), "{address:?}");
             assert!(small.iter().any(|r| r.offset % (64 << 10) != 0), "{address:?}");
-            // All of their multiples, where the addresses are uniform: 15 of the 16 have room for 72 KB.
+            // All of their multiples, where the addresses are uniform: 15 of the 16 have room for 72 KiB.
             let starts = large.iter().map(|r| r.offset).collect::<BTreeSet<_>>();
             assert!(address != Address::Uniform || starts.len() == 16, "{starts:?}");
         }

@@ -43,9 +43,9 @@ pub struct TraceInfo {
     /// a replay overlays their addresses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
-    /// Mean sizes, KB of 1024 bytes.
+    /// Mean sizes, KiB.
     pub mean_kb: PerKind,
-    /// Standard deviations of the sizes (of the whole population), KB of 1024 bytes.
+    /// Standard deviations of the sizes (of the whole population), KiB.
     pub std_kb: PerKind,
     /// Reads as a share of reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!((info.bad_lines, info.bad[0].line, info.time_goes_back), (1, 7, 1));
         assert_eq!((info.mean_kb.read, info.mean_kb.write), (Some(0.5), Some(1.5)));
         assert_eq!(info.std_kb.read, Some(0.0));
-        assert!((info.std_kb.write.unwrap() - (7.0f64 / 6.0).sqrt()).abs() < 1e-12); // 1, 3, 0.5 KB
+        assert!((info.std_kb.write.unwrap() - (7.0f64 / 6.0).sqrt()).abs() < 1e-12); // 1, 3, 0.5 KiB
         assert_eq!((info.read_share, info.sequential_share), (Some(0.25), Some(0.5)));
         assert_eq!(info.bursty_write_share, Some(1.0 / 3.0));
         assert_eq!((info.span_s, info.arrival_rate_per_s, info.max_end_bytes), (0.005, Some(1200.0), 99_999));

@@ -64,13 +64,13 @@ pub struct TraceCounters {
     /// Requests that were clipped at the end of the drive, or because they were larger than the drive.
     #[schemars(extend("unit" = "count"))]
     pub clipped: u64,
-    /// Requests that were dropped: wholly beyond the drive, or, with `compact`, trims of megabytes not in use.
+    /// Requests that were dropped: wholly beyond the drive, or, with `compact`, trims of MiB not in use.
     #[schemars(extend("unit" = "count"))]
     pub dropped: u64,
     /// Requests that were split because their parts are no longer adjacent.
     #[schemars(extend("unit" = "count"))]
     pub split: u64,
-    /// Megabytes (2^20 bytes) in use, renumbered by `range = "compact"`.
+    /// MiB in use, renumbered by `range = "compact"`.
     #[schemars(extend("unit" = "count"))]
     pub compacted_mb: u64,
 }
@@ -85,7 +85,7 @@ pub struct TraceReader {
     policy: RangePolicy,
     /// `time_scale` in millionths.
     scale_millionths: u64,
-    /// The new number of each megabyte in use (`Compact`).
+    /// The new number of each MiB in use (`Compact`).
     chunks: BTreeMap<u64, u64>,
     pending: VecDeque<Request>,
     wrapped: u64,
@@ -117,8 +117,8 @@ impl TraceReader {
     /// - `repeat`: after the last request the trace begins again, later by the time limit if that ended it, else by one mean time between
     ///   requests.
     /// - `wrap`: the address modulo the exported size; a request that then crosses the end is split in two, the second from byte 0.
-    /// - `clip`: the part beyond the end is cut off. `compact`: each megabyte that is read or written gets the next free number, in order
-    ///   of first use; a request is split where its megabytes are no longer adjacent, and trims of megabytes not in use are dropped.
+    /// - `clip`: the part beyond the end is cut off. `compact`: each MiB that is read or written gets the next free number, in order
+    ///   of first use; a request is split where its MiB are no longer adjacent, and trims of MiB not in use are dropped.
     ///
     /// # Errors
     /// [`Error::Config`] for values out of range, else as for opening and recognising a trace.
@@ -141,7 +141,7 @@ impl TraceReader {
             return Err(Error::Config("the drive exports no bytes: device.overprovisioning leaves nothing".into()));
         }
         if config.range == RangePolicy::Compact && exported_bytes < CHUNK_BYTES {
-            return Err(Error::Config("workload.range = \"compact\" needs a drive that exports at least 1 MB".into()));
+            return Err(Error::Config("workload.range = \"compact\" needs a drive that exports at least 1 MiB".into()));
         }
         let choice = choice(config, caller)?;
         let places = match config.volumes {
@@ -258,7 +258,7 @@ impl TraceReader {
         self.pending.push_back(clipped);
     }
 
-    /// Renumbers the megabytes of a request and joins parts that are still adjacent.
+    /// Renumbers the MiB of a request and joins parts that are still adjacent.
     fn compact(&mut self, entry: &Entry) -> Result<()> {
         let end = entry.offset + entry.length;
         let (first, last) = (entry.offset / CHUNK_BYTES, (end - 1) / CHUNK_BYTES);
@@ -266,7 +266,7 @@ impl TraceReader {
             self.use_chunks(entry, first, last)?;
         }
         let before = self.pending.len();
-        // A trim of terabytes costs only as much as its megabytes in use.
+        // A trim of terabytes costs only as much as its MiB in use.
         for (&chunk, &place) in self.chunks.range(first..=last) {
             let from = entry.offset.max(chunk * CHUNK_BYTES);
             let to = end.min((chunk + 1) * CHUNK_BYTES);
@@ -308,7 +308,7 @@ impl TraceReader {
     fn compact_overflow(&self, entry: &Entry, places: u64) -> Error {
         let (path, line) = (self.selection.source().path().display(), entry.line);
         let remedy = "use a larger drive, workload.range = \"wrap\", or a part of the trace";
-        Error::Trace(format!("{path}:{line}: expected at most {places} megabytes in use, all that the drive exports, found more; {remedy}"))
+        Error::Trace(format!("{path}:{line}: expected at most {places} MiB in use, all that the drive exports, found more; {remedy}"))
     }
 }
 
@@ -538,7 +538,7 @@ mod tests {
 
     #[test]
     fn compacting_numbers_megabytes_by_first_use() {
-        // Megabyte 1000 -> 0, 5 -> 1, then 6 -> 2 beside 5; 999..=1000 is split: 999 -> 3.
+        // MiB 1000 -> 0, 5 -> 1, then 6 -> 2 beside 5; 999..=1000 is split: 999 -> 3.
         let text =
             format!("0,W,{},512\n1,W,{},{}\n2,R,{},1024\n3,T,0,{}\n4,T,0,1024\n", 1000 * MB, 5 * MB, 2 * MB, 1000 * MB - 512, 1u64 << 50);
         let Trace(_file, mut config) = trace(&text);
@@ -554,7 +554,7 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert_eq!((counters.compacted_mb, counters.split, counters.dropped), (4, 2, 1));
-        assert!(message(&config, 3 * MB).contains(":3: expected at most 3 megabytes"));
+        assert!(message(&config, 3 * MB).contains(":3: expected at most 3 MiB"));
     }
 
     #[test]

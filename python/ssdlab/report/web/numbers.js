@@ -5,8 +5,9 @@ const durationUnit = (ns) => DURATIONS.findLast(([size]) => Math.abs(ns) >= size
 const significant = (value, digits) => {
   if (value === 0) return "0";
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
-  return grouped(value, Math.min(places, 12));
+  return places > 12 ? value.toExponential(digits - 1) : grouped(value, places);
 };
+const SIZES = [[1, "bytes"], [2 ** 10, "KiB"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"]];
 const SHOW = {
   ns: (value) => {
     const [size, unit] = durationUnit(value);
@@ -15,6 +16,10 @@ const SHOW = {
   share: (value) => `${significant(value * 100, 4)} %`,
   count: (value) => significant(value, 5),
   per_s: (value) => `${significant(value, 4)}/s`,
+  bytes: (value) => {
+    const [size, unit] = SIZES.findLast(([size]) => Math.abs(value) >= size) ?? SIZES[0];
+    return `${significant(value / size, 4)} ${unit}`;
+  },
 };
 /** A function that writes the ticks of an axis; all in one unit, except on a logarithmic axis. */
 const tickText = (axis, high, step) => {

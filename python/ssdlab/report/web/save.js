@@ -51,7 +51,7 @@ const pictureOf = (figure) => {
 const titleOf = ({ host }) => [host.closest("figure")?.querySelector("h2")?.textContent, host.parentElement.querySelector("h3")?.textContent].filter(Boolean).join(": ");
 
 // -- numbers
-const UNITS = { ns: "ns", share: "share", count: "count", per_s: "1/s", ratio: "ratio", mb_s: "MB/s" };
+const UNITS = { ns: "ns", share: "share", count: "count", per_s: "1/s", ratio: "ratio", mb_s: "MB/s", bytes: "bytes" };
 const headed = (axis, title) => `${title || axis.label} (${UNITS[axis.unit] ?? axis.unit})`;
 const cell = (value) => (value == null ? "" : typeof value === "number" ? String(Number(value.toPrecision(9))) : /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 /** Rows of objects as CSV: a column for each name, in the order in which they come. */

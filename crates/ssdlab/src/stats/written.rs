@@ -1,0 +1,144 @@
+//! What the host wrote and what was programmed for it, in bytes: the two sides of write amplification.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::device::DeviceStats;
+use super::result::ratio;
+use crate::remark::Remark;
+
+/// A share of the host's bytes: if more of them is in no flash yet, write amplification is not that of a longer run.
+const MUCH_HELD: f64 = 0.01;
+
+/// Bytes written in the measured part of a run. Flash is written in whole mapping units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BytesWritten {
+    /// Bytes of the host's writes that completed, above caches and arrays. Trims write nothing.
+    #[schemars(extend("unit" = "B"))]
+    pub host: u64,
+    /// Bytes programmed in flash, of all drives of an array: the sum of `data`, `gc`, `mapping`, `padding` and `parity`.
+    #[schemars(extend("unit" = "B"))]
+    pub flash: u64,
+    /// Bytes programmed of host data, as they come from cache and write buffer: whole mapping units. In an array its parity too.
+    #[schemars(extend("unit" = "B"))]
+    pub data: u64,
+    /// Bytes programmed by page moves of GC.
+    #[schemars(extend("unit" = "B"))]
+    pub gc: u64,
+    /// Bytes programmed of the mapping table (`ftl.map_cache_bytes`), its page moves excluded.
+    #[schemars(extend("unit" = "B"))]
+    pub mapping: u64,
+    /// Bytes of flash pages that programs left without data (`ftl.map_unit_bytes`).
+    #[schemars(extend("unit" = "B"))]
+    pub padding: u64,
+    /// Bytes programmed of parity within a drive (`ftl.parity_stripe`).
+    #[schemars(extend("unit" = "B"))]
+    pub parity: u64,
+    /// Bytes of the mapping units that write buffers and caches held for the flash at the end, less those that they held when the measured
+    /// part began. What the host wrote of them is in `host`; none of it is in `flash`.
+    #[schemars(extend("unit" = "B"))]
+    pub held: i64,
+}
+
+impl BytesWritten {
+    /// The bytes of a run whose host wrote `host` bytes and whose drives did `device`.
+    pub(super) fn of(host: u128, device: &DeviceStats) -> Self {
+        let bytes = |units: u64| units.saturating_mul(device.unit_bytes);
+        let [data, gc, mapping] = [device.host_programs, device.gc_programs, device.map_programs()].map(bytes);
+        let [padding, parity] = [device.padded_units, device.parity_units].map(bytes);
+        let [held, before] = [device.held(), device.held_before].map(|units| i64::try_from(bytes(units)).unwrap_or(i64::MAX));
+        BytesWritten {
+            host: u64::try_from(host).unwrap_or(u64::MAX),
+            flash: [data, gc, mapping, padding, parity].into_iter().fold(0, u64::saturating_add),
+            data,
+            gc,
+            mapping,
+            padding,
+            parity,
+            held: held - before,
+        }
+    }
+
+    /// Flash bytes over host bytes; `None` if the host wrote nothing.
+    pub(super) fn amplification(&self) -> Option<f64> {
+        ratio(self.flash.into(), self.host.into())
+    }
+
+    /// Units programmed over units programmed of host data; `None` without any.
+    pub(super) fn page_amplification(&self) -> Option<f64> {
+        ratio(self.flash.into(), self.data.into())
+    }
+
+    /// A warning where write buffers and caches took up, or gave to the flash, much of what the host wrote: a longer run amplifies differently.
+    pub fn remark(&self) -> Option<Remark> {
+        let share = ratio(self.held.unsigned_abs().into(), self.host.into()).filter(|&share| share > MUCH_HELD)?;
+        let (held, host) = (self.held.unsigned_abs(), self.host);
+        let sentence = if self.held > 0 {
+            format!(
+                "at the end write buffers and caches held {held} bytes more than at the start, {:.1} % of the {host} bytes that the host \
+                 wrote: they are in no flash yet, and write amplification is too low",
+                share * 100.0
+            )
+        } else {
+            format!(
+                "write buffers and caches gave {held} bytes to the flash that the host wrote before the measured part, {:.1} % of the {host} \
+                 bytes that it wrote there: write amplification is too high",
+                share * 100.0
+            )
+        };
+        Some(Remark::warning(
+            "held-data",
+            "gc.write_amplification",
+            sentence,
+            "run more requests, with --warm-up until the buffers are full",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BufferStats, MappingStats};
+    use super::*;
+    use crate::remark::Severity;
+
+    /// Units of 4 KiB: 8 of the host, 4 moved, 2 of the table, 1 of padding, 1 of parity: 16 units of 4,096 bytes for 16 writes of 512 bytes.
+    fn device() -> DeviceStats {
+        DeviceStats {
+            unit_bytes: 4096,
+            host_programs: 8,
+            gc_programs: 4,
+            padded_units: 1,
+            parity_units: 1,
+            mapping: Some(MappingStats { flash_programs: 2, ..MappingStats::default() }),
+            ..DeviceStats::default()
+        }
+    }
+
+    #[test]
+    fn flash_bytes_over_host_bytes_by_hand() {
+        let written = BytesWritten::of(16 * 512, &device());
+        let BytesWritten { host, flash, data, gc, mapping, padding, parity, held } = written;
+        assert_eq!((host, flash, data, gc, mapping, padding, parity, held), (8192, 65_536, 32_768, 16_384, 8192, 4096, 4096, 0));
+        assert_eq!((written.amplification(), written.page_amplification()), (Some(8.0), Some(2.0)));
+        assert_eq!(written.remark(), None);
+    }
+
+    #[test]
+    fn without_host_bytes_there_is_no_ratio() {
+        let read_only = BytesWritten::of(0, &DeviceStats { unit_bytes: 4096, gc_programs: 3, ..DeviceStats::default() });
+        assert_eq!((read_only.flash, read_only.amplification(), read_only.page_amplification()), (12_288, None, None));
+    }
+
+    #[test]
+    fn data_that_buffers_hold_are_remarked_on() {
+        let with =
+            |held, before| DeviceStats { buffer: Some(BufferStats { held, ..BufferStats::default() }), held_before: before, ..device() };
+        let text = |device: DeviceStats| BytesWritten::of(100 * 4096, &device).remark().map(|remark| (remark.severity, remark.sentence));
+        assert_eq!(text(with(7, 6)), None, "one of a hundred units");
+        let (severity, sentence) = text(with(10, 0)).unwrap();
+        assert_eq!(severity, Severity::Warning);
+        assert!(sentence.contains("held 40960 bytes more than at the start, 10.0 % of the 409600 bytes"), "{sentence}");
+        let (_, sentence) = text(with(0, 10)).unwrap();
+        assert!(sentence.contains("gave 40960 bytes to the flash"), "{sentence}");
+    }
+}
