@@ -68,6 +68,7 @@ class Plan:
         series: bool = False,
         alone: bool = False,
         state: _Path | None = None,
+        save_state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
         eviction: tuple[Callable[..., Any], str, str] | None = None,
     ) -> Plan: ...

@@ -402,8 +402,10 @@ class Setup:
         settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])
 
-    def plan(self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None) -> _core.Plan:
-        """Everything that determines a run under `scheme`."""
+    def plan(
+        self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None, save_state: Path | None = None
+    ) -> _core.Plan:
+        """Everything that determines a run under `scheme`, and where its files go."""
         config, asked = self.build(scheme), self.options
         return _core.Plan(
             config,
@@ -416,6 +418,7 @@ class Setup:
             series=truth("series", self.series),
             alone=truth("alone", asked["alone"]),
             state=asked["state"],
+            save_state=save_state,
             victim=described_victim(asked["victim"]),
             eviction=described_eviction(asked["eviction"]),
         )

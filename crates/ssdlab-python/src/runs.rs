@@ -87,8 +87,8 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (
-        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None, victim=None,
-        eviction=None
+        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None,
+        save_state=None, victim=None, eviction=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -102,6 +102,7 @@ impl PyPlan {
         series: bool,
         alone: bool,
         state: Option<PathBuf>,
+        save_state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
     ) -> PyResult<Self> {
@@ -129,6 +130,7 @@ impl PyPlan {
             series,
             alone,
             state,
+            save_state,
             victim,
             eviction,
             ..Plan::new(config.0.clone(), seed)

@@ -112,6 +112,13 @@ const RULES: &[Rule] = &[
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),
+    parameter("ftl.precondition.rounds", "ftl.precondition.kind = \"trace\"", |c| c.ftl.precondition.kind == PreconditionKind::Trace),
+    switch(
+        "ftl.precondition.settle",
+        |c| c.ftl.precondition.settle > 0.0,
+        "a generated workload; for a trace set ftl.precondition.kind = \"trace\"",
+        |c| !c.workload.reads_traces(),
+    ),
     switch(
         "gc.advance",
         |c| c.gc.advance != Advance::Alone,

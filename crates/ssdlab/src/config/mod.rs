@@ -565,18 +565,26 @@ pub enum UnmappedRead {
 pub struct Precondition {
     /// `none`: all blocks erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
     /// `soft` and `steady` fill the drive (or the ranges, if `prefill` is given), then overwrite `range` at random. `soft` stops before the
-    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady.
+    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady, without time (see `settle`). `trace`
+    /// fills the drive (or the ranges), then simulates the whole trace `rounds` times.
     pub kind: PreconditionKind,
     /// A CSV file `offset_bytes,size_bytes` with the ranges that have data.
     pub prefill: Option<String>,
     /// Share of the exported range, from its start, that is overwritten. Absent: the workload's footprint.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub range: Option<f64>,
+    /// For `kind = "trace"`: how often the trace is simulated before the run.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub rounds: u32,
+    /// How much the host may read and write in a timed end of the preparation, in times of the exported bytes. There the drive serves
+    /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: there is none.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub settle: f64,
 }
 
 impl Default for Precondition {
     fn default() -> Self {
-        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None }
+        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None, rounds: 1, settle: 0.0 }
     }
 }
 
@@ -594,6 +602,8 @@ pub enum PreconditionKind {
     Soft,
     /// Filled, then overwritten at random until write amplification is steady.
     Steady,
+    /// Filled (or its ranges), then used as the trace uses it.
+    Trace,
 }
 
 /// Garbage collection: the axes of the policy space. A published scheme is a point in it.

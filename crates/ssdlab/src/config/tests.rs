@@ -262,8 +262,8 @@ fn config_relations_between_keys() {
         ),
         (
             &[("ftl.precondition.prefill", "x.csv")],
-            "ftl.precondition.prefill = \"x.csv\": is not used by ftl.precondition.kind = \"fill\"; choose \"ranges\", \"soft\" or \
-             \"steady\"",
+            "ftl.precondition.prefill = \"x.csv\": is not used by ftl.precondition.kind = \"fill\"; choose \"ranges\", \"soft\", \
+             \"steady\" or \"trace\"",
         ),
         (
             &[("workload.footprint", "0.0001")],

@@ -20,7 +20,7 @@ pub fn validate(config: &Config) -> Result<()> {
     messages.extend(check(&tree).into_iter().map(|problem| problem.message));
     // The relations rely on the ranges: they are checked only if all ranges hold.
     if messages.is_empty() {
-        relations(config, &mut messages);
+        relations(&mut messages);
     }
     all_or(messages)
 }
@@ -64,7 +64,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     abilities(config, messages);
     page_types(config, messages);
     programs(config, messages);
-    precondition(&config.ftl.precondition, messages);
+    precondition(config, messages);
     pace(config, messages);
     buffer(config, messages);
     cache(config, messages);
@@ -343,8 +343,16 @@ fn pace(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
+fn precondition(config: &Config, messages: &mut Vec<String>) {
+    let precondition = &config.ftl.precondition;
     let kind = precondition.kind;
+    if kind == PreconditionKind::Trace && !config.workload.reads_traces() {
+        messages.push(
+            "ftl.precondition.kind = \"trace\": the workload is generated; give a trace (workload.trace), or set kind = \"steady\" and \
+             ftl.precondition.settle"
+                .into(),
+        );
+    }
     if kind == PreconditionKind::Ranges && precondition.prefill.is_none() {
         messages.push(
             "ftl.precondition.kind = \"ranges\": needs ftl.precondition.prefill, a CSV file offset_bytes,size_bytes; name one, or choose \
@@ -358,8 +366,8 @@ fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
     } else if matches!(kind, PreconditionKind::None | PreconditionKind::Fill) {
         let kind = serde_json::to_value(kind).unwrap_or(Value::Null);
         messages.push(format!(
-            "ftl.precondition.prefill = \"{file}\": is not used by ftl.precondition.kind = {kind}; choose \"ranges\", \"soft\" or \
-             \"steady\""
+            "ftl.precondition.prefill = \"{file}\": is not used by ftl.precondition.kind = {kind}; choose \"ranges\", \"soft\", \
+             \"steady\" or \"trace\""
         ));
     }
 }
