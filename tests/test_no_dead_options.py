@@ -254,6 +254,9 @@ CONTEXTS: Mapping[str, Context] = {
         (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
     ),
     "ftl.parity_stripe": Context((0, 2, 3), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7}),
+    "ftl.parity_in_spare": Context(
+        (True, False), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7, "ftl.parity_stripe": 4}
+    ),
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.map_cache_bytes": Context((0, 4 * PAGE, 8 * PAGE), base=MAPPED),
     "ftl.map_cache_policy": Context(("lru", "fifo", "clock"), base={**MAPPED, "ftl.map_cache_bytes": 3 * PAGE, "ftl.map_entry_bytes": 512}),

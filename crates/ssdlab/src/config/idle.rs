@@ -109,6 +109,7 @@ const RULES: &[Rule] = &[
     parameter("ftl.map_cache_policy", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_entry_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
+    switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),

@@ -7,6 +7,7 @@ pub mod amounts;
 mod buffer;
 pub mod capacity;
 pub mod check;
+mod fit;
 mod host;
 pub mod idle;
 mod json;
@@ -31,6 +32,7 @@ mod tests;
 pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
+pub use fit::Fit;
 pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
@@ -278,7 +280,8 @@ pub struct Device {
     /// Times that such an operation is suspended at most. 0: as often as reads come.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_suspends: u32,
-    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead.
+    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead. Parity is part of it
+    /// (`ftl.parity_in_spare`).
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
 }
@@ -360,9 +363,12 @@ pub struct Ftl {
     pub map_unit_bytes: Option<u32>,
     /// One program in so many of a block holds parity instead of data, as protection against the loss of a die. It is programmed with the
     /// program before it, which takes a transfer and a program longer. 0: none does; else at least 2. A drive with parity needs more
-    /// over-provisioning.
+    /// over-provisioning, unless `parity_in_spare` is false.
     #[schemars(range(min = 0, max = 65535))]
     pub parity_stripe: u32,
+    /// Pages of parity count as over-provisioning. If not, `device.overprovisioning` is a share of the bytes without them, (data -
+    /// exported) / data: what collection has, with parity beside it.
+    pub parity_in_spare: bool,
     /// Memory for the mapping table, bytes. What of the table does not fit is in flash, in translation pages that are read when they are needed,
     /// and written back. At least one translation page. 0: there is memory for the whole table.
     #[schemars(range(min = 0, max = 1099511627776_u64))]
@@ -391,6 +397,7 @@ impl Default for Ftl {
             frontier: Frontier::Separate,
             map_unit_bytes: None,
             parity_stripe: 0,
+            parity_in_spare: true,
             map_cache_bytes: 0,
             map_cache_policy: MapCachePolicy::Lru,
             map_page_bytes: None,

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 use super::capacity::RESERVE;
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, Precondition, PreconditionKind,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, PreconditionKind,
     Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
@@ -15,6 +15,20 @@ use super::{
 /// # Errors
 /// [`Error::Config`] with one line for each problem.
 pub fn validate(config: &Config) -> Result<()> {
+    validate_relations(config, |messages| {
+        relations(config, messages);
+        if messages.is_empty() {
+            sizes(config, messages);
+        }
+    })
+}
+
+/// As [`validate`], but for whether the drive has blocks to spare.
+pub(super) fn validate_at_any_size(config: &Config) -> Result<()> {
+    validate_relations(config, |messages| relations(config, messages))
+}
+
+fn validate_relations(config: &Config, relations: impl FnOnce(&mut Vec<String>)) -> Result<()> {
     let tree = serde_json::to_value(config).map_err(|error| Error::Config(format!("configuration: {error}")))?;
     let mut messages = not_finite(config);
     messages.extend(check(&tree).into_iter().map(|problem| problem.message));
@@ -71,6 +85,10 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     array(config, messages);
     workload_rules::queues(&config.host, messages);
     workload_rules::relations(&config.workload, &config.host, messages);
+}
+
+/// What the number of blocks and over-provisioning decide. Relies on the other relations.
+fn sizes(config: &Config, messages: &mut Vec<String>) {
     match Capacity::of(config) {
         Err(error) => messages.push(error.to_string()),
         Ok(capacity) => {
