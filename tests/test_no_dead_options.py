@@ -256,6 +256,9 @@ CONTEXTS: Mapping[str, Context] = {
         (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
     ),
     "ftl.parity_stripe": Context((0, 2, 3), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7}),
+    "ftl.parity_in_spare": Context(
+        (True, False), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7, "ftl.parity_stripe": 4}
+    ),
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.map_cache_bytes": Context((0, 4 * PAGE, 8 * PAGE), base=MAPPED),
     "ftl.map_cache_policy": Context(("lru", "fifo", "clock"), base={**MAPPED, "ftl.map_cache_bytes": 3 * PAGE, "ftl.map_entry_bytes": 512}),
@@ -263,13 +266,15 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.map_entry_bytes": Context((4, 128, 256), base=MAPPED),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
     "ftl.precondition.kind": Context(
-        ("none", "fill", "ranges", "soft", "steady"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"
+        ("none", "fill", "ranges", "soft", "steady", "trace"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"
     ),
     "ftl.precondition.prefill": Context(
         ("offset_bytes,size_bytes\n0,40960\n", "offset_bytes,size_bytes\n0,81920\n"),
         base={**DRIVE, "ftl.precondition.kind": "ranges", "ftl.unmapped_read": "immediate"},
     ),
     "ftl.precondition.range": Context((0.1, 0.5, 1.0), base={**DRIVE, "ftl.precondition.kind": "soft"}),
+    "ftl.precondition.rounds": Context((1, 2, 3), base={**DRIVE, "ftl.precondition.kind": "trace"}, trace=mixed),
+    "ftl.precondition.settle": generated(0, 1, 2, drive={**DRIVE, "ftl.precondition.kind": "fill"}, read_share=0.2, request_kb=4),
     "gc.trigger": Context(("soft", "idle", "invalid-share"), base={**DRIVE, "gc.idle_us": 500}),
     "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
     "gc.hard": Context((0.0, 0.5, 1.0), base=SHORT, trace=overload),

@@ -16,7 +16,7 @@ __all__ = [
     "abandon_files",
     "amount",
     "build_config",
-    "fit_blocks",
+    "fit_device",
     "idle_by_hand",
     "keys",
     "precondition",
@@ -68,6 +68,7 @@ class Plan:
         series: bool = False,
         alone: bool = False,
         state: _Path | None = None,
+        save_state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
         eviction: tuple[Callable[..., Any], str, str] | None = None,
     ) -> Plan: ...
@@ -162,13 +163,14 @@ def build_config(
     workload: str | None = None,
     file: _Path | None = None,
     set: Sequence[tuple[str, str]] = ...,
+    sized: bool = ...,
 ) -> Config: ...
 
 @final
 class StandIn:
     def __new__(cls, path: _Path, copy: _Path) -> StandIn: ...
 
-def fit_blocks(config: Config, bytes: int) -> int | None: ...
+def fit_device(config: Config, bytes: int) -> tuple[int, float] | None: ...
 def idle_by_hand(config: Config, set: Sequence[tuple[str, str]]) -> list[tuple[str, str]]: ...
 def replay_cache(
     config: Config,

@@ -58,7 +58,7 @@ def run(**options: Unpack[RunOptions]) -> Result:
     folder = ResultFolder(_folder(asked["out"]), "run")
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
-    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
+    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=_file("save_state", asked["save_state"]))
     warn_of_idle_keys([job.idle])
     with folder:
         batch = execute([job], out=folder)
@@ -382,6 +382,11 @@ def _setup(asked: RunOptions | CompareOptions) -> Setup:
     """What is simulated, as `run` and `compare` are asked for it."""
     series = asked["out"] is not None if asked["series"] is None else truth("series", asked["series"])
     return Setup(set=_pairs(asked["set"]), series=series, **picked(SetupOptions, asked))
+
+
+def _file(name: str, file: Path_ | None) -> Path | None:
+    """The file that the option `name` names, if it does."""
+    return None if file is None else Path(checked_path(name, file))
 
 
 def _folder(out: Path_ | None) -> Path | None:

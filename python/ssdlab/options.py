@@ -282,6 +282,13 @@ State = Annotated[
         check="path",
     ),
 ]
+SaveState = Annotated[
+    Path_ | None,
+    Option(
+        "a file for the state of the device after the run, when all jobs and buffered writes have ended; further runs start from it (`state`).",
+        Shell("--save-state FILE", "Save the state of the device after the run, for --state of further runs.", "Results", "file"),
+    ),
+]
 Verify = Annotated[
     Verified,
     Option(
@@ -467,6 +474,7 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
     """The options of `run`."""
 
     scheme: Scheme
+    save_state: SaveState
     timeline: TimelineFile
 
 

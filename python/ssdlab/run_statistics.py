@@ -941,6 +941,20 @@ class Precondition(Section):
     """
     steady: bool
     """Overwriting ended because write amplification was steady; if not, it reached its limit. Absent where the run does not have it."""
+    settled: bool
+    """The timed end of the preparation (`ftl.precondition.settle`) ended because write amplification had settled.
+
+    If not, it reached its limit. Absent without one, and if the host wrote nothing.
+    """
+    settled_write_amplification: float
+    """Write amplification in the last drive write of the timed end, or the last round of the trace.
+
+    Absent without host writes there. Unit: ratio.
+    """
+    timed_requests: int
+    """Requests of the timed end, or of all rounds of the trace. Absent where the run does not have it. Unit: count."""
+    timed_drive_writes: float
+    """What the host wrote in them, in times of what it can address. Absent where the run does not have it. Unit: ratio."""
     free_blocks_min: int
     """Minimum of the free blocks over pools at the start of the run, write frontiers excluded. Unit: count."""
     free_blocks_max: int

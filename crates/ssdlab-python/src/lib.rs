@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]
-    use runs::{PyConfig, PyPlan, build_config, fit_blocks, idle_by_hand, precondition, run_many};
+    use runs::{PyConfig, PyPlan, build_config, fit_device, idle_by_hand, precondition, run_many};
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]

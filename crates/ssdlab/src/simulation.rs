@@ -2,6 +2,7 @@
 
 mod alone;
 mod senders;
+mod settle;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -83,6 +84,8 @@ pub struct Plan {
     pub alone: bool,
     /// Begin with this saved state in place of preconditioning.
     pub state: Option<PathBuf>,
+    /// Save the state of the drive here when the run has ended and the drive has come to rest, which is no part of the run.
+    pub save_state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
     pub victim: Option<CustomVictim>,
     /// An eviction policy of the user's own, in place of `cache.policy`, which must be `lru`. The result says `custom`.
@@ -100,6 +103,9 @@ impl Plan {
             && left_out >= requests
         {
             return Err(Error::Usage(format!("{warm_up}: the run has {requests}, so that none would be measured; take a shorter one")));
+        }
+        if self.save_state.is_some() {
+            only_of_one_drive(&self.config)?;
         }
         if self.eviction.is_none() || self.config.cache.policy == CachePolicy::Lru {
             return Ok(());
@@ -123,6 +129,7 @@ impl Plan {
             series: false,
             alone: false,
             state: None,
+            save_state: None,
             victim: None,
             eviction: None,
         }
@@ -241,6 +248,16 @@ impl Simulation {
         control.phase.store(0, Ordering::Relaxed);
         let began = wall_clock();
         let (ftls, precondition) = prepare(plan, control)?;
+        let prepare_s = began.elapsed().as_secs_f64();
+        Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
+    }
+
+    /// As [`Simulation::new`], for a run of the workload: with the timed end of the preparation (`ftl.precondition.settle`).
+    fn settled(plan: &Plan, control: &Control) -> Result<Self> {
+        plan.check()?;
+        control.phase.store(0, Ordering::Relaxed);
+        let began = wall_clock();
+        let (ftls, precondition) = settle::settle(plan, prepare(plan, control)?, control)?;
         let prepare_s = began.elapsed().as_secs_f64();
         Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
     }
@@ -927,13 +944,18 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = plan.config.exported_bytes()?;
     let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
-    let mut simulation = Simulation::new(plan, control)?;
+    let mut simulation = Simulation::settled(plan, control)?;
     control.completed.store(0, Ordering::Relaxed);
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive_flows(&mut flows, control)?;
     let report = serde_json::to_value(flows.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    Ok(simulation.finish_with(report, &control.caller)?.0)
+    let (result, mut storage, now) = simulation.finish_with(report, &control.caller)?;
+    if let Some(path) = &plan.save_state {
+        storage.come_to_rest(now)?;
+        save_state(&plan.config, storage.drives()[0].ftl(), path, &control.caller)?;
+    }
+    Ok(result)
 }
 
 /// Prepares a drive and saves its state to a file.
@@ -942,7 +964,7 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
 /// What preconditioning or writing the file meets; [`Error::Interrupted`].
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
     only_of_one_drive(&plan.config)?;
-    let (ftls, report) = prepare(plan, control)?;
+    let (ftls, report) = settle::settle(plan, prepare(plan, control)?, control)?;
     save_state(&plan.config, &ftls[0], out, &control.caller)?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(report)
@@ -1003,7 +1025,7 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-    Ok((ftls, PreconditionReport::of_all(&reports)))
+    settle::replay(plan, (ftls, PreconditionReport::of_all(&reports)), control)
 }
 
 fn load_state(config: &Config, path: &Path) -> Result<Ftl> {

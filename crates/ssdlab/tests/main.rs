@@ -35,6 +35,7 @@ mod read_commands;
 mod schemes;
 mod scopes;
 mod series;
+mod settling;
 mod slack;
 mod statistics;
 mod suspension;

@@ -36,6 +36,8 @@ const ADDED: &str = "
 | `fit.to` | text or bytes | What the device was fitted to (`--fit`): `trace`, or so many bytes. Absent without it, like all of `fit`. |
 | `fit.blocks_per_plane_before` | count | Blocks a plane before. |
 | `fit.blocks_per_plane` | count | Blocks a plane after. |
+| `fit.overprovisioning_before` | share | Over-provisioning before (`device.overprovisioning`). |
+| `fit.overprovisioning` | share | Over-provisioning after: at least that, more where whole blocks or thresholds need it. |
 | `fit.needed_bytes` | bytes | What it must export at least. |
 | `fit.exported_bytes` | bytes | What the fitted device exports. |
 ";

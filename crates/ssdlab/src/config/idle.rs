@@ -109,9 +109,17 @@ const RULES: &[Rule] = &[
     parameter("ftl.map_cache_policy", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_entry_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
+    switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),
+    parameter("ftl.precondition.rounds", "ftl.precondition.kind = \"trace\"", |c| c.ftl.precondition.kind == PreconditionKind::Trace),
+    switch(
+        "ftl.precondition.settle",
+        |c| c.ftl.precondition.settle > 0.0,
+        "a generated workload; for a trace set ftl.precondition.kind = \"trace\"",
+        |c| !c.workload.reads_traces(),
+    ),
     switch(
         "gc.advance",
         |c| c.gc.advance != Advance::Alone,

@@ -46,6 +46,19 @@ impl Layers {
     /// [`Error::Config`] with one line for each problem found, each naming its layer and, in a file, the line; [`Error::Io`] if a
     /// preset file cannot be read; [`Error::Usage`] for keys set by hand that do nothing in this workload.
     pub fn build(&self) -> Result<Config> {
+        self.build_checked(Config::from_value)
+    }
+
+    /// As [`Layers::build`], for a drive whose number of blocks and over-provisioning are still to be found ([`super::Fit`]): whether it has
+    /// blocks to spare is not checked.
+    ///
+    /// # Errors
+    /// As [`Layers::build`].
+    pub fn build_of_any_size(&self) -> Result<Config> {
+        self.build_checked(Config::from_value_of_any_size)
+    }
+
+    fn build_checked(&self, read: fn(Value) -> Result<Config>) -> Result<Config> {
         let mut messages = Vec::new();
         let layers = self.layers(&mut messages)?;
         all_or(messages)?;
@@ -56,7 +69,7 @@ impl Layers {
             put(&mut tree, &key, value);
         }
         presets_of_flows(&mut tree)?;
-        let config = Config::from_value(tree)?;
+        let config = read(tree)?;
         match workload_rules::without_effect(by_hand.iter().map(String::as_str), &config.workload) {
             Some(message) => Err(Error::Usage(message)),
             None => Ok(config),

@@ -8,6 +8,7 @@ mod buffer;
 mod cancelled;
 pub mod capacity;
 pub mod check;
+mod fit;
 mod host;
 pub mod idle;
 mod json;
@@ -32,6 +33,7 @@ mod tests;
 pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
+pub use fit::Fit;
 pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
@@ -279,7 +281,8 @@ pub struct Device {
     /// Times that such an operation is suspended at most. 0: as often as reads come.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_suspends: u32,
-    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead.
+    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead. Parity is part of it
+    /// (`ftl.parity_in_spare`).
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
 }
@@ -361,9 +364,12 @@ pub struct Ftl {
     pub map_unit_bytes: Option<u32>,
     /// One program in so many of a block holds parity instead of data, as protection against the loss of a die. It is programmed with the
     /// program before it, which takes a transfer and a program longer. 0: none does; else at least 2. A drive with parity needs more
-    /// over-provisioning.
+    /// over-provisioning, unless `parity_in_spare` is false.
     #[schemars(range(min = 0, max = 65535))]
     pub parity_stripe: u32,
+    /// Pages of parity count as over-provisioning. If not, `device.overprovisioning` is a share of the bytes without them, (data -
+    /// exported) / data: what collection has, with parity beside it.
+    pub parity_in_spare: bool,
     /// Memory for the mapping table, bytes. What of the table does not fit is in flash, in translation pages that are read when they are needed,
     /// and written back. At least one translation page. 0: there is memory for the whole table.
     #[schemars(range(min = 0, max = 1099511627776_u64))]
@@ -392,6 +398,7 @@ impl Default for Ftl {
             frontier: Frontier::Separate,
             map_unit_bytes: None,
             parity_stripe: 0,
+            parity_in_spare: true,
             map_cache_bytes: 0,
             map_cache_policy: MapCachePolicy::Lru,
             map_page_bytes: None,
@@ -566,18 +573,26 @@ pub enum UnmappedRead {
 pub struct Precondition {
     /// `none`: all blocks erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
     /// `soft` and `steady` fill the drive (or the ranges, if `prefill` is given), then overwrite `range` at random. `soft` stops before the
-    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady.
+    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady, without time (see `settle`). `trace`
+    /// fills the drive (or the ranges), then simulates the whole trace `rounds` times.
     pub kind: PreconditionKind,
     /// A CSV file `offset_bytes,size_bytes` with the ranges that have data.
     pub prefill: Option<String>,
     /// Share of the exported range, from its start, that is overwritten. Absent: the workload's footprint.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub range: Option<f64>,
+    /// For `kind = "trace"`: how often the trace is simulated before the run.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub rounds: u32,
+    /// How much the host may read and write in a timed end of the preparation, in times of the exported bytes. There the drive serves
+    /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: there is none.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub settle: f64,
 }
 
 impl Default for Precondition {
     fn default() -> Self {
-        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None }
+        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None, rounds: 1, settle: 0.0 }
     }
 }
 
@@ -595,6 +610,8 @@ pub enum PreconditionKind {
     Soft,
     /// Filled, then overwritten at random until write amplification is steady.
     Steady,
+    /// Filled (or its ranges), then used as the trace uses it.
+    Trace,
 }
 
 /// Garbage collection: the axes of the policy space. A published scheme is a point in it.

@@ -207,6 +207,11 @@ impl Workload {
         self.flows.iter().any(is_separate)
     }
 
+    /// A trace is among the inputs.
+    pub fn reads_traces(&self) -> bool {
+        self.trace.is_some() || self.flows.iter().any(|flow| flow.get("trace").is_some_and(|trace| !trace.is_null()))
+    }
+
     /// The flows that are reported apart, in order: this one with its unnamed parts, then those with a name.
     ///
     /// # Errors

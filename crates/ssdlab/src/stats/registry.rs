@@ -155,7 +155,8 @@ mod tests {
             expected.extend(classes.iter().flat_map(|class| leaves.split(' ').map(move |leaf| format!("{group}{class}{leaf}"))));
         }
         let report =
-            "kind pages_mapped valid_share pages_overwritten write_amplification steady free_blocks_min free_blocks_max soft_blocks";
+            "kind pages_mapped valid_share pages_overwritten write_amplification steady settled settled_write_amplification timed_requests \
+             timed_drive_writes free_blocks_min free_blocks_max soft_blocks";
         expected.extend(report.split(' ').map(|leaf| format!("precondition.{leaf}")));
         expected.sort();
         assert_eq!(names, expected);

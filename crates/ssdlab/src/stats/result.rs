@@ -550,7 +550,7 @@ pub struct Utilisation {
     pub channels: Vec<f64>,
 }
 
-/// The preparation of the drive before the run. It takes no simulated time, and only `wear` counts it.
+/// The preparation of the drive before the run. It takes no time of the run, and only `wear` counts it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PreconditionReport {
     /// The kind of preconditioning, as configured.
@@ -574,6 +574,23 @@ pub struct PreconditionReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "yes or no"))]
     pub steady: Option<bool>,
+    /// The timed end of the preparation (`ftl.precondition.settle`) ended because write amplification had settled. If not, it reached its
+    /// limit. Absent without one, and if the host wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "yes or no"))]
+    pub settled: Option<bool>,
+    /// Write amplification in the last drive write of the timed end, or the last round of the trace. Absent without host writes there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub settled_write_amplification: Option<f64>,
+    /// Requests of the timed end, or of all rounds of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "count"))]
+    pub timed_requests: Option<u64>,
+    /// What the host wrote in them, in times of what it can address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub timed_drive_writes: Option<f64>,
     /// Minimum of the free blocks over pools at the start of the run, write frontiers excluded.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_min: u32,
@@ -604,6 +621,7 @@ impl PreconditionReport {
             free_blocks_min: reports.iter().map(|report| report.free_blocks_min).min().unwrap_or(0),
             free_blocks_max: reports.iter().map(|report| report.free_blocks_max).max().unwrap_or(0),
             soft_blocks: reports[0].soft_blocks,
+            ..PreconditionReport::default()
         }
     }
 }

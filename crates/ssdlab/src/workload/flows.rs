@@ -55,6 +55,12 @@ impl Flows {
         Ok(Flows { closed: closed.collect(), open: (!open.is_empty()).then(|| merged(open)) })
     }
 
+    /// See [`RequestSource::draw_others`].
+    pub fn draw_others(&mut self) {
+        self.open.iter_mut().for_each(|source| source.draw_others());
+        self.closed.iter_mut().for_each(|flow| flow.source.draw_others());
+    }
+
     /// The counters of the sources: those of the only flow, else by the names of the flows that send.
     pub fn report(&self) -> WorkloadReport {
         let sources = self.open.iter().chain(self.closed.iter().map(|flow| &flow.source));
@@ -195,6 +201,10 @@ impl RequestSource for OfFlow {
         self.source.is_at_hand()
     }
 
+    fn draw_others(&mut self) {
+        self.source.draw_others();
+    }
+
     fn progress(&self) -> Option<f64> {
         match self.shared.limit {
             Some(limit) => Some(1.0 - self.shared.left.load(Ordering::Relaxed) as f64 / limit.max(1) as f64),
@@ -276,6 +286,10 @@ impl RequestSource for Merged {
 
     fn is_at_hand(&self) -> bool {
         self.flows.iter().all(|(flow, _)| flow.is_at_hand())
+    }
+
+    fn draw_others(&mut self) {
+        self.flows.iter_mut().for_each(|(flow, _)| flow.draw_others());
     }
 
     /// The run ends when the last flow does.

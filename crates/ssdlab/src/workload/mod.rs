@@ -47,6 +47,10 @@ pub trait RequestSource: Send {
         false
     }
 
+    /// From now on the requests are other draws of the same distributions, at addresses that are as popular: for requests before the run.
+    /// Requests that are read and not drawn stay the same.
+    fn draw_others(&mut self) {}
+
     /// Share of the input consumed, 0..=1, for a progress bar; `None` if it is not known without reading ahead.
     fn progress(&self) -> Option<f64> {
         None
@@ -133,6 +137,10 @@ impl RequestSource for Limited {
         let request = self.inner.next_request()?;
         self.done += u64::from(request.is_some());
         Ok(request)
+    }
+
+    fn draw_others(&mut self) {
+        self.inner.draw_others();
     }
 
     fn progress(&self) -> Option<f64> {
