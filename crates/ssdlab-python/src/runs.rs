@@ -18,9 +18,9 @@ use crate::errors::{Failure, guarded, json};
 use crate::policies;
 use crate::workers::{self, Message, Snapshot, attend};
 
-/// A complete, checked configuration.
+/// A complete, checked configuration, and the keys that the user wrote.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]
-pub struct PyConfig(pub Config);
+pub struct PyConfig(pub Config, pub Vec<String>);
 
 #[pymethods]
 impl PyConfig {
@@ -54,7 +54,7 @@ pub fn build_config(
     file: Option<PathBuf>,
     set: Vec<(String, String)>,
 ) -> PyResult<PyConfig> {
-    Ok(PyConfig(guarded(|| {
+    let built = guarded(|| {
         let file = match file {
             None => None,
             Some(path) => {
@@ -62,8 +62,9 @@ pub fn build_config(
                 Some((path.display().to_string(), text))
             }
         };
-        Layers { device, schemes, workload, file, set }.build()
-    })?))
+        Layers { device, schemes, workload, file, set }.build_noting_keys()
+    })?;
+    Ok(PyConfig(built.config, built.written))
 }
 
 /// The keys among those set by hand that have no effect in the configuration, each with what it needs.
@@ -126,6 +127,7 @@ impl PyPlan {
             verify,
             request_log,
             timeline,
+            written: config.1.clone(),
             series,
             alone,
             state,
@@ -140,7 +142,7 @@ impl PyPlan {
     /// The configuration.
     #[getter]
     fn config(&self) -> PyConfig {
-        PyConfig(self.0.config.clone())
+        PyConfig(self.0.config.clone(), self.0.written.clone())
     }
 }
 
