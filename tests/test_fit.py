@@ -80,9 +80,7 @@ def test_spare_asked_for_does_not_change_what_is_exported(tmp_path: Path, device
     trace.write_text(f"{HEADER}0,W,0,4096\n5,R,3999995904,4096\n")
     shared = {"device": device, "trace": trace, "fit": "trace"}
     keys = {"device.pages_per_block": pages, "gc.soft": 2, "ftl.precondition.kind": "fill"}
-    fits = [
-        ssdlab.run(**shared, set={**keys, "device.overprovisioning": spare}).fit for spare in (0.07, 0.15, 0.28)
-    ]
+    fits = [ssdlab.run(**shared, set={**keys, "device.overprovisioning": spare}).fit for spare in (0.07, 0.15, 0.28)]
     assert len({fit.exported_bytes for fit in fits}) == 1
     assert all(4_000_000_000 <= fit.exported_bytes < 4_002_000_000 for fit in fits)
     assert all(1 <= fit.overprovisioning / fit.overprovisioning_before < 1.15 for fit in fits)

@@ -383,7 +383,9 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.queue": shared(0, 1, **{"host.queues": 2}),
     "workload.part": generated([0.0, 1.0], [0.0, 0.5], [0.5, 1.0]),
     "workload.start_s": generated(0.0, 0.002, 0.004, flows=[{"name": "b"}]),
-    "workload.start_after": Context(("b", "c"), trace=untidy, base={"workload.flows": [{"name": "b", "trace": str(FEW)}]}, error="no flow has"),
+    "workload.start_after": Context(
+        ("b", "c"), trace=untidy, base={"workload.flows": [{"name": "b", "trace": str(FEW)}]}, error="no flow has"
+    ),
     "workload.only": generated("main", "b", flows=[{"name": "b"}]),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),

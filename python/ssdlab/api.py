@@ -58,7 +58,8 @@ def run(**options: Unpack[RunOptions]) -> Result:
     folder = ResultFolder(_folder(asked["out"]), "run")
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
-    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=_file("save_state", asked["save_state"]))
+    state = _file("save_state", asked["save_state"])
+    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state)
     warn_of_idle_keys([job.idle])
     with folder:
         batch = execute([job], out=folder)

@@ -281,8 +281,9 @@ def is_preset_file(name: str) -> bool:
 
 def _read_once(workload: Mapping[str, Any]) -> str | None:
     """The trace of a workload, if a run reads it only once."""
-    trace, several = workload.get("trace"), workload.get("repeat", 1) > 1 or workload.get("volumes") == "concatenated"
-    return None if several or _traces(workload).count(trace) > 1 else trace
+    trace = workload.get("trace")
+    several = trace is None or workload.get("repeat", 1) > 1 or workload.get("volumes") == "concatenated"
+    return None if several or _traces(workload).count(str(trace)) > 1 else trace
 
 
 def requests_of(config: _core.Config, asked: int | None) -> int | None:

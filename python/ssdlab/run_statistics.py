@@ -836,6 +836,8 @@ class Counters(Section):
     """Page moves suspended at a preemption point between two of their stages. Absent where the run does not have it. Unit: count."""
     multiplane_operations: int
     """Multi-plane operations. Absent where the run does not have it. Unit: count."""
+    multiplane_programs: int
+    """Multi-plane programs, which are among these. Absent where the run does not have it. Unit: count."""
     overlapped_operations: int
     """Operations that overlapped another through the cache register. Absent where the run does not have it. Unit: count."""
     paced_writes: int
@@ -1090,9 +1092,9 @@ class RunStatistics(Section):
     config: UntypedSection
     """The effective configuration of the run, complete."""
     idle_keys: list[dict[str, str]]
-    """Keys without effect in this configuration, from the scheme, the file or `--set`.
-
-    Keys of the device and the workload are not listed. Absent where the run does not have it.
+    """Keys without effect in this configuration: those that the scheme chooses, and all that stand in a file of the user's own (device,
+    scheme, workload, configuration) or in `--set`. Keys of a device or workload that comes with ssdlab are not listed. Absent where the
+    run does not have it.
     """
     seed: int
     """The seed of all random streams."""

@@ -46,8 +46,8 @@ mod _core {
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
     use tools::{
-        abandon_files, amount, keys, prefill_end, preset_text, presets, schema, statistics_schema, studies, trace_convert, trace_info,
-        version, write_file,
+        abandon_files, amount, keys, prefill_end, preset_text, presets, remarks_of_result, schema, statistics_schema, studies,
+        trace_convert, trace_info, version, write_file,
     };
 
     #[pymodule_export]

@@ -18,9 +18,9 @@ use crate::errors::{Failure, guarded, json};
 use crate::policies;
 use crate::workers::{self, Message, Snapshot, attend};
 
-/// A complete, checked configuration.
+/// A complete, checked configuration, and the keys that the user wrote.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]
-pub struct PyConfig(pub Config);
+pub struct PyConfig(pub Config, pub Vec<String>);
 
 #[pymethods]
 impl PyConfig {
@@ -56,7 +56,7 @@ pub fn build_config(
     set: Vec<(String, String)>,
     sized: bool,
 ) -> PyResult<PyConfig> {
-    Ok(PyConfig(guarded(|| {
+    let built = guarded(|| {
         let file = match file {
             None => None,
             Some(path) => {
@@ -65,8 +65,9 @@ pub fn build_config(
             }
         };
         let layers = Layers { device, schemes, workload, file, set };
-        if sized { layers.build() } else { layers.build_of_any_size() }
-    })?))
+        if sized { layers.build_noting_keys() } else { layers.build_of_any_size() }
+    })?;
+    Ok(PyConfig(built.config, built.written))
 }
 
 /// The keys among those set by hand that have no effect in the configuration, each with what it needs.
@@ -130,6 +131,7 @@ impl PyPlan {
             verify,
             request_log,
             timeline,
+            written: config.1.clone(),
             series,
             alone,
             state,
@@ -145,7 +147,7 @@ impl PyPlan {
     /// The configuration.
     #[getter]
     fn config(&self) -> PyConfig {
-        PyConfig(self.0.config.clone())
+        PyConfig(self.0.config.clone(), self.0.written.clone())
     }
 }
 

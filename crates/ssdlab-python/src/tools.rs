@@ -148,6 +148,15 @@ pub fn statistics_schema() -> PyResult<String> {
     Ok(guarded(|| json(&ssdlab::stats::schema()))?)
 }
 
+/// The remarks that a result, as JSON text, decides by itself, as JSON text: for results that were written without remarks.
+#[pyfunction]
+pub fn remarks_of_result(result: &str) -> PyResult<String> {
+    Ok(guarded(|| {
+        let parsed = serde_json::from_str(result).map_err(|error| Error::Usage(format!("not a result: {error}")))?;
+        json(&ssdlab::stats::remarks_of_result(&parsed))
+    })?)
+}
+
 /// Every configuration key and what there is to know of it, as JSON text.
 #[pyfunction]
 pub fn keys() -> PyResult<String> {

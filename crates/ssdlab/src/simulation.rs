@@ -3,6 +3,7 @@
 mod alone;
 mod senders;
 mod settle;
+mod trends;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -23,13 +24,15 @@ use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{
-    Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, WarmUpResult,
+    Completion, DeviceStats, Load, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, Trends,
+    WarmUpResult,
 };
 use crate::storage::{EachVolatile, Storage, drive_seed, each_written};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, Flows, RequestSource};
 use senders::{Sender, Senders};
+use trends::Settling;
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -78,6 +81,8 @@ pub struct Plan {
     pub request_log: Option<PathBuf>,
     /// Write a timeline for the Perfetto viewer.
     pub timeline: Option<timeline::Wanted>,
+    /// Keys that the user wrote, in a file or by hand: if one has no effect, the result names it.
+    pub written: Vec<String>,
     /// Record the run over time, and how response times are distributed.
     pub series: bool,
     /// Of several flows, run each alone as well, with the same requests, and report how much the others slow it down.
@@ -126,6 +131,7 @@ impl Plan {
             verify: Verify::Off,
             request_log: None,
             timeline: None,
+            written: Vec::new(),
             series: false,
             alone: false,
             state: None,
@@ -202,6 +208,8 @@ pub struct Simulation {
     exported_bytes: u64,
     recorder: Recorder,
     stalls: Stalls,
+    load: Load,
+    settling: Settling,
     /// What ends the warm-up, and the statistics when it ended.
     warming_up: WarmingUp,
     before: Option<(WarmUpResult, DeviceStats)>,
@@ -216,6 +224,8 @@ pub struct Simulation {
     outstanding_by_flow: Vec<u64>,
     /// The most requests that may be outstanding.
     most_outstanding: u64,
+    /// Some flow sends its requests when they are due, whether or not others have completed.
+    open_loop: bool,
     /// Of those submitted, those taken in.
     arrived: u64,
     completed: u64,
@@ -294,11 +304,13 @@ impl Simulation {
         Ok(Simulation {
             plan: plan.clone(),
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
+            settling: Settling::new(&storage),
             storage,
             asks_policies: plan.victim.is_some() || plan.eviction.is_some(),
             exported_bytes: plan.config.exported_bytes()?,
             recorder,
             stalls: Stalls::default(),
+            load: Load::default(),
             warming_up,
             before: None,
             timeline,
@@ -308,6 +320,7 @@ impl Simulation {
             submitted: 0,
             outstanding_by_flow: vec![0; flows.len()],
             most_outstanding: most_outstanding(&plan.config.workload, &flows),
+            open_loop: is_open_loop(&flows),
             arrived: 0,
             completed: 0,
             completions: Vec::new(),
@@ -525,6 +538,7 @@ impl Simulation {
         }
         let erases: Vec<u32> = self.storage.drives().into_iter().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
         self.check_warm_up()?;
+        let trends = self.trends();
         let device = device_stats(&self.storage, self.now);
         let (warm_up, device) = match &self.before {
             Some((warm_up, before)) => (Some(*warm_up), device.since(before)),
@@ -556,13 +570,20 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        let idle_keys = self.plan.config.idle_choices();
+        let idle_keys = self.plan.config.idle_choices(&self.plan.written);
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
-        Ok((RunResult { timeline, idle_keys, ..result }, self.storage, self.now))
+        let result = trends::with_remarks(RunResult { timeline, idle_keys, ..result }, &trends, Vec::new())?;
+        Ok((result, self.storage, self.now))
+    }
+
+    /// What the run knows of its load and of write amplification, once it is over.
+    fn trends(&mut self) -> Trends {
+        let overload = if self.open_loop { self.load.overload() } else { None };
+        Trends { overload, settling: self.settling.ended(&self.storage) }
     }
 
     /// A warm-up is over, and requests came after it.
@@ -588,10 +609,12 @@ impl Simulation {
         let from_ns = if phase == RoundPhase::StagesEnded { ns + 1 } else { ns };
         self.recorder.measure_from(first, from_ns);
         self.stalls.begin_at(ns);
+        self.load = Load::default();
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
             RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
         }
+        self.settling.restart(&self.storage);
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
         self.storage.end_warm_up();
         if let Some(timeline) = &mut self.timeline {
@@ -719,6 +742,7 @@ impl Simulation {
     #[inline]
     fn take_in(&mut self) -> Result<()> {
         let outstanding = self.outstanding();
+        self.load.arrives(self.now, outstanding);
         if outstanding == 0 {
             self.busy_since = (self.now, self.completed);
         } else if outstanding >= self.most_outstanding {
@@ -811,6 +835,7 @@ impl Simulation {
             kept.extend_from_slice(&self.completions);
         }
         self.completions.clear();
+        self.settling.completed(self.completed, &self.storage);
         Ok(())
     }
 
@@ -988,8 +1013,12 @@ fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result
 
 /// The most requests that may be outstanding. Closed loops have as many as they say.
 fn most_outstanding(workload: &Workload, flows: &[SeparateFlow]) -> u64 {
-    let open = flows.iter().any(|flow| flow.workload.queue_depth == 0);
-    if open { workload.max_outstanding.into() } else { u64::MAX }
+    if is_open_loop(flows) { workload.max_outstanding.into() } else { u64::MAX }
+}
+
+/// Some flow sends requests when they are due.
+fn is_open_loop(flows: &[SeparateFlow]) -> bool {
+    flows.iter().any(|flow| flow.workload.queue_depth == 0)
 }
 
 fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 use ssdlab::config::Config;
+use ssdlab::remark::CODES;
 use ssdlab::simulation::{Control, Plan, run};
 use ssdlab::stats::{COUNTERS, schema};
 use ssdlab::workload::TraceCounters;
@@ -42,6 +43,18 @@ const ADDED: &str = "
 | `fit.exported_bytes` | bytes | What the fitted device exports. |
 ";
 
+const REMARKS: &str = "
+## Remarks
+
+`remarks` is a list of objects. `code` is one of those below, `severity` is `warning` where a number holds only under a condition, else `note`.
+`about` is the place of the number in the result (`gc.write_amplification`, or a part such as `latency_ns`); it is absent where the remark is
+about the whole run. `sentence` says what holds, `remedy` what to do. Tables, pages and notebooks show remarks below the numbers and mark the
+numbers that they are about; a comparison and a sweep have remarks of their own beside those of their runs.
+
+| code | severity | rule |
+|---|---|---|
+";
+
 /// The text of the page.
 fn page() -> String {
     let mut whole = schema();
@@ -58,7 +71,16 @@ fn page() -> String {
     for (name, field) in properties.iter().filter(|(_, field)| !is_single(field)) {
         text += &section(name, field);
     }
-    text + ADDED
+    text + &remarks() + ADDED
+}
+
+/// The table of all codes of remarks.
+fn remarks() -> String {
+    let rows = CODES.iter().map(|code| {
+        let severity = serde_json::to_value(code.severity).expect("a severity is text");
+        format!("| `{}` | {} | {} |\n", code.name, severity.as_str().unwrap_or_default(), code.rule)
+    });
+    format!("{REMARKS}{}", rows.collect::<String>())
 }
 
 const HEAD: &str = "| entry | unit | meaning |\n|---|---|---|\n";

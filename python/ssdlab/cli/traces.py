@@ -35,7 +35,9 @@ Volume = Annotated[
 def _no_queue_depth(depth: int | None) -> None:
     """A trace says when requests arrive, not how many are outstanding."""
     if depth is not None:
-        raise UsageError(f"--queue-depth {depth}: a trace has arrival times and no queue depth; give it to `ssdlab run` or `ssdlab compare`")
+        raise UsageError(
+            f"--queue-depth {depth}: a trace has arrival times and no queue depth; give it to `ssdlab run` or `ssdlab compare`"
+        )
 
 
 QueueDepth = Annotated[int | None, typer.Option("--queue-depth", hidden=True, parser=count, callback=_no_queue_depth)]

@@ -48,7 +48,7 @@ SCALES = {
 }
 """Of means over seeds: what stands behind them, what they are divided by, and their digits behind the point."""
 MINUS = "\N{MINUS SIGN}"
-UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", CHECKSUM)
+UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", "remarks", CHECKSUM)
 """Parts of a result that stand elsewhere, or are figures."""
 
 

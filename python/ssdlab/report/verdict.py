@@ -71,7 +71,7 @@ def verdict(runs: Runs) -> str:
 def remarks(runs: Runs) -> list[str]:
     """What else is to be known: how sure it is, what a gain costs, and what was left out."""
     found = [*_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
-    return [*found, *_no_collection(runs), *_warm_up(runs)]
+    return [*found, *_warm_up(runs)]
 
 
 def _why(runs: Runs) -> Iterator[str]:
@@ -90,13 +90,6 @@ def _why(runs: Runs) -> Iterator[str]:
         names = ", ".join(f"{REASONS[part]} {shown(after, 'ns')} instead of {shown(before, 'ns')}" for part, before, after in telling)
         faster = "less" if whole < 0 else "more"
         yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {names}."
-
-
-def _no_collection(runs: Runs) -> Iterator[str]:
-    """Schemes that had nothing to do."""
-    if len(runs) > 1 and all(number_of(runs, run, "gc.jobs") == 0 for run in runs):
-        after = " after the warm-up" if runs[0].at("warm_up") else ""
-        yield f"Garbage collection did not run{after}: schemes of collection cannot differ."
 
 
 def _warm_up(runs: Runs) -> Iterator[str]:

@@ -14,6 +14,8 @@ from ssdlab.colours import COLOURS
 from ssdlab.folders import RESULT_FILE, final
 from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
+from ssdlab.remarks import named, shown
+from ssdlab.report import told as telling
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
 from ssdlab.report.summary import Place, places
@@ -85,6 +87,7 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in axes)
     told = ", ".join(f"{key} = {value}" for key, value in same)
     yield f'<dl class="about">{rows}{f"<dt>the same for all</dt><dd>{html.escape(told)}</dd>" if told else ""}</dl>\n'
+    yield telling.warnings(shown(sweep.remarks)) + telling.notes(shown(sweep.remarks))
     failed = [f"{point.label} failed: {error}" for point, error in sweep.failed]
     more = [f"{len(failed) - MOST_FAILED:,} more points failed"] if len(failed) > MOST_FAILED else []
     left = [f"{len(sweep.left):,} points have no result yet"] if sweep.left else []
@@ -120,8 +123,15 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
             "links": [_link(point, folder) for point in sweep],
             "groups": [list(values) for values in groups],
             "figures": [_figure(place, found, list(groups.values())) for place in _places(found)],
+            "told": {place: _told(sweep, place) for place in COLUMNS},
         },
     }
+
+
+def _told(sweep: SweepResult, place: str) -> list[str]:
+    """For each point what stands behind the number at a place: the letters of the warnings about it."""
+    told = shown(sweep.remarks)
+    return [told.mark(place, named(point.values)) for point in sweep]
 
 
 def _index(axis: SweepAxis, value: Any) -> int:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.console import RenderableType
 from rich.text import Text
 
+from ssdlab.remarks import Remark, Shown, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, relative_text, share, significant, three, time_of
-from ssdlab.tables.runs import CLASSES, RunData, idle_remarks, remarks, timeline_remark
+from ssdlab.tables.runs import CLASSES, RunData, remark_lines, setup_lines, timeline_line
 
 if TYPE_CHECKING:
     from ssdlab.uncertainty import Estimate
@@ -22,6 +23,7 @@ __all__ = [
     "change_table",
     "comparison_tables",
     "disagreeing",
+    "marked",
     "with_interval",
 ]
 
@@ -69,12 +71,16 @@ class Compared(Protocol):
     def paired(self) -> Mapping[str, Mapping[str, Any]]:
         """By scheme: how its requests fared against the same ones under the first."""
 
+    @property
+    def remarks(self) -> Sequence[Remark]:
+        """What must be known beside the numbers."""
+
     def items(self) -> Iterable[tuple[str, RunData]]:
         """Schemes and results."""
 
 
-def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
-    """A row for each scheme. Times are response times of all requests."""
+def comparison_table(runs: Mapping[str, RunData], told: Shown) -> RenderableType:
+    """A row for each scheme, with the letters of remarks behind the numbers. Times are response times of all requests."""
     cached = any("cache" in result for result in runs.values())
     columns = [
         "scheme",
@@ -92,12 +98,19 @@ def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
         gc = result.get("gc", {})
         table.add_row(
             scheme,
-            *(time_of(latency, column) for column in ("mean", "p99", "p99_9", "max")),
-            number(float(gc["write_amplification"])) if "write_amplification" in gc else "-",
-            number(gc.get("jobs", 0)),
+            *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", scheme) for column in ("mean", "p99", "p99_9", "max")),
+            marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", scheme)
+            if "write_amplification" in gc
+            else "-",
+            marked(number(gc.get("jobs", 0)), told, "gc.jobs", scheme),
             *([_hit_ratio(result)] if cached else []),
         )
     return titled("Response times by scheme", table)
+
+
+def marked(cell: str, told: Shown, place: str, *names: str) -> str:
+    """A number with the letters of the warnings about it."""
+    return cell if cell == "-" else cell + told.mark(place, *names)
 
 
 CHANGES = {
@@ -159,20 +172,14 @@ def comparison_tables(comparison: Compared) -> list[RenderableType]:
     """What `ssdlab compare` prints: a row for each scheme, where requests were logged how they fared one by one, and what else to know."""
     runs = dict(comparison.items())
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
+    told = shown(comparison.remarks)
     changes = [change_table(runs)] if len(runs) > 1 else []
-    tables = [comparison_table(runs), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
+    tables = [comparison_table(runs, told), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told)
     paired = [paired_table(next(iter(runs)), comparison.paired)] if comparison.paired else []
-    first = [line for result in list(runs.values())[:1] for line in remarks(result)]
-    timelines = [line for scheme, result in runs.items() for line in timeline_remark(result, f" of {scheme}")]
-    others = [*_no_collection(runs), *first, *idle_remarks(runs), *timelines]
+    first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
+    timelines = [line for scheme, result in runs.items() for line in timeline_line(result, f" of {scheme}")]
+    others = [*first, *timelines, *remark_lines(told)]
     return [*title, *tables, *paired, *_identities(runs), *others]
-
-
-def _no_collection(runs: Mapping[str, RunData]) -> list[RenderableType]:
-    """Where no scheme collected, their differences say nothing about collection."""
-    if any(result.get("gc", {}).get("jobs") for result in runs.values()):
-        return []
-    return [Text("Garbage collection did not run under any scheme: write more, or precondition the device", style="yellow")]
 
 
 SEED_COLUMNS = {
@@ -184,12 +191,12 @@ SEED_COLUMNS = {
 """What is shown with its interval: places of a result."""
 
 
-def seed_tables(runs: Seeded) -> list[RenderableType]:
-    """Means over seeds, and the differences to the first scheme, with their intervals."""
+def seed_tables(runs: Seeded, told: Shown) -> list[RenderableType]:
+    """Means over seeds, with the letters of remarks, and the differences to the first scheme, with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     means = new_table(["scheme", *SEED_COLUMNS.values()])
     for scheme, figures in runs.estimates.items():
-        means.add_row(scheme, *(with_interval(place, figures.get(place)) for place in SEED_COLUMNS))
+        means.add_row(scheme, *(marked(with_interval(place, figures.get(place)), told, place, scheme) for place in SEED_COLUMNS))
     changes = new_table(["scheme", *SEED_COLUMNS.values()])
     for scheme, figures in runs.differences.items():
         changes.add_row(scheme, *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
@@ -200,19 +207,7 @@ def seed_tables(runs: Seeded) -> list[RenderableType]:
         *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
         *_disagreements(runs),
         *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
-        *([] if runs.differ else [Text(NOTHING_RANDOM, style="yellow")]),
-        *([Text(SEEDS_OF_A_TRACE)] if runs.differ and _replays(runs) else []),
     ]
-
-
-NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
-
-SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
-
-
-def _replays(runs: Seeded) -> bool:
-    """Whether requests are those of a trace, which no seed changes."""
-    return any("trace" in result.get("config", {}).get("workload", {}) for of in runs.runs.values() for result in of.values())
 
 
 def _has_tie(runs: Seeded) -> bool:

@@ -9,8 +9,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ssdlab.remarks import from_dict, shown
 from ssdlab.tables.layout import Captioned, new_table, titled
 from ssdlab.tables.numbers import UNITS, quantity, significant
+from ssdlab.tables.runs import remark_lines
 
 __all__ = [
     "STUDY_HEADS",
@@ -38,15 +40,18 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
 def study_table(study: Mapping[str, Any]) -> RenderableType:
     """The rows of a study (as in its `study.json`)."""
     table, apart = new_table(["", *STUDY_HEADS]), new_table(STUDY_HEADS)
+    told = shown(map(from_dict, study.get("remarks", ())))
     for row in study["rows"]:
-        cells = study_cells(row)
+        published, simulated, *rest = study_cells(row)
+        cells = (published, simulated + told.marks_of(row.get("remarks", ())), *rest)
         last = [Text(cell, style="bold red" if cell in STRIKING else "") for cell in cells[-2:]]
         table.add_row(textwrap.fill(row["what"], 68), *cells[:-2], *last)
         apart.add_row(*cells[:-2], *last)
     length = " (quick: fewer requests and seeds)" if study["quick"] else ""
     reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
     captioned = Captioned([row["what"] for row in study["rows"]], apart)
-    return Group(titled(f"{study['study']}: {study['title']}{length}", table, captioned), *(Text(reason) for reason in reasons))
+    title = f"{study['study']}: {study['title']}{length}"
+    return Group(titled(title, table, captioned), *remark_lines(told), *(Text(reason) for reason in reasons))
 
 
 def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str]:

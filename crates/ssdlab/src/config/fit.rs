@@ -122,7 +122,7 @@ mod tests {
 
     fn drive(device: &str, pairs: &[(&str, &str)]) -> Config {
         let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-        Layers { device: Some(device.into()), set, ..Layers::default() }.build_of_any_size().unwrap()
+        Layers { device: Some(device.into()), set, ..Layers::default() }.build_of_any_size().unwrap().config
     }
 
     fn fitted(config: &Config, bytes: u64) -> Config {

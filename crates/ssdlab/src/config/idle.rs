@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
+use super::workload_rules;
 use super::{
     Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, PoolScope, PreconditionKind, Scope,
     SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
@@ -214,15 +215,19 @@ impl Config {
         idle.map(|rule| IdleKey { key: rule.key.into(), needs: rule.needs.into() }).collect()
     }
 
-    /// The keys of [`Self::idle_keys`] that request a mechanism: values other than the default, outside the sections `device` and
-    /// `workload`, which only describe the drive and the requests.
-    pub fn idle_choices(&self) -> Vec<IdleKey> {
+    /// The idle keys that a result names. Of `written`, the keys that the user wrote, all of them: also those that describe requests which a
+    /// trace replaces. Of the others, those that request a mechanism: with values other than the default, outside the sections `device`
+    /// and `workload`, which only describe the drive and the requests.
+    pub fn idle_choices(&self, written: &[String]) -> Vec<IdleKey> {
         let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
         let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");
         let (own, default) = (tree(self), tree(&Config::default()));
         let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
         let changed = |key: &str| own.pointer(&pointer(key)) != default.pointer(&pointer(key));
-        self.idle_keys().into_iter().filter(|idle| !describes(&idle.key) && changed(&idle.key)).collect()
+        let is_written = |key: &str| written.iter().any(|other| other == key);
+        let named = |idle: &IdleKey| is_written(&idle.key) || (!describes(&idle.key) && changed(&idle.key));
+        let of_workload = workload_rules::without_effect(written.iter().map(String::as_str), &self.workload);
+        self.idle_keys().into_iter().filter(named).chain(of_workload).collect()
     }
 }
 
@@ -291,6 +296,8 @@ mod tests {
         let config = Layers { set, ..Layers::default() }.build().unwrap();
         let keys = |idle: Vec<IdleKey>| idle.into_iter().map(|idle| idle.key).collect::<Vec<_>>();
         assert!(keys(config.idle_keys()).contains(&"device.suspend_ns".to_string()));
-        assert_eq!(keys(config.idle_choices()), ["gc.pipeline"]);
+        assert_eq!(keys(config.idle_choices(&[])), ["gc.pipeline"]);
+        let written = ["device.suspend_ns", "gc.soft", "cache.bytes"].map(String::from);
+        assert_eq!(keys(config.idle_choices(&written)), ["device.suspend_ns", "gc.pipeline", "cache.bytes"]);
     }
 }

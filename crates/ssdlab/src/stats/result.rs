@@ -22,6 +22,7 @@ use super::slack::SlackResult;
 use super::written::BytesWritten;
 use crate::config::IdleKey;
 use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
+use crate::remark::Remark;
 use crate::units::Ns;
 
 /// Everything a run reports.
@@ -33,10 +34,16 @@ pub struct RunResult {
     /// The effective configuration of the run, complete.
     #[schemars(extend("unit" = "object"))]
     pub config: Value,
-    /// Keys without effect in this configuration, from the scheme, the file or `--set`. Keys of the device and the workload are not listed.
+    /// Keys without effect in this configuration: those that the scheme chooses, and all that stand in a file of the user's own (device,
+    /// scheme, workload, configuration) or in `--set`. Keys of a device or workload that comes with ssdlab are not listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("unit" = "key and needs"))]
     pub idle_keys: Vec<IdleKey>,
+    /// What must be known beside the numbers: which of them hold only under a condition, and what had no effect. See the codes under Remarks.
+    /// Empty where nothing needs to be said; absent in results of version 1.0.
+    #[serde(default)]
+    #[schemars(extend("unit" = "remark"))]
+    pub remarks: Vec<Remark>,
     /// The seed of all random streams.
     #[schemars(extend("unit" = "number"))]
     pub seed: u64,
@@ -663,6 +670,7 @@ impl RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
             config: run.config,
             idle_keys: Vec::new(),
+            remarks: Vec::new(),
             seed: run.seed,
             digest,
             warm_up: run.warm_up,

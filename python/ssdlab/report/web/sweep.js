@@ -226,7 +226,7 @@ class Points {
     this.figures = Object.keys(sweep.columns).map((place) => sweep.figures.find((figure) => figure.place === place)).filter(Boolean);
     this.columns = [
       ...sweep.axes.map((axis, index) => ({ name: axis.name, key: (point) => axis.numbers?.[sweep.points[point][index]] ?? sweep.points[point][index], text: (point) => axis.texts[sweep.points[point][index]], value: (point) => axis.texts[sweep.points[point][index]] })),
-      ...this.figures.map((figure) => ({ name: sweep.columns[figure.place], head: headed(figure, sweep.columns[figure.place]), key: (point) => figure.values[point] ?? Infinity, text: (point) => (figure.values[point] == null ? "" : SHOW[figure.unit](figure.values[point])), value: (point) => figure.values[point] })),
+      ...this.figures.map((figure) => ({ name: sweep.columns[figure.place], head: headed(figure, sweep.columns[figure.place]), key: (point) => figure.values[point] ?? Infinity, text: (point) => (figure.values[point] == null ? "" : SHOW[figure.unit](figure.values[point]) + sweep.told[figure.place][point]), value: (point) => figure.values[point] })),
     ];
     this.table = document.getElementById("rows");
     this.filters = document.getElementById("filters");
