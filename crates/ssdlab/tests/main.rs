@@ -29,6 +29,7 @@ mod power;
 mod preemption;
 mod queue_order;
 mod read_commands;
+mod readings;
 mod schemes;
 mod scopes;
 mod series;

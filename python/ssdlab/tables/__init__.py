@@ -20,6 +20,7 @@ from ssdlab.tables.queueing import formula_table, queueing_tables
 from ssdlab.tables.reports import STUDY_HEADS, report_table, study_cells, study_table
 from ssdlab.tables.runs import CLASSES, TRACE_REMARKS, headline, idle_lines, run_tables, trace_remarks
 from ssdlab.tables.sweeps import sweep_tables
+from ssdlab.tables.traces import trace_table
 
 __all__ = [
     "CLASSES",
@@ -45,4 +46,5 @@ __all__ = [
     "study_table",
     "sweep_tables",
     "trace_remarks",
+    "trace_table",
 ]

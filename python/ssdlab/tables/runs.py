@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, time_of
+from ssdlab.tables.traces import reading_lines
 
 __all__ = [
     "CLASSES",
@@ -172,17 +173,15 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def trace_remarks(result: RunData) -> list[RenderableType]:
-    """What was left out of a trace or changed in it, if anything: never silently."""
+    """How a trace was read, and what was left out of it or changed in it."""
     trace = (result.get("workload") or {}).get("trace") or {}
     remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
     lines = [f"Trace: {', '.join(remarks)}"] if remarks else []
-    if trace.get("without_header"):
-        lines.append("Trace: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds)")
     workload = (result.get("config") or {}).get("workload") or {}
     if trace.get("devices", 0) > 1 and workload.get("device") is None:
         one = "--volume NAME replays one of them, `ssdlab trace info` lists them"
         lines.append(f"Trace: {trace['devices']:,} volumes share one address space, their addresses overlaid; {one}")
-    return [Text(line, style="yellow") for line in lines]
+    return [*map(Text, reading_lines(result.get("workload"))), *(Text(line, style="yellow") for line in lines)]
 
 
 def latency_table(result: RunData) -> RenderableType:

@@ -3,17 +3,19 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use super::plausible::Evidence;
+use super::reading::Reading;
 use super::source::{Entry, Row, Source};
 use crate::caller::Caller;
-use crate::config::{TimeOrder, TraceFormat};
+use crate::config::TimeOrder;
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::units::Ns;
 
 /// The requests to take from a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    pub(crate) format: Option<TraceFormat>,
-    pub(crate) unit_bytes: Option<u64>,
+    pub(crate) reading: Reading,
     /// As users write it; see [`super::formats::Format::device_name`].
     pub(crate) device: Option<String>,
     /// Unreadable lines to tolerate.
@@ -58,12 +60,14 @@ pub(crate) struct Selection {
     last_ns: Ns,
     at_end: bool,
     seen: Seen,
+    /// Of the requests taken.
+    evidence: Evidence,
 }
 
 impl Selection {
     /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
     pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
-        let source = Source::open(path, choice.format, choice.unit_bytes, &choice.caller)?;
+        let source = Source::open(path, &choice.reading, &choice.caller)?;
         if let Some(device) = &choice.device
             && !source.format().names_devices
         {
@@ -82,6 +86,7 @@ impl Selection {
             last_ns: 0,
             at_end: false,
             seen: Seen::default(),
+            evidence: Evidence::default(),
         })
     }
 
@@ -91,6 +96,14 @@ impl Selection {
 
     pub(crate) fn seen(&self) -> &Seen {
         &self.seen
+    }
+
+    /// What a reader must know of the requests taken so far. `timed`: their times matter, as in open loop.
+    pub(crate) fn remarks(&self, timed: bool) -> Vec<Remark> {
+        let all_volumes = self.choice.device.is_none();
+        let devices = if all_volumes && self.seen.skipped == 0 { self.source.devices.len() } else { 1 };
+        let of_file = self.source.remarks(all_volumes).into_iter().filter(|remark| timed || remark.code != "fio-waits");
+        of_file.chain(self.evidence.remarks(devices, timed)).collect()
     }
 
     /// The next request, or `None` at the end.
@@ -116,6 +129,7 @@ impl Selection {
                 break;
             }
             self.seen.taken += 1;
+            self.evidence.add(&entry);
             return Ok(Some(entry));
         }
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
@@ -240,7 +254,7 @@ impl Selection {
             let more = if self.source.devices.len() > SHOWN { ", ..." } else { "" };
             format!("no request is of the volume {device}; the trace has: {}{more}", names.join(", "))
         } else {
-            format!("the trace holds no requests ({} unreadable lines)", self.seen.bad_lines)
+            self.source.without_requests(self.seen.bad_lines)
         };
         Error::Trace(format!("{path}: {found}"))
     }
