@@ -397,6 +397,9 @@ CONTEXTS: Mapping[str, Context] = {
         alike=(("ssdsim", "mqsim"), "MQSim's columns are SSDSim's (docs/trace-formats.md)"),
     ),
     "workload.unit_bytes": Context((512, 1024, 4096), trace=None, base={**MEGABYTES, "workload.format": "disksim"}),
+    "workload.time_unit": Context(("s", "ms", "us", "ticks", "ns"), trace=None, base={**MEGABYTES, "workload.format": "disksim"}),
+    "workload.event": Context(("queue", "issue"), trace=None, base=MEGABYTES),
+    "workload.fio_wait": Context(("program", "manual"), trace=None, base=MEGABYTES),
     "workload.device": Context(("0", "1"), trace=untidy),
     "workload.volumes": Context(("overlaid", "concatenated"), base=MEGABYTES, trace=untidy),
     "workload.time_scale": Context((0.5, 1.0, 8.0)),
@@ -419,10 +422,18 @@ FILES = ("workload.trace", "ftl.precondition.prefill")
 FIVE_NUMBERS = "".join(f"{10_000 * i} {i % 2} {8 * (i % 30)} 8 {i % 3 % 2}\n" for i in range(60))
 
 
+TEXTS = {
+    **dict.fromkeys(("workload.format", "workload.unit_bytes", "workload.time_unit"), FIVE_NUMBERS),
+    "workload.event": "8,0 1 1 0.0 9 Q W 0 + 8 [a]\n8,0 1 2 0.5 9 D R 0 + 8 [a]\n",
+    "workload.fio_wait": "fio version 2 iolog\na read 0 4096\na wait 9 0\na write 0 4096\n",
+}
+"""The traces of keys that say how a trace is to be understood."""
+
+
 def text_of(key: str, context: Context) -> str | None:
     """The trace of a context."""
-    if key in ("workload.format", "workload.unit_bytes"):
-        return FIVE_NUMBERS
+    if key in TEXTS:
+        return TEXTS[key]
     return None if context.trace is None else "\n".join([HEADER, *context.trace()]) + "\n"
 
 
@@ -439,7 +450,7 @@ def fingerprint(result: ssdlab.Result) -> str:
     data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
-    taken = {key: value for key, value in trace.items() if key not in ("format", "first_bad_line")}
+    taken = {key: value for key, value in trace.items() if key not in ("format", "units", "skipped_lines", "first_bad_line")}
     return json.dumps([data, prepared, taken], sort_keys=True)
 
 

@@ -157,6 +157,9 @@ def trace_info(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    time_unit: str | None = None,
+    event: str | None = None,
+    fio_wait: str | None = None,
     volume: str | None = None,
     device: str | None = None,
     skip: int = 0,
@@ -167,8 +170,11 @@ def trace_info(
 
     Args:
         path: the trace, plain or compressed; `"-"` is standard input.
-        format: its format, where its content does not tell.
+        format: its format, where its file does not state it.
         unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
+        time_unit: the unit of its times, where its file does not state it: `"s"`, `"ms"`, `"us"`, `"ticks"` (100 ns) or `"ns"`.
+        event: the event of a blkparse or ftrace trace that is a request: `"queue"` or `"issue"`.
+        fio_wait: the meaning of `wait` in a fio log of version 2: `"program"` or `"manual"`.
         volume: only requests of this volume, as the trace names it.
         device: an older name of `volume`.
         skip: leave out this many requests at the start. Lines, volumes and their ends are still those of the whole trace.
@@ -176,7 +182,7 @@ def trace_info(
         time_scale: divides the times between requests.
     """
     checked_path("path", path)
-    check_texts({"format": format})
+    check_texts({"format": format, "time_unit": time_unit, "event": event, "fio_wait": fio_wait})
     units = _optional("unit_bytes", unit_bytes, 1)
     file = cast("Path_", named(path))
     with ReadProgress(file) as progress:
@@ -184,6 +190,9 @@ def trace_info(
             file,
             format=format,
             unit_bytes=units,
+            time_unit=time_unit,
+            event=event,
+            fio_wait=fio_wait,
             device=_volume(volume, device),
             skip=whole("skip", skip),
             limit_s=0.0 if limit_s is None else positive("limit_s", limit_s),
@@ -199,6 +208,9 @@ def trace_convert(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    time_unit: str | None = None,
+    event: str | None = None,
+    fio_wait: str | None = None,
     volume: str | None = None,
     device: str | None = None,
     bad_lines: int = 0,
@@ -211,7 +223,7 @@ def trace_convert(
     """Converts a trace, or a part of it, to the format that the target's name ends with.
 
     Args:
-        source: the trace to read; `format`, `unit_bytes`, `volume` and `device` are as for `trace_info`.
+        source: the trace to read; `format`, `unit_bytes`, `time_unit`, `event`, `fio_wait`, `volume` and `device` are as for `trace_info`.
         target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
         bad_lines: unreadable lines to leave out; one more is an error.
         time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
@@ -225,7 +237,7 @@ def trace_convert(
     """
     checked_path("source", source)
     checked_path("target", target)
-    check_texts({"format": format, "time_order": time_order})
+    check_texts({"format": format, "time_unit": time_unit, "event": event, "fio_wait": fio_wait, "time_order": time_order})
     units, tolerated, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
     file = cast("Path_", named(source))
     with ReadProgress(file) as progress:
@@ -234,6 +246,9 @@ def trace_convert(
             target,
             format=format,
             unit_bytes=units,
+            time_unit=time_unit,
+            event=event,
+            fio_wait=fio_wait,
             device=_volume(volume, device),
             bad_lines=tolerated,
             time_order=time_order,

@@ -94,8 +94,8 @@ Trace = Annotated[
 Format = Annotated[
     str | None,
     Option(
-        "the trace's format, if its content does not determine it.",
-        Shell("--format NAME", "The trace's format, if its content does not determine it.", "Traces", complete="format"),
+        "the trace's format, if its file does not state it.",
+        Shell("--format NAME", "The trace's format, if its file does not state it.", "Traces", complete="format"),
         key="workload.format",
         check="text",
     ),
@@ -107,6 +107,33 @@ UnitBytes = Annotated[
         Shell("--unit-bytes N", "Bytes of one unit of address and size, for formats with units of their own.", "Traces", "size"),
         key="workload.unit_bytes",
         check="number",
+    ),
+]
+TimeUnit = Annotated[
+    str | None,
+    Option(
+        'the unit of the trace\'s times, where its file does not state it: `"s"`, `"ms"`, `"us"`, `"ticks"` (100 ns) or `"ns"`.',
+        Shell("--time-unit UNIT", "The unit of the trace's times, where its file does not state it: s, ms, us, ticks, ns.", "Traces"),
+        key="workload.time_unit",
+        check="text",
+    ),
+]
+Event = Annotated[
+    str | None,
+    Option(
+        'the event of a blkparse or ftrace trace that is a request: `"queue"` (before merging) or `"issue"` (after).',
+        Shell("--event NAME", "The event of a blkparse or ftrace trace that is a request: queue or issue.", "Traces"),
+        key="workload.event",
+        check="text",
+    ),
+]
+FioWait = Annotated[
+    str | None,
+    Option(
+        'the meaning of `wait` in a fio log of version 2: `"program"` (ms after the start) or `"manual"` (us after the wait before).',
+        Shell("--fio-wait NAME", "The meaning of wait in a fio log of version 2, by fio's program or manual.", "Traces"),
+        key="workload.fio_wait",
+        check="text",
     ),
 ]
 Volume = Annotated[
@@ -285,7 +312,7 @@ State = Annotated[
 SaveState = Annotated[
     Path_ | None,
     Option(
-        "a file for the state of the device after the run, when all jobs and buffered writes have ended; further runs start from it (`state`).",
+        "a file for the state of the device after the run, when all jobs and buffered writes have ended: further runs start from it.",
         Shell("--save-state FILE", "Save the state of the device after the run, for --state of further runs.", "Results", "file"),
     ),
 ]
@@ -421,6 +448,9 @@ class InputOptions(DriveOptions, total=False):
     trace: Trace
     format: Format
     unit_bytes: UnitBytes
+    time_unit: TimeUnit
+    event: Event
+    fio_wait: FioWait
     volume: Volume
     time_scale: TimeScale
     skip: Skip

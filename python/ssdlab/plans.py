@@ -224,23 +224,20 @@ def _extent(config: _core.Config) -> int:
     trace = Path(workload["trace"])
     content = place(trace)
     changed_ns = content.stat().st_mtime_ns if content.exists() else 0
-    end = _trace_end(trace, changed_ns, *(workload.get(key) for key in ("format", "unit_bytes", "device", "volumes")))
+    end = _trace_end(trace, changed_ns, workload["volumes"], **{key: workload.get(key) for key in READING})
     prefill = precondition.get("prefill")
     return max(end, 1 if prefill is None else _core.prefill_end(prefill))
 
 
+READING = ("format", "unit_bytes", "time_unit", "event", "fio_wait", "device")
+"""The keys of a workload that say how its trace is to be understood."""
+
+
 @lru_cache(maxsize=64)
-def _trace_end(
-    trace: Path,
-    changed_ns: int,  # noqa: ARG001
-    format: str | None,
-    unit_bytes: int | None,
-    device: str | None,
-    volumes: str,
-) -> int:
+def _trace_end(trace: Path, changed_ns: int, volumes: str, **reading: Any) -> int:  # noqa: ARG001
     """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
     with ReadProgress(trace) as progress:
-        info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device, progress=progress.callback))
+        info = json.loads(_core.trace_info(trace, **reading, progress=progress.callback))
     together = info.get("concatenated_end_bytes") if volumes == "concatenated" else None
     return cast("int", together or info["max_end_bytes"])
 

@@ -11,10 +11,10 @@ use serde_json::{Value, json as value};
 use ssdlab::config::amounts::Amount;
 use ssdlab::config::presets::{self as core_presets, Kind};
 use ssdlab::config::schema::{self as core_schema, Choice, KeyInfo};
-use ssdlab::config::{TimeOrder, TraceFormat};
+use ssdlab::config::{FioWait, TimeOrder, TimeUnit, TraceEvent, TraceFormat};
 use ssdlab::error::Error;
 use ssdlab::files::{abandon, write_whole};
-use ssdlab::workload::{self, ConvertOptions, TracePart};
+use ssdlab::workload::{self, ConvertOptions, Reading, TracePart};
 
 use crate::errors::{Failure, guarded, json};
 use crate::workers;
@@ -28,23 +28,47 @@ pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Re
 
 /// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None, skip=0, limit_s=0.0, time_scale=1.0, progress=None))]
+#[pyo3(signature = (
+    path, *, format=None, unit_bytes=None, time_unit=None, event=None, fio_wait=None, device=None, skip=0, limit_s=0.0, time_scale=1.0,
+    progress=None
+))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_info(
     py: Python<'_>,
     path: PathBuf,
     format: Option<String>,
     unit_bytes: Option<u64>,
+    time_unit: Option<String>,
+    event: Option<String>,
+    fio_wait: Option<String>,
     device: Option<String>,
     skip: u64,
     limit_s: f64,
     time_scale: f64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let format = named::<TraceFormat>("trace format", format)?;
     let part = TracePart { skip, limit_s, time_scale };
+    let reading = reading(format, unit_bytes, time_unit, event, fio_wait)?;
     workers::call(py, Arc::default(), progress, move |control| {
-        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), part, &control.caller)?)
+        json(&workload::trace_info_cancellable(&path, &reading, device.as_deref(), part, &control.caller)?)
+    })
+}
+
+/// How a trace is to be understood, from the names that Python gives.
+fn reading(
+    format: Option<String>,
+    unit_bytes: Option<u64>,
+    time_unit: Option<String>,
+    event: Option<String>,
+    fio_wait: Option<String>,
+) -> Result<Reading, Failure> {
+    let defaults = Reading::default();
+    Ok(Reading {
+        format: named::<TraceFormat>("trace format", format)?,
+        unit_bytes,
+        time_unit: named::<TimeUnit>("time unit", time_unit)?,
+        event: named::<TraceEvent>("event", event)?,
+        fio_wait: named::<FioWait>("fio_wait", fio_wait)?.unwrap_or(defaults.fio_wait),
     })
 }
 
@@ -58,8 +82,8 @@ pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (
-    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, skip=0, limit_s=0.0, time_scale=1.0,
-    requests=None, progress=None
+    source, target, *, format=None, unit_bytes=None, time_unit=None, event=None, fio_wait=None, device=None, bad_lines=0, time_order=None,
+    skip=0, limit_s=0.0, time_scale=1.0, requests=None, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_convert(
@@ -68,6 +92,9 @@ pub fn trace_convert(
     target: PathBuf,
     format: Option<String>,
     unit_bytes: Option<u64>,
+    time_unit: Option<String>,
+    event: Option<String>,
+    fio_wait: Option<String>,
     device: Option<String>,
     bad_lines: u64,
     time_order: Option<String>,
@@ -79,8 +106,7 @@ pub fn trace_convert(
 ) -> PyResult<String> {
     let defaults = ConvertOptions::default();
     let options = ConvertOptions {
-        format: named("trace format", format)?,
-        unit_bytes,
+        reading: reading(format, unit_bytes, time_unit, event, fio_wait)?,
         device,
         bad_lines,
         time_order: named::<TimeOrder>("time order", time_order)?.unwrap_or(defaults.time_order),

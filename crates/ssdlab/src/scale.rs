@@ -44,7 +44,9 @@ fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
             "gc.soft keeps {kept} of the {spare} spare blocks of a pool free ({percent} % of the spare, of {all} blocks in all), so that write \
              amplification is that of a drive with less over-provisioning unless writes outpace collection."
         ),
-        format!("Set gc.soft to a few blocks (2 to 4), or have more and smaller blocks: device.pages_per_block = {pages} lower, device.blocks_per_plane higher."),
+        format!(
+            "Set gc.soft to a few blocks (2 to 4), or have more and smaller blocks: device.pages_per_block = {pages} lower, device.blocks_per_plane higher."
+        ),
     ))
 }
 

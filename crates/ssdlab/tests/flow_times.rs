@@ -7,7 +7,7 @@ use crate::timelines::{changed, filled};
 use serde_json::{Value, json};
 use ssdlab::config::{Volumes, Workload, validate};
 use ssdlab::simulation::{Control, Plan, Simulation};
-use ssdlab::workload::{self, ConvertOptions, Flows, TracePart, convert, trace_info, trace_info_cancellable};
+use ssdlab::workload::{self, ConvertOptions, Flows, Reading, TracePart, convert, trace_info, trace_info_cancellable};
 
 /// Two volumes: usr_0 at 0, 2 and 4 s, usr_1 at 1 and 3 s.
 const TWO_VOLUMES: &str = "timestamp_us,op,offset_bytes,size_bytes,device
@@ -138,9 +138,9 @@ fn volumes_lie_one_after_the_other() {
     let mut source = workload::open(&config, 64 * MB, 1, None).unwrap();
     let offsets: Vec<u64> = std::iter::from_fn(|| source.next_request().unwrap()).map(|request| request.offset).collect();
     assert_eq!(offsets, [0, MB, 4096, MB + 4096, 0]);
-    let info = trace_info(file.path(), None, None, None).unwrap();
+    let info = trace_info(file.path(), &Reading::default(), None).unwrap();
     assert_eq!((info.max_end_bytes, info.concatenated_end_bytes), (8192, Some(MB + 8192)));
-    assert_eq!(trace_info(file.path(), None, None, Some("usr_1")).unwrap().concatenated_end_bytes, None);
+    assert_eq!(trace_info(file.path(), &Reading::default(), Some("usr_1")).unwrap().concatenated_end_bytes, None);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_run_does_not_wait_for_a_flow_that_sends_nothing() {
 fn a_part_of_a_trace_is_described_and_converted_as_it_is_replayed() {
     let file = file(TWO_VOLUMES);
     let part = TracePart { skip: 1, limit_s: 2.5, time_scale: 4.0 };
-    let info = trace_info_cancellable(file.path(), None, None, None, part, &Default::default()).unwrap();
+    let info = trace_info_cancellable(file.path(), &Reading::default(), None, part, &Default::default()).unwrap();
     assert_eq!((info.requests.total(), info.span_s, info.arrival_rate_per_s), (3, 0.5, Some(6.0)));
     assert_eq!(info.devices.len(), 2, "of the whole trace");
     let to = file.path().with_extension("part.csv");

@@ -32,6 +32,7 @@ mod power;
 mod preemption;
 mod queue_order;
 mod read_commands;
+mod readings;
 mod remarks;
 mod schemes;
 mod scopes;

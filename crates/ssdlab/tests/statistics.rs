@@ -60,7 +60,10 @@ fn page() -> String {
     let mut whole = schema();
     whole["properties"]["workload"] = json!({
         "description": "Properties of the workload: for example lines of the trace, requests clipped or wrapped. Empty for generated requests.",
-        "properties": { "trace": schema_for!(TraceCounters).to_value() },
+        "properties": {
+            "trace": schema_for!(TraceCounters).to_value(),
+            "remarks": { "unit": "list of remarks", "description": "What a reader must know of the requests. Absent without any." },
+        },
     });
     let properties = properties(&whole).expect("a result is an object");
     let is_single = |field: &Value| field.get("unit").is_some();

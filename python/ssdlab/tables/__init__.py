@@ -20,6 +20,7 @@ from ssdlab.tables.queueing import formula_table, queueing_tables
 from ssdlab.tables.reports import STUDY_HEADS, report_table, study_cells, study_table
 from ssdlab.tables.runs import CLASSES, headline, run_tables
 from ssdlab.tables.sweeps import sweep_tables
+from ssdlab.tables.traces import trace_table
 
 __all__ = [
     "CLASSES",
@@ -44,6 +45,7 @@ __all__ = [
     "size",
     "study_cells",
     "study_table",
-    "three",
     "sweep_tables",
+    "three",
+    "trace_table",
 ]

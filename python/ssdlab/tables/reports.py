@@ -1,9 +1,9 @@
-"""The tables of reports (on traces, preparation) and of studies."""
+"""The tables of reports (on preparation, recordings) and of studies."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -25,12 +25,10 @@ STUDY_HEADS = ("published", "simulated", "difference", "expected", "reproduced",
 """Of the columns of a study's table, beside what a row is about."""
 STRIKING = ("NO", "contradicted")
 """Cells of a study's table that are set in red."""
-DEVICES_SHOWN = 20
-"""So many devices of a trace are named."""
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
-    """Any report: a row for each figure, nested names joined by blanks, units with the values; of other lists than devices the length."""
+    """Any report: a row for each figure, nested names joined by blanks, units with the values; of lists the length."""
     table = new_table(["", "value"])
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
@@ -82,14 +80,5 @@ def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Ite
         label = f"{prefix} {(key if end == '_share' else key.removesuffix(end)).replace('_', ' ')}".strip()
         if isinstance(value, Mapping):
             yield from _figures(value, label, end)
-        elif key == "devices":
-            yield "volumes", key, _devices(value)
         else:
             yield label, key + unit, len(value) if isinstance(value, list) else value
-
-
-def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
-    """The volumes of a trace with their requests, one a line."""
-    lines = [f"{device['name']} ({device['requests']:,} requests)" for device in devices[:DEVICES_SHOWN]]
-    more = len(devices) - DEVICES_SHOWN
-    return "\n".join([*lines, f"and {more:,} more (--json has all)"] if more > 0 else lines)

@@ -11,6 +11,7 @@ from rich.text import Text
 from ssdlab.remarks import Shown, of_run, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, share, size, three, time_of
+from ssdlab.tables.traces import reading_lines
 
 __all__ = [
     "CLASSES",
@@ -81,8 +82,8 @@ def run_tables(result: RunData) -> list[RenderableType]:
 
 
 def setup_lines(result: RunData) -> list[RenderableType]:
-    """How the device was fitted to the requests, and what was left out as a warm-up."""
-    return [*_fit_line(result), *_warm_up_line(result)]
+    """How the device was fitted to the requests, what was left out as a warm-up, and how a trace was read."""
+    return [*_fit_line(result), *_warm_up_line(result), *map(Text, reading_lines(result.get("workload")))]
 
 
 def remark_lines(told: Shown) -> list[RenderableType]:

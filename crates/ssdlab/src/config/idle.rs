@@ -189,9 +189,12 @@ const RULES: &[Rule] = &[
     parameter("workload.request_kb", "workload.request_size other than \"table\"", |c| {
         generated(c, |w| w.request_size != SizeDistribution::Table)
     }),
-    switch("workload.volumes", |c| c.workload.volumes == Volumes::Concatenated, "workload.device absent, since one volume begins at 0", |c| {
-        c.workload.device.is_none()
-    }),
+    switch(
+        "workload.volumes",
+        |c| c.workload.volumes == Volumes::Concatenated,
+        "workload.device absent, since one volume begins at 0",
+        |c| c.workload.device.is_none(),
+    ),
     parameter("workload.burst_length", "workload.arrival = \"burst\"", |c| generated(c, |w| w.arrival == Arrival::Burst)),
     parameter("workload.interarrival_us", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
     parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),

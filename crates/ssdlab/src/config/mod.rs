@@ -39,7 +39,9 @@ pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
-pub use workload::{Address, Arrival, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TraceFormat, Volumes, Workload};
+pub use workload::{
+    Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 
 use super::capacity::RESERVE;
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, PreconditionKind,
-    Scope, SuspendedForReads, Trigger, check, workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, PreconditionKind, Scope,
+    SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.

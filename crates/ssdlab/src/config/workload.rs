@@ -90,12 +90,19 @@ pub struct Workload {
     pub max_outstanding: u32,
     /// Trace: the file to replay. Absent: generate.
     pub trace: Option<String>,
-    /// Trace: its format. Absent: detected by content, and by file name if several formats fit.
+    /// Trace: its format. Absent: detected by content and file name, where these state it; a file that does not state its units is refused.
     pub format: Option<TraceFormat>,
-    /// Trace, for `disksim`, `ssdsim` and `mqsim` only: bytes of one unit of address and size. Absent: 512, or 4096 for a file whose name
-    /// contains `.disksim-pages.`.
+    /// Trace, for `disksim`, `ssdsim`, `mqsim`, `nvme` and `csv` without a header: bytes of one unit of address and size. Absent: 512 (or 4096
+    /// for a file whose name contains `.disksim-pages.`), for `csv` 1; `nvme` needs it.
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
+    /// Trace, for formats whose file does not state it: the unit of its times. Absent: the unit of the format's definition.
+    pub time_unit: Option<TimeUnit>,
+    /// Trace, for `blkparse` and `ftrace`: the event that is a request. Absent: for `blkparse`, `queue` where the beginning of the file has
+    /// such events; for `ftrace`, `issue` where it has those; else the other one.
+    pub event: Option<TraceEvent>,
+    /// Trace, for `fio-v2`: the meaning of its `wait` lines.
+    pub fio_wait: FioWait,
     /// Trace (`--volume`): only requests of this volume, named as `trace info` lists it (MSR: `host_disk`, for example `prn_0`). Absent:
     /// all volumes, placed as `volumes` says.
     pub device: Option<String>,
@@ -158,6 +165,9 @@ impl Default for Workload {
             trace: None,
             format: None,
             unit_bytes: None,
+            time_unit: None,
+            event: None,
+            fio_wait: FioWait::Program,
             device: None,
             volumes: Volumes::Overlaid,
             time_scale: 1.0,
@@ -318,6 +328,18 @@ pub enum TraceFormat {
     VscsiText,
     /// VMware vscsiStats records, version 1 or 2, as CloudPhysics published them.
     Vscsi,
+    /// CloudPhysics CSV: version, seconds, SCSI operation code, size in bytes, sector.
+    Cloudphysics,
+    /// Linux block events as ftrace, `trace-cmd report` and `perf script` print them (`block_rq_issue`, `block_bio_queue`).
+    Ftrace,
+    /// Linux NVMe commands as ftrace prints them (`nvme_setup_cmd`); needs `unit_bytes`.
+    Nvme,
+    /// biosnoop (BCC, libbpf-tools), with its header.
+    Biosnoop,
+    /// io-tracer (cacheMon), block device traces: date and time, process, command, sector, operation, bytes, latency in ms.
+    IoTracer,
+    /// Open CAS iotrace: one JSON object a line.
+    Iotrace,
     /// ssdlab CSV: `timestamp_us,op,offset_bytes,size_bytes` and optional further columns.
     Csv,
     /// ssdlab Parquet.
@@ -332,6 +354,42 @@ pub enum Volumes {
     Overlaid,
     /// One after the other, in order of appearance, each at a multiple of 2^20 bytes. The whole trace is read first.
     Concatenated,
+}
+
+/// The unit of the times in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeUnit {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+    /// Windows ticks of 100 ns.
+    Ticks,
+    /// Nanoseconds.
+    Ns,
+}
+
+/// The event of a kernel's trace that is taken for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceEvent {
+    /// A request enters the block layer, before merging (blkparse's action Q, ftrace's `block_bio_queue`).
+    Queue,
+    /// A request is issued to the driver, after merging (blkparse's action D, ftrace's `block_rq_issue`).
+    Issue,
+}
+
+/// The meaning of `wait` in fio's log of version 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FioWait {
+    /// As fio replays it: until so many milliseconds after the start (`iolog.c`, `read_iolog_get`).
+    Program,
+    /// As fio's manual states it: so many microseconds after the `wait` before.
+    Manual,
 }
 
 /// The treatment of addresses beyond the exported range.

@@ -51,11 +51,7 @@ pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
         ftls = simulation.into_ftls()?;
     }
     let units = units_of(&ftls);
-    let timed = PreconditionReport {
-        timed_requests: Some(requests),
-        timed_drive_writes: Some(written as f64 / units as f64),
-        ..report
-    };
+    let timed = PreconditionReport { timed_requests: Some(requests), timed_drive_writes: Some(written as f64 / units as f64), ..report };
     let report = with_drives_of(timed, &ftls);
     Ok((ftls, report))
 }
@@ -151,21 +147,15 @@ fn amplification(totals: &Totals) -> Option<f64> {
 
 impl Simulation {
     /// Sends requests until write amplification has settled, the limit is reached, or the drive is overloaded. Then all of them complete.
-    fn send_until_settled(
-        &mut self,
-        mut senders: Senders<'_>,
-        windows: &mut Windows,
-        limit: &Limit,
-        control: &Control,
-    ) -> Result<()> {
+    fn send_until_settled(&mut self, mut senders: Senders<'_>, windows: &mut Windows, limit: &Limit, control: &Control) -> Result<()> {
         let each = (windows.drive_write() / LOOKS).clamp(1, 64);
         let (mut steps, mut look_at) = (0_u64, each);
         while limit.is_left() && self.outstanding() < OVERLOADED {
             self.draw(&mut senders)?;
-            if self.completed == self.submitted {
+            if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
                 break;
             }
-            self.step_or_stuck()?;
+            self.step_or_stuck(Some(&mut senders))?;
             steps += 1;
             if steps.is_multiple_of(STEPS_PER_LOOK) {
                 self.look_out(&senders, control)?;

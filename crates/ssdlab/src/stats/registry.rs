@@ -154,8 +154,7 @@ mod tests {
         for (group, classes, leaves) in groups {
             expected.extend(classes.iter().flat_map(|class| leaves.split(' ').map(move |leaf| format!("{group}{class}{leaf}"))));
         }
-        let report =
-            "kind pages_mapped valid_share pages_overwritten write_amplification steady settled settled_write_amplification timed_requests \
+        let report = "kind pages_mapped valid_share pages_overwritten write_amplification steady settled settled_write_amplification timed_requests \
              timed_drive_writes free_blocks_min free_blocks_max soft_blocks";
         expected.extend(report.split(' ').map(|leaf| format!("precondition.{leaf}")));
         expected.sort();

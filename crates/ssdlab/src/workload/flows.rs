@@ -12,6 +12,7 @@ use super::{Generator, RequestSource, TraceReader, WorkloadReport};
 use crate::caller::Caller;
 use crate::config::{SeparateFlow, Workload};
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::request::{Request, RequestKind};
 use crate::units::Ns;
 
@@ -216,7 +217,10 @@ impl RequestSource for OfFlow {
         if self.shared.is_only {
             return self.source.report();
         }
-        WorkloadReport { trace: None, flows: BTreeMap::from([(self.name.clone(), self.source.report())]) }
+        let report = self.source.report();
+        let named = |remark: Remark| Remark { sentence: format!("Flow {}: {}", self.name, remark.sentence), ..remark };
+        let report = WorkloadReport { remarks: report.remarks.into_iter().map(named).collect(), ..report };
+        WorkloadReport { flows: BTreeMap::from([(self.name.clone(), report)]), ..WorkloadReport::default() }
     }
 }
 

@@ -137,7 +137,8 @@ impl Flow {
     /// Which addresses are popular was drawn when the flow was made, and stays.
     fn draw_others(&mut self) {
         let Flow { sizes, arrivals, kinds, addresses } = self;
-        let streams = [&mut sizes.rng, &mut arrivals.rng, &mut kinds.kind, &mut kinds.priority, &mut addresses.sequential, &mut addresses.random];
+        let streams =
+            [&mut sizes.rng, &mut arrivals.rng, &mut kinds.kind, &mut kinds.priority, &mut addresses.sequential, &mut addresses.random];
         streams.into_iter().for_each(Rng::jump);
     }
 

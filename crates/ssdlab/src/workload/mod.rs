@@ -11,6 +11,8 @@ mod formats;
 pub mod generate;
 pub mod info;
 mod input;
+mod plausible;
+pub mod reading;
 mod select;
 mod source;
 mod start;
@@ -30,11 +32,13 @@ pub use formats::trace_formats;
 pub use generate::Generator;
 pub use info::{TraceInfo, TracePart, trace_info, trace_info_cancellable};
 pub use input::Compression;
+pub use reading::{Reading, SkippedLines, Units};
 pub use trace::{TraceCounters, TraceReader};
 
 use crate::caller::Caller;
 use crate::config::Workload;
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::request::Request;
 
 /// A stream of requests in order of arrival, all of them inside the drive's exported range.
@@ -68,6 +72,9 @@ pub struct WorkloadReport {
     /// The changes to a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceCounters>,
+    /// What a reader must know beside the numbers of this workload: times that are none, units that are hardly right.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
     /// The same for each flow that sends, by name, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, WorkloadReport>,

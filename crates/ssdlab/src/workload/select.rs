@@ -3,17 +3,19 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use super::plausible::Evidence;
+use super::reading::Reading;
 use super::source::{Entry, Row, Source};
 use crate::caller::Caller;
-use crate::config::{TimeOrder, TraceFormat};
+use crate::config::TimeOrder;
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::units::Ns;
 
 /// The requests to take from a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    pub(crate) format: Option<TraceFormat>,
-    pub(crate) unit_bytes: Option<u64>,
+    pub(crate) reading: Reading,
     /// As users write it; see [`super::formats::Format::device_name`].
     pub(crate) device: Option<String>,
     /// Unreadable lines to tolerate.
@@ -63,12 +65,14 @@ pub(crate) struct Selection {
     /// The time limit has left out a request.
     is_limited: bool,
     seen: Seen,
+    /// Of the requests taken.
+    evidence: Evidence,
 }
 
 impl Selection {
     /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
     pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
-        let source = Source::open(path, choice.format, choice.unit_bytes, &choice.caller)?;
+        let source = Source::open(path, &choice.reading, &choice.caller)?;
         if let Some(device) = &choice.device
             && !source.format().names_devices
         {
@@ -91,6 +95,7 @@ impl Selection {
             at_end: false,
             is_limited: false,
             seen: Seen::default(),
+            evidence: Evidence::default(),
         })
     }
 
@@ -132,6 +137,14 @@ impl Selection {
         &self.seen
     }
 
+    /// What a reader must know of the requests taken so far. `timed`: their times matter, as in open loop.
+    pub(crate) fn remarks(&self, timed: bool) -> Vec<Remark> {
+        let all_volumes = self.choice.device.is_none();
+        let devices = if all_volumes && self.seen.skipped == 0 { self.source.devices.len() } else { 1 };
+        let of_file = self.source.remarks(all_volumes).into_iter().filter(|remark| timed || remark.code != "fio-waits");
+        of_file.chain(self.evidence.remarks(devices, timed)).collect()
+    }
+
     /// The next request, or `None` at the end.
     ///
     /// # Errors
@@ -146,6 +159,7 @@ impl Selection {
                 if self.choice.limit_ns == 0 || entry.time_ns < self.choice.limit_ns {
                     self.last_ns = entry.time_ns;
                     self.seen.taken += 1;
+                    self.evidence.add(&entry);
                     return Ok(Some(entry));
                 }
                 self.is_limited = true;
@@ -289,7 +303,7 @@ impl Selection {
             let limit_s = self.choice.limit_ns as f64 / 1e9;
             format!("no request arrives within {limit_s} s (workload.limit_s) after time 0, which flows that read this file share")
         } else {
-            format!("the trace holds no requests ({} unreadable lines)", self.seen.bad_lines)
+            self.source.without_requests(self.seen.bad_lines)
         };
         Error::Trace(format!("{path}: {found}"))
     }

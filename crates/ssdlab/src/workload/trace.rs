@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::clock::FileClock;
+use super::reading::{Reading, SkippedLines, Units};
 use super::select::{Choice, Seen, Selection};
 use super::source::Entry;
 use super::volumes::Places;
@@ -28,6 +29,8 @@ pub struct TraceCounters {
     /// The format of the trace.
     #[schemars(with = "String", extend("unit" = "text"))]
     pub format: TraceFormat,
+    /// What its columns were taken for.
+    pub units: Units,
     /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`. Absent if it has one or needs
     /// none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -42,6 +45,10 @@ pub struct TraceCounters {
     /// Lines that were skipped because of size 0.
     #[schemars(extend("unit" = "count"))]
     pub zero_size: u64,
+    /// Lines that were read and hold no request, by what they hold: other events of the kernel, commands without data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>", extend("unit" = "what and lines"))]
+    pub skipped_lines: Vec<SkippedLines>,
     /// The message for the first skipped line. Absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "text"))]
@@ -83,6 +90,8 @@ pub struct TraceReader {
     places: Option<Places>,
     exported_bytes: u64,
     policy: RangePolicy,
+    /// Arrival times are used: the loop is open.
+    timed: bool,
     /// `time_scale` in millionths.
     scale_millionths: u64,
     /// The new number of each MiB in use (`Compact`).
@@ -157,6 +166,7 @@ impl TraceReader {
             places,
             exported_bytes,
             policy: config.range,
+            timed: config.queue_depth == 0,
             scale_millionths: scale_millionths(config.time_scale)?,
             chunks: BTreeMap::new(),
             pending: VecDeque::new(),
@@ -172,10 +182,12 @@ impl TraceReader {
         let (seen, source) = (self.passes.first.as_ref().unwrap_or(self.selection.seen()), self.selection.source());
         TraceCounters {
             format: source.format().id,
+            units: source.units(),
             without_header: source.without_header(),
             requests: self.passes.taken + self.selection.seen().taken,
             bad_lines: seen.bad_lines,
             zero_size: seen.zero_size,
+            skipped_lines: source.skipped_lines(),
             first_bad_line: seen.first_bad_line.clone(),
             devices: source.devices.len() as u64,
             other_devices: seen.other_devices,
@@ -192,7 +204,9 @@ impl TraceReader {
     /// Begins the next pass, if there is one.
     #[cold]
     fn begin_again(&mut self) -> Result<bool> {
-        let (Some((path, choice)), Some(clock), true) = (&self.passes.again, self.passes.clock, self.passes.left > 0) else { return Ok(false) };
+        let (Some((path, choice)), Some(clock), true) = (&self.passes.again, self.passes.clock, self.passes.left > 0) else {
+            return Ok(false);
+        };
         let next = begun(Path::new(path), choice.clone(), Some(clock))?;
         let ended = std::mem::replace(&mut self.selection, next);
         self.passes.taken += ended.seen().taken;
@@ -350,7 +364,7 @@ impl RequestSource for TraceReader {
     }
 
     fn report(&self) -> WorkloadReport {
-        WorkloadReport { trace: Some(self.counters()), ..WorkloadReport::default() }
+        WorkloadReport { trace: Some(self.counters()), remarks: self.selection.remarks(self.timed), ..WorkloadReport::default() }
     }
 }
 
@@ -369,12 +383,8 @@ pub(super) fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     if !(0.0..=1e9).contains(&limit_s) {
         return Err(Error::Config(format!("workload.limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
     }
-    if config.unit_bytes == Some(0) {
-        return Err(Error::Config("workload.unit_bytes = 0: expected at least 1".into()));
-    }
     Ok(Choice {
-        format: config.format,
-        unit_bytes: config.unit_bytes,
+        reading: Reading::from_config(config),
         device: config.device.clone(),
         bad_lines: config.bad_lines,
         time_order: config.time_order,
@@ -415,7 +425,10 @@ mod tests {
     fn trace(text: &str) -> Trace {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        let config = Workload { trace: Some(file.path().to_str().unwrap().into()), ..Workload::default() };
+        // Text without a header says nothing of its units.
+        let is_plain = text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains("Read");
+        let format = is_plain.then_some(TraceFormat::Csv);
+        let config = Workload { trace: Some(file.path().to_str().unwrap().into()), format, ..Workload::default() };
         Trace(file, config)
     }
 
@@ -562,7 +575,9 @@ mod tests {
         let Trace(_file, mut config) = trace("0,R,0,512\n1,R,1.82083E+11,512\n2,R,0,0\n3,X,0,512\n4,R,0,512\n");
         assert!(message(&config, MB).contains(":2: expected an offset in bytes, found \"1.82083E+11\""));
         config.bad_lines = 2;
-        assert!(message(&config, MB).contains(":4: expected the op R, W, T or F, found \"X\" (2 unreadable lines"));
+        assert!(message(&config, MB).contains(
+            ":4: expected the op R, W, T or F (or the words read, write, trim, discard, flush), found \"X\" (2 unreadable lines"
+        ));
         config.bad_lines = 3;
         let (rows, counters) = replay(&config, MB).unwrap();
         assert_eq!((rows.len(), counters.bad_lines, counters.zero_size), (2, 3, 1));
@@ -571,7 +586,9 @@ mod tests {
 
     #[test]
     fn a_device_is_chosen_by_its_name() {
-        let Trace(_file, mut config) = trace("1,wdev,0,Read,0,512,9\n2,wdev,1,Write,512,512,9\n3,wdev,0,Read,0,512,9\n");
+        let Trace(_file, mut config) = trace(
+            "128166372000000001,wdev,0,Read,0,512,9\n128166372000000002,wdev,1,Write,512,512,9\n128166372000000003,wdev,0,Read,0,512,9\n",
+        );
         assert_eq!(replay(&config, MB).unwrap().1.devices, 2);
         config.device = Some("wdev_1".into());
         let (rows, counters) = replay(&config, MB).unwrap();
@@ -589,7 +606,7 @@ mod tests {
         let Trace(_file, mut config) = trace("timestamp_us,op,offset_bytes,size_bytes\n");
         assert!(message(&config, MB).contains("holds no requests"));
         config.unit_bytes = Some(4096);
-        assert!(message(&config, MB).contains("fixes its units"));
+        assert!(message(&config, MB).contains("the header of the file states its units"));
         config.trace = Some("/nonexistent/trace".into());
         assert!(message(&config, MB).contains("cannot read"));
         config.trace = Some(std::env::temp_dir().to_str().unwrap().into());

@@ -32,7 +32,7 @@ impl Places {
                 "{path}: a pipe can be read only once; write it to a file for workload.volumes = \"concatenated\""
             )));
         }
-        let mut source = Source::open(path, choice.format, choice.unit_bytes, &choice.caller)?;
+        let mut source = Source::open(path, &choice.reading, &choice.caller)?;
         let mut ends = Vec::new();
         while let Some(row) = source.next_row()? {
             if let Row::Request(entry) = row {

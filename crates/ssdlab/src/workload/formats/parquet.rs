@@ -14,9 +14,9 @@ use arrow_schema::{DataType, Field, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
-use super::{Bad, Format, Parsed, Reader, Record, csv};
+use super::{Bad, Event, Format, Meaning, Measure, Parsed, Reader, Record, Time, csv};
 use crate::caller::Caller;
-use crate::config::TraceFormat;
+use crate::config::{TimeUnit, TraceFormat};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::request::RequestKind;
@@ -25,9 +25,16 @@ pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Parquet,
     name: "parquet",
     hints: &[],
-    counts_units: false,
+    meaning: Meaning {
+        time: Time::Fixed(TimeUnit::Ns),
+        address: Measure::Bytes,
+        size: Measure::Bytes,
+        operations: "R, W, T = trim, F = flush, or words",
+    },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
+    states_units: |_| true,
     reader: Reader::Columnar,
 };
 
