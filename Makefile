@@ -8,6 +8,9 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --req
 export PYO3_PYTHON := $(BIN)/python
 export VIRTUAL_ENV := $(VENV)
 unexport CONDA_PREFIX
+# After a change only what it touches is compiled again, for the package as for the tests: they share what was compiled. A wheel is built
+# without (tools/release.py).
+export CARGO_INCREMENTAL := 1
 
 # What the package needs to be built and to run, and what its tests, checks and documentation need besides.
 LOCKED := $(VENV)/.locked
@@ -26,7 +29,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-rust test-python instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
+.PHONY: help build demo check test test-rust test-python full full-rust full-python full-fuzz test-all instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
 	release docs lock clean
 
 help: ## list the targets
@@ -52,17 +55,38 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 	$(BIN)/ssdlab compare --device nvme-4g --scheme pgc --scheme fpgc --scheme nvme \
 		--trace $(DEMO_TRACE).csv.zst --out results/demo
 
-test: test-rust test-python instructions fuzz-short ## run all tests (gets a browser for those of pages, and valgrind to count instructions)
+# Tests that answer while one writes: of results, the command line, layers and types.
+QUICK := $(addprefix tests/test_,cli_presets.py cli_runs.py determinism.py layers.py numbers.py options.py stub.py tables.py typed_results.py)
 
-# Release builds of the whole workspace: the dependencies are those that were compiled for the package, and the longer tests need the
-# speed. The core is compiled incrementally, unlike that of the package: after a change only what it touches.
-test-rust swarm: export CARGO_INCREMENTAL = 1
-test-rust:
+check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and some end-to-end tests: under a minute once built
+	cargo fmt --all --check
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+	cargo test --release --locked --workspace --lib --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses auto $(QUICK)
+
+test: test-rust test-python instructions fuzz-short ## run every kind of test, the random ones with a share of their cases
+
+full: full-rust full-python full-fuzz ## run what `make test` leaves out: random cases at their full number, costly cases
+
+test-all: ## run all tests and checks, as continuous integration does
+	bash .ci/run
+
+# Release builds of the whole workspace: what is compiled is that of the package, and the longer tests need the speed.
+test-rust: $(LOCKED)
 	cargo test --release --locked --workspace --no-fail-fast
 
+full-rust: $(LOCKED)
+	FULL=1 cargo test --release --locked --workspace --lib --test main --no-fail-fast
+
 # As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 20
 test-python: $(BUILT) browser
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 20
+	$(PYTEST) -m "not full"
+
+full-python: $(BUILT) browser
+	$(PYTEST) -m full
 
 # The same on every machine, unlike times.
 instructions: $(LOCKED) ## compare what small runs cost, in instructions, with benches/instructions.toml: UPDATE=1 writes it
@@ -78,9 +102,9 @@ swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST
 fuzz: $(BUILT) ## fuzz everything that is read: SECONDS=20 of each, or INPUTS=10000000 ONLY="trace state"
 	$(BIN)/python fuzz/run.py
 
-# A minute of all, two at a time, with the same inputs each time.
-fuzz-short: $(BUILT)
-	SHORT=1 ONLY= $(BIN)/python fuzz/run.py
+# Some seconds of each, two at a time, with the same inputs each time; the full number takes a minute.
+fuzz-short full-fuzz: $(BUILT)
+	SHORT=1 ONLY= FULL=$(if $(filter full-fuzz,$@),1) $(BIN)/python fuzz/run.py
 
 faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks and second processes: FAULTS=200
 	FAULTS=$(FAULTS) $(BIN)/python -m pytest --numprocesses auto tests/test_faults.py
@@ -146,7 +170,7 @@ COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --
 lock: ## pin the newest versions of all Python packages (needs network)
 	$(PYTHON) -m venv --clear .venv-lock
 	.venv-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	$(COMPILE) --upgrade --extra build --extra calibrate --output-file requirements.lock pyproject.toml
+	$(COMPILE) --upgrade --extra build --output-file requirements.lock pyproject.toml
 	$(COMPILE) --upgrade --all-extras --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 	rm -rf .venv-lock
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import find_browser
+import programs
+from forks import Forks
+from programs import PATIENCE_S
 
 if TYPE_CHECKING:
     from browser import Page
@@ -58,8 +62,6 @@ def options(values: Mapping[str, object]) -> list[str]:
     return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
 
 
-# Only so that what hangs is given up: no test depends on it.
-PATIENCE_S = 600
 # Python that waits until no thread of the core is at work any more. Work that does not look for Ctrl-C is left behind by its caller
 # after some seconds, and goes on: a script with this at its end would then not end.
 UNTIL_NOTHING_WORKS = """
@@ -77,9 +79,42 @@ DRIVE_OPTIONS = options(DRIVE)  # beside a trace
 SMALL_OPTIONS = options(SMALL)
 
 
+THINNED = {
+    "test_cache_oracle": 6,
+    "test_closed_forms": 3,
+    "test_differential_ftl": 3,
+    "test_docs": 4,
+    "test_faults": 6,
+    "test_figures": 4,
+    "test_fit": 5,
+    "test_idle_keys": 5,
+    "test_nasty_values": 4,
+    "test_power_cut": 3,
+    "test_queueing_oracle": 4,
+    "test_reference_theory": 3,
+    "test_timeline": 6,
+    "test_workload_presets": 6,
+}
+"""Files with tests of many costly cases: `make test` runs one case in so many of each test, `make full` the others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the cases that only `make full` runs."""
+    seen = Counter[tuple[str, str]]()
+    for item in items:
+        file, test = item.path.stem, getattr(item, "originalname", item.name)
+        if seen[file, test] % THINNED.get(file, 1):
+            item.add_marker(pytest.mark.full)
+        seen[file, test] += 1
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says in a line what was left out for want of a browser."""
-    without = [report for report in terminalreporter.getreports("skipped") if find_browser.MISSING in str(report.longrepr)]
+    """Says in a line each what was left out for want of a browser, and of other programs."""
+    skipped = terminalreporter.getreports("skipped")
+    line = programs.left_out([str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)])
+    if line is not None:
+        terminalreporter.write_line(line)
+    without = [report for report in skipped if find_browser.MISSING in str(report.longrepr)]
     if without:
         terminalreporter.write_line(f"LEFT OUT: {len(without)} tests of pages, as {find_browser.MISSING}: {find_browser.HELP}")
 
@@ -112,20 +147,21 @@ class Ended:
 Ssdlab = Callable[..., Ended]
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Forks]:
+    """Where commands begin at once: a process that has read in ssdlab."""
+    forks = Forks(os.environ)
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-def ssdlab_command(tmp_path: Path) -> Ssdlab:
+def ssdlab_command(tmp_path: Path, commands: Forks) -> Ssdlab:
     """The command `ssdlab`, run in an empty folder."""
 
     def run(*arguments: object, env: Mapping[str, str] | None = None, cwd: Path = tmp_path) -> Ended:
-        done = subprocess.run(
-            [sys.executable, "-m", "ssdlab", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        commands.start([*map(str, arguments)], cwd, {**os.environ, **(env or {})})
+        done = commands.end(PATIENCE_S)
         return Ended(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -55,7 +55,11 @@ class Forks:
         return json.loads(line)
 
     def start(self, words: Sequence[str], folder: Path, env: Mapping[str, str], largest: int | None = None) -> int:
-        """Starts a command, of whose files none may grow beyond `largest`; the number of its process."""
+        """Starts a command with its variables added to the environment; none of its files may grow beyond `largest`.
+
+        Returns:
+            The number of its process.
+        """
         assert self._parent.stdin is not None
         self._words = list(words)
         asked = {"words": self._words, "folder": str(folder), "env": dict(env), "largest": largest}

@@ -11,16 +11,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from conftest import DRIVE, PATIENCE_S, options
+from conftest import DRIVE, options
+from programs import NOT_INSTALLED, SEARCHED, ended_well, tool
 from server import Server
-
-PLACES = [os.environ["PATH"], "/usr/sbin", "/sbin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
-SEARCHED = os.pathsep.join(PLACES)
-"""Where programs are: a user's PATH does not have all places."""
 
 SYS_ADMIN = 1 << 21
 """The capability with which a process may mount."""
@@ -50,7 +46,7 @@ def why_no_loop_device() -> str | None:
     """Why a file cannot be a block device here, if it cannot."""
     losetup = shutil.which("losetup", path=SEARCHED)
     if losetup is None:
-        return "losetup is not installed"
+        return f"losetup {NOT_INSTALLED}"
     if os.geteuid() != 0 or not may_mount():
         return "a loop device, and mounting it, need root"
     with tempfile.NamedTemporaryFile() as plain:
@@ -60,21 +56,6 @@ def why_no_loop_device() -> str | None:
             return f"no loop device can be had here: {done.stderr.strip()}"
         subprocess.run([losetup, "--detach", done.stdout.strip()], check=True)
     return None
-
-
-def tool(name: str) -> str:
-    """Where a program is; skips the test without it."""
-    found = shutil.which(name, path=SEARCHED)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
-def ended_well(words: Sequence[str | Path], **more: Any) -> str:
-    """What a program printed."""
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 class FileDrive(Server):

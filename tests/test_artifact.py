@@ -469,6 +469,92 @@ def test_a_kit_takes_the_place_of_an_earlier_one(traced: Path) -> None:
     assert "holds an artifact kit" in done
 
 
+OWN_PRESETS = """
+title = "Presets of my own"
+device = "parts/drive.toml"
+schemes = ["npgc", "parts/host.toml"]
+requests = 60
+[[vary]]
+name = "workload"
+points = [
+    {{ label = "preset", workload = "parts/load.toml" }},
+    {{ label = "flows", set = {{ "workload.flows" = [{{ name = "a", preset = "./parts/load.toml" }}, {{ name = "b"{trace} }}] }} }},
+]
+[metrics]
+mean = "latency_ns.all.mean"
+[[rows]]
+what = "mean"
+value = "mean[parts/host.toml, preset]"
+"""
+
+
+def own_presets(tmp_path: Path, trace: str = "") -> Path:
+    """A folder with a study whose device, scheme and workload are files, and the results of its runs."""
+    folder = tmp_path / "author"
+    (folder / "parts").mkdir(parents=True)
+    device = "".join(f"{key.removeprefix('device.')} = {value}\n" for key, value in DRIVE.items() if key.startswith("device."))
+    (folder / "parts" / "drive.toml").write_text(f"[device]\n{device}[gc]\nsoft = 0.1\n")
+    (folder / "parts" / "host.toml").write_text("[gc]\npriority = 'host'\n")
+    (folder / "parts" / "load.toml").write_text("[workload]\nread_share = 0.25\n")
+    (folder / "parts" / "trace.csv").write_text(f"timestamp_us,op,offset_bytes,size_bytes\n{TRACE}")
+    (folder / "mine.toml").write_text(OWN_PRESETS.format(trace=trace))
+    done = ssdlab_in(folder, "study", "run", "mine.toml", "--out", "studies", "--quiet")
+    assert done.code == 0, done.err
+    return folder
+
+
+def test_a_kit_has_the_presets_that_are_files(tmp_path: Path) -> None:
+    folder = own_presets(tmp_path)
+    done = ssdlab_in(folder, "artifact", "mine.toml", "--results", "studies", "--out", tmp_path / "kit")
+    assert done.code == 0, done.err
+    kit = tmp_path / "kit"
+    names = ["parts/drive.toml", "parts/load.toml", "parts/host.toml"]
+    manifest = json.loads((kit / "artifact.json").read_text())
+    assert sorted(own["name"] for own in manifest["own_files"]) == sorted(names)
+    assert all((kit / name).read_text() == (folder / name).read_text() for name in names)
+    assert all(name in manifest["files"] and f"`{name}`" in (kit / "README.md").read_text() for name in names)
+    shutil.rmtree(folder)
+    done = rerun(kit)
+    assert (done.code, done.err) == (0, ""), done.out
+    assert "own/mine: agrees" in done.out
+    (kit / "parts" / "host.toml").write_text("[gc]\npriority = 'gc'\n")
+    assert "parts/host.toml: was changed after the kit was made" in rerun(kit).failed(2)
+
+
+def test_a_trace_that_only_a_configuration_names_is_packed_or_refused(tmp_path: Path) -> None:
+    folder = own_presets(tmp_path, trace=', trace = "parts/trace.csv"')
+    words = ("artifact", "mine.toml", "--results", "studies", "--out", tmp_path / "kit")
+    line = ssdlab_in(folder, *words).failed(2)
+    assert line == "own/mine: a configuration names the trace parts/trace.csv: name it by `trace` in the study, or add --with-traces"
+    assert not (tmp_path / "kit").exists()
+    assert ssdlab_in(folder, *words, "--with-traces").code == 0
+    shutil.rmtree(folder)
+    done = rerun(tmp_path / "kit")
+    assert (done.code, done.err) == (0, ""), done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("{folder}/parts/drive.toml", "is not below the current folder"),
+        ("../author/parts/drive.toml", "is not below the current folder"),
+        ("expected/drive.toml", "a kit has a file or folder of its own under this name"),
+        ("studies/own/mine.toml", "the kit has another file under this name"),
+    ],
+)
+def test_a_preset_that_a_kit_cannot_have_is_refused(tmp_path: Path, name: str, says: str) -> None:
+    folder = tmp_path / "author"
+    name = name.format(folder=folder)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("[device]\nchannels = 2\nblocks_per_plane = 32\npages_per_block = 16\noverprovisioning = 0.25\n")
+    (folder / "mine.toml").write_text(
+        f'title = "One"\ndevice = "{name}"\nschemes = ["npgc"]\nrequests = 9\n[metrics]\nmean = "latency_ns.all.mean"\n'
+    )
+    assert ssdlab_in(folder, "study", "run", "mine.toml", "--out", "results", "--quiet").code == 0
+    assert says in ssdlab_in(folder, "artifact", "mine.toml", "--results", "results", "--out", tmp_path / "kit").failed(2)
+    assert not (tmp_path / "kit").exists()
+
+
 def wheel(folder: Path, version: str) -> Path:
     """A package called ssdlab that has a version and nothing else."""
     file = folder / f"ssdlab-{version}-py3-none-any.whl"

@@ -351,6 +351,7 @@ def test_a_calibration_begins_with_a_file_as_with_a_preset(tmp_path: Path, ssdla
     assert tree["device"]["program_ns"] != 400_000
 
 
+@pytest.mark.full
 def test_what_no_row_speaks_of_is_said_to_be_undetermined(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     out = tmp_path / "mine.toml"
     run = ssdlab_command("calibrate", str(few_rows(tmp_path)), "--out", str(out), "--json")
@@ -367,6 +368,7 @@ def test_what_no_row_speaks_of_is_said_to_be_undetermined(tmp_path: Path, ssdlab
     assert used.code == 0, used.err
 
 
+@pytest.mark.full
 def test_a_drive_with_a_ceiling_of_writes_is_called_badly_fitted(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     """Random writes are as fast on a full drive as on an empty one, and far slower than sequential ones: no flash explains that."""
     alike = {"device": "ceiling", "zipf_theta": "", "zones": "", "initial_state": "filled once", "late_drift": "1"}

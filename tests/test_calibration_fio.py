@@ -116,14 +116,166 @@ def test_how_much_is_used_is_what_the_fill_wrote_if_no_size_says_so(tmp_path: Pa
     assert {row.point.used_bytes for row in fio.read(file).rows} == {960 * 10**9}
 
 
+def later(output: Output, seconds: int) -> Output:
+    """The same output of a run that began later."""
+    return {**output, "timestamp": output["timestamp"] + seconds, "timestamp_ms": output["timestamp_ms"] + 1000 * seconds}
+
+
 def test_repeats_are_averaged(tmp_path: Path) -> None:
     file = tmp_path / "twice.json"
-    file.write_text(TWO_PARTS.read_text() * 2)
+    outputs = recorded(TWO_PARTS)
+    file.write_text("\n".join(json.dumps(output) for output in [*outputs, *(later(output, 3600) for output in outputs)]))
     once, twice = fio.read(TWO_PARTS).rows, fio.read(file).rows
     assert [(row.point, row.quantity) for row in once] == [(row.point, row.quantity) for row in twice]
     assert [row.repeats for row in twice] == [2] * len(once)
     assert [row.value for row in twice] == pytest.approx([row.value for row in once])
     assert twice[0].source == "twice.json: job 1 (fill); twice.json: job 19 (fill)"
+
+
+def interim(output: Output, before_s: int, share: float) -> Output:
+    """What fio printed so long before the end of its last job, with a share of the requests of that."""
+    found: Output = json.loads(json.dumps(output))
+    found["timestamp"] -= before_s
+    found["timestamp_ms"] -= 1000 * before_s
+    for job in found["jobs"]:
+        job["elapsed"] -= before_s
+    last = found["jobs"][-1]["write"]
+    for name in ("io_bytes", "total_ios", "runtime"):
+        last[name] = round(last[name] * share)
+    last["iops"] *= 1.3  # the first seconds are faster
+    return found
+
+
+@pytest.mark.parametrize("before_s", [0, 1, 3])
+def test_of_outputs_of_one_run_the_last_counts(tmp_path: Path, before_s: int) -> None:
+    """`--status-interval` has fio print what it has so far."""
+    speed, loads = recorded(TWO_PARTS)
+    early = [interim(speed, before_s + 1, 0.2), interim(speed, before_s, 0.95)]
+    found = written(tmp_path, *early, speed, loads)
+    assert values(found, WRITES) == {"write_iops": speed["jobs"][2]["write"]["iops"]}
+    assert [row.repeats for row in found.rows if row.point == WRITES] == [1]
+    assert found.left_out["printed while fio was running (--status-interval): the last output of the run is used"] == 6
+    assert [row.source for row in found.rows if row.point == WRITES] == ["changed.json: job 9 (full-speed)"]
+    # A second run of the same jobs begins after the first has ended.
+    again = written(tmp_path, *early, speed, later(speed, speed["jobs"][0]["elapsed"] + 1), loads)
+    assert [row.repeats for row in again.rows if row.point == WRITES] == [2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"filename": "drive"', '"filename": "/dev/nvme0n1", "filename": "/dev/nvme1n1"', "as '/dev/nvme0n1' and as '/dev/nvme1n1'"),
+        ('"size": "1g"', '"size": "1g", "size": "2g"', "\"size\" is given twice, as '1g' and as '2g'"),
+        ('"iodepth": "512"', '"iodepth": "512", "iodepth": "1"', '"iodepth" is given twice'),
+        ('"io_bytes": 0,', '"io_bytes": 0, "io_bytes": 5,', '"io_bytes" is given twice, as 0 and as 5'),
+    ],
+)
+def test_what_is_given_twice_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """An option is listed by fio as often as it was given; of several `filename` it uses all drives."""
+    file = tmp_path / "twice.json"
+    speed, loads = map(json.dumps, recorded(TWO_PARTS))
+    part = speed if old in speed else loads
+    file.write_text("fio: text before\n" + part.replace(old, new, 1))
+    with pytest.raises(UsageError) as refused:
+        fio.read(file)
+    assert says in str(refused.value)
+    assert "fio's output from line 2 on" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    # The same twice says nothing else; fio 3.1 wrote such percentiles.
+    file.write_text(part.replace(old, f"{old.rstrip(',')}, {old}", 1))
+    assert fio.read(file).rows
+
+
+RANDOM_MAP = "fio wrote each address once before any for a second time, which wears a drive less than uniform writes do"
+
+
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ({"norandommap": None}, "set norandommap=1 (with =1, or fio does not list it)"),
+        ({"norandommap": "0"}, "set norandommap=1"),
+        ({"random_generator": "lfsr"}, "leave out random_generator=lfsr, and set norandommap=1"),
+        ({"norandommap": None, "loops": "3"}, "set norandommap=1"),
+        ({"norandommap": None, "random_distribution": "random"}, "set norandommap=1"),
+        ({"norandommap": None, "size": "512m"}, "set norandommap=1"),
+    ],
+    ids=str,
+)
+def test_random_writes_with_fios_map_are_not_uniform(tmp_path: Path, options: dict[str, str | None], how: str) -> None:
+    found = changed(tmp_path, 0, 2, **options)
+    assert not [row for row in found.rows if isinstance(row.point, FullSpeed) and row.point.pattern != Pattern("sequential")]
+    reasons = [reason for reason in found.left_out if reason.startswith(f"full-speed: {RANDOM_MAP}")]
+    assert len(reasons) == 1
+    assert how in reasons[0]
+
+
+def without_map(output: Output, *prepared: int, **options: str) -> None:
+    """Takes norandommap out of the common options; some jobs have it as their own, and the last has others."""
+    del output["global options"]["norandommap"]
+    for job in prepared:
+        output["jobs"][job]["job options"]["norandommap"] = "1"
+    output["jobs"][2]["job options"].update(options)
+
+
+@pytest.mark.parametrize("distribution", ["zipf:1.1", "zoned:20/80:80/20"])
+def test_a_distribution_that_is_not_uniform_has_no_map(tmp_path: Path, distribution: str) -> None:
+    """It is left out by fio itself then."""
+    found = edited(tmp_path, 0, lambda output: without_map(output, 1, random_distribution=distribution))
+    assert [row for row in found.rows if isinstance(row.point, FullSpeed) and row.point.request_bytes == 4096]
+
+
+def test_loads_with_fios_map_are_left_out_and_probes_that_read_are_not(tmp_path: Path) -> None:
+    found = changed(tmp_path, 1, 2, norandommap=None)
+    left = {type(row.point): row.point for row in found.rows}
+    assert set(left) == {FullSpeed, Probe}
+    points = {row.point for row in found.rows}
+    assert Probe(GIB, 4096, 500.0, 1.0, 0.0, 0.0, 0) in points, "reads wear no drive"
+    assert not {point for point in points if isinstance(point, Probe) and point.read_share < 1}
+    assert [count for reason, count in found.left_out.items() if RANDOM_MAP in reason]
+
+
+def test_a_drive_that_was_prepared_with_fios_map_is_not_steady(tmp_path: Path) -> None:
+    found = edited(tmp_path, 0, lambda output: without_map(output, 0, 2))
+    assert WRITES not in {row.point for row in found.rows}
+    assert [reason for reason in found.left_out if reason.startswith(f"full-speed: job 2 (overwrite) prepared the drive: {RANDOM_MAP}")]
+
+
+def typical(tmp_path: Path, read: dict[str, str], write: dict[str, str]) -> Measurements:
+    """The two jobs that most people begin with: random reads, then random writes."""
+    speed, _ = recorded(TWO_PARTS)
+    common = {"filename": "/dev/nvme0n1", "direct": "1", "ioengine": "libaio", "bs": "4k"}
+    times = {"runtime": "6", "time_based": "1", "ramp_time": "2", "numjobs": "16", "group_reporting": "1"}
+    output: Output = {**speed, "global options": common | times}
+    writer = output["jobs"][2]
+    reader = {**writer, "jobname": "randread", "groupid": 1, "read": writer["write"], "write": writer["read"]}
+    output["jobs"] = [
+        {**reader, "job options": {"rw": "randread", "iodepth": "32", "stonewall": "1", **read}},
+        {**writer, "jobname": "randwrite", "job options": {"rw": "randwrite", "iodepth": "32", "stonewall": "1", **write}},
+    ]
+    return written(tmp_path, output)
+
+
+def test_common_jobs_are_told_all_that_they_lack(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        typical(tmp_path, {}, {})
+    for words in (
+        "none of its 2 jobs can be used",
+        "job 1 (randread): rw=randread at full speed: reads are measured at a fixed rate, below what the drive can do: set rate_iops",
+        f"randwrite: {RANDOM_MAP}: set norandommap=1",
+        "not known how much of the drive holds data: put the output of the job `fill` before, or set size in bytes",
+    ):
+        assert words in str(refused.value)
+
+
+def test_common_jobs_are_used_for_what_they_tell(tmp_path: Path) -> None:
+    """Whatever their names are: with a rate, reads are a probe; with a size and without the map, writes are at full speed."""
+    found = typical(tmp_path, {"rate_iops": "6800", "size": "1g"}, {"norandommap": "1", "size": "1g"})
+    iops = recorded(TWO_PARTS)[0]["jobs"][2]["write"]["iops"]
+    assert values(found, WRITES) == {"write_iops": iops}
+    probe = values(found, Probe(GIB, 4096, 16 * 6800.0, 1.0, 0.0, 0.0, 0))
+    assert probe["iops"] == iops
+    assert {"read_mean_us", "read_p50_us", "read_p99_us"} < set(probe)
+    assert not found.left_out
 
 
 # Changes of recorded output, by the job: 0 fill, 1 overwrite, 2 full-speed; of the second part 0 the probe alone, 1 probe, 2 load at 10 %.
@@ -190,8 +342,9 @@ def test_sizes_and_depths(tmp_path: Path, options: dict[str, str | None], size: 
 
 LEFT_OUT: list[tuple[int, int, dict[str, str | None], str, int]] = [
     (0, 2, {"rw": "randtrim"}, "rw=randtrim: expected one of read, randread", 1),
-    (0, 2, {"rw": "randread"}, "neither named probe, nor writes only, at full speed", 1),
-    (0, 2, {"rate_iops": "100"}, "neither named probe, nor writes only, at full speed", 1),
+    (0, 2, {"rw": "randread"}, "job 3 (full-speed): rw=randread at full speed: reads are measured at a fixed rate", 1),
+    (0, 2, {"rate_iops": "100"}, "job 3 (full-speed): rw=randwrite with rate_iops: writes are measured at full speed", 1),
+    (1, 0, {"rate_process": "poisson"}, "probe: rate_process=poisson: leave it out", 1),
     (0, 2, {"ramp_time": None}, "random writes without ramp_time", 1),
     (0, 2, {"rw": "write"}, "sequential writes that are not the first job", 1),
     (0, 0, {"numjobs": "1", "loops": "2"}, "sequential writes with time_based, loops or numjobs", 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from rich.measure import Measurement
 
 from conftest import ROOT, Ended, Ssdlab, fill
 from ssdlab import queueing, tables
-from ssdlab.cli import app
+from ssdlab.cli import app, main
+from ssdlab.errors import FileError
+from ssdlab.queueing import Experiment
 
 SHORT = ["queueing", "--requests", "20000"]
 FILES = {"queueing.json", "figure.svg", "figure.png"}
@@ -139,6 +142,37 @@ def test_full_disk(ssdlab_command: Ssdlab, small_disk: Path) -> None:
     assert "disk/q" in words
     assert "No space left on device" in words
     assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
+def test_a_disk_that_the_series_fill_keeps_the_numbers(ssdlab_command: Ssdlab, small_disk: Path) -> None:
+    """64 KiB are enough for the numbers of both priorities, and not for the series of 20,000 requests."""
+    words = ssdlab_command(*SHORT, "--out", "disk/q").failed(1)
+    assert "No space left on device" in words
+    runs = json.loads((small_disk / "q" / "queueing.json").read_text())["runs"]
+    assert list(runs) == ["rwp", "cep"]
+    assert all(run["requests"]["read"] > 0 for run in runs.values())
+
+
+def test_a_priority_that_fails_leaves_those_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Experiment.run
+
+    def fails(self: Experiment, priority: str, **more: Any) -> Any:
+        if priority == "cep":
+            raise FileError("cep: cannot read: gone", None, "cep")
+        return run(self, priority, **more)
+
+    monkeypatch.setattr(Experiment, "run", fails)
+    monkeypatch.setattr(sys, "argv", ["ssdlab", *map(str, SHORT), "--out", str(tmp_path / "q")])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    out, err = capsys.readouterr()
+    assert err == "error: cep: cannot read: gone\n"
+    assert "rwp" in out
+    assert list(json.loads((tmp_path / "q" / "queueing.json").read_text())["runs"]) == ["rwp"]
+    assert (tmp_path / "q" / "rwp" / "requests.parquet").is_file()
 
 
 WRONG = [

@@ -71,7 +71,7 @@ def test_info_of_what_is_no_trace(ssdlab_command: Ssdlab, tmp_path: Path) -> Non
     assert "mrs" in line
     assert "msr" in line
     # Where the header is the project's own, the message is about what is below it.
-    (tmp_path / "words.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,write,0,4096\n")
+    (tmp_path / "words.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,wrote,0,4096\n")
     assert "op R, W, T or F" in ssdlab_command("trace", "convert", "words.csv", "out.csv").failed(1)
 
 
@@ -131,11 +131,11 @@ def test_a_volume_has_one_name_everywhere_and_its_old_ones(ssdlab_command: Ssdla
         ("t.csv", "time;op;offset;size\n0;R;0;512\n", "semicolons"),
         ("t.csv", "0,5;R;0;512\n0,7;R;0;512\n", "decimal points"),
         ("t.csv", "when,what,where,much\n0,R,0,512\n", "the header timestamp_us,op,offset_bytes,size_bytes"),
-        ("t.csv", "0,read,0,512\n", "the header timestamp_us,op,offset_bytes,size_bytes"),
+        ("t.csv", "0,wrote,0,512\n", "the header timestamp_us,op,offset_bytes,size_bytes"),
         ("t.csv", "timestamp_us,op,offset_bytes,size_bytes\n0,5,R,0,512\n", "the op R, W, T or F"),
         ("t.csv", "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,512\n".encode("utf-16"), "iconv"),
         ("t.zip", b"PK\x03\x04" + bytes(40), "a zip archive; unpack it first: unzip t.zip"),
-        ("t.csv.gz", gzip.compress(b"0,R,0,512\n" * 5000, mtime=0)[:60], "cut short"),
+        ("t.csv.gz", gzip.compress(b"timestamp_us,op,offset_bytes,size_bytes\n" + b"0,R,0,512\n" * 5000, mtime=0)[:60], "cut short"),
         ("t.tar.gz", gzip.compress(bytes(257) + b"ustar" + bytes(250)), "a tar archive"),
         ("t_lat.1.log", "1, 104000, 0, 4096, 0\n2, 99000, 1, 4096, 8192\n", "write_iolog"),
         ("t.lis", "0 64 0 1\n128 8 0 2\n", "ARC"),
@@ -162,13 +162,13 @@ def test_what_is_no_trace_is_one_line_that_helps_with_the_same_exit_code(
     assert ssdlab_command("trace", "convert", name, "out.csv").failed(1)
 
 
-ROW, LAST = "0,R,0,512", "5,W,512,512"
+ROW, LAST = "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,512", "5,W,512,512"
 
 
 @pytest.mark.parametrize(
     "text",
-    [f"\ufeff{ROW}\n{LAST}\n", f"{ROW}\r\n{LAST}\r\n", f"timestamp_us,op,offset_bytes,size_bytes\r\n{ROW}\r\n{LAST}"],
-    ids=["byte order mark", "CRLF", "CRLF and header"],
+    [f"\ufeff{ROW}\n{LAST}\n", f"{ROW}\r\n{LAST}\r\n", f"{ROW}\r\n{LAST}"],
+    ids=["byte order mark", "CRLF", "CRLF without a last one"],
 )
 def test_marks_and_line_ends_of_other_systems_are_read(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.csv").write_bytes(text.encode())
@@ -186,7 +186,7 @@ def test_info_has_units_and_names_devices(ssdlab_command: Ssdlab, tmp_path: Path
     header = "timestamp_us,op,offset_bytes,size_bytes,device\n"
     (tmp_path / "t.csv").write_text(header + "0,R,0,4096,sda\n5,W,0,4096,sdb\n1000000,W,0,8192,sdb\n")
     lines = [" ".join(line.split()) for line in ssdlab_command("trace", "info", "t.csv").out.splitlines()]
-    for line in ("mean write 6.000 KiB", "read share 33.3%", "span 1.000 s", "arrival rate 3.000 /s", "max end 8,192 bytes"):
+    for line in ("mean write 6 KiB", "read share 33.3%", "span 1.00 s", "arrival rate 3 /s", "max end 8,192 bytes (8 KiB)"):
         assert line in lines
     assert "volumes sda (1 requests)" in lines
     assert "sdb (2 requests)" in lines
@@ -257,3 +257,58 @@ def test_sample_of_nothing(ssdlab_command: Ssdlab, good: Path, options: tuple[st
     done = ssdlab_command("trace", "sample", good, "part.csv", *options)
     assert done.code in (1, 2)
     assert told in done.err
+
+
+BLKPARSE = "8,0 1 1 0.000000000 9 Q WS 2048 + 8 [dd]\n8,0 1 2 0.100000000 9 G WS 2048 + 8 [dd]\n8,0 1 3 0.200000000 9 D RS 2048 + 16 [dd]\n"
+
+
+def test_info_says_how_a_trace_is_read(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text(BLKPARSE)
+    lines = [" ".join(line.split()) for line in ssdlab_command("trace", "info", "t.txt", "--event", "issue").out.splitlines()]
+    for line in ("format blkparse", "time unit s", "address unit 512 bytes", "size unit 512 bytes", "event issue", "mean read 8 KiB"):
+        assert line in lines
+    assert any(line.startswith("operation codes RWBS letters") for line in lines)
+    assert "1 of action Q (queued)" in lines
+    (tmp_path / "small.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,1\n10,R,0,3\n")
+    shown = ssdlab_command("trace", "info", "small.csv").out
+    assert "0.000977 KiB" in shown
+    assert "2 of 2 requests have an offset or a size that is no multiple of 512 bytes" in " ".join(shown.split())
+    assert "--unit-bytes or --format states others. (unaligned)" in " ".join(shown.split())
+
+
+def test_a_run_and_a_comparison_say_how_a_trace_was_read(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text(BLKPARSE)
+    for command in (["run"], ["compare", "--scheme", "npgc", "--scheme", "pgc"]):
+        shown = " ".join(ssdlab_command(*command, *DRIVE_OPTIONS, "--trace", "t.txt", "--event", "issue").out.split())
+        assert "Trace: blkparse, times in s, addresses in units of 512 bytes, sizes in units of 512 bytes" in shown
+        assert "issue events; skipped 1 of action G (request allocated), 1 of action Q (queued)" in shown
+    result = ssdlab_command("run", *DRIVE_OPTIONS, "--trace", "t.txt", "--json").json()
+    assert result["workload"]["trace"]["units"]["event"] == "queue"
+    kept = ssdlab.run(trace=tmp_path / "t.txt", event="issue", set=DRIVE)
+    assert "--event issue" in " ".join(kept["command"])
+
+
+def test_times_in_another_unit_are_stated_in_the_command_and_in_python(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t.trace").write_text("0 0 80 8 1\n20000 0 160 8 0\n41000 0 800 8 1\n60000 0 240 8 0\n")
+    told = ssdlab_command("trace", "info", "t.trace").failed(2)
+    assert "60 ms as us" in told
+    assert "--time-unit" in told
+    info = ssdlab_command("trace", "info", "t.trace", "--format", "mqsim", "--time-unit", "us", "--json").json()
+    assert info["span_s"] == pytest.approx(0.060)
+    assert ssdlab.trace_info(tmp_path / "t.trace", format="mqsim", time_unit="us")["span_s"] == pytest.approx(0.060)
+    done = ssdlab_command("trace", "convert", "t.trace", "t.csv", "--format", "mqsim", "--time-unit", "us")
+    assert done.code == 0
+    assert (tmp_path / "t.csv").read_text().splitlines()[2] == "20000,W,81920,4096"
+    assert "minutes" in ssdlab_command("trace", "info", "t.trace", "--format", "mqsim", "--time-unit", "minutes").failed(2)
+
+
+def test_a_trace_without_requests_or_without_times_is_told(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("8,0 1 1 0.1 9 C WS 2048 + 8 [0]\n")
+    assert "1 lines of action C (completed)" in ssdlab_command("trace", "info", "c.txt").failed(1)
+    (tmp_path / "t.log").write_text("fio version 2 iolog\n/d add\n/d read 0 4096\n/d write 4096 4096\n")
+    info = ssdlab_command("trace", "info", "t.log", "--json").json()
+    assert [remark["code"] for remark in info["remarks"]] == ["no-times"]
+    assert "workload.queue_depth" in info["remarks"][0]["remedy"]
+    assert ssdlab.run(trace=tmp_path / "t.log", set=DRIVE)["workload"]["remarks"][0]["code"] == "no-times"
+    closed = ssdlab.run(trace=tmp_path / "t.log", set={**DRIVE, "workload.queue_depth": 2}).to_dict()
+    assert "remarks" not in closed["workload"]

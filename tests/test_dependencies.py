@@ -46,7 +46,7 @@ def test_crates_of_another_licence_or_from_elsewhere_are_found() -> None:
 def test_each_dependency_has_a_reason() -> None:
     names = dependencies.crates_of_ours() | dependencies.packages_of_ours()
     assert {"serde", "proptest", "pyo3", "typer", "ray", "mkdocstrings"} <= names
-    assert dependencies.unexplained((ROOT / "CONTRIBUTING.md").read_text(), names) == []
+    assert dependencies.unexplained((ROOT / "docs" / "maintaining.md").read_text(), names) == []
     assert dependencies.unexplained("| `typer` | commands |\n| `rich` | |\n", ["typer", "rich", "numpy"]) == ["numpy", "rich"]
 
 

@@ -477,6 +477,7 @@ def correct(config: dict[str, Any]) -> ReferenceFtl:
     return ReferenceFtl(config, decides="started")
 
 
+@pytest.mark.full
 def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> None:
     tally = run_cases(correct, tmp_path)
     print(f"\n{tally}")

@@ -138,13 +138,18 @@ def test_one_panel_and_other_slips_are_told_in_a_line(tmp_path: Path) -> None:
         ssdlab.run(set=SMALL, requests=20, fit=[1, 2])  # type: ignore[arg-type]
 
 
-def test_a_trace_without_a_header_says_what_its_columns_were_taken_for(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    """Times in seconds are then seen to have been read as microseconds."""
+def test_a_trace_without_a_header_is_read_in_the_units_that_are_stated(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    """Times in seconds are never read as microseconds in silence."""
     (tmp_path / "own.csv").write_text("0.00,W,0,4096\n0.02,R,0,4096\n")
     (tmp_path / "named.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0.00,W,0,4096\n0.02,R,0,4096\n")
-    line = "Trace: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds)"
     for command in (("run",), ("compare", "--scheme", "npgc", "--scheme", "pgc")):
-        assert line in ssdlab_command(*command, *DRIVE_OPTIONS, "--trace", "own.csv").out
-        assert "no header" not in ssdlab_command(*command, *DRIVE_OPTIONS, "--trace", "named.csv").out
-    assert ssdlab_command("trace", "info", "own.csv", "--json").json()["without_header"] is True
+        replay = [*command, *DRIVE_OPTIONS, "--trace"]
+        told = ssdlab_command(*replay, "own.csv").failed(2)
+        assert "nothing in the file states its units" in told
+        assert "20 ms as s" in told
+        assert "Trace: csv without a header, times in us" in ssdlab_command(*replay, "own.csv", "--format", "csv").out
+        in_seconds = ssdlab_command(*replay, "own.csv", "--format", "csv", "--time-unit", "s")
+        assert "Trace: csv without a header, times in s, addresses in bytes, sizes in bytes; R, W, T = trim" in in_seconds.out
+        assert "Trace: csv, times in us, addresses in bytes" in ssdlab_command(*replay, "named.csv").out
+    assert ssdlab_command("trace", "info", "own.csv", "--format", "csv", "--json").json()["without_header"] is True
     assert "without_header" not in ssdlab_command("trace", "info", "named.csv", "--json").out

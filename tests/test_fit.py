@@ -23,8 +23,11 @@ def test_a_number_of_bytes_is_just_exported() -> None:
     bytes_ = 100_000_000
     fit = fitted(workload="lee2013-synthetic", fit=bytes_)
     assert (fit.to, fit.blocks_per_plane_before) == (bytes_, 2048)
-    assert bytes_ <= fit.exported_bytes
-    assert fit.exported_bytes * (fit.blocks_per_plane - 1) / fit.blocks_per_plane < bytes_
+    # 8 pools of pages of 4 KiB: 100,000,000 bytes are 3,051.8 pages of each.
+    assert fit.exported_bytes == 3052 * 8 * 4096
+    # A pool has 8 planes of blocks of 64 pages: 3,052 are more than 85 % of 7 x 512 and 74.5 % of 8 x 512.
+    assert (fit.overprovisioning_before, fit.blocks_per_plane) == (0.15, 8)
+    assert fit.overprovisioning == pytest.approx(0.2549, abs=2e-4)
 
 
 def test_the_device_can_grow() -> None:
@@ -48,7 +51,7 @@ def test_a_trace_and_its_prefill_are_covered(tmp_path: Path) -> None:
 
 def test_a_fitted_run_is_that_of_the_same_device_by_hand() -> None:
     by_fit = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", requests=2000, fit=100_000_000)
-    settings = {"device.blocks_per_plane": by_fit.fit.blocks_per_plane}
+    settings = {"device.blocks_per_plane": by_fit.fit.blocks_per_plane, "device.overprovisioning": by_fit.fit.overprovisioning}
     by_hand = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", requests=2000, set=settings)
     assert by_fit.digest == by_hand.digest
     assert "fit" not in by_hand
@@ -68,6 +71,19 @@ def test_a_fitted_run_is_that_of_the_same_device_by_hand() -> None:
 def test_what_cannot_be_fitted_is_said(ssdlab_command: Ssdlab, options: list[str], words: list[str]) -> None:
     message = ssdlab_command("run", "--device", "lee2013", "--workload", "lee2013-synthetic", *options).failed(2)
     assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(("device", "pages"), [("demo-4g", 64), ("nvme-4g", 96), ("nvme-tlc-scaled-5g", 96)])
+def test_spare_asked_for_does_not_change_what_is_exported(tmp_path: Path, device: str, pages: int) -> None:
+    """7 % was refused before the drive was fitted, or exported 6.5 % more than 15 % did."""
+    trace = tmp_path / "t.csv"
+    trace.write_text(f"{HEADER}0,W,0,4096\n5,R,3999995904,4096\n")
+    shared = {"device": device, "trace": trace, "fit": "trace"}
+    keys = {"device.pages_per_block": pages, "gc.soft": 2, "ftl.precondition.kind": "fill"}
+    fits = [ssdlab.run(**shared, set={**keys, "device.overprovisioning": spare}).fit for spare in (0.07, 0.15, 0.28)]
+    assert len({fit.exported_bytes for fit in fits}) == 1
+    assert all(4_000_000_000 <= fit.exported_bytes < 4_002_000_000 for fit in fits)
+    assert all(1 <= fit.overprovisioning / fit.overprovisioning_before < 1.15 for fit in fits)
 
 
 DEVICES, SCHEMES = sorted(ssdlab.presets("device")), sorted(ssdlab.presets("scheme"))
@@ -126,6 +142,7 @@ def test_schemes_that_are_compared_share_one_fitted_device(tmp_path: Path) -> No
     assert sizes.pop() > alone
     blocks = runs["npgc"].fit.blocks_per_plane
     assert f"--set device.blocks_per_plane={blocks}" in runs["npgc"].command
+    assert f"--set device.overprovisioning={runs['npgc'].fit.overprovisioning}" in runs["npgc"].command
     assert "--fit" not in runs["npgc"].command
 
 

@@ -148,3 +148,61 @@ def test_only_several_flows_can_be_compared_with_themselves_alone(ssdlab_command
     done = ssdlab_command("run", "--requests", 100, "--alone")
     assert done.code != 0
     assert "give further flows a name (workload.flows)" in done.err
+
+
+VOLUMES = Path(__file__).parent / "data" / "two_volumes.csv"
+"""Volume usr_0 at 0, 2 and 4 s, usr_1 at 1 and 3 s."""
+
+
+def of_volumes(tmp_path: Path, **more: Any) -> Path:
+    """A file with a flow for each volume."""
+    flows = [{"name": f"d{n}", "trace": str(VOLUMES), "device": f"usr_{n}", "part": [n / 2, n / 2 + 0.5], **more} for n in (0, 1)]
+    lines = [[f"{key} = {json.dumps(value)}" for key, value in flow.items()] for flow in flows]
+    file = tmp_path / "volumes.toml"
+    file.write_text("\n".join(["[workload]", *lines[0], "[[workload.flows]]", *lines[1]]))
+    return file
+
+
+def arrivals(result: ssdlab.Result) -> list[float]:
+    return [ns / 1e9 for ns in result.requests["arrival_ns"].to_pylist()]
+
+
+def test_volumes_of_one_trace_keep_their_relation(tmp_path: Path) -> None:
+    """Each request has the drive to itself: a page takes 16384 x 0.833 ns on the bus and 600 us in the array."""
+    result = ssdlab.run(config=of_volumes(tmp_path), device="demo-4g", scheme="pgc", log_requests=True)
+    assert arrivals(result) == [0, 1, 2, 3, 4]
+    assert [flow.latency.write.mean for flow in result.flows] == [613_648, 613_648]
+
+
+def test_the_log_of_a_run_is_a_trace_that_takes_as_long(tmp_path: Path) -> None:
+    options = {"device": "demo-4g", "scheme": "pgc", "set": {"device.blocks_per_plane": 64}, "log_requests": True}
+    closed = ssdlab.run(**options, queue_depth=7, requests=3000, out=tmp_path / "closed")
+    again = ssdlab.run(**options, trace=tmp_path / "closed" / "requests.parquet")
+    assert again.requests["response_ns"].to_pylist() == closed.requests["response_ns"].to_pylist()
+    late = ssdlab.run(**options, requests=1000, out=tmp_path / "open", config=of_late(tmp_path))
+    again = ssdlab.run(**options, trace=tmp_path / "open" / "requests.parquet")
+    assert arrivals(again) == arrivals(late)
+    assert arrivals(late)[0] > 2
+
+
+def of_late(tmp_path: Path) -> Path:
+    file = tmp_path / "late.toml"
+    file.write_text("[workload]\nstart_s = 2.5\n")
+    return file
+
+
+def test_a_part_of_a_trace_is_chosen_alike_everywhere(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    part = ("--skip", "1", "--seconds", "2.5", "--scale-time", "4")
+    run = ssdlab_command("run", "--device", "demo-4g", "--trace", VOLUMES, *part, "--log-requests", "--out", "out")
+    assert run.code == 0, run.stderr
+    log = pq.read_table(tmp_path / "out" / "requests.parquet")
+    assert log["arrival_ns"].to_pylist() == [0, 250_000_000, 500_000_000]
+    assert ssdlab_command("trace", "info", VOLUMES, *part, "--json").json()["span_s"] == 0.5
+    assert ssdlab_command("trace", "convert", VOLUMES, "part.csv", *part, "--json").json()["requests"]["write"] == 3
+    assert (tmp_path / "part.csv").read_text().splitlines()[-1] == "500000,W,16384,16384,usr_0"
+    closed = ssdlab_command("run", "--device", "demo-4g", "--trace", VOLUMES, "--queue-depth", "1", "--json").json()
+    assert closed["simulated_ns"] < 1e9
+    for command in (("info", VOLUMES), ("convert", VOLUMES, "x.csv")):
+        refused = ssdlab_command("trace", *command, "--queue-depth", "4")
+        assert refused.code == 2
+        assert "a trace has arrival times and no queue depth" in refused.stderr

@@ -171,6 +171,65 @@ def test_every_public_function_refuses_nasty_values_by_an_error_of_its_own(workp
     assert not wrong, "\n".join(wrong)
 
 
+NUL_IN_SET: dict[str, dict[str, Any]] = {
+    "trace": {"workload.trace": "a\0b"},
+    "path of a trace": {"workload.trace": Path("a\0b")},
+    "prefill": {"ftl.precondition.prefill": "a\0b"},
+    "a flow's trace": {"workload.flows": [{"name": "a", "trace": "good\0.csv"}, {"name": "b"}]},
+    "a flow's preset": {"workload.flows": [{"name": "a", "preset": "a\0/b.toml"}, {"name": "b"}]},
+    "a flow's name": {"workload.flows": [{"name": "a\0"}, {"name": "b"}]},
+    "a key": {"workload.tr\0ace": "good.csv"},
+    "a key of a flow": {"workload.flows": [{"na\0me": "a"}]},
+    "a choice": {"gc.victim": "greedy\0"},
+}
+
+
+@pytest.mark.parametrize("what", NUL_IN_SET)
+def test_a_nul_in_a_setting_is_one_line_that_says_so(workplace: Path, what: str) -> None:
+    settings = NUL_IN_SET[what]
+    (key,) = settings
+    calls: list[Callable[[], object]] = [
+        lambda: ssdlab.run(set=settings, requests=3),
+        lambda: ssdlab.run(set=settings, requests=3, out="out", fit="trace"),
+        lambda: ssdlab.compare(schemes=["npgc"], set=settings, requests=3),
+        lambda: ssdlab.sweep({"seed": [1]}, set=settings, requests=3),
+        lambda: ssdlab.sweep({key: [settings[key]]}, requests=3),
+        lambda: ssdlab.Simulator(set=settings),
+        lambda: ssdlab.precondition("x.state", set=settings),
+        lambda: queueing.simulate(set=settings, requests=3, arrivals="replayed"),
+    ]
+    for call in calls:
+        with pytest.raises(ssdlab.Error) as refused:
+            call()
+        assert not isinstance(refused.value, ssdlab.InternalError)
+        assert "\0" not in str(refused.value)
+        assert "\n" not in str(refused.value)
+        assert "NUL" in str(refused.value) or "\\x00" in str(refused.value), refused.value
+    assert not (workplace / "out").exists()
+
+
+NUL_IN_TOML = {
+    "trace": '[workload]\ntrace = "a\\u0000b"\n',
+    "a flow's trace": '[workload]\nflows = [{name = "a", trace = "a\\u0000b"}, {name = "b"}]\n',
+    "prefill": '[ftl.precondition]\nkind = "ranges"\nprefill = "a\\u0000b"\n',
+}
+
+
+@pytest.mark.parametrize("what", NUL_IN_TOML)
+def test_a_nul_in_a_file_of_settings_is_one_line(command: Command, workplace: Path, what: str) -> None:
+    text = NUL_IN_TOML[what]
+    (workplace / "own.toml").write_text(text)
+    for words in (["run", "--config", "own.toml"], ["compare", "--scheme", "npgc", "--config", "own.toml"]):
+        ended = command([*words, "--requests", "3", "--out", "out"])
+        assert (ended.code, "without NUL characters" in one_line(ended)) == (2, True), ended.err
+        assert not (workplace / "out").exists()
+    flat = [line for line in ('[grid]\ntrace = ["a\\u0000b"]\n', 'trace = "a\\u0000b"\n[grid]\nseed = [1]\n') if what == "trace"]
+    for text in flat:
+        (workplace / "grid.toml").write_text(text)
+        ended = command(["sweep", "grid.toml", "--out", "out"])
+        assert (ended.code, "without NUL characters" in one_line(ended)) == (2, True), ended.err
+
+
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # Files that are read, and names of them.
 

@@ -20,6 +20,8 @@ import pytest
 import ssdlab
 
 KEYS = ssdlab.config_keys()
+FEW = Path(__file__).parent / "data" / "two_volumes.csv"
+"""A short trace of a second flow."""
 HEADER = "timestamp_us,op,offset_bytes,size_bytes,device"
 PAGE = 4096
 
@@ -254,6 +256,9 @@ CONTEXTS: Mapping[str, Context] = {
         (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
     ),
     "ftl.parity_stripe": Context((0, 2, 3), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7}),
+    "ftl.parity_in_spare": Context(
+        (True, False), base={**DRIVE, "device.blocks_per_plane": 32, "device.overprovisioning": 0.7, "ftl.parity_stripe": 4}
+    ),
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.map_cache_bytes": Context((0, 4 * PAGE, 8 * PAGE), base=MAPPED),
     "ftl.map_cache_policy": Context(("lru", "fifo", "clock"), base={**MAPPED, "ftl.map_cache_bytes": 3 * PAGE, "ftl.map_entry_bytes": 512}),
@@ -261,13 +266,15 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.map_entry_bytes": Context((4, 128, 256), base=MAPPED),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
     "ftl.precondition.kind": Context(
-        ("none", "fill", "ranges", "soft", "steady"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"
+        ("none", "fill", "ranges", "soft", "steady", "trace"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"
     ),
     "ftl.precondition.prefill": Context(
         ("offset_bytes,size_bytes\n0,40960\n", "offset_bytes,size_bytes\n0,81920\n"),
         base={**DRIVE, "ftl.precondition.kind": "ranges", "ftl.unmapped_read": "immediate"},
     ),
     "ftl.precondition.range": Context((0.1, 0.5, 1.0), base={**DRIVE, "ftl.precondition.kind": "soft"}),
+    "ftl.precondition.rounds": Context((1, 2, 3), base={**DRIVE, "ftl.precondition.kind": "trace"}, trace=mixed),
+    "ftl.precondition.settle": generated(0, 1, 2, drive={**DRIVE, "ftl.precondition.kind": "fill"}, read_share=0.2, request_kb=4),
     "gc.trigger": Context(("soft", "idle", "invalid-share"), base={**DRIVE, "gc.idle_us": 500}),
     "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
     "gc.hard": Context((0.0, 0.5, 1.0), base=SHORT, trace=overload),
@@ -375,6 +382,10 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.name": generated("a", "c", flows=[{"name": "b"}], only="a", error="no flow has this name"),
     "workload.queue": shared(0, 1, **{"host.queues": 2}),
     "workload.part": generated([0.0, 1.0], [0.0, 0.5], [0.5, 1.0]),
+    "workload.start_s": generated(0.0, 0.002, 0.004, flows=[{"name": "b"}]),
+    "workload.start_after": Context(
+        ("b", "c"), trace=untidy, base={"workload.flows": [{"name": "b", "trace": str(FEW)}]}, error="no flow has"
+    ),
     "workload.only": generated("main", "b", flows=[{"name": "b"}]),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),
@@ -386,7 +397,11 @@ CONTEXTS: Mapping[str, Context] = {
         alike=(("ssdsim", "mqsim"), "MQSim's columns are SSDSim's (docs/trace-formats.md)"),
     ),
     "workload.unit_bytes": Context((512, 1024, 4096), trace=None, base={**MEGABYTES, "workload.format": "disksim"}),
+    "workload.time_unit": Context(("s", "ms", "us", "ticks", "ns"), trace=None, base={**MEGABYTES, "workload.format": "disksim"}),
+    "workload.event": Context(("queue", "issue"), trace=None, base=MEGABYTES),
+    "workload.fio_wait": Context(("program", "manual"), trace=None, base=MEGABYTES),
     "workload.device": Context(("0", "1"), trace=untidy),
+    "workload.volumes": Context(("overlaid", "concatenated"), base=MEGABYTES, trace=untidy),
     "workload.time_scale": Context((0.5, 1.0, 8.0)),
     "workload.range": Context(("error", "wrap", "clip", "compact"), base=MEGABYTES, trace=beyond, error="bytes that the drive exports"),
     "workload.bad_lines": Context((0, 1), trace=damaged, error="/trace.csv:42: expected the op"),
@@ -394,6 +409,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.skip": Context((0, 1, 5), trace=untidy),
     "workload.last": Context((0, 1, 5), trace=untidy),
     "workload.limit_s": Context((0.0, 0.005, 0.01), trace=untidy),
+    "workload.repeat": Context((1, 2, 3), trace=untidy),
 }
 
 REASONS: Mapping[str, str] = {}
@@ -406,10 +422,18 @@ FILES = ("workload.trace", "ftl.precondition.prefill")
 FIVE_NUMBERS = "".join(f"{10_000 * i} {i % 2} {8 * (i % 30)} 8 {i % 3 % 2}\n" for i in range(60))
 
 
+TEXTS = {
+    **dict.fromkeys(("workload.format", "workload.unit_bytes", "workload.time_unit"), FIVE_NUMBERS),
+    "workload.event": "8,0 1 1 0.0 9 Q W 0 + 8 [a]\n8,0 1 2 0.5 9 D R 0 + 8 [a]\n",
+    "workload.fio_wait": "fio version 2 iolog\na read 0 4096\na wait 9 0\na write 0 4096\n",
+}
+"""The traces of keys that say how a trace is to be understood."""
+
+
 def text_of(key: str, context: Context) -> str | None:
     """The trace of a context."""
-    if key in ("workload.format", "workload.unit_bytes"):
-        return FIVE_NUMBERS
+    if key in TEXTS:
+        return TEXTS[key]
     return None if context.trace is None else "\n".join([HEADER, *context.trace()]) + "\n"
 
 
@@ -426,7 +450,7 @@ def fingerprint(result: ssdlab.Result) -> str:
     data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
-    taken = {key: value for key, value in trace.items() if key not in ("format", "first_bad_line")}
+    taken = {key: value for key, value in trace.items() if key not in ("format", "units", "skipped_lines", "first_bad_line")}
     return json.dumps([data, prepared, taken], sort_keys=True)
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S
-from served_file import FileDrive, ended_well, is_mounted, loop_device, make_ext4, tool
+from programs import ended_well, tool
+from served_file import FileDrive, is_mounted, loop_device, make_ext4
 
 CUTS = int(os.environ.get("POWER_CUTS", "2"))
 """Random instants for each kind of drive and journal."""

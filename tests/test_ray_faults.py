@@ -139,6 +139,7 @@ def test_a_node_that_is_killed_loses_no_point(cluster: Any, expected: list[str],
     assert len(list((tmp_path / "out").glob("*/result.json"))) == 6
 
 
+@pytest.mark.full
 def test_a_result_that_is_lost_with_its_node_is_made_again(
     cluster: Any, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

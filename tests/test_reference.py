@@ -179,6 +179,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Results that have between them all that a result can have."""
     trace = tmp_path_factory.mktemp("figures") / "some.csv"
     trace.write_text("0,W,0,4096\n10,R,0,4096\nno request\n20,R,4096,4096\n30,F,0,0\n40,T,0,4096\n")
+    events = trace.with_name("events.txt")
+    events.write_text("8,0 1 1 0.0 9 Q W 0 + 8 [a]\n8,0 1 2 0.5 9 D W 0 + 8 [a]\n")
     writes = DRIVE | {"workload.read_share": 0.5, "workload.interarrival_us": 500}
     cache = {"cache.policy": "lru", "cache.bytes": 64 * 4096}
     of_trace = [
@@ -190,6 +192,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         "demo-4g",
         "--trace",
         trace,
+        "--format",
+        "csv",
         "--skip-bad-lines",
         "1",
         "--fit",
@@ -211,6 +215,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ).to_dict(),
         ssdlab.run(set=writes | {"array.level": "rais5", "array.drives": 4, "array.degraded": 1}, requests=2_000).to_dict(),
         ssdlab.run(set=writes, requests=1_000, warm_up=100, series=True).to_dict(),
+        ssdlab.run(trace=events, set=DRIVE).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"host.command_ns": 1_000, "buffer.bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),

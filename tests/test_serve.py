@@ -8,7 +8,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import socket
 import struct
@@ -23,6 +22,7 @@ import pytest
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, options
 from nbd_client import FLUSH, FUA, LEAVE, NO_HOLE, READ, REQUEST, TRIM, WRITE, ZEROES, Client, RefusedError
+from programs import ended_well, tool
 from server import Server
 
 BYTES = 4 << 20
@@ -321,33 +321,18 @@ print(result)
     assert re.search(r"answers came more than 100 us after", done.stdout)
 
 
-# Clients that nobody here wrote.
-def tool(name: str) -> str:
-    """Where one is."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
-def ended_well(words: Sequence[str], folder: Path) -> str:
-    """What a program prints."""
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
+# Clients by others.
 def test_libnbd_copies_there_and_back(tmp_path: Path) -> None:
     info, copy = tool("nbdinfo"), tool("nbdcopy")
     data = os.urandom(64 << 20)
     (tmp_path / "there").write_bytes(data)
     with served(tmp_path, "--size", "64MiB") as drive:
         uri = f"nbd+unix:///?socket={drive.socket}"
-        about = json.loads(ended_well([info, "--json", uri], tmp_path))["exports"][0]
+        about = json.loads(ended_well([info, "--json", uri], cwd=tmp_path))["exports"][0]
         assert about["export-size"] >= len(data)
         assert all(about[f"can_{ability}"] for ability in ("flush", "fua", "trim", "zero", "multi_conn"))
-        ended_well([copy, "there", uri], tmp_path)
-        ended_well([copy, uri, "back"], tmp_path)
+        ended_well([copy, "there", uri], cwd=tmp_path)
+        ended_well([copy, uri, "back"], cwd=tmp_path)
     assert (tmp_path / "back").read_bytes()[: len(data)] == data
 
 
@@ -357,7 +342,7 @@ def test_qemu_io_writes_patterns_and_finds_them(tmp_path: Path) -> None:
         commands = ["write -P 0xab 4k 64k", "read -P 0xab 4k 64k", "aio_write -P 0x11 1M 128k", "aio_flush", "read -P 0x11 1M 128k"]
         commands += ["write -z 8k 4k", "read -P 0 8k 4k", "discard 16k 16k", "write -f -P 7 100k 512", "read -P 7 100k 512", "flush"]
         words = [qemu, "-f", "raw", *(part for command in commands for part in ("-c", command)), f"nbd+unix:///?socket={drive.socket}"]
-        said = ended_well(words, tmp_path)
+        said = ended_well(words, cwd=tmp_path)
         assert "Pattern verification failed" not in said, said
 
 
@@ -365,7 +350,7 @@ def test_fio_verifies_what_it_wrote(tmp_path: Path) -> None:
     fio = tool("fio")
     with served(tmp_path) as drive:
         words = ["--ioengine=nbd", f"--uri=nbd+unix:///?socket={drive.socket}", "--rw=randrw", "--bs=4k", "--iodepth=16", "--size=2m"]
-        said = ended_well([fio, "--name=job", *words, "--verify=crc32c", "--output-format=json"], tmp_path)
+        said = ended_well([fio, "--name=job", *words, "--verify=crc32c", "--output-format=json"], cwd=tmp_path)
         job = json.loads(said[said.index("{") :])["jobs"][0]
         assert job["error"] == 0
         assert job["write"]["total_ios"] > 0

@@ -21,7 +21,8 @@ import pytest
 
 import ssdlab
 from conftest import PATIENCE_S
-from served_file import FileDrive, check_ext4, ended_well, make_ext4, mounted, served, tool, why_no_loop_device
+from programs import ended_well, tool
+from served_file import FileDrive, check_ext4, make_ext4, mounted, served, why_no_loop_device
 
 DEVICE = ("--device", "demo-4g", "--scheme", "fpgc")
 SCALE = 0.1

@@ -21,7 +21,8 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, Ssdlab, options
-from served_file import FileDrive, ended_well, is_mounted, may_mount, served, tool, why_no_mount
+from programs import ended_well, tool
+from served_file import FileDrive, is_mounted, may_mount, served, why_no_mount
 
 KEEP_SIZE, PUNCH_HOLE, COLLAPSE_RANGE, ZERO_RANGE = 1, 2, 8, 16
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -499,6 +499,23 @@ def test_a_run_that_fails_leaves_the_others(ssdlab_command: Ssdlab, tmp_path: Pa
     assert "did not finish" in result["rows"][1]["reason"]
 
 
+def test_a_study_of_which_every_run_fails_has_no_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    study = tmp_path / "traces.toml"
+    study.write_text(WITH_TRACES)
+    for name in ("here.csv", "absent.csv"):
+        (tmp_path / name).write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\nnonsense\n")
+    done = ssdlab_command("study", "run", study)
+    assert done.code == 1
+    assert all(f"{name}:3" in done.err for name in ("here.csv", "absent.csv"))
+    assert "results:" not in done.out
+    assert not list((tmp_path / "results").rglob("study.json"))
+    assert "no results of studies" in ssdlab_command("study", "report", "results/studies").failed(2)
+    for name in ("here.csv", "absent.csv"):
+        (tmp_path / name).write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n9,R,0,4096\n")
+    assert ssdlab_command("study", "run", study).code == 0
+    assert list((tmp_path / "results").rglob("study.json"))
+
+
 @pytest.mark.parametrize("json_", [False, True])
 def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path, json_: bool) -> None:
     first = tmp_path / "first.toml"

@@ -1,4 +1,4 @@
-"""Checks the dependencies without network: licences and sources of crates by deny.toml, and a reason in CONTRIBUTING.md for each of ours.
+"""Checks the dependencies without network: licences and sources of crates by deny.toml, and that docs/maintaining.md gives reasons.
 
 `make lint` runs it. `make audit` checks the same by cargo-deny, and advisories where their data can be had.
 """
@@ -41,9 +41,9 @@ def objections(crates: Iterable[Mapping[str, Any]], licences: Iterable[str]) -> 
             yield f"{name}: licence {crate['license']}: expected one that deny.toml allows"
 
 
-def unexplained(contributing: str, names: Iterable[str]) -> list[str]:
-    """Dependencies without a row in the tables of CONTRIBUTING.md."""
-    rows = [line.split("|") for line in contributing.splitlines() if line.startswith("| `")]
+def unexplained(maintaining: str, names: Iterable[str]) -> list[str]:
+    """Dependencies without a row in the tables of docs/maintaining.md."""
+    rows = [line.split("|") for line in maintaining.splitlines() if line.startswith("| `")]
     explained = {name for row in rows if row[2].strip() for name in re.findall(r"`([^`]+)`", row[1])}
     return sorted({*names} - explained)
 
@@ -74,8 +74,9 @@ def main() -> None:
     """Prints what is wrong, if anything."""
     licences = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
     found = list(objections(metadata(), licences))
-    contributing = (ROOT / "CONTRIBUTING.md").read_text()
-    found += [f"{name}: CONTRIBUTING.md has no reason for it" for name in unexplained(contributing, crates_of_ours() | packages_of_ours())]
+    maintaining = (ROOT / "docs" / "maintaining.md").read_text()
+    names = crates_of_ours() | packages_of_ours()
+    found += [f"{name}: docs/maintaining.md has no reason for it" for name in unexplained(maintaining, names)]
     if found:
         sys.exit("\n".join(f"error: {line}" for line in found))
 

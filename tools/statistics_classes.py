@@ -22,10 +22,10 @@ FILE = Path(__file__).resolve().parent.parent / "python" / "ssdlab" / "run_stati
 COMMAND = ".venv/bin/python tools/statistics_classes.py"
 
 ROOT = "RunStatistics"
-NOT_ATTRIBUTES = ("requests",)
-"""Entries of a result whose attribute is something else: `Result.requests` is the log, `Result.request_counts` the entry."""
+NOT_ATTRIBUTES = ("requests", "remarks")
+"""Entries of a result whose attribute is something else: `Result.requests` is the log, `Result.remarks` a list of `Remark`."""
 TYPES = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
-UNITLESS = ("text", "object", "list", "number", "yes or no", "key and needs")
+UNITLESS = ("text", "object", "list", "number", "yes or no", "key and needs", "remark")
 """Units that say no more than the type."""
 WIDTH = 140
 HEAD = f'''"""The statistics of a result as classes, so that editors and type checkers know them.

@@ -11,12 +11,13 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use ssdlab::config::{RangePolicy, TimeOrder, Workload};
 use ssdlab::request::RequestKind;
-use ssdlab::workload::{ConvertOptions, RequestSource, TraceReader, convert, trace_formats, trace_info};
+use ssdlab::workload::{ConvertOptions, Reading, RequestSource, TraceReader, convert, trace_formats, trace_info};
 use ssdlab_fuzz::Scratch;
 
 const RANGES: [RangePolicy; 3] = [RangePolicy::Wrap, RangePolicy::Clip, RangePolicy::Compact];
 /// Larger than any address, so that none is changed.
 const WHOLE: u64 = 1 << 62;
+const RECOGNISED: usize = 18;
 const MEGABYTE: u64 = 1 << 20;
 /// Megabytes of the small drive.
 const ROOM: usize = 16;
@@ -77,20 +78,23 @@ fuzz_target!(init: ssdlab_fuzz::let_panics_be_caught(), |data: &[u8]| {
     FILES.with_borrow(|[input, csv, parquet]| {
         input.write(text);
         let mut asked = workload(input.path(), *strictness);
-        // Corpora name formats by their place in the registry; the place after the last has the format recognised.
-        asked.format = trace_formats().nth(usize::from(*choice) % (trace_formats().len() + 1));
+        // Corpora name formats by their place in the registry, which only grows; place 18 has the format recognised.
+        asked.format = match usize::from(*choice) % (trace_formats().len() + 1) {
+            RECOGNISED => None,
+            place => trace_formats().nth(place - usize::from(place > RECOGNISED)),
+        };
         let whole = rows(&asked, WHOLE);
         let cut = Workload { range: RANGES[usize::from(*strictness >> 4) % 3], ..asked.clone() };
         let small = rows(&cut, SMALL);
         if let Some(whole) = &whole {
             assert!(small.is_some() || cut.range == RangePolicy::Compact && !fits(whole), "a trace that fits cannot be read");
         }
-        let info = trace_info(input.path(), asked.format, None, None);
+        let info = trace_info(input.path(), &Reading::from_config(&asked), None);
         let Some(expected) = whole.filter(|rows| !rows.is_empty()) else { return };
         if asked.bad_lines == 0 && asked.time_order == TimeOrder::Error {
             info.expect("what can be read can be described");
         }
-        let options = ConvertOptions { format: asked.format, bad_lines: asked.bad_lines, time_order: asked.time_order, ..Default::default() };
+        let options = ConvertOptions { reading: Reading::from_config(&asked), bad_lines: asked.bad_lines, time_order: asked.time_order, ..Default::default() };
         check_converted(&options, input.path(), csv.path(), &expected);
         if strictness >> 4 == 15 {
             check_converted(&options, input.path(), parquet.path(), &expected);

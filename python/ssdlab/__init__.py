@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from ssdlab.loading import load
     from ssdlab.policies import EvictionPolicy, VictimPolicy
+    from ssdlab.remarks import Remark
     from ssdlab.result import Result
     from ssdlab.section import Section
     from ssdlab.seeds import SeedRuns
@@ -72,6 +73,7 @@ _HOMES = {
     ),
     "loading": "load",
     "policies": "EvictionPolicy VictimPolicy",
+    "remarks": "Remark",
     "result": "Result",
     "section": "Section",
     "seeds": "SeedRuns",
@@ -123,6 +125,7 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "PolicyError",
+    "Remark",
     "Request",
     "Result",
     "Section",

@@ -16,7 +16,7 @@ __all__ = [
     "abandon_files",
     "amount",
     "build_config",
-    "fit_blocks",
+    "fit_device",
     "idle_by_hand",
     "keys",
     "precondition",
@@ -27,6 +27,7 @@ __all__ = [
     "queueing_formula",
     "queueing_formulas",
     "queueing_simulate",
+    "remarks_of_result",
     "replay_cache",
     "run_many",
     "schema",
@@ -68,6 +69,7 @@ class Plan:
         series: bool = False,
         alone: bool = False,
         state: _Path | None = None,
+        save_state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
         eviction: tuple[Callable[..., Any], str, str] | None = None,
     ) -> Plan: ...
@@ -162,13 +164,14 @@ def build_config(
     workload: str | None = None,
     file: _Path | None = None,
     set: Sequence[tuple[str, str]] = ...,
+    sized: bool = ...,
 ) -> Config: ...
 
 @final
 class StandIn:
     def __new__(cls, path: _Path, copy: _Path) -> StandIn: ...
 
-def fit_blocks(config: Config, bytes: int) -> int | None: ...
+def fit_device(config: Config, bytes: int) -> tuple[int, float] | None: ...
 def idle_by_hand(config: Config, set: Sequence[tuple[str, str]]) -> list[tuple[str, str]]: ...
 def replay_cache(
     config: Config,
@@ -219,7 +222,13 @@ def trace_info(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    time_unit: str | None = None,
+    event: str | None = None,
+    fio_wait: str | None = None,
     device: str | None = None,
+    skip: int = 0,
+    limit_s: float = 0.0,
+    time_scale: float = 1.0,
     progress: _Progress | None = None,
 ) -> str: ...
 def trace_convert(
@@ -228,11 +237,15 @@ def trace_convert(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    time_unit: str | None = None,
+    event: str | None = None,
+    fio_wait: str | None = None,
     device: str | None = None,
     bad_lines: int = 0,
     time_order: str | None = None,
     skip: int = 0,
     limit_s: float = 0.0,
+    time_scale: float = 1.0,
     requests: int | None = None,
     progress: _Progress | None = None,
 ) -> str: ...
@@ -242,6 +255,7 @@ def preset_text(kind: str, name: str) -> str: ...
 def studies() -> list[tuple[str, str]]: ...
 def schema() -> str: ...
 def statistics_schema() -> str: ...
+def remarks_of_result(result: str) -> str: ...
 def keys() -> str: ...
 def write_file(path: _Path, content: str | bytes) -> None: ...
 def version() -> str: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,11 @@ from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, tr
 from ssdlab.checks import path as checked_path
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import Error, UsageError
-from ssdlab.folders import ResultFolder
+from ssdlab.folders import ResultFolder, scheme_folder
 from ssdlab.inputs import named
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, Set, SetupOptions, SimulatorOptions
-from ssdlab.plans import Setup, Timeline, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.plans import Setup, Timeline, is_preset_file, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
@@ -57,7 +58,8 @@ def run(**options: Unpack[RunOptions]) -> Result:
     folder = ResultFolder(_folder(asked["out"]), "run")
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
-    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
+    state = _file("save_state", asked["save_state"])
+    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state)
     warn_of_idle_keys([job.idle])
     with folder:
         batch = execute([job], out=folder)
@@ -118,23 +120,20 @@ def comparison_jobs(
     truth("paired", paired)
     if not schemes:
         raise UsageError("nothing to compare: name at least one scheme")
-    names = [_folder_name(scheme) for scheme in schemes]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"scheme named twice: {', '.join(twice)}")
+    _check_named_once(schemes)
     if timeline is not None and folder is None:
         raise UsageError("timelines (--timelines) need out (--out DIR): each scheme's goes to its folder there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
 
     def job(scheme: str) -> Job:
-        place = folder and folder / scheme
+        place = folder and folder / scheme_folder(scheme)
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
     setup = setup.but(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
 
     def again(scheme: str, seed: int) -> Job:
-        place = folder and folder / scheme / f"seed-{seed}"
+        place = folder and folder / scheme_folder(scheme) / f"seed-{seed}"
         kept: Log = "kept" if log_requests else None
         return Job.prepare(label_of(scheme, seed, seeds), setup.but(seed=seed, series=False), scheme, folder=place, log=kept)
 
@@ -158,24 +157,48 @@ def trace_info(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    time_unit: str | None = None,
+    event: str | None = None,
+    fio_wait: str | None = None,
     volume: str | None = None,
     device: str | None = None,
+    skip: int = 0,
+    limit_s: float | None = None,
+    time_scale: float | None = None,
 ) -> dict[str, Any]:
     """Reads a whole trace and says what is in it: counts, sizes, times, and the lines that cannot be read (`bad_lines`).
 
     Args:
         path: the trace, plain or compressed; `"-"` is standard input.
-        format: its format, where its content does not tell.
+        format: its format, where its file does not state it.
         unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
+        time_unit: the unit of its times, where its file does not state it: `"s"`, `"ms"`, `"us"`, `"ticks"` (100 ns) or `"ns"`.
+        event: the event of a blkparse or ftrace trace that is a request: `"queue"` or `"issue"`.
+        fio_wait: the meaning of `wait` in a fio log of version 2: `"program"` or `"manual"`.
         volume: only requests of this volume, as the trace names it.
         device: an older name of `volume`.
+        skip: leave out this many requests at the start. Lines, volumes and their ends are still those of the whole trace.
+        limit_s: only so many seconds, by the trace's own clock, from the first request taken.
+        time_scale: divides the times between requests.
     """
     checked_path("path", path)
-    check_texts({"format": format})
+    check_texts({"format": format, "time_unit": time_unit, "event": event, "fio_wait": fio_wait})
     units = _optional("unit_bytes", unit_bytes, 1)
     file = cast("Path_", named(path))
     with ReadProgress(file) as progress:
-        report = _core.trace_info(file, format=format, unit_bytes=units, device=_volume(volume, device), progress=progress.callback)
+        report = _core.trace_info(
+            file,
+            format=format,
+            unit_bytes=units,
+            time_unit=time_unit,
+            event=event,
+            fio_wait=fio_wait,
+            device=_volume(volume, device),
+            skip=whole("skip", skip),
+            limit_s=0.0 if limit_s is None else positive("limit_s", limit_s),
+            time_scale=1.0 if time_scale is None else positive("time_scale", time_scale),
+            progress=progress.callback,
+        )
     return cast("dict[str, Any]", json.loads(report))
 
 
@@ -185,23 +208,28 @@ def trace_convert(
     *,
     format: str | None = None,
     unit_bytes: int | None = None,
+    time_unit: str | None = None,
+    event: str | None = None,
+    fio_wait: str | None = None,
     volume: str | None = None,
     device: str | None = None,
     bad_lines: int = 0,
     time_order: Literal["error", "clamp", "sort"] | None = None,
     skip: int = 0,
     limit_s: float | None = None,
+    time_scale: float | None = None,
     requests: int | None = None,
 ) -> dict[str, Any]:
     """Converts a trace, or a part of it, to the format that the target's name ends with.
 
     Args:
-        source: the trace to read; `format`, `unit_bytes`, `volume` and `device` are as for `trace_info`.
+        source: the trace to read; `format`, `unit_bytes`, `time_unit`, `event`, `fio_wait`, `volume` and `device` are as for `trace_info`.
         target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
         bad_lines: unreadable lines to leave out; one more is an error.
         time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
         skip: leave out this many requests at the start.
         limit_s: only so many seconds, by the trace's own clock, from the first request taken.
+        time_scale: divides the times between requests.
         requests: at most this many.
 
     Returns:
@@ -209,7 +237,7 @@ def trace_convert(
     """
     checked_path("source", source)
     checked_path("target", target)
-    check_texts({"format": format, "time_order": time_order})
+    check_texts({"format": format, "time_unit": time_unit, "event": event, "fio_wait": fio_wait, "time_order": time_order})
     units, tolerated, most = _optional("unit_bytes", unit_bytes, 1), whole("bad_lines", bad_lines), _optional("requests", requests, 1)
     file = cast("Path_", named(source))
     with ReadProgress(file) as progress:
@@ -218,11 +246,15 @@ def trace_convert(
             target,
             format=format,
             unit_bytes=units,
+            time_unit=time_unit,
+            event=event,
+            fio_wait=fio_wait,
             device=_volume(volume, device),
             bad_lines=tolerated,
             time_order=time_order,
             skip=whole("skip", skip),
             limit_s=0.0 if limit_s is None else positive("limit_s", limit_s),
+            time_scale=1.0 if time_scale is None else positive("time_scale", time_scale),
             requests=most,
             progress=progress.callback,
         )
@@ -368,10 +400,23 @@ def _setup(asked: RunOptions | CompareOptions) -> Setup:
     return Setup(set=_pairs(asked["set"]), series=series, **picked(SetupOptions, asked))
 
 
+def _file(name: str, file: Path_ | None) -> Path | None:
+    """The file that the option `name` names, if it does."""
+    return None if file is None else Path(checked_path(name, file))
+
+
 def _folder(out: Path_ | None) -> Path | None:
     return None if out is None else Path(checked_path("out", out))
 
 
-def _folder_name(scheme: str) -> str:
-    """What a scheme is called in a comparison: a file by its name without folder and ending."""
-    return "+".join(Path(part.strip()).name.removesuffix(".toml") for part in scheme.split("+"))
+def _check_named_once(schemes: Sequence[str]) -> None:
+    """Refuses a scheme without a name, and one that is named twice, be it by two names of one file."""
+    seen: dict[str, str] = {}
+    for scheme in schemes:
+        if not scheme.strip():
+            raise UsageError(f'schemes: "{scheme}": expected a name (`ssdlab presets` lists them), or a file by a path ending in .toml')
+        same = "+".join(os.path.realpath(part) if is_preset_file(part) else part for part in map(str.strip, scheme.split("+")))
+        if same in seen:
+            named = scheme if seen[same] == scheme else f"{seen[same]} and {scheme} are the same"
+            raise UsageError(f"scheme named twice: {named}")
+        seen[same] = scheme

@@ -103,6 +103,7 @@ class Job:
         folder: Path | None,
         log: Log = None,
         timeline: Timeline | None = None,
+        save_state: Path | None = None,
         base: str | None = None,
         tolerance: float = 0.0,
     ) -> Job:
@@ -115,16 +116,17 @@ class Job:
             folder: where the result goes.
             log: whether a row for each request is logged: `"kept"` with the result, or `"temporary"`, for as long as the result lives.
             timeline: the timeline that is to be written, and where.
+            save_state: where the state of the device after the run goes.
             base: the label of the run that it is to be paired with.
             tolerance: a change of a response time by at most this share of it counts as none there.
         """
         keep = _temporary() if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
-        plan = setup.plan(scheme, file, timeline)  # first, as it checks what the rest is made of
+        plan = setup.plan(scheme, file, timeline, save_state)  # first, as it checks what the rest is made of
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
-        check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file))
+        check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file), save_state)
         return cls(
             label=label,
             plan=plan,
@@ -381,13 +383,19 @@ def keep(job: AnyJob, result: Result | queueing.QueueingResult) -> None:
         write_json(job.folder / RESULT_FILE, result.to_dict())
 
 
-def check_apart(inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None = None) -> None:
+def check_apart(
+    inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None = None, save_state: Path | None = None
+) -> None:
     """Refuses to write over what a run reads, or to take it out with earlier results, and to write one of its files over another."""
     places = set(map(_place, written))
     if timeline is not None and timeline.name != TIMELINE_FILE and _place(timeline) in places:
         raise UsageError(f"{timeline}: the results go there: choose another name for the timeline")
     if timeline is not None:
         places.add(_place(timeline))
+    if save_state is not None and _place(save_state) in places:
+        raise UsageError(f"{save_state}: another file of the run goes there: choose another name for the saved state")
+    if save_state is not None:
+        places.add(_place(save_state))
     for file in inputs:
         if _place(file) in places:
             raise UsageError(f"{os.fspath(file)} is what the run reads, and would be written over: choose another folder or name")

@@ -75,15 +75,17 @@ def positive(name: str, value: object) -> float:
 
 
 def text(name: str, value: object) -> str:
-    """`value`, if it is a text."""
-    if not isinstance(value, str) or not _is_utf8(value):
-        raise _wrong(name, value, "a text" if not isinstance(value, str) else "a text in UTF-8")
+    """`value`, if it is a text that the core and the system can take."""
+    if not isinstance(value, str):
+        raise _wrong(name, value, "a text")
+    if not _is_plain(value):
+        raise _wrong(name, value, "a text without NUL characters" if "\0" in value else "a text in UTF-8")
     return value
 
 
-def _is_utf8(value: str) -> bool:
-    """Bytes that are not come from a command line as halves of characters."""
-    return not any("\ud800" <= character <= "\udfff" for character in value)
+def _is_plain(value: str) -> bool:
+    """Whether a text is UTF-8 without NUL. Bytes that are no UTF-8 come from a command line as halves of characters."""
+    return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value)
 
 
 def path(name: str, value: object) -> str | os.PathLike[str]:
@@ -114,17 +116,19 @@ def truth(name: str, value: object) -> bool:
 
 def mapping(name: str, value: object) -> Mapping[str, Any]:
     """`value`, if it is a mapping whose keys are texts."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) and _is_utf8(key) for key in value):
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise _wrong(name, value, 'a mapping such as {"gc.soft": 0.1}')
+    for key in value:
+        text(f"a key of {name}", key)
     return value
 
 
 def texts(name: str, value: object) -> list[str]:
     """The texts in `value`."""
     entries = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
-    if entries is None or not all(isinstance(entry, str) and _is_utf8(entry) for entry in entries):
+    if entries is None or not all(isinstance(entry, str) for entry in entries):
         raise _wrong(name, value, "a list of names")
-    return entries
+    return [text(name, entry) for entry in entries]
 
 
 def check_texts(values: Mapping[str, object]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab.checks import path as checked_path
 from ssdlab.paired import paired
+from ssdlab.remarks import Remark, as_dicts, of_comparison
 from ssdlab.result import Result, runs_of
 from ssdlab.seeds import SeedRuns, label_of
 
@@ -90,6 +91,11 @@ class Comparison(Mapping[str, Result]):
         write(runs_of(self._runs, **more), Path(checked_path("path", path)))
 
     @cached_property
+    def remarks(self) -> list[Remark]:
+        """What must be known beside the numbers: the remarks of the runs, and those that only all of them together decide."""
+        return of_comparison(self._runs, seeds_differ=None if self._seeds is None else self._seeds.differ)
+
+    @cached_property
     def paired(self) -> dict[str, dict[str, Any]]:
         """By scheme: how its requests fared against the same ones under the first scheme, one by one (`ssdlab.paired`).
 
@@ -107,7 +113,7 @@ class Comparison(Mapping[str, Result]):
         runs = {**copy.deepcopy(self._saved), "runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
         seeds = {} if self._seeds is None else {"seeds": self._seeds.to_dict()}
         paired = {"paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else {}
-        return {**runs, **seeds, **paired}
+        return {**runs, **seeds, **paired, "remarks": as_dicts(self.remarks)}
 
 
 def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Sequence[int], *, title: str = "") -> Comparison:

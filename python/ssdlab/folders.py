@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -42,10 +43,13 @@ __all__ = [
     "Kind",
     "ResultFolder",
     "final",
+    "folder_name",
     "held",
     "make_folder",
     "replaced_with",
+    "run_folder",
     "said",
+    "scheme_folder",
     "settle",
     "write_json",
 ]
@@ -118,6 +122,40 @@ def make_folder(folder: Path) -> None:
     """
     with said("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
+
+
+LONGEST_NAME = 120
+"""Bytes of a folder's name without its hash. File systems take 255."""
+UNSAFE = re.compile(r"[^\w.+,=-]+", re.ASCII)
+"""Characters that no name of a folder has."""
+
+
+def folder_name(shown: str, exact: str | None = None) -> str:
+    """A name for one folder inside another, whatever the text: it never leads elsewhere, and other texts get other names.
+
+    Args:
+        shown: what the folder is called after. It is the name itself if it has only letters, digits and `_.+,=-`, begins with no dot, and
+            is not too long.
+        exact: a text that tells the folder from others, if `shown` alone does not. Where the name is not `exact` itself, it ends with eight
+            digits of the hash of `exact`.
+    """
+    exact = shown if exact is None else exact
+    name = UNSAFE.sub("-", shown)[:LONGEST_NAME]
+    if name and name == exact and not name.startswith("."):
+        return name
+    digits = hashlib.sha256(exact.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{name.lstrip('-.')}-{digits}".lstrip("-")
+
+
+def scheme_folder(scheme: str) -> str:
+    """The name of the folder that has a scheme's results in those of a comparison; a file is called by its name without its folder."""
+    return folder_name("+".join(Path(part).name for part in scheme.split("+")), scheme)
+
+
+def run_folder(folder: Path, scheme: str) -> Path:
+    """Where a saved comparison has the results of a scheme; earlier versions kept those of a file under its path."""
+    place = folder / scheme_folder(scheme)
+    return folder / scheme if not place.is_dir() and _is_below(scheme) else place
 
 
 def final(path: Path) -> Path:
@@ -268,6 +306,11 @@ class ResultFolder:
         if self.folder is None:
             return
         files = list(files)
+        inside = [file.is_relative_to(self.folder) and ".." not in file.relative_to(self.folder).parts for file in files]
+        if not all(inside):
+            outside = files[inside.index(False)]
+            raise UsageError(f"{outside} is not in {self.folder}, where the results go: choose another name for what is written there")
+        _check_links(self.folder, {file.relative_to(self.folder).as_posix() for file in files if STAGE not in file.parts})
         for place in {final(file.parent) for file in files} - {self.folder}:
             _clear_partial(place, RUN_FILES)
         if self.kind == "sweep":

@@ -11,7 +11,7 @@ from ssdlab.batch import COMPARISON_FILE, LOG_FILE, RESULT_FILE
 from ssdlab.checks import path
 from ssdlab.comparison import Comparison
 from ssdlab.errors import UsageError
-from ssdlab.folders import said
+from ssdlab.folders import run_folder, said
 from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
 from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
@@ -47,7 +47,7 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         file, data = saved_in(place)
         if file.name == RESULT_FILE:
             return _result(data, place)
-        runs = {scheme: _result(run, place / scheme) for scheme, run in data["runs"].items()}
+        runs = {scheme: _result(run, run_folder(place, scheme)) for scheme, run in data["runs"].items()}
         saved = {key: entry for key, entry in data.items() if key != "runs"}
         title = title_of(next(iter(data["runs"].values())), compared=True)
         return Comparison(runs, _seed_runs(runs, saved.get("seeds"), place), title=title, saved=saved, source=place)
@@ -60,7 +60,7 @@ def _seed_runs(runs: Mapping[str, Result], saved: Mapping[str, Any] | None, fold
     first, *others = saved["seeds"]
     found: dict[str, dict[int, Result]] = {}
     for scheme, result in runs.items():
-        places = {seed: folder / scheme / f"seed-{seed}" for seed in others}
+        places = {seed: run_folder(folder, scheme) / f"seed-{seed}" for seed in others}
         there = {seed: place for seed, place in places.items() if (place / RESULT_FILE).is_file()}
         found[scheme] = {first: result, **{seed: _result(read_result(place / RESULT_FILE), place) for seed, place in there.items()}}
     return SeedRuns((first, *others), found)

@@ -94,8 +94,8 @@ Trace = Annotated[
 Format = Annotated[
     str | None,
     Option(
-        "the trace's format, if its content does not determine it.",
-        Shell("--format NAME", "The trace's format, if its content does not determine it.", "Traces", complete="format"),
+        "the trace's format, if its file does not state it.",
+        Shell("--format NAME", "The trace's format, if its file does not state it.", "Traces", complete="format"),
         key="workload.format",
         check="text",
     ),
@@ -107,6 +107,33 @@ UnitBytes = Annotated[
         Shell("--unit-bytes N", "Bytes of one unit of address and size, for formats with units of their own.", "Traces", "size"),
         key="workload.unit_bytes",
         check="number",
+    ),
+]
+TimeUnit = Annotated[
+    str | None,
+    Option(
+        'the unit of the trace\'s times, where its file does not state it: `"s"`, `"ms"`, `"us"`, `"ticks"` (100 ns) or `"ns"`.',
+        Shell("--time-unit UNIT", "The unit of the trace's times, where its file does not state it: s, ms, us, ticks, ns.", "Traces"),
+        key="workload.time_unit",
+        check="text",
+    ),
+]
+Event = Annotated[
+    str | None,
+    Option(
+        'the event of a blkparse or ftrace trace that is a request: `"queue"` (before merging) or `"issue"` (after).',
+        Shell("--event NAME", "The event of a blkparse or ftrace trace that is a request: queue or issue.", "Traces"),
+        key="workload.event",
+        check="text",
+    ),
+]
+FioWait = Annotated[
+    str | None,
+    Option(
+        'the meaning of `wait` in a fio log of version 2: `"program"` (ms after the start) or `"manual"` (us after the wait before).',
+        Shell("--fio-wait NAME", "The meaning of wait in a fio log of version 2, by fio's program or manual.", "Traces"),
+        key="workload.fio_wait",
+        check="text",
     ),
 ]
 Volume = Annotated[
@@ -124,6 +151,33 @@ TimeScale = Annotated[
         "divides the times between arrivals, of a trace or generated.",
         Shell("--scale-time X", "Divide the times between arrivals by X.", "Traces", "number"),
         key="workload.time_scale",
+        check="number",
+    ),
+]
+Skip = Annotated[
+    int | None,
+    Option(
+        "leave out this many requests at the trace's start.",
+        Shell("--skip N", "Leave out N requests at the trace's start, such as 5000, 20k or 2M.", "Traces", "count"),
+        key="workload.skip",
+        check="number",
+    ),
+]
+LimitS = Annotated[
+    float | None,
+    Option(
+        "only so many seconds of the trace, by its own clock, from the first request taken.",
+        Shell("--seconds S", "Only S seconds of the trace, by its own clock, from the first request taken.", "Traces", "number"),
+        key="workload.limit_s",
+        check="number",
+    ),
+]
+QueueDepth = Annotated[
+    int | None,
+    Option(
+        "requests kept outstanding, whatever their arrival times (a closed loop); 0: each arrives at its time.",
+        Shell("--queue-depth N", "Keep N requests outstanding, whatever their arrival times; 0: each arrives at its time.", WHAT, "count"),
+        key="workload.queue_depth",
         check="number",
     ),
 ]
@@ -253,6 +307,13 @@ State = Annotated[
         "a device state saved by `precondition`, from which the run starts.",
         Shell("--state FILE", "Start from this device state, saved by `ssdlab precondition`.", WHAT, "file"),
         check="path",
+    ),
+]
+SaveState = Annotated[
+    Path_ | None,
+    Option(
+        "a file for the state of the device after the run, when all jobs and buffered writes have ended: further runs start from it.",
+        Shell("--save-state FILE", "Save the state of the device after the run, for --state of further runs.", "Results", "file"),
     ),
 ]
 Verify = Annotated[
@@ -387,8 +448,14 @@ class InputOptions(DriveOptions, total=False):
     trace: Trace
     format: Format
     unit_bytes: UnitBytes
+    time_unit: TimeUnit
+    event: Event
+    fio_wait: FioWait
     volume: Volume
     time_scale: TimeScale
+    skip: Skip
+    limit_s: LimitS
+    queue_depth: QueueDepth
     bad_lines: BadLines
     fit: Fit
     requests: Requests
@@ -437,6 +504,7 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
     """The options of `run`."""
 
     scheme: Scheme
+    save_state: SaveState
     timeline: TimelineFile
 
 

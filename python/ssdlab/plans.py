@@ -30,7 +30,9 @@ __all__ = [
     "SHORTHANDS",
     "Setup",
     "Timeline",
+    "files_of",
     "idle_warnings",
+    "is_preset_file",
     "requests_of",
     "timeline_of",
     "value_text",
@@ -116,6 +118,7 @@ def length_of(name: str, value: str | int | None) -> tuple[int, str] | None:
 
 KNOWN = options_of(SetupOptions)
 BLOCKS_KEY = "device.blocks_per_plane"
+SPARE_KEY = "device.overprovisioning"
 SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key is not None}
 """Options that stand for a key of the configuration."""
 FIT_TO_TRACE = "trace"
@@ -165,7 +168,9 @@ def _refuse_commas(scheme: str | None) -> None:
 
 
 def _quoted(value: object) -> str:
-    """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL."""
+    """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL. NUL is refused: no file or name has it."""
+    if isinstance(value, str) and "\0" in value:
+        raise UsageError(f"{shown(value)} is no configuration value: expected a text without NUL characters")
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
         raise UsageError(
             f"{shown(value)} is no configuration value: it is no valid UTF-8 (a file of such a name can be given as -, standard input)"
@@ -178,15 +183,28 @@ def needed_bytes(config: _core.Config, fit: str | int) -> int:
     return _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
 
 
-def fitted_blocks(config: _core.Config, fit: str | int) -> int:
-    """The fewest blocks a plane with which the configured device works and exports at least `fit` bytes, or the extent of its trace."""
+class Fitted(NamedTuple):
+    """A device that exports just what is asked for, and works."""
+
+    blocks: int
+    """Blocks a plane: the fewest."""
+    overprovisioning: float
+    """What is left then: at least what was configured, more where whole blocks or thresholds need it."""
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """The keys that make it so, as pairs of key and TOML text."""
+        return ((BLOCKS_KEY, str(self.blocks)), (SPARE_KEY, repr(self.overprovisioning)))
+
+
+def fitted_device(config: _core.Config, fit: str | int) -> Fitted:
+    """The configured device with the fewest blocks a plane with which it works and exports `fit` bytes, or the extent of its trace."""
     wanted = needed_bytes(config, fit)
-    blocks = _core.fit_blocks(config, wanted)
-    if blocks is None:
+    found = _core.fit_device(config, wanted)
+    if found is None:
         remedy = "set more device.channels, chips or dies, or larger pages (device.page_bytes, of which a drive has less than 2^31; "
         remedy += "ftl.map_unit_bytes), or leave out fit and set workload.range"
         raise ConfigError(f"fit = {fit}: no device of this shape that can be simulated exports {wanted:,} bytes; {remedy}")
-    return blocks
+    return Fitted(*found)
 
 
 def _bytes(fit: str | int) -> int:
@@ -206,17 +224,22 @@ def _extent(config: _core.Config) -> int:
     trace = Path(workload["trace"])
     content = place(trace)
     changed_ns = content.stat().st_mtime_ns if content.exists() else 0
-    end = _trace_end(trace, changed_ns, *(workload.get(key) for key in ("format", "unit_bytes", "device")))
+    end = _trace_end(trace, changed_ns, workload["volumes"], **{key: workload.get(key) for key in READING})
     prefill = precondition.get("prefill")
     return max(end, 1 if prefill is None else _core.prefill_end(prefill))
 
 
+READING = ("format", "unit_bytes", "time_unit", "event", "fio_wait", "device")
+"""The keys of a workload that say how its trace is to be understood."""
+
+
 @lru_cache(maxsize=64)
-def _trace_end(trace: Path, changed_ns: int, format: str | None, unit_bytes: int | None, device: str | None) -> int:  # noqa: ARG001
+def _trace_end(trace: Path, changed_ns: int, volumes: str, **reading: Any) -> int:  # noqa: ARG001
     """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
     with ReadProgress(trace) as progress:
-        info = json.loads(_core.trace_info(trace, format=format, unit_bytes=unit_bytes, device=device, progress=progress.callback))
-    return cast("int", info["max_end_bytes"])
+        info = json.loads(_core.trace_info(trace, **reading, progress=progress.callback))
+    together = info.get("concatenated_end_bytes") if volumes == "concatenated" else None
+    return cast("int", together or info["max_end_bytes"])
 
 
 def _tree(config: _core.Config) -> dict[str, Any]:
@@ -233,6 +256,31 @@ def _words(flag: str, value: object) -> list[str]:
 def _traces(workload: Mapping[str, Any]) -> list[str]:
     """The traces of a workload: its own, and those of its flows."""
     return [trace for part in (workload, *workload["flows"]) if (trace := part.get("trace")) is not None]
+
+
+def files_of(config: _core.Config) -> list[str]:
+    """The files that a configuration names: traces of its workload and flows, and the ranges that held data before.
+
+    Raises:
+        UsageError: a name has characters that no file has.
+    """
+    tree = _tree(config)
+    prefill = tree["ftl"]["precondition"].get("prefill")
+    named = [("workload.trace", trace) for trace in _traces(tree["workload"])]
+    named += [] if prefill is None else [("ftl.precondition.prefill", prefill)]
+    return [str(path(key, file)) for key, file in named]
+
+
+def is_preset_file(name: str) -> bool:
+    """Whether a device, scheme or workload is that of a file, as the core takes its name."""
+    return "/" in name or name.endswith(".toml")
+
+
+def _read_once(workload: Mapping[str, Any]) -> str | None:
+    """The trace of a workload, if a run reads it only once."""
+    trace = workload.get("trace")
+    several = trace is None or workload.get("repeat", 1) > 1 or workload.get("volumes") == "concatenated"
+    return None if several or _traces(workload).count(str(trace)) > 1 else trace
 
 
 def requests_of(config: _core.Config, asked: int | None) -> int | None:
@@ -269,7 +317,7 @@ class Setup:
         set: pairs of key and TOML text, as on the command line.
         series: whether the run over time is recorded.
         shared: whether several runs read the inputs. A single one reads its trace as a stream, which may be longer than any disk.
-        fitted_blocks: blocks a plane in place of those that `fit` finds for the scheme: see `fitted_alike`.
+        fitted_as: the device in place of the one that `fit` finds for the scheme: see `fitted_alike`.
         options: those of a run.
     """
 
@@ -279,14 +327,14 @@ class Setup:
         set: tuple[tuple[str, str], ...] = (),
         series: bool = False,
         shared: bool = False,
-        fitted_blocks: int | None = None,
+        fitted_as: Fitted | None = None,
         **options: Unpack[SetupOptions],
     ) -> None:
         self.options = complete("Setup", SetupOptions, options)
         self.set = set
         self.series = series
         self.shared = shared
-        self.fitted_blocks = fitted_blocks
+        self.fitted_as = fitted_as
         self.held: dict[str, Held] = {}
         """Copies of inputs that can be read only once, by name: they are needed until the last run has ended."""
         for check, those in CHECKS.items():
@@ -298,7 +346,7 @@ class Setup:
 
     def but(self, **changes: Any) -> Setup:
         """The same with some options changed."""
-        own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_blocks": self.fitted_blocks}
+        own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_as": self.fitted_as}
         return Setup(**{**own, **self.options, **changes})
 
     def build(self, scheme: str | None) -> _core.Config:
@@ -315,11 +363,11 @@ class Setup:
         config, fit = self._layers(scheme, ()), asked["fit"]
         if fit is None:
             return config
-        blocks = self.fitted_blocks or fitted_blocks(config, fit)
+        found = self.fitted_as or fitted_device(config, fit)
         try:
-            return self._layers(scheme, ((BLOCKS_KEY, str(blocks)),))
+            return self._layers(scheme, found.settings())
         except ConfigError as error:
-            raise ConfigError(f"fit = {fit}: with {blocks} blocks a plane this device cannot work: {error}") from error
+            raise ConfigError(f"fit = {fit}: with {found.blocks} blocks a plane this device cannot work: {error}") from error
 
     def _layers(self, scheme: str | None, more: tuple[tuple[str, str], ...]) -> _core.Config:
         asked = self.options
@@ -332,8 +380,12 @@ class Setup:
             workload=asked["workload"],
             file=asked["config"],
             set=[*self._shorthands(), *self.set, *more],
+            # What a device exports, and whether it can work so, is known once it has been fitted.
+            sized=asked["fit"] is None or bool(more),
         )
-        streamed = None if self.shared or asked["fit"] == FIT_TO_TRACE else _tree(config)["workload"].get("trace")
+        tree = _tree(config)
+        again = self.shared or asked["fit"] == FIT_TO_TRACE or tree["ftl"]["precondition"]["kind"] == "trace"
+        streamed = None if again else _read_once(tree["workload"])
         self._hold(file for file in self.inputs(config) if file != streamed)
         return config
 
@@ -348,8 +400,8 @@ class Setup:
         fit = self.options["fit"]
         if fit is None:
             return self
-        blocks = {fitted_blocks(self._layers(scheme, ()), fit) for scheme in schemes}
-        alike = self if len(blocks) < 2 else self.but(fitted_blocks=max(blocks))
+        devices = {fitted_device(self._layers(scheme, ()), fit) for scheme in schemes}
+        alike = self if len(devices) < 2 else self.but(fitted_as=max(devices))
         alike.held.update(self.held)
         return alike
 
@@ -358,15 +410,15 @@ class Setup:
         return dict(_core.idle_by_hand(config, self.set))
 
     def fitted(self, scheme: str | None) -> dict[str, Any] | None:
-        """What `fit` did to the device, for the result: blocks a plane before and after, and what the drive exports now."""
+        """What `fit` did to the device, for the result: blocks a plane and spare before and after, and what the drive exports now."""
         fit = self.options["fit"]
         if fit is None:
             return None
         before, after = self._layers(scheme, ()), self.build(scheme)
+        devices = {"_before": _tree(before)["device"], "": _tree(after)["device"]}
         return {
             "to": fit,
-            "blocks_per_plane_before": _tree(before)["device"]["blocks_per_plane"],
-            "blocks_per_plane": _tree(after)["device"]["blocks_per_plane"],
+            **{f"{key}{when}": device[key] for key in ("blocks_per_plane", "overprovisioning") for when, device in devices.items()},
             "needed_bytes": needed_bytes(before, fit),
             "exported_bytes": after.exported_bytes,
         }
@@ -391,19 +443,21 @@ class Setup:
         if any(is_passing(file) for file in self.inputs(self._layers(scheme, ()))):
             return None
         said: dict[str, object] = {**self.options, "scheme": scheme}
-        if self.fitted_blocks is not None:
+        if self.fitted_as is not None:
             said["fit"] = None
         if warm_up_of(self.options["warm_up"]) is None:
             said["warm_up"] = None
         if self.options["verify"] == "off":
             said["verify"] = None
         words = [word for name, shell in REPEATED.items() for word in _words(shell.flags[0], said[name])]
-        pairs = self.set if self.fitted_blocks is None else (*self.set, (BLOCKS_KEY, str(self.fitted_blocks)))
+        pairs = self.set if self.fitted_as is None else (*self.set, *self.fitted_as.settings())
         settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])
 
-    def plan(self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None) -> _core.Plan:
-        """Everything that determines a run under `scheme`."""
+    def plan(
+        self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None, save_state: Path | None = None
+    ) -> _core.Plan:
+        """Everything that determines a run under `scheme`, and where its files go."""
         config, asked = self.build(scheme), self.options
         return _core.Plan(
             config,
@@ -416,14 +470,14 @@ class Setup:
             series=truth("series", self.series),
             alone=truth("alone", asked["alone"]),
             state=asked["state"],
+            save_state=save_state,
             victim=described_victim(asked["victim"]),
             eviction=described_eviction(asked["eviction"]),
         )
 
     def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:
         """The files that a run under `config` reads."""
-        tree, asked = _tree(config), self.options
-        files = (*_traces(tree["workload"]), tree["ftl"]["precondition"].get("prefill"), asked["state"], asked["config"])
+        files = (*files_of(config), self.options["state"], self.options["config"])
         return [file for file in files if file is not None]
 
     def _shorthands(self) -> list[tuple[str, str]]:

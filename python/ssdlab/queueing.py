@@ -31,7 +31,7 @@ from ssdlab.equations import *  # noqa: F403 - all are public here
 from ssdlab.equations import max_throughput, mean_wait_rwp, queue_length, write_amplification
 from ssdlab.errors import UsageError
 from ssdlab.formulas import FORMULAS, Numbers, Value, evaluate_all
-from ssdlab.plans import DEFAULT_SEED, Setup, requests_of, value_text
+from ssdlab.plans import DEFAULT_SEED, Setup, files_of, requests_of, value_text
 from ssdlab.section import Section, UntypedSection
 
 if TYPE_CHECKING:
@@ -250,6 +250,11 @@ class Experiment:
     @cached_property
     def _core_config(self) -> _core.Config:
         return self._setup.build(self.scheme)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that its configuration names."""
+        return files_of(self._core_config)
 
     def hold_inputs(self) -> None:
         """Reads what can be read only once now: runs of copies of this find it held."""

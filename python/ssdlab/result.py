@@ -12,6 +12,7 @@ from ssdlab.checksums import sealed
 from ssdlab.errors import FileError, UsageError
 from ssdlab.folders import final
 from ssdlab.paired import paired, paired_by_size
+from ssdlab.remarks import Remark, of_run
 from ssdlab.run_statistics import Requests, RunStatistics
 from ssdlab.section import Section, UntypedSection
 
@@ -67,6 +68,11 @@ class Result(RunStatistics):
     def request_counts(self) -> Requests:
         """How many requests of each kind were completed."""
         return cast("Requests", self["requests"])
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """What must be known beside the numbers; empty where nothing needs to be said."""
+        return of_run(self._data)
 
     @property
     def title(self) -> str:

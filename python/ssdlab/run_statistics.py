@@ -872,6 +872,8 @@ class Counters(Section):
     """Page moves suspended at a preemption point between two of their stages. Absent where the run does not have it. Unit: count."""
     multiplane_operations: int
     """Multi-plane operations. Absent where the run does not have it. Unit: count."""
+    multiplane_programs: int
+    """Multi-plane programs, which are among these. Absent where the run does not have it. Unit: count."""
     overlapped_operations: int
     """Operations that overlapped another through the cache register. Absent where the run does not have it. Unit: count."""
     paced_writes: int
@@ -976,6 +978,20 @@ class Precondition(Section):
     """
     steady: bool
     """Overwriting ended because write amplification was steady; if not, it reached its limit. Absent where the run does not have it."""
+    settled: bool
+    """The timed end of the preparation (`ftl.precondition.settle`) ended because write amplification had settled.
+
+    If not, it reached its limit. Absent without one, and if the host wrote nothing.
+    """
+    settled_write_amplification: float
+    """Write amplification in the last drive write of the timed end, or the last round of the trace.
+
+    Absent without host writes there. Unit: ratio.
+    """
+    timed_requests: int
+    """Requests of the timed end, or of all rounds of the trace. Absent where the run does not have it. Unit: count."""
+    timed_drive_writes: float
+    """What the host wrote in them, in times of what it can address. Absent where the run does not have it. Unit: ratio."""
     free_blocks_min: int
     """Minimum of the free blocks over pools at the start of the run, write frontiers excluded. Unit: count."""
     free_blocks_max: int
@@ -1112,9 +1128,9 @@ class RunStatistics(Section):
     config: UntypedSection
     """The effective configuration of the run, complete."""
     idle_keys: list[dict[str, str]]
-    """Keys without effect in this configuration, from the scheme, the file or `--set`.
-
-    Keys of the device and the workload are not listed. Absent where the run does not have it.
+    """Keys without effect in this configuration: those that the scheme chooses, and all that stand in a file of the user's own (device,
+    scheme, workload, configuration) or in `--set`. Keys of a device or workload that comes with ssdlab are not listed. Absent where the
+    run does not have it.
     """
     seed: int
     """The seed of all random streams."""

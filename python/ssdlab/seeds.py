@@ -72,13 +72,13 @@ class SeedRuns:
             "level": LEVEL,
             "differ": self.differ,
             "schemes": {
-                scheme: {place: {"mean": of.mean, "half_width": of.half} for place, of in figures.items()}
+                scheme: {place: {"mean": of.mean, "half_width": of.half, **_disagreement(of)} for place, of in figures.items()}
                 for scheme, figures in self.estimates.items()
             },
             "values": {scheme: {place: list(of.values) for place, of in figures.items()} for scheme, figures in self.estimates.items()},
             "against": self.against,
             "differences": {
-                scheme: {place: {"relative": of.mean, "half_width": of.half} for place, of in figures.items()}
+                scheme: {place: {"relative": of.mean, "half_width": of.half, **_disagreement(of)} for place, of in figures.items()}
                 for scheme, figures in self.differences.items()
             },
         }
@@ -88,3 +88,8 @@ class SeedRuns:
         """Of each scheme that has finished under all seeds, the numbers of each run."""
         whole_ones = {scheme: runs for scheme, runs in self.runs.items() if len(runs) == len(self.seeds)}
         return {scheme: [measures_of(runs[seed]) for seed in self.seeds] for scheme, runs in whole_ones.items()}
+
+
+def _disagreement(estimate: Estimate) -> dict[str, Any]:
+    """What is to be said instead of mean and interval, where the seeds disagree."""
+    return {"seeds_disagree": True, "median": estimate.median} if estimate.disagree else {}

@@ -20,6 +20,8 @@ __all__ = ["LEVEL", "Estimate", "batch_means", "estimates", "relative_difference
 
 LEVEL = 0.95
 """The level of all intervals: of 20 of them, 19 hold the true value."""
+APART = 2.0
+"""Values on both sides of a gap disagree if the largest is more than this factor above the smallest."""
 BATCHES = 20
 """Parts of one run. Schmeiser (Operations Research 30(3), 1982) finds 10 to 30 to be best, however long the run."""
 
@@ -63,15 +65,38 @@ class Estimate:
     mean: float
     half: float | None
     values: tuple[float, ...]
+    least: float = -math.inf
+    """No value can be below it: 0 of a time or a count, -1 of a relative difference of such."""
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Estimate:
+    def of(cls, values: Sequence[float], least: float = -math.inf) -> Estimate:
         """The estimate from independent values, such as one for each seed, with Student's t-interval."""
         mean = math.fsum(values) / len(values)
         if len(values) < 2:
-            return cls(mean, None, tuple(values))
+            return cls(mean, None, tuple(values), least)
         half = student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-        return cls(mean, half, tuple(values))
+        return cls(mean, half, tuple(values), least)
+
+    @property
+    def median(self) -> float:
+        """The median of the values."""
+        return statistics.median(self.values)
+
+    @property
+    def disagree(self) -> bool:
+        """Whether the values are so far apart that mean and half width would mislead; the median and all values then say what there is.
+
+        That is so if the interval has values that cannot be, such as times below 0; or if the values lie in two groups: the largest gap
+        between neighbours is more than half of the range, and the largest value more than twice the smallest, both from `least` on.
+        """
+        if not self.half:
+            return False
+        if self.mean - self.half < self.least:
+            return True
+        ordered = sorted(self.values)
+        low, high = ordered[0], ordered[-1]
+        gap = max(after - before for before, after in pairwise(ordered))
+        return gap > (high - low) / 2 and high - self.least > APART * (low - self.least)
 
     @property
     def is_tie(self) -> bool:
@@ -82,7 +107,8 @@ class Estimate:
 def estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
     """The numbers that all runs have, by name, each over the runs."""
     first, *others = runs
-    return {name: Estimate.of([run[name] for run in runs]) for name in first if all(name in run for run in others)}
+    values = {name: [run[name] for run in runs] for name in first if all(name in run for run in others)}
+    return {name: Estimate.of(of, 0.0 if min(of) >= 0 else -math.inf) for name, of in values.items()}
 
 
 def relative_differences(base: Sequence[Mapping[str, float]], other: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
@@ -92,7 +118,8 @@ def relative_differences(base: Sequence[Mapping[str, float]], other: Sequence[Ma
     """
     names = [name for name in base[0] if all(run.get(name) for run in base) and all(name in run for run in other)]
     pairs = list(zip(base, other, strict=True))
-    return {name: Estimate.of([after[name] / before[name] - 1 for before, after in pairs]) for name in names}
+    changes = {name: [after[name] / before[name] - 1 for before, after in pairs] for name in names}
+    return {name: Estimate.of(of, -1.0 if min(of) >= -1 else -math.inf) for name, of in changes.items()}
 
 
 def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:

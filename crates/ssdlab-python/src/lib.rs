@@ -41,13 +41,13 @@ mod _core {
     #[pymodule_export]
     use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]
-    use runs::{PyConfig, PyPlan, build_config, fit_blocks, idle_by_hand, precondition, run_many};
+    use runs::{PyConfig, PyPlan, build_config, fit_device, idle_by_hand, precondition, run_many};
     #[pymodule_export]
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
     use tools::{
-        abandon_files, amount, keys, prefill_end, preset_text, presets, schema, statistics_schema, studies, trace_convert, trace_info,
-        version, write_file,
+        abandon_files, amount, keys, prefill_end, preset_text, presets, remarks_of_result, schema, statistics_schema, studies,
+        trace_convert, trace_info, version, write_file,
     };
 
     #[pymodule_export]

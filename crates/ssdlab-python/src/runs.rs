@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use ssdlab::config::layers::Layers;
-use ssdlab::config::{Capacity, Config};
+use ssdlab::config::{Config, Fit};
 use ssdlab::error::Error;
 use ssdlab::inputs;
 use ssdlab::simulation::{self, Control, Plan, Verify, WarmUp};
@@ -18,9 +18,9 @@ use crate::errors::{Failure, guarded, json};
 use crate::policies;
 use crate::workers::{self, Message, Snapshot, attend};
 
-/// A complete, checked configuration.
+/// A complete, checked configuration, and the keys that the user wrote.
 #[pyclass(frozen, name = "Config", module = "ssdlab._core")]
-pub struct PyConfig(pub Config);
+pub struct PyConfig(pub Config, pub Vec<String>);
 
 #[pymethods]
 impl PyConfig {
@@ -44,17 +44,19 @@ impl PyConfig {
     }
 }
 
-/// Builds a configuration from its layers, each later one over those before: device, schemes, workload, file, single keys.
+/// Builds a configuration from its layers, each later one over those before: device, schemes, workload, file, single keys. Unless it is
+/// `sized`, whether the drive has blocks to spare is not checked: for one that is to be fitted.
 #[pyfunction]
-#[pyo3(signature = (*, device=None, schemes=Vec::new(), workload=None, file=None, set=Vec::new()))]
+#[pyo3(signature = (*, device=None, schemes=Vec::new(), workload=None, file=None, set=Vec::new(), sized=true))]
 pub fn build_config(
     device: Option<String>,
     schemes: Vec<String>,
     workload: Option<String>,
     file: Option<PathBuf>,
     set: Vec<(String, String)>,
+    sized: bool,
 ) -> PyResult<PyConfig> {
-    Ok(PyConfig(guarded(|| {
+    let built = guarded(|| {
         let file = match file {
             None => None,
             Some(path) => {
@@ -62,8 +64,10 @@ pub fn build_config(
                 Some((path.display().to_string(), text))
             }
         };
-        Layers { device, schemes, workload, file, set }.build()
-    })?))
+        let layers = Layers { device, schemes, workload, file, set };
+        if sized { layers.build_noting_keys() } else { layers.build_of_any_size() }
+    })?;
+    Ok(PyConfig(built.config, built.written))
 }
 
 /// The keys among those set by hand that have no effect in the configuration, each with what it needs.
@@ -73,10 +77,10 @@ pub fn idle_by_hand(config: &PyConfig, set: Vec<(String, String)>) -> PyResult<V
     Ok(idle.into_iter().map(|key| (key.key, key.needs)).collect())
 }
 
-/// The fewest blocks a plane with which the configured drive exports at least `bytes`; `None` if no drive does.
+/// Blocks a plane and over-provisioning with which the configured drive exports `bytes`; `None` if no drive does.
 #[pyfunction]
-pub fn fit_blocks(config: &PyConfig, bytes: u64) -> Option<u32> {
-    Capacity::blocks_per_plane_for(&config.0, bytes)
+pub fn fit_device(config: &PyConfig, bytes: u64) -> Option<(u32, f64)> {
+    Fit::of(&config.0, bytes).map(|fit| (fit.blocks_per_plane, fit.overprovisioning))
 }
 
 /// Everything that determines a run.
@@ -87,8 +91,8 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (
-        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None, victim=None,
-        eviction=None
+        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None,
+        save_state=None, victim=None, eviction=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -102,6 +106,7 @@ impl PyPlan {
         series: bool,
         alone: bool,
         state: Option<PathBuf>,
+        save_state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
     ) -> PyResult<Self> {
@@ -126,9 +131,11 @@ impl PyPlan {
             verify,
             request_log,
             timeline,
+            written: config.1.clone(),
             series,
             alone,
             state,
+            save_state,
             victim,
             eviction,
             ..Plan::new(config.0.clone(), seed)
@@ -140,7 +147,7 @@ impl PyPlan {
     /// The configuration.
     #[getter]
     fn config(&self) -> PyConfig {
-        PyConfig(self.0.config.clone())
+        PyConfig(self.0.config.clone(), self.0.written.clone())
     }
 }
 

@@ -11,10 +11,10 @@ use serde_json::{Value, json as value};
 use ssdlab::config::amounts::Amount;
 use ssdlab::config::presets::{self as core_presets, Kind};
 use ssdlab::config::schema::{self as core_schema, Choice, KeyInfo};
-use ssdlab::config::{TimeOrder, TraceFormat};
+use ssdlab::config::{FioWait, TimeOrder, TimeUnit, TraceEvent, TraceFormat};
 use ssdlab::error::Error;
 use ssdlab::files::{abandon, write_whole};
-use ssdlab::workload::{self, ConvertOptions};
+use ssdlab::workload::{self, ConvertOptions, Reading, TracePart};
 
 use crate::errors::{Failure, guarded, json};
 use crate::workers;
@@ -28,18 +28,47 @@ pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Re
 
 /// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None, progress=None))]
+#[pyo3(signature = (
+    path, *, format=None, unit_bytes=None, time_unit=None, event=None, fio_wait=None, device=None, skip=0, limit_s=0.0, time_scale=1.0,
+    progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_info(
     py: Python<'_>,
     path: PathBuf,
     format: Option<String>,
     unit_bytes: Option<u64>,
+    time_unit: Option<String>,
+    event: Option<String>,
+    fio_wait: Option<String>,
     device: Option<String>,
+    skip: u64,
+    limit_s: f64,
+    time_scale: f64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let format = named::<TraceFormat>("trace format", format)?;
+    let part = TracePart { skip, limit_s, time_scale };
+    let reading = reading(format, unit_bytes, time_unit, event, fio_wait)?;
     workers::call(py, Arc::default(), progress, move |control| {
-        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.caller)?)
+        json(&workload::trace_info_cancellable(&path, &reading, device.as_deref(), part, &control.caller)?)
+    })
+}
+
+/// How a trace is to be understood, from the names that Python gives.
+fn reading(
+    format: Option<String>,
+    unit_bytes: Option<u64>,
+    time_unit: Option<String>,
+    event: Option<String>,
+    fio_wait: Option<String>,
+) -> Result<Reading, Failure> {
+    let defaults = Reading::default();
+    Ok(Reading {
+        format: named::<TraceFormat>("trace format", format)?,
+        unit_bytes,
+        time_unit: named::<TimeUnit>("time unit", time_unit)?,
+        event: named::<TraceEvent>("event", event)?,
+        fio_wait: named::<FioWait>("fio_wait", fio_wait)?.unwrap_or(defaults.fio_wait),
     })
 }
 
@@ -53,8 +82,8 @@ pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (
-    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, skip=0, limit_s=0.0, requests=None,
-    progress=None
+    source, target, *, format=None, unit_bytes=None, time_unit=None, event=None, fio_wait=None, device=None, bad_lines=0, time_order=None,
+    skip=0, limit_s=0.0, time_scale=1.0, requests=None, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_convert(
@@ -63,23 +92,27 @@ pub fn trace_convert(
     target: PathBuf,
     format: Option<String>,
     unit_bytes: Option<u64>,
+    time_unit: Option<String>,
+    event: Option<String>,
+    fio_wait: Option<String>,
     device: Option<String>,
     bad_lines: u64,
     time_order: Option<String>,
     skip: u64,
     limit_s: f64,
+    time_scale: f64,
     requests: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let defaults = ConvertOptions::default();
     let options = ConvertOptions {
-        format: named("trace format", format)?,
-        unit_bytes,
+        reading: reading(format, unit_bytes, time_unit, event, fio_wait)?,
         device,
         bad_lines,
         time_order: named::<TimeOrder>("time order", time_order)?.unwrap_or(defaults.time_order),
         skip,
         limit_s,
+        time_scale,
         requests,
         ..defaults
     };
@@ -139,6 +172,15 @@ pub fn schema() -> PyResult<String> {
 #[pyfunction]
 pub fn statistics_schema() -> PyResult<String> {
     Ok(guarded(|| json(&ssdlab::stats::schema()))?)
+}
+
+/// The remarks that a result, as JSON text, decides by itself, as JSON text: for results that were written without remarks.
+#[pyfunction]
+pub fn remarks_of_result(result: &str) -> PyResult<String> {
+    Ok(guarded(|| {
+        let parsed = serde_json::from_str(result).map_err(|error| Error::Usage(format!("not a result: {error}")))?;
+        json(&ssdlab::stats::remarks_of_result(&parsed))
+    })?)
 }
 
 /// Every configuration key and what there is to know of it, as JSON text.

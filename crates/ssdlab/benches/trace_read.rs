@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use ssdlab::config::Workload;
 use ssdlab::rng::Rng;
-use ssdlab::workload::{ConvertOptions, RequestSource, TraceReader, convert, trace_info};
+use ssdlab::workload::{ConvertOptions, Reading, RequestSource, TraceReader, convert, trace_info};
 
 /// The best of so many turns: other work on the machine only ever makes a turn slower.
 const TURNS: u32 = 5;
@@ -56,7 +56,7 @@ fn main() {
         println!("  {what:<24} {:>6.0} MB/s", text_bytes as f64 / 1e6 / seconds);
     };
     report("info of trace.msr.csv", &|| {
-        black_box(trace_info(&msr, None, None, None).expect("a readable trace"));
+        black_box(trace_info(&msr, &Reading::default(), None).expect("a readable trace"));
     });
     for name in ["trace.msr.csv", "trace.csv", "trace.csv.zst", "trace.parquet"] {
         let path = directory.path().join(name);

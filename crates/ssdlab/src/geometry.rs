@@ -193,10 +193,10 @@ impl Geometry {
         let units_per_page = config.units_per_page();
         let pages_per_block = config.data_units_per_block();
         let pages = blocks * pages_per_block;
-        let physical = blocks * device.pages_per_block * units_per_page;
+        let counted_per_block = if config.ftl.parity_in_spare { device.pages_per_block * units_per_page } else { pages_per_block };
         let page_bytes = device.page_bytes / units_per_page;
         let pools = Pools::new(config);
-        let exported = (f64::from(physical) * (1.0 - device.overprovisioning)).floor() as u32;
+        let exported = (f64::from(blocks * counted_per_block) * (1.0 - device.overprovisioning)).floor() as u32;
         // Whole stripes of programs only, so that every pool carries the same share.
         let exported = exported - exported % (pools.count.get() * config.units_per_program());
         Geometry {

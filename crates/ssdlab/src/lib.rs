@@ -14,7 +14,7 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`remark`] |
+//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
 
 #![deny(missing_docs, unsafe_code)]
 
@@ -43,7 +43,9 @@ pub mod replay;
 pub mod request;
 pub mod rng;
 pub mod rules;
+pub mod scale;
 pub mod sched;
+pub mod settled;
 pub mod simulation;
 pub mod slab;
 pub mod ssd;

@@ -51,7 +51,8 @@ impl Needs {
         // A pool lists its blocks by the number of their valid pages.
         let by_pool = capacity.pools * (POOL_BYTES + 8 * (capacity.pages_per_block + 1));
         let mut needs = Needs { arrays: vec![map[0], map[1], invalid, by_pool], touched: BLOCK_BYTES * blocks + by_pool };
-        let writes_pages = !matches!(config.ftl.precondition.kind, PreconditionKind::None | PreconditionKind::Fill);
+        let precondition = &config.ftl.precondition;
+        let writes_pages = precondition.settle > 0.0 || !matches!(precondition.kind, PreconditionKind::None | PreconditionKind::Fill);
         if writes_pages && config.ftl.precondition.prefill.is_none() {
             // Overwriting goes over the whole range several times, and over all blocks.
             let range = config.ftl.precondition.range.unwrap_or(config.workload.footprint);

@@ -52,6 +52,14 @@ pub fn prepare(
     Ok((ftl, report))
 }
 
+/// Overwrites at random so many of the units that hold data in the range, or fewer where a pool has no room for more. Nothing is collected, and
+/// nothing takes time. `seed`: that of the drive.
+pub fn overwrite_without_collection(config: &Config, ftl: Ftl, seed: u64, units: u64) -> Ftl {
+    let mut preparation = Preparation::of(config, ftl, seed, &|_, _| Ok(()));
+    preparation.overwrite_where_there_is_room(units);
+    preparation.ftl
+}
+
 /// The report on a drive as it is.
 pub fn report(ftl: &Ftl, kind: String) -> PreconditionReport {
     let pools = (0..ftl.geometry().pools.count.get()).map(PoolId);
@@ -91,7 +99,10 @@ struct PreparationResult {
 
 impl<'a> Preparation<'a> {
     fn new(config: &'a Config, seed: u64, watch: Watch<'a>) -> Self {
-        let ftl = Ftl::new(config);
+        Self::of(config, Ftl::new(config), seed, watch)
+    }
+
+    fn of(config: &'a Config, ftl: Ftl, seed: u64, watch: Watch<'a>) -> Self {
         // Where the address does not say where a unit goes, all go one way.
         let ways = if config.ftl.allocation == Allocation::Dynamic { 1 } else { ftl.geometry().pools.count.get() };
         Preparation {
@@ -254,6 +265,27 @@ impl<'a> Preparation<'a> {
         self.overwritten += pack.len() as u64;
         self.packs.give_back(way, pack);
         true
+    }
+
+    fn overwrite_where_there_is_room(&mut self, units: u64) {
+        const TRIES_PER_UNIT: u64 = 4;
+        let mut rng = Rng::new(self.seed, "precondition/settle");
+        let range = self.range_pages();
+        let mut left = units;
+        for _ in 0..units.saturating_mul(TRIES_PER_UNIT) {
+            let lpn = Lpn(rng.below(range) as u32);
+            let way = self.way_of(lpn);
+            if left == 0 || self.ftl.lookup(lpn).is_none() || self.packs.has(way, lpn) || !self.packs.add(way, lpn) {
+                continue;
+            }
+            let pack = self.packs.take(way);
+            let pool = self.pool_for(pack[0]);
+            if let Some(first) = self.ftl.try_allocate_host(pool) {
+                untimed::program(&mut self.ftl, pool, &pack, first.ppn, &mut self.counts);
+                left = left.saturating_sub(pack.len() as u64);
+            }
+            self.packs.give_back(way, pack);
+        }
     }
 
     fn overwrite_until_steady(&mut self) -> Result<()> {

@@ -37,6 +37,75 @@ pub enum Severity {
     Warning,
 }
 
+/// Every code of a remark, sorted, with the rule by which it is said. Those of comparisons and sweeps are decided in the Python package, all
+/// others here.
+pub const CODES: &[Code] = &[
+    Code { name: "left-out", severity: Severity::Note, rule: "Trims or flushes completed: no class of response times has them." },
+    Code {
+        name: "multiplane-rare",
+        severity: Severity::Note,
+        rule: "`device.multiplane` is on, the host programmed 100 pages or more, and multi-plane programs times planes of a die are below 5 % of them.",
+    },
+    Code {
+        name: "no-collection",
+        severity: Severity::Note,
+        rule: "No GC job ended, the host wrote, and a key of `gc` has another value than by default. In a comparison: no scheme had a job; this is a warning.",
+    },
+    Code {
+        name: "no-effect",
+        severity: Severity::Note,
+        rule: "A key is in `idle_keys`: the rest of the configuration leaves it without effect. Keys that need the same thing share a remark.",
+    },
+    Code { name: "no-header", severity: Severity::Warning, rule: "A trace has no header, and its columns were assumed." },
+    Code {
+        name: "no-suspension",
+        severity: Severity::Note,
+        rule: "The device has times to suspend programs and erases for reads (`device.resume_ns`, `device.min_run_ns`), `scheduler.suspend` and `gc.suspend` are empty, and there were reads.",
+    },
+    Code {
+        name: "not-settled",
+        severity: Severity::Warning,
+        rule: "GC ran, and in the last drive write (as many units as the drive exports; the whole run, if that is shorter) write amplification differs between the halves by more than 0.5 % and by more than 3 standard errors; or the run is shorter than a drive write, and no preparation had settled; or write amplification has settled, and that of the whole run differs by more than 2 %.",
+    },
+    Code { name: "nothing-random", severity: Severity::Warning, rule: "Of a comparison: all seeds gave the same runs." },
+    Code {
+        name: "overloaded",
+        severity: Severity::Warning,
+        rule: "Some requests are in open loop, 100 or more arrived, and the queue grew to the end: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first; or all requests arrived at one instant.",
+    },
+    Code {
+        name: "same-result",
+        severity: Severity::Warning,
+        rule: "Of a comparison or sweep: two runs have one digest, or equal response times, GC and flash operations; in a sweep two neighbours along an axis.",
+    },
+    Code {
+        name: "seeds-of-a-trace",
+        severity: Severity::Note,
+        rule: "Of a comparison under several seeds: the requests are those of a trace, which no seed changes.",
+    },
+    Code {
+        name: "trace-changed",
+        severity: Severity::Warning,
+        rule: "Reading a trace left out, moved or changed requests (`workload.trace`). A note if `workload.skip` or `workload.device` asked for all of it.",
+    },
+    Code {
+        name: "volumes-overlaid",
+        severity: Severity::Warning,
+        rule: "A trace has several volumes, and `workload.device` chooses none of them.",
+    },
+];
+
+/// A kind of remark.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// The code of its remarks.
+    pub name: &'static str,
+    /// How much the number may mislead.
+    pub severity: Severity,
+    /// When it is said, as one line of Markdown.
+    pub rule: &'static str,
+}
+
 impl Remark {
     /// A number that holds, and what to know of it.
     pub fn note(code: &str, about: &str, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
@@ -50,5 +119,39 @@ impl Remark {
 
     fn new(severity: Severity, code: &str, about: &str, sentence: String, remedy: String) -> Self {
         Remark { code: code.into(), severity, about: about.into(), sentence, remedy }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The codes that the sources below `folder` make remarks of.
+    fn codes_in(folder: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                codes_in(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text: String = std::fs::read_to_string(&path).expect("a source").split_whitespace().collect();
+                for maker in ["Remark::note(\"", "Remark::warning(\""] {
+                    let after = text.split(maker).skip(1).filter_map(|rest| rest.split('"').next());
+                    found.extend(after.filter(|code| !code.contains('\\')).map(String::from));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_sorted_and_every_remark_has_one_of_them() {
+        assert!(CODES.is_sorted_by_key(|code| code.name));
+        let mut found = Vec::new();
+        codes_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        assert!(found.len() > 5);
+        for code in found {
+            assert!(CODES.iter().any(|known| known.name == code), "{code} is not in remark::CODES: add it with its rule");
+        }
     }
 }

@@ -19,6 +19,11 @@ impl Rng {
         Rng(Xoshiro256PlusPlus::from_seed(*hasher.finalize().as_bytes()))
     }
 
+    /// Goes on 2^128 numbers ahead, for other draws than those that would come next.
+    pub fn jump(&mut self) {
+        self.0.jump();
+    }
+
     /// 64 uniform bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
@@ -67,6 +72,9 @@ mod tests {
         let first = [rng.bits(), rng.bits()];
         let mut again = Rng::new(1, "address");
         assert_eq!(first, [again.bits(), again.bits()]);
+        let mut ahead = Rng::new(1, "address");
+        ahead.jump();
+        assert_ne!(first[0], ahead.bits());
         assert_ne!(first[0], Rng::new(1, "arrival").bits());
         assert_ne!(first[0], Rng::new(2, "address").bits());
     }

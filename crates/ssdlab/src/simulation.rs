@@ -1,6 +1,9 @@
 //! The clock: takes requests in, steps events, hands completions to statistics.
 
 mod alone;
+mod senders;
+mod settle;
+mod trends;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -21,12 +24,15 @@ use crate::precondition;
 use crate::request::{Request, RequestKind};
 use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{
-    Completion, DeviceStats, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, WarmUpResult,
+    Completion, DeviceStats, Load, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, Trends,
+    WarmUpResult,
 };
 use crate::storage::{EachVolatile, Storage, drive_seed, each_written};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
-use crate::workload::{self, Ahead, Flows, RequestSource};
+use crate::workload::{self, Flows, RequestSource};
+use senders::{Sender, Senders};
+use trends::Settling;
 
 /// How much is checked while a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -75,12 +81,16 @@ pub struct Plan {
     pub request_log: Option<PathBuf>,
     /// Write a timeline for the Perfetto viewer.
     pub timeline: Option<timeline::Wanted>,
+    /// Keys that the user wrote, in a file or by hand: if one has no effect, the result names it.
+    pub written: Vec<String>,
     /// Record the run over time, and how response times are distributed.
     pub series: bool,
     /// Of several flows, run each alone as well, with the same requests, and report how much the others slow it down.
     pub alone: bool,
     /// Begin with this saved state in place of preconditioning.
     pub state: Option<PathBuf>,
+    /// Save the state of the drive here when the run has ended and the drive has come to rest, which is no part of the run.
+    pub save_state: Option<PathBuf>,
     /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
     pub victim: Option<CustomVictim>,
     /// An eviction policy of the user's own, in place of `cache.policy`, which must be `lru`. The result says `custom`.
@@ -98,6 +108,9 @@ impl Plan {
             && left_out >= requests
         {
             return Err(Error::Usage(format!("{warm_up}: the run has {requests}, so that none would be measured; take a shorter one")));
+        }
+        if self.save_state.is_some() {
+            only_of_one_drive(&self.config)?;
         }
         if self.eviction.is_none() || self.config.cache.policy == CachePolicy::Lru {
             return Ok(());
@@ -118,9 +131,11 @@ impl Plan {
             verify: Verify::Off,
             request_log: None,
             timeline: None,
+            written: Vec::new(),
             series: false,
             alone: false,
             state: None,
+            save_state: None,
             victim: None,
             eviction: None,
         }
@@ -193,6 +208,8 @@ pub struct Simulation {
     exported_bytes: u64,
     recorder: Recorder,
     stalls: Stalls,
+    load: Load,
+    settling: Settling,
     /// What ends the warm-up, and the statistics when it ended.
     warming_up: WarmingUp,
     before: Option<(WarmUpResult, DeviceStats)>,
@@ -207,6 +224,8 @@ pub struct Simulation {
     outstanding_by_flow: Vec<u64>,
     /// The most requests that may be outstanding.
     most_outstanding: u64,
+    /// Some flow sends its requests when they are due, whether or not others have completed.
+    open_loop: bool,
     /// Of those submitted, those taken in.
     arrived: u64,
     completed: u64,
@@ -217,6 +236,10 @@ pub struct Simulation {
     started: Instant,
     begun: bool,
     rounds_at_now: u32,
+    /// The last instant at which operations have begun.
+    began_at: Option<Ns>,
+    /// When the next closed loop starts that has not started; [`Ns::MAX`] if there is none.
+    next_start: Ns,
     /// Requests taken in and requests completed, before the last step.
     progress: u64,
     /// Pages for which room is left, of what was made last.
@@ -235,6 +258,16 @@ impl Simulation {
         control.phase.store(0, Ordering::Relaxed);
         let began = wall_clock();
         let (ftls, precondition) = prepare(plan, control)?;
+        let prepare_s = began.elapsed().as_secs_f64();
+        Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
+    }
+
+    /// As [`Simulation::new`], for a run of the workload: with the timed end of the preparation (`ftl.precondition.settle`).
+    fn settled(plan: &Plan, control: &Control) -> Result<Self> {
+        plan.check()?;
+        control.phase.store(0, Ordering::Relaxed);
+        let began = wall_clock();
+        let (ftls, precondition) = settle::settle(plan, prepare(plan, control)?, control)?;
         let prepare_s = began.elapsed().as_secs_f64();
         Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
     }
@@ -271,11 +304,13 @@ impl Simulation {
         Ok(Simulation {
             plan: plan.clone(),
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
+            settling: Settling::new(&storage),
             storage,
             asks_policies: plan.victim.is_some() || plan.eviction.is_some(),
             exported_bytes: plan.config.exported_bytes()?,
             recorder,
             stalls: Stalls::default(),
+            load: Load::default(),
             warming_up,
             before: None,
             timeline,
@@ -285,6 +320,7 @@ impl Simulation {
             submitted: 0,
             outstanding_by_flow: vec![0; flows.len()],
             most_outstanding: most_outstanding(&plan.config.workload, &flows),
+            open_loop: is_open_loop(&flows),
             arrived: 0,
             completed: 0,
             completions: Vec::new(),
@@ -293,6 +329,8 @@ impl Simulation {
             started: wall_clock(),
             begun: false,
             rounds_at_now: 0,
+            began_at: None,
+            next_start: Ns::MAX,
             progress: 0,
             room: 0,
             busy_since: (0, 0),
@@ -362,12 +400,12 @@ impl Simulation {
         Ok(self.submitted - 1)
     }
 
-    /// A request of a closed loop arrives now, before those of open loops that are known to come.
+    /// Lets a request of a closed loop arrive at `at`, after the requests that are known to arrive then and before those that come later.
     #[inline]
-    fn submit_now(&mut self, request: Request) -> Result<()> {
-        let request = Request { arrival_ns: self.now, ..request };
+    fn submit_at(&mut self, at: Ns, request: Request) -> Result<()> {
+        let request = Request { arrival_ns: at, ..request };
         self.check_request(&request)?;
-        let place = self.arrivals.partition_point(|other| other.arrival_ns <= self.now);
+        let place = self.arrivals.partition_point(|other| other.arrival_ns <= at);
         self.add_arrival(place, request)
     }
 
@@ -413,7 +451,7 @@ impl Simulation {
             self.begin()?;
         }
         while let Some(time) = self.next_instant().filter(|&time| time <= until) {
-            self.step(time)?;
+            self.step(time, None)?;
         }
         self.pass_until(self.now.max(until));
         self.storage.catch_up(self.now, RoundPhase::Over);
@@ -426,7 +464,7 @@ impl Simulation {
     /// As [`Simulation::run_until`]; [`Error::Simulation`] if that never happens.
     pub fn run_to_idle(&mut self) -> Result<()> {
         while self.completed < self.submitted {
-            self.step_or_stuck()?;
+            self.step_or_stuck(None)?;
         }
         self.storage.catch_up(self.now, RoundPhase::Over);
         Ok(())
@@ -500,6 +538,7 @@ impl Simulation {
         }
         let erases: Vec<u32> = self.storage.drives().into_iter().flat_map(|drive| drive.ftl().blocks().erases()).copied().collect();
         self.check_warm_up()?;
+        let trends = self.trends();
         let device = device_stats(&self.storage, self.now);
         let (warm_up, device) = match &self.before {
             Some((warm_up, before)) => (Some(*warm_up), device.since(before)),
@@ -531,13 +570,20 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        let idle_keys = self.plan.config.idle_choices();
+        let idle_keys = self.plan.config.idle_choices(&self.plan.written);
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
-        Ok((RunResult { timeline, idle_keys, ..result }, self.storage, self.now))
+        let result = trends::with_remarks(RunResult { timeline, idle_keys, ..result }, &trends, Vec::new())?;
+        Ok((result, self.storage, self.now))
+    }
+
+    /// What the run knows of its load and of write amplification, once it is over.
+    fn trends(&mut self) -> Trends {
+        let overload = if self.open_loop { self.load.overload() } else { None };
+        Trends { overload, settling: self.settling.ended(&self.storage) }
     }
 
     /// A warm-up is over, and requests came after it.
@@ -563,10 +609,12 @@ impl Simulation {
         let from_ns = if phase == RoundPhase::StagesEnded { ns + 1 } else { ns };
         self.recorder.measure_from(first, from_ns);
         self.stalls.begin_at(ns);
+        self.load = Load::default();
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
             RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
         }
+        self.settling.restart(&self.storage);
         self.before = Some((WarmUpResult { requests: first, ns }, device_stats(&self.storage, ns)));
         self.storage.end_warm_up();
         if let Some(timeline) = &mut self.timeline {
@@ -574,10 +622,12 @@ impl Simulation {
         }
     }
 
-    /// When something happens next, if no request comes before: an event of the drive, or the arrival of a request submitted.
+    /// When something happens next, if no request comes before: an event of the drive, the arrival of a request submitted, or the start of a
+    /// closed loop.
     #[inline]
     pub fn next_instant(&self) -> Option<Ns> {
-        let arrival = self.arrivals.front().map(|request| request.arrival_ns);
+        let start = (self.next_start != Ns::MAX).then_some(self.next_start);
+        let arrival = self.arrivals.front().map(|request| request.arrival_ns).into_iter().chain(start).min();
         match (self.storage.next_event(), arrival) {
             (Some(event), Some(arrival)) => Some(event.min(arrival)),
             (event, arrival) => event.or(arrival),
@@ -585,12 +635,12 @@ impl Simulation {
     }
 
     #[inline]
-    fn step_or_stuck(&mut self) -> Result<()> {
+    fn step_or_stuck(&mut self, senders: Option<&mut Senders<'_>>) -> Result<()> {
         if !self.begun {
             self.begin()?;
         }
         match self.next_instant() {
-            Some(time) => self.step(time),
+            Some(time) => self.step(time, senders),
             None => Err(self.storage.stuck(self.now)),
         }
     }
@@ -608,10 +658,10 @@ impl Simulation {
         self.storage.take_policy_failure().map_or(Ok(()), Err)
     }
 
-    /// One instant, at which something is due: completions first, then arrivals, then one dispatch pass (MODEL section 1). What that makes due at
-    /// the same instant is the next step's.
+    /// One round of an instant at which something is due, in the order of docs/model.md, section Time: completions, arrivals (those of closed
+    /// loops, too), then operations begin. Where that makes more due at the same instant, another round follows.
     #[inline]
-    fn step(&mut self, time: Ns) -> Result<()> {
+    fn step(&mut self, time: Ns, senders: Option<&mut Senders<'_>>) -> Result<()> {
         assert!(time >= self.now, "time goes back");
         if time > LAST_INSTANT {
             return Err(self.too_late());
@@ -626,6 +676,34 @@ impl Simulation {
         }
         self.pass_until(time);
         self.storage.handle_events(time);
+        match senders.filter(|senders| senders.any_closed()) {
+            Some(senders) => self.take_in_with_answers(time, senders)?,
+            None => self.take_in_all(time)?,
+        }
+        self.storage.dispatch(time);
+        self.began_at = Some(time);
+        if self.asks_policies {
+            self.policy_could_choose()?;
+        }
+        self.collect_completions()
+    }
+
+    /// Takes in the requests that arrive now. Closed loops answer each completion with their next request, until there is no more of either.
+    #[inline]
+    fn take_in_with_answers(&mut self, time: Ns, senders: &mut Senders<'_>) -> Result<()> {
+        loop {
+            self.collect_completions()?;
+            self.answer(senders)?;
+            if self.arrivals.front().is_none_or(|request| request.arrival_ns > time) {
+                return Ok(());
+            }
+            self.take_in_all(time)?;
+        }
+    }
+
+    /// Takes in the requests that are known to arrive now.
+    #[inline]
+    fn take_in_all(&mut self, time: Ns) -> Result<()> {
         while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
             self.take_in()?;
             let request = self.arrivals.pop_front().expect("just seen");
@@ -640,10 +718,12 @@ impl Simulation {
             self.stalls.arrives(time, request.kind);
             self.storage.accept(time, index, request);
         }
-        self.storage.dispatch(time);
-        if self.asks_policies {
-            self.policy_could_choose()?;
-        }
+        Ok(())
+    }
+
+    /// Fetches and records the requests that have completed.
+    #[inline]
+    fn collect_completions(&mut self) -> Result<()> {
         self.storage.drain_completions(&mut self.completions);
         if self.completions.is_empty() { Ok(()) } else { self.record_completions() }
     }
@@ -662,6 +742,7 @@ impl Simulation {
     #[inline]
     fn take_in(&mut self) -> Result<()> {
         let outstanding = self.outstanding();
+        self.load.arrives(self.now, outstanding);
         if outstanding == 0 {
             self.busy_since = (self.now, self.completed);
         } else if outstanding >= self.most_outstanding {
@@ -754,6 +835,7 @@ impl Simulation {
             kept.extend_from_slice(&self.completions);
         }
         self.completions.clear();
+        self.settling.completed(self.completed, &self.storage);
         Ok(())
     }
 
@@ -778,10 +860,10 @@ impl Simulation {
         let mut steps = 0_u64;
         loop {
             self.draw(&mut senders)?;
-            if self.completed == self.submitted {
+            if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
                 return self.look_out(&senders, control);
             }
-            self.step_or_stuck()?;
+            self.step_or_stuck(Some(&mut senders))?;
             steps += 1;
             if steps.is_multiple_of(STEPS_PER_LOOK) {
                 self.look_out(&senders, control)?;
@@ -789,17 +871,47 @@ impl Simulation {
         }
     }
 
-    /// Submits the requests that are wanted now.
+    /// Lets closed loops send as many requests as they may have outstanding: now or, if operations have begun at this instant, 1 ns later.
     #[inline]
-    fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+    fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
+        self.next_start = Ns::MAX;
         for sender in &mut senders.closed {
+            if sender.start_ns > at && !sender.over {
+                self.next_start = self.next_start.min(sender.start_ns);
+                continue;
+            }
             while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
                 match sender.ahead.next(|request| self.storage.foresee(request))? {
-                    Some(request) => self.submit_now(request)?,
+                    Some(request) => self.submit_at(at, request)?,
                     None => sender.over = true,
                 }
             }
         }
+        Ok(())
+    }
+
+    /// With no request outstanding, the closed loop that starts next sends its first one. Returns false if there is none.
+    #[cold]
+    fn wait_for_start(&mut self, senders: &mut Senders<'_>) -> Result<bool> {
+        let later = |sender: &&mut Sender<'_>| !sender.over && sender.start_ns > self.now;
+        while let Some(sender) = senders.closed.iter_mut().filter(later).min_by_key(|sender| sender.start_ns) {
+            match sender.ahead.next(|request| self.storage.foresee(request))? {
+                Some(request) => {
+                    let start_ns = sender.start_ns;
+                    self.submit_at(start_ns, request)?;
+                    return Ok(true);
+                }
+                None => sender.over = true,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Submits the requests that are wanted next.
+    #[inline]
+    fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        self.answer(senders)?;
         let Some(open) = &mut senders.open else { return Ok(()) };
         while !senders.open_over && self.wants_arrival() {
             match open.next(|request| self.storage.foresee(request))? {
@@ -832,50 +944,6 @@ impl Simulation {
     }
 }
 
-/// The flows of a run with the requests that were drawn ahead.
-struct Senders<'a> {
-    /// Those in open loop, merged.
-    open: Option<Ahead<'a>>,
-    open_over: bool,
-    closed: Vec<Sender<'a>>,
-}
-
-/// A flow in closed loop.
-struct Sender<'a> {
-    flow: u16,
-    depth: u64,
-    ahead: Ahead<'a>,
-    over: bool,
-}
-
-impl<'a> Sender<'a> {
-    fn new(flow: u16, depth: u64, source: &'a mut dyn RequestSource) -> Self {
-        Sender { flow, depth, ahead: Ahead::new(source), over: false }
-    }
-}
-
-impl<'a> Senders<'a> {
-    fn of(flows: &'a mut Flows) -> Self {
-        let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.source.as_mut()));
-        let ahead = |source: &'a mut Box<dyn RequestSource>| Ahead::new(source.as_mut());
-        Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false }
-    }
-
-    /// A single flow; `depth` 0: in open loop.
-    fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
-        if depth > 0 {
-            return Senders { closed: vec![Sender::new(0, depth, source)], open: None, open_over: true };
-        }
-        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false }
-    }
-
-    /// The share of the input consumed, of the flow that is least far; `None` where none knows it.
-    fn progress(&self) -> Option<f64> {
-        let sources = self.open.iter().chain(self.closed.iter().map(|sender| &sender.ahead));
-        sources.filter_map(|ahead| ahead.source().progress()).min_by(f64::total_cmp)
-    }
-}
-
 /// The one place of the core that knows real time: for `prepare_s` and `wall_s`, which no simulated figure depends on.
 #[expect(clippy::disallowed_methods, reason = "how long preparing and running took are the only figures in real time")]
 fn wall_clock() -> Instant {
@@ -901,13 +969,18 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = plan.config.exported_bytes()?;
     let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
-    let mut simulation = Simulation::new(plan, control)?;
+    let mut simulation = Simulation::settled(plan, control)?;
     control.completed.store(0, Ordering::Relaxed);
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);
     simulation.drive_flows(&mut flows, control)?;
     let report = serde_json::to_value(flows.report()).map_err(|error| Error::Simulation(error.to_string()))?;
-    Ok(simulation.finish_with(report, &control.caller)?.0)
+    let (result, mut storage, now) = simulation.finish_with(report, &control.caller)?;
+    if let Some(path) = &plan.save_state {
+        storage.come_to_rest(now)?;
+        save_state(&plan.config, storage.drives()[0].ftl(), path, &control.caller)?;
+    }
+    Ok(result)
 }
 
 /// Prepares a drive and saves its state to a file.
@@ -916,7 +989,7 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
 /// What preconditioning or writing the file meets; [`Error::Interrupted`].
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
     only_of_one_drive(&plan.config)?;
-    let (ftls, report) = prepare(plan, control)?;
+    let (ftls, report) = settle::settle(plan, prepare(plan, control)?, control)?;
     save_state(&plan.config, &ftls[0], out, &control.caller)?;
     control.phase.store(2, Ordering::Relaxed);
     Ok(report)
@@ -940,8 +1013,12 @@ fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result
 
 /// The most requests that may be outstanding. Closed loops have as many as they say.
 fn most_outstanding(workload: &Workload, flows: &[SeparateFlow]) -> u64 {
-    let open = flows.iter().any(|flow| flow.workload.queue_depth == 0);
-    if open { workload.max_outstanding.into() } else { u64::MAX }
+    if is_open_loop(flows) { workload.max_outstanding.into() } else { u64::MAX }
+}
+
+/// Some flow sends requests when they are due.
+fn is_open_loop(flows: &[SeparateFlow]) -> bool {
+    flows.iter().any(|flow| flow.workload.queue_depth == 0)
 }
 
 fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
@@ -977,7 +1054,7 @@ fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionRepo
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-    Ok((ftls, PreconditionReport::of_all(&reports)))
+    settle::replay(plan, (ftls, PreconditionReport::of_all(&reports)), control)
 }
 
 fn load_state(config: &Config, path: &Path) -> Result<Ftl> {

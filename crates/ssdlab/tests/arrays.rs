@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::cases::{Cases, Failure, Tally};
+use crate::common::cases::{Cases, Failure, Tally, is_full};
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
 use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_queues, random_requests, simulation};
 use ssdlab::blocked::Served;
@@ -849,7 +849,7 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
     Ok(tally.map(|(name, count)| (name.to_string(), count)).into())
 }
 
-/// Cases in the continuous integration.
+/// Cases of `make full`.
 const CASES: u64 = 250;
 
 /// Plays cases, of which none may fail, and returns how often things happened.
@@ -868,7 +868,7 @@ fn play_all(drawn: fn(u64) -> (Config, Vec<Request>)) -> Tally {
 #[test]
 fn random_arrays_keep_every_invariant() {
     let tally = play_all(drawn);
-    if std::env::var_os("SWARM").is_none() {
+    if is_full() {
         assert!(tally.values().all(|&count| count > 100), "{tally:?}");
     }
 }
@@ -876,7 +876,7 @@ fn random_arrays_keep_every_invariant() {
 #[test]
 fn random_arrays_with_caches_keep_every_invariant() {
     let tally = play_all(drawn_with_cache);
-    if std::env::var_os("SWARM").is_none() {
+    if is_full() {
         assert!(tally.values().all(|&count| count > 100), "{tally:?}");
     }
 }

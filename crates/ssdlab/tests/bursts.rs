@@ -1,6 +1,6 @@
 //! Page moves of a GC job as one event ("bursts") against move after move: nothing that can be seen differs.
 
-use crate::common::cases::{Cases, Tally};
+use crate::common::cases::{Cases, Tally, is_full};
 use crate::common::{random_config, random_requests};
 use serde_json::Value;
 use ssdlab::config::Config;
@@ -86,5 +86,6 @@ fn bursts_change_nothing() {
     });
     let tally = result.unwrap_or_else(|failure| panic!("case {} {}\n{:#?}", failure.case, failure.reason, drawn(failure.case).0));
     println!("{tally:?}");
-    assert!(tally["bursts"] > 2_000 && tally.get("refused").is_none_or(|&refused| refused < 100), "{tally:?}");
+    assert!(tally["bursts"] > 200 && tally.get("refused").is_none_or(|&refused| refused < 100), "{tally:?}");
+    assert!(tally["bursts"] > 2_000 || !is_full(), "{tally:?}");
 }

@@ -5,7 +5,7 @@
 //! cache 1,000. All pages hold data.
 
 use crate::common;
-use crate::common::cases::{Cases, Failure, Tally};
+use crate::common::cases::{Cases, Failure, Tally, is_full};
 use crate::common::one_die;
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
 use ssdlab::config::{Allocation, CacheGroup, CachePolicy, Config, Frontier, Padding, PreconditionKind};
@@ -1363,12 +1363,14 @@ fn keeps_every_sector(case: u64, planted: Option<PlantedInCache>) -> Result<Tall
 
 #[test]
 fn random_caches_keep_every_sector() {
-    let cases = Cases::up_to(1_500);
+    let cases = Cases::asked_for(1_500);
     let result = cases.run(|case| keeps_every_sector(case, None));
     let tally = result.unwrap_or_else(|Failure { case, reason }| panic!("case {case} {reason}\n{:#?}", drawn(case).0));
     println!("{tally:?}");
-    assert_eq!(tally.len(), 12 + 4 + 4 + 4 + 3 + 2 + 7 + 2 + 2 + 2, "an axis is missing: {tally:?}");
-    assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
+    if is_full() {
+        assert_eq!(tally.len(), 12 + 4 + 4 + 4 + 3 + 2 + 7 + 2 + 2 + 2, "an axis is missing: {tally:?}");
+        assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
+    }
 }
 
 #[test]

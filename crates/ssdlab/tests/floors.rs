@@ -10,7 +10,7 @@ type Places = BTreeMap<String, (u32, usize)>;
 const LOWEST: u32 = 0;
 
 fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
 }
 
 fn read(path: &Path) -> String {
@@ -147,7 +147,7 @@ fn the_table_names_every_module() {
 /// The documentation shows the same layers.
 #[test]
 fn the_documentation_shows_the_same_layers() {
-    let page = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md"));
+    let page = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/architecture.md"));
     // The page has a table of layers for the Python package as well.
     let section = page.lines().skip_while(|line| *line != "## The layers of the core").skip(1).take_while(|line| !line.starts_with("## "));
     let rows: String = section.filter(|line| line.starts_with("| ")).map(|line| format!("//! {line}\n")).collect();

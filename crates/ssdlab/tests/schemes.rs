@@ -1,5 +1,5 @@
 //! What `docs/schemes.md` shows is what the presets set and what the drive does: its table and its drawings are made again and compared. To
-//! renew them: `UPDATE=1 cargo test --release -p ssdlab --test main schemes`.
+//! renew them: `UPDATE=1 cargo test --release --test main schemes`.
 
 #[allow(dead_code)]
 #[path = "../examples/timelines.rs"]
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ssdlab::config::Config;
 use ssdlab::config::presets::{Kind, list, text};
 
-const RENEW: &str = "run `UPDATE=1 cargo test --release -p ssdlab --test main schemes`";
+const RENEW: &str = "run `UPDATE=1 cargo test --release --test main schemes`";
 const BEGIN: &str = "<!-- schemes: written by the test `schemes` -->\n";
 const END: &str = "<!-- end of schemes -->\n";
 /// The axes that have a column. What else a preset sets is named in the last one.
@@ -23,7 +23,7 @@ const ORDER: &str = "npgc pgc-none pgc-merge pgc-pipeline pgc pgc-se fpgc npgc-i
                      dynalloc dynalloc-slacker rbyp rbyp-wp slacker wbyp wp lru cflru bplru fab gcar-lru gcar-cflru gcar-bplru gcar-fab";
 
 fn page() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemes.md")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/schemes.md")
 }
 
 fn update() -> bool {

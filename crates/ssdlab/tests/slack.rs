@@ -4,7 +4,7 @@
 //! Where times are in cycles, a read takes one and a program four; page `p` lies on chip `p` modulo the chips.
 
 use crate::common;
-use crate::common::cases::{self, Cases, Tally};
+use crate::common::cases::{Cases, Tally, is_full};
 use crate::common::slack::{CYCLE, Case, NS, PAGE, Page, Run, Watched, cycles, partial_writes, play, read, reads, write, writes};
 use crate::common::slack_model::Model;
 use crate::common::slack_recount::Recount;
@@ -1424,9 +1424,9 @@ fn random_requests(rng: &mut Rng, config: &Config, kinds: &[RequestKind]) -> Vec
 /// Newcomers add work only behind a page or, where they pass it, for slack; therefore these hold however many come.
 #[test]
 fn with_one_kind_of_operation_nobody_is_delayed() {
-    let cases = Cases::up_to(10_000);
+    let cases = Cases::asked_for(10_000);
     let tally = cases.run(one_kind).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
-    assert!(tally["passes"] > 10_000 && tally["requests that end earlier"] > 5_000, "{tally:?}");
+    assert!(!is_full() || tally["passes"] > 10_000 && tally["requests that end earlier"] > 5_000, "{tally:?}");
 }
 
 fn one_kind(case: u64) -> Result<Tally, String> {
@@ -1484,10 +1484,10 @@ fn latest_estimates(run: &Run) -> Vec<Ns> {
 /// Reads and writes with any of the three mechanisms: every estimate, slack, end and count is that of the model.
 #[test]
 fn any_workload_goes_as_in_the_slow_model() {
-    let cases = Cases::up_to(6_000);
+    let cases = Cases::asked_for(6_000);
     let tally = cases.run(as_in_the_model).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
     for name in ["read_passes", "write_passes", "write_pauses", "pause_reads"] {
-        assert!(tally[name] > 600, "{tally:?}");
+        assert!(tally[name] > 600 || !is_full(), "{tally:?}");
     }
     assert!(tally["pause_reads"] > tally["write_pauses"], "{tally:?}");
 }
@@ -1524,9 +1524,9 @@ fn as_in_the_model(case: u64) -> Result<Tally, String> {
 /// Drives with collection, multi-plane operations and chips that share a channel: each estimate is made anew from the stages of the run.
 #[test]
 fn estimates_are_those_that_the_stages_give() {
-    let cases = Cases::up_to(1_500);
+    let cases = Cases::asked_for(1_500);
     let tally = cases.run(recounted).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
-    assert!(["residual", "collection", "interference", "advanced"].iter().all(|term| tally[*term] > 2_000), "{tally:?}");
+    assert!(!is_full() || ["residual", "collection", "interference", "advanced"].iter().all(|term| tally[*term] > 2_000), "{tally:?}");
 }
 
 fn recounted(case: u64) -> Result<Tally, String> {
@@ -1579,9 +1579,9 @@ fn recounted(case: u64) -> Result<Tally, String> {
 /// none has slack.
 #[test]
 fn without_slack_nothing_changes() {
-    let cases = Cases::up_to(400);
+    let cases = Cases::asked_for(400);
     let tally = cases.run(unchanged).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
-    assert!(tally["requests"] > 14_000, "{tally:?}");
+    assert!(!is_full() || tally["requests"] > 14_000, "{tally:?}");
 }
 
 fn unchanged(case: u64) -> Result<Tally, String> {
@@ -1625,10 +1625,9 @@ fn unchanged(case: u64) -> Result<Tally, String> {
 /// On any drive: slack only melts, estimates stay, every invariant holds after every event, and nothing depends on how operations are played.
 #[test]
 fn slack_melts_on_any_drive() {
-    let count = cases::from_environment("SWARM", 300);
-    let cases = Cases { first: cases::from_environment("SWARM_FIRST", 0), ..Cases::up_to(count) };
+    let cases = Cases::asked_for(300);
     let tally = cases.run(melts).unwrap_or_else(|failure| panic!("case {}: {}", failure.case, failure.reason));
-    assert!(["read_passes", "write_passes", "write_pauses", "pause_reads"].iter().all(|name| tally[*name] > count / 10), "{tally:?}");
+    assert!(["read_passes", "write_passes", "write_pauses", "pause_reads"].iter().all(|name| tally[*name] > cases.count / 10), "{tally:?}");
 }
 
 fn melts(case: u64) -> Result<Tally, String> {

@@ -1,21 +1,22 @@
 //! `docs/reference/statistics.md` is made of the doc comments of what a result is: every figure with its unit and sentence. To write it anew:
-//! `UPDATE=1 cargo test --release -p ssdlab --test main statistics`. A test of the Python package compares it with results.
+//! `UPDATE=1 cargo test --release --test main statistics`. A test of the Python package compares it with results.
 
 use std::path::Path;
 
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 use ssdlab::config::Config;
+use ssdlab::remark::CODES;
 use ssdlab::simulation::{Control, Plan, run};
 use ssdlab::stats::{COUNTERS, schema};
 use ssdlab::workload::TraceCounters;
 
-const RENEW: &str = "run `UPDATE=1 cargo test --release -p ssdlab --test main statistics`";
+const RENEW: &str = "run `UPDATE=1 cargo test --release --test main statistics`";
 
 const INTRODUCTION: &str = "\
 # Statistics
 
-<!-- Written by `UPDATE=1 cargo test --release -p ssdlab --test main statistics`: change the doc comments in the source, not this file. -->
+<!-- Written by `UPDATE=1 cargo test --release --test main statistics`: change the doc comments in the source, not this file. -->
 
 Every figure of a result: of `ssdlab run --json`, of `result.json`, of each run in `comparison.json`, and of what `ssdlab.run` returns. A dot
 goes down a level: `gc.jobs` is `jobs` in the object `gc`, and in Python `result.gc.jobs`.
@@ -36,8 +37,22 @@ const ADDED: &str = "
 | `fit.to` | text or bytes | What the device was fitted to (`--fit`): `trace`, or so many bytes. Absent without it, like all of `fit`. |
 | `fit.blocks_per_plane_before` | count | Blocks a plane before. |
 | `fit.blocks_per_plane` | count | Blocks a plane after. |
+| `fit.overprovisioning_before` | share | Over-provisioning before (`device.overprovisioning`). |
+| `fit.overprovisioning` | share | Over-provisioning after: at least that, more where whole blocks or thresholds need it. |
 | `fit.needed_bytes` | bytes | What it must export at least. |
 | `fit.exported_bytes` | bytes | What the fitted device exports. |
+";
+
+const REMARKS: &str = "
+## Remarks
+
+`remarks` is a list of objects. `code` is one of those below, `severity` is `warning` where a number holds only under a condition, else `note`.
+`about` is the place of the number in the result (`gc.write_amplification`, or a part such as `latency_ns`); it is absent where the remark is
+about the whole run. `sentence` says what holds, `remedy` what to do. Tables, pages and notebooks show remarks below the numbers and mark the
+numbers that they are about; a comparison and a sweep have remarks of their own beside those of their runs.
+
+| code | severity | rule |
+|---|---|---|
 ";
 
 /// The text of the page.
@@ -45,7 +60,10 @@ fn page() -> String {
     let mut whole = schema();
     whole["properties"]["workload"] = json!({
         "description": "Properties of the workload: for example lines of the trace, requests clipped or wrapped. Empty for generated requests.",
-        "properties": { "trace": schema_for!(TraceCounters).to_value() },
+        "properties": {
+            "trace": schema_for!(TraceCounters).to_value(),
+            "remarks": { "unit": "list of remarks", "description": "What a reader must know of the requests. Absent without any." },
+        },
     });
     let properties = properties(&whole).expect("a result is an object");
     let is_single = |field: &Value| field.get("unit").is_some();
@@ -56,7 +74,16 @@ fn page() -> String {
     for (name, field) in properties.iter().filter(|(_, field)| !is_single(field)) {
         text += &section(name, field);
     }
-    text + ADDED
+    text + &remarks() + ADDED
+}
+
+/// The table of all codes of remarks.
+fn remarks() -> String {
+    let rows = CODES.iter().map(|code| {
+        let severity = serde_json::to_value(code.severity).expect("a severity is text");
+        format!("| `{}` | {} | {} |\n", code.name, severity.as_str().unwrap_or_default(), code.rule)
+    });
+    format!("{REMARKS}{}", rows.collect::<String>())
 }
 
 const HEAD: &str = "| entry | unit | meaning |\n|---|---|---|\n";
@@ -124,7 +151,7 @@ fn properties(field: &Value) -> Option<&Map<String, Value>> {
 
 #[test]
 fn the_reference_of_statistics_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/statistics.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reference/statistics.md");
     let expected = page();
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &expected).expect("the reference can be written");

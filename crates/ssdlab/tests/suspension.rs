@@ -2,7 +2,7 @@
 //! takes 102.4 us on the bus, a read 25 us, a program 200 us, an erase 1.5 ms. To suspend takes 10 us, and 20 us are lost each time.
 
 use crate::common::{one_die, plan};
-use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all, read, write};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{Config, Order, Priority, Scope, SuspendedForReads};
 use ssdlab::request::Request;
 use ssdlab::simulation::{Control, run};
@@ -17,6 +17,14 @@ fn drive() -> Config {
         c.device.page_registers = 2;
         (c.device.suspend_ns, c.device.resume_ns, c.device.min_run_ns) = (10_000, 20_000, 50_000);
         (c.gc.scope, c.gc.priority) = (Scope::None, Priority::Host);
+    })
+}
+
+/// With write pausing. A program has four steps of 50 us.
+fn pausing() -> Config {
+    changed(drive(), |c| {
+        c.scheduler.write_pausing = true;
+        c.device.ispp_steps = 4;
     })
 }
 
@@ -129,6 +137,72 @@ fn cases() -> Vec<Case> {
         Case {
             name: "where programs are not named, they are not",
             config: changed(drive(), |c| c.scheduler.suspend = vec![SuspendedForReads::Erase]),
+            requests: vec![write(0, 0), read(200_000, 5)],
+            responses: vec![alone(), waited(102_400)],
+            stages: [program(0), flash_read(302_400)].concat(),
+        },
+        Case {
+            name: "with fcfs the read is the oldest that waits: that the program is older changes nothing",
+            config: changed(drive(), |c| c.scheduler.order = Order::Fcfs),
+            requests: vec![write(0, 0), read(200_000, 5)],
+            responses: vec![written(97_600 + 122_400, 137_400), waited(10_000)],
+            stages: around_a_read(&[array(0, 102_400, 210_000)]),
+        },
+        Case {
+            // The second program has begun when the read is the oldest, and runs for 50 us first.
+            name: "with fcfs a write that has waited for longer than the read goes first, and then makes way itself",
+            config: changed(drive(), |c| c.scheduler.order = Order::Fcfs),
+            requests: vec![write(0, 0), write(150_000, 1), read(200_000, 5)],
+            responses: vec![
+                alone(),
+                (612_200, vec![(Part::DieQueue, 152_400), (Transfer, 102_400), (Array, 50_000 + 170_000), (Part::Suspended, 137_400)]),
+                waited(264_800),
+            ],
+            stages: [
+                program(0).to_vec(),
+                vec![bus(0, 302_400, 404_800), array(0, 404_800, 454_800), array(0, 454_800, 464_800)],
+                flash_read(464_800).to_vec(),
+                vec![array(0, 592_200, 762_200)],
+            ]
+            .concat(),
+        },
+        Case {
+            // Page 0 can end 302.4 us later without delaying the request, which ends with page 1: it pauses at the end of its second step. Page 1
+            // has no slack.
+            name: "with write pausing a program pauses where it has slack, and is suspended where it has none",
+            config: pausing(),
+            requests: vec![pages(write(0, 0), 2), read(160_000, 5), read(600_000, 6)],
+            responses: vec![
+                (889_600, vec![(Part::DieQueue, 429_800), (Transfer, 102_400), (Array, 67_800 + 152_200), (Part::Suspended, 137_400)]),
+                waited(42_400),
+                waited(10_000),
+            ],
+            stages: [
+                vec![bus(0, 0, 102_400), array(0, 102_400, 202_400)],
+                flash_read(202_400).to_vec(),
+                vec![array(0, 329_800, 429_800), bus(0, 429_800, 532_200), array(0, 532_200, 610_000)],
+                flash_read(610_000).to_vec(),
+                vec![array(0, 737_400, 889_600)],
+            ]
+            .concat(),
+        },
+        Case {
+            // The last step begins at 252.4 us.
+            name: "in its last step a program cannot pause: it is suspended, though it has slack",
+            config: pausing(),
+            requests: vec![pages(write(0, 0), 2), read(260_000, 5)],
+            responses: vec![(762_200, vec![(Part::DieQueue, 459_800), (Transfer, 102_400), (Array, 200_000)]), waited(10_000)],
+            stages: [
+                vec![bus(0, 0, 102_400), array(0, 102_400, 270_000)],
+                flash_read(270_000).to_vec(),
+                vec![array(0, 397_400, 459_800)],
+                program(459_800).to_vec(),
+            ]
+            .concat(),
+        },
+        Case {
+            name: "where programs are not named, one that has no slack runs to its end",
+            config: changed(pausing(), |c| c.scheduler.suspend = vec![SuspendedForReads::Erase]),
             requests: vec![write(0, 0), read(200_000, 5)],
             responses: vec![alone(), waited(102_400)],
             stages: [program(0), flash_read(302_400)].concat(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::common::cases::{Cases, Failure, Tally, add};
+use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
     mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, random_buffer, random_cache, random_config,
@@ -20,7 +20,7 @@ use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
 use ssdlab::storage::{PlantedInBuffer, PlantedInMap, Storage};
 use ssdlab::units::{ChannelId, Lpn};
 
-/// Cases in the continuous integration; `make swarm` runs more.
+/// Cases of `make full`; `make swarm` runs more.
 const CASES: u64 = 2_500;
 
 /// How a case is run.
@@ -320,7 +320,7 @@ fn describe(failure: &Failure) -> String {
 fn random_drives_keep_every_invariant() {
     let tally = Cases::asked_for(CASES).run(keeps_every_invariant).unwrap_or_else(|failure| panic!("{}", describe(&failure)));
     println!("{tally:?}");
-    if std::env::var_os("SWARM").is_none() {
+    if is_full() {
         assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
     }
 }
@@ -425,7 +425,7 @@ fn overwritten(case: u64) -> (Config, Vec<Request>) {
 
 #[test]
 fn collection_ends_and_free_blocks_stay_above_the_hard_threshold() {
-    let cases = Cases::up_to(600);
+    let cases = Cases::asked_for(600);
     let result = cases.run(|case| {
         let (config, requests) = overwritten(case);
         let (result, mut tally) = run(&config, &requests, How { verify: Verify::End, ..CHECKED })?;
@@ -436,6 +436,8 @@ fn collection_ends_and_free_blocks_stay_above_the_hard_threshold() {
     });
     let tally = result.unwrap_or_else(|Failure { case, reason }| panic!("case {case} {reason}\n{:#?}", overwritten(case).0));
     println!("{tally:?}");
-    assert_eq!(tally.len(), 3 + 6 + 3 + 7, "a victim policy, trigger or scope is missing");
-    assert!(tally.values().all(|&count| count > 500), "{tally:?}");
+    if is_full() {
+        assert_eq!(tally.len(), 3 + 6 + 3 + 7, "a victim policy, trigger or scope is missing");
+        assert!(tally.values().all(|&count| count > 500), "{tally:?}");
+    }
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use ssdlab::config::{RangePolicy, TimeOrder, TraceFormat, Workload};
 use ssdlab::request::{Request, RequestKind};
-use ssdlab::workload::{ConvertOptions, RequestSource, TraceInfo, TraceReader, convert, read_prefill, trace_formats, trace_info};
+use ssdlab::workload::{ConvertOptions, Reading, RequestSource, TraceInfo, TraceReader, convert, read_prefill, trace_formats, trace_info};
 
 /// The collection, or the reason why it cannot be tested with.
 fn collection() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/traces");
     let directory = std::env::var_os("SSDLAB_TRACES").map_or(beside, PathBuf::from);
     if !directory.is_dir() {
         println!("skipped: {} is absent; SSDLAB_TRACES may name another place", directory.display());
@@ -22,11 +22,11 @@ fn collection() -> Option<PathBuf> {
 
 /// The traces that the repository ships.
 fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../traces")
 }
 
 fn info(path: &Path) -> TraceInfo {
-    trace_info(path, None, None, None).unwrap_or_else(|e| panic!("{e}"))
+    trace_info(path, &Reading::default(), None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn replay(config: &Workload, exported_bytes: u64) -> ssdlab::error::Result<Vec<Request>> {
@@ -159,10 +159,10 @@ fn real_traces_survive_conversion() {
 
 /// Reads a file in every way; the result does not matter.
 fn read_in_every_way(path: &Path) {
-    let _ = trace_info(path, None, None, None);
+    let _ = trace_info(path, &Reading::default(), None);
     let _ = read_prefill(path, 1 << 40);
     for (index, format) in trace_formats().enumerate() {
-        let _ = trace_info(path, Some(format), None, None);
+        let _ = trace_info(path, &Reading::of(format), None);
         let policies = [RangePolicy::Error, RangePolicy::Wrap, RangePolicy::Clip, RangePolicy::Compact];
         let orders = [TimeOrder::Error, TimeOrder::Clamp, TimeOrder::Sort];
         let config = Workload {
@@ -238,7 +238,7 @@ fn each_byte_of_a_parquet_file_may_be_damaged() {
     let damaged = (0..whole.len()).filter(|&at| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x80;
-        trace_info(file_of(&bytes).path(), None, None, None).is_err()
+        trace_info(file_of(&bytes).path(), &Reading::default(), None).is_err()
     });
     assert!(damaged.count() > whole.len() / 10, "damage goes unnoticed");
 }
@@ -310,8 +310,8 @@ fn a_record_of_vscsi_that_is_cut_short_or_unknown_is_named_by_its_number() {
     );
     assert!(message(&records[..70]).contains(":3: expected a record of 32 bytes, found \"6 bytes\""), "{}", message(&records[..70]));
     let other = [&records[..64], &vscsi_record(2, 0x28, 512, 0, 5)].concat();
-    assert!(trace_info(file_of(&other).path(), None, None, None).is_err(), "records of two versions");
-    let given = trace_info(file_of(b"0,R,0,512\n").path(), Some(TraceFormat::Vscsi), None, None).unwrap_err().to_string();
+    assert!(trace_info(file_of(&other).path(), &Reading::default(), None).is_err(), "records of two versions");
+    let given = trace_info(file_of(b"0,R,0,512\n").path(), &Reading::of(TraceFormat::Vscsi), None).unwrap_err().to_string();
     assert!(given.contains("expected records of the format vscsi"), "{given}");
 }
 
@@ -325,7 +325,7 @@ fn each_byte_of_a_published_format_may_be_damaged() {
                 bytes[at] ^= flip;
                 let path = file_of(&bytes);
                 read_in_every_way(path.path());
-                if let Ok(found) = trace_info(path.path(), Some(format), None, None) {
+                if let Ok(found) = trace_info(path.path(), &Reading::of(format), None) {
                     assert!(found.requests.total() <= 5, "{name}: byte {at} ^ {flip:#x}");
                 }
             }
@@ -358,9 +358,9 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = *value;
         }
-        let _ = trace_info(file_of(&bytes).path(), None, None, None);
+        let _ = trace_info(file_of(&bytes).path(), &Reading::default(), None);
         bytes.truncate(cut.index(bytes.len()));
-        let _ = trace_info(file_of(&bytes).path(), None, None, None);
+        let _ = trace_info(file_of(&bytes).path(), &Reading::default(), None);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all};
-use ssdlab::config::{Allocation, Buffer, Config, Drain};
+use ssdlab::config::{Allocation, Buffer, Config, Drain, Frontier, Order, Pace, PreconditionKind, Priority, Scope};
 use ssdlab::request::{Request, RequestKind};
+use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, run};
 use ssdlab::stats::Part::{Array, DieQueue, Dram, HostQueue, Transfer};
 use ssdlab::stats::{BufferStats, Part};
@@ -218,6 +219,191 @@ fn cases() -> Vec<Case> {
             &[program(10_000)],
         ),
     ]
+}
+
+fn trim(arrival_ns: u64, first: u64, count: u64) -> Request {
+    units_of(RequestKind::Trim, arrival_ns, first, count)
+}
+
+/// Behind a write of eight units, of which four wait until 302.4 us for room.
+fn cases_behind_a_full_buffer() -> Vec<Case> {
+    let eight_units = units_of(RequestKind::Write, 0, 0, 8);
+    let written = (303_400, vec![(HostQueue, 302_400), (Dram, US)]);
+    let waited = |ns| (ns, vec![(HostQueue, ns)]);
+    let from_buffer = |waits: u64| (waits + US, vec![(HostQueue, waits), (Dram, US)]);
+    // A read that has come to the drive at once waits for the program there.
+    let from_flash = |waits: u64| (waits + 127_400, vec![(DieQueue, waits), (Array, 25_000), (Transfer, 102_400)]);
+    let all_programmed = [program(0), flash_read(302_400), program(429_800)];
+    vec![
+        case(
+            "a trim of other units passes, and holds up no read",
+            FOUR,
+            &[eight_units, trim(10_000, 50, 1), read(20_000, 40)],
+            &[written.clone(), (0, vec![]), from_flash(282_400)],
+            &all_programmed,
+        ),
+        case(
+            // Unit 7 is trimmed as soon as it has come in, so that three units are left, which fill no program.
+            "a trim waits for a write of its units, and a read of these for the trim, but no other read",
+            FOUR,
+            &[eight_units, trim(10_000, 7, 1), read(20_000, 7), read(20_000, 40)],
+            &[written.clone(), waited(292_400), waited(282_400), from_flash(282_400)],
+            &[program(0), flash_read(302_400)],
+        ),
+        case(
+            "a trim does not pass an older read of its units, which has what was written before",
+            FOUR,
+            &[eight_units, read(10_000, 7), trim(20_000, 7, 1)],
+            &[written.clone(), from_buffer(292_400), waited(282_400)],
+            &[program(0)],
+        ),
+        case(
+            "a trim of many units holds up the reads of these alone",
+            FOUR,
+            &[eight_units, trim(10_000, 7, 50), read(20_000, 40), read(20_000, 5), read(25_000, 62)],
+            &[written.clone(), waited(292_400), waited(282_400), from_buffer(282_400), from_flash(277_400)],
+            &[program(0), flash_read(302_400)],
+        ),
+        case(
+            "a trim of parts of units trims nothing, and waits for nothing",
+            FOUR,
+            &[eight_units, Request { length: UNIT, offset: 7 * UNIT - UNIT / 2, ..trim(10_000, 7, 1) }, read(20_000, 40)],
+            &[written.clone(), (0, vec![]), from_flash(282_400)],
+            &all_programmed,
+        ),
+        case(
+            "a flush waits for the write, and holds up no read",
+            FOUR,
+            &[eight_units, flush(10_000), read(20_000, 40)],
+            &[written.clone(), waited(292_400), from_flash(282_400)],
+            &all_programmed,
+        ),
+        case(
+            "where reads do not pass, trims do not either",
+            Buffer { reads_pass: false, ..FOUR },
+            &[eight_units, trim(10_000, 50, 1), read(20_000, 40)],
+            &[written, waited(292_400), (409_800, vec![(HostQueue, 282_400), (Array, 25_000), (Transfer, 102_400)])],
+            &all_programmed,
+        ),
+    ]
+}
+
+/// Trims of units that nobody else writes or reads, and flushes of a protected buffer, change no response of another request, however full the
+/// buffer is and whether or not writes are paced.
+#[test]
+fn trims_and_flushes_change_nothing_for_requests_of_other_units() {
+    for case in 0..60 {
+        let mut rng = Rng::new(case, "trims");
+        let buffer = [FOUR, Buffer { bytes: 40 * UNIT, drain: Drain::Eager, ..FOUR }, Buffer::default()][case as usize % 3].clone();
+        let config = changed(drive(buffer), |c| {
+            c.device.blocks_per_plane = 24;
+            c.device.overprovisioning = 0.5;
+            // So the units that are trimmed hold no data, which collection would have to move.
+            c.ftl.precondition.kind = PreconditionKind::None;
+            c.ftl.frontier = Frontier::Separate;
+            (c.gc.soft, c.gc.scope, c.gc.priority) = (4.0, Scope::None, Priority::Host);
+            c.scheduler.order = if rng.chance(0.5) { Order::Fcfs } else { Order::FrFcfs };
+            c.gc.pace = if rng.chance(0.7) { Pace::Proportional } else { Pace::None };
+            c.gc.pace_window = 0.1;
+        });
+        let mut at = 0;
+        // Units from 160 on, of 192, are trimmed alone.
+        let requests: Vec<Request> = (0..400)
+            .map(|_| {
+                at += rng.below(150_000);
+                match rng.below(10) {
+                    0..5 => units_of(RequestKind::Write, at, rng.below(150), 1 + rng.below(8)),
+                    5..8 => read(at, rng.below(160)),
+                    8 => trim(at, 160 + rng.below(20), 1 + rng.below(12)),
+                    _ => flush(at),
+                }
+            })
+            .collect();
+        let is_beside = |request: &Request| matches!(request.kind, RequestKind::Trim | RequestKind::Flush);
+        let ends = |requests: &[Request]| {
+            let mut simulation = simulation(&config);
+            requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+            simulation.run_to_idle().unwrap();
+            let mut completions = simulation.take_completions();
+            completions.sort_by_key(|completion| completion.index);
+            assert_eq!(completions.len(), requests.len(), "case {case}");
+            let result = simulation.finish().unwrap();
+            let of_others = completions.iter().filter(|completion| matches!(completion.kind, RequestKind::Read | RequestKind::Write));
+            let waits = result.counters["paced_writes"] + result.buffer.map_or(0, |buffer| buffer.full_waits);
+            (of_others.map(|completion| completion.completed_ns).collect::<Vec<_>>(), waits)
+        };
+        let others: Vec<Request> = requests.iter().copied().filter(|request| !is_beside(request)).collect();
+        let (with, waits) = ends(&requests);
+        let (without, _) = ends(&others);
+        assert!(waits > 0 || config.gc.pace == Pace::None && !config.buffer.is_on(), "case {case}: nothing waits");
+        assert_eq!(with, without, "case {case}: {config:#?}");
+    }
+}
+
+/// When a request is to come in, by those before it: their kinds, units and the instants at which they came in. Of writes the simulator says when.
+fn is_to_come_in(request: &Request, before: &[(Request, u64)], flushes_wait: bool) -> u64 {
+    use RequestKind::{Flush, Read, Trim, Write};
+    let waits_for = |older: &Request| {
+        let touch = older.offset < request.offset + request.length && request.offset < older.offset + older.length;
+        match (request.kind, older.kind) {
+            (Read, Write | Trim) | (Trim, Write | Read) => touch,
+            (Flush, Write | Flush) => flushes_wait,
+            _ => false,
+        }
+    };
+    let older = before.iter().filter(|(older, _)| waits_for(older)).map(|&(_, came_in)| came_in);
+    older.max().unwrap_or(0).max(request.arrival_ns)
+}
+
+/// Random requests of one unit, and trims of a few, where writes wait for room or for credit. Versions of data are checked at every event.
+#[test]
+fn reads_trims_and_flushes_wait_for_what_they_touch_and_nothing_else() {
+    for case in 0..90 {
+        let mut rng = Rng::new(case, "order");
+        let eight = Buffer { bytes: 8 * UNIT, protected: false, ..FOUR };
+        let buffer = [FOUR, eight, Buffer::default()][case as usize % 3].clone();
+        let buffered = buffer.is_on();
+        let config = changed(drive(buffer), |c| {
+            c.ftl.frontier = Frontier::Separate;
+            (c.gc.soft, c.gc.scope, c.gc.priority) = (4.0, Scope::None, Priority::Host);
+            (c.gc.pace, c.gc.pace_window) = (if buffered { Pace::None } else { Pace::Proportional }, 0.0);
+        });
+        let mut at = 0;
+        let requests: Vec<Request> = (0..250)
+            .map(|_| {
+                at += rng.below(if buffered { 60_000 } else { 250_000 });
+                match rng.below(20) {
+                    0..11 => write(at, rng.below(12)),
+                    11..16 => read(at, rng.below(14)),
+                    16..19 => trim(at, rng.below(12), 1 + rng.below(3)),
+                    _ => flush(at),
+                }
+            })
+            .collect();
+        let mut simulation = simulation(&config);
+        requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+        simulation.run_to_idle().unwrap();
+        let mut completions = simulation.take_completions();
+        completions.sort_by_key(|completion| completion.index);
+        simulation.finish().unwrap();
+        let (mut before, mut waited) = (Vec::new(), 0);
+        for (request, completion) in requests.iter().zip(&completions) {
+            let parts = completion.parts().0;
+            let came_in = request.arrival_ns + parts[HostQueue as usize] + parts[Part::Pace as usize];
+            if request.kind != RequestKind::Write {
+                let expected = is_to_come_in(request, &before, buffered);
+                assert_eq!(came_in, expected, "case {case}: {request:?}, number {}", completion.index);
+                waited += u32::from(came_in > request.arrival_ns);
+            }
+            before.push((*request, came_in));
+        }
+        assert!(waited > 0, "case {case}: nothing waits");
+    }
+}
+
+#[test]
+fn timelines_behind_a_full_buffer() {
+    play_all(&cases_behind_a_full_buffer());
 }
 
 #[test]

@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from ssdlab import _core
 from ssdlab.artifact.identity import identity
 from ssdlab.artifact.inputs import Input, check_sources, hash_of, inputs_of
+from ssdlab.artifact.own_files import OwnFile, own_files
 from ssdlab.artifact.readme import readme
 from ssdlab.batch import RESULT_FILE, AnyJob, Job
 from ssdlab.errors import UsageError
@@ -56,6 +57,8 @@ class Part:
     """By the name of its folder, each run: scheme, values, seed, command and configuration."""
     seconds: tuple[float, ...]
     """How long each run took."""
+    prepared: Prepared
+    """The study, ready to run."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Kit:
 
     parts: tuple[Part, ...]
     inputs: Mapping[str, Input]
+    own: Mapping[str, OwnFile] = field(default_factory=dict)
+    """The author's presets, and traces that only configurations name."""
     wheel: Path | None = None
     with_traces: bool = False
 
@@ -110,15 +115,17 @@ def collect(
 
     Raises:
         ssdlab.Error: if there are no results of a study, or not of it as it is now; if they are of another version, or not complete; if a
-            trace is not there, or a source is given for none; if the wheel is of another version.
+            trace is not there, or a source is given for none; if a preset of the study is a file that a kit cannot have; if the wheel is of
+            another version.
     """
     parts = tuple(_part(source, study, results, traces) for source, study in library.located(list(names)).items())
     left_out = {part.study.name: {tuple(entry["values"]) for entry in part.found["skipped"]} for part in parts}
     inputs = inputs_of((part.study for part in parts), left_out, traces)
     check_sources(inputs, sources or {})
+    own = own_files((part.prepared for part in parts), inputs, with_traces=with_traces)
     if wheel is not None:
         _check_wheel(wheel)
-    return Kit(parts, inputs, wheel, with_traces)
+    return Kit(parts, inputs, own, wheel, with_traces)
 
 
 def _part(source: str, study: Study, results: Path, traces: Path | None) -> Part:
@@ -133,8 +140,9 @@ def _part(source: str, study: Study, results: Path, traces: Path | None) -> Part
     if found["failed"]:
         raise UsageError(f"{folder}: runs failed ({', '.join(found['failed'])}): a kit needs complete results: {again}")
     _check_defined(study.shortened() if found["quick"] else study, found, f"{folder}: {again}")
-    runs, seconds = _runs(prepare(study, quick=found["quick"], out=results, traces=traces), found, f"{folder}: {again}")
-    return Part(study, library.text(source), folder, found, runs, seconds)
+    prepared = prepare(study, quick=found["quick"], out=results, traces=traces)
+    runs, seconds = _runs(prepared, found, f"{folder}: {again}")
+    return Part(study, library.text(source), folder, found, runs, seconds, prepared)
 
 
 def _check_defined(study: Study, found: Mapping[str, Any], where: str) -> None:
@@ -240,6 +248,8 @@ def _fill(kit: Kit, stage: Path) -> dict[str, Any]:
     if kit.with_traces:
         for one in kit.inputs.values():
             _copy(one.file, stage / "traces" / one.name)
+    for own in kit.own.values():
+        _copy_own(own, stage)
     _write(stage / "reproduce.py", resources.files("ssdlab.artifact").joinpath("reproduce.py").read_text(encoding="utf-8"))
     manifest = {**_manifest(kit), "files": dict(_hashes(stage))}
     _write(stage / "README.md", readme(manifest))
@@ -271,6 +281,7 @@ def _manifest(kit: Kit) -> dict[str, Any]:
         "expected_time": {"runs": kit.runs, "processor_s": kit.seconds, "longest_run_s": max(times, default=0.0)},
         "studies": [_entry(part, kit.inputs) for part in kit.parts],
         "traces": [one.to_dict(included=kit.with_traces) for one in kit.inputs.values()],
+        **({"own_files": [own.to_dict() for own in kit.own.values()]} if kit.own else {}),
     }
 
 
@@ -299,6 +310,14 @@ def _hashes(stage: Path) -> Iterator[tuple[str, str]]:
 def _write(file: Path, text: str) -> None:
     make_folder(file.parent)
     _core.write_file(file, text)
+
+
+def _copy_own(own: OwnFile, stage: Path) -> None:
+    """Copies a file of the author's own, unless the kit has another one in its place."""
+    place = stage / own.name
+    if place.exists() and (place.is_dir() or hash_of(place) != hash_of(own.file)):
+        raise UsageError(f"{own.name}: the kit has another file under this name: rename yours, and run the study again")
+    _copy(own.file, place)
 
 
 def _copy(file: Path, place: Path) -> None:

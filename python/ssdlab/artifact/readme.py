@@ -118,6 +118,7 @@ def _contents(manifest: Mapping[str, Any]) -> str:
     ]
     rows += [("`wheels`", "ssdlab as a package")] if "wheel" in manifest else []
     rows += [("`traces`", "the traces")] if any(name.startswith("traces/") for name in manifest["files"]) else []
+    rows += [(f"`{own['name']}`", f"a file that {', '.join(own['used_by'])} reads") for own in manifest.get("own_files", ())]
     return _table(("file or folder", "what it is"), rows)
 
 

@@ -15,7 +15,17 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from ssdlab.calibration.fio_jobs import Direction, Job, UnusableError, jobs_of, outputs, starts_after
+from ssdlab.calibration.fio_jobs import (
+    Direction,
+    Job,
+    UnusableError,
+    check_all,
+    how_uniform,
+    is_later_output,
+    jobs_of,
+    outputs,
+    starts_after,
+)
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
 from ssdlab.checks import LARGEST_FLOAT
 from ssdlab.errors import UsageError
@@ -36,6 +46,7 @@ COMPLETE_BYTES = 1 - SAME_SIZE
 """A job that moved a smaller share of the bytes that it should have was interrupted."""
 COMPLETE_BYTES_AFTER_RAMP = 0.5
 """The same for a job with `ramp_time`, in which the drive may be faster; what is moved in it is not known."""
+INTERIM = "printed while fio was running (--status-interval): the last output of the run is used"
 SAME_TIME = 0.1
 """Two jobs whose times differ by a larger share of the whole time did not run side by side."""
 LEAST_BYTES, MOST_BYTES = 1024, 2**30
@@ -81,10 +92,13 @@ def read(file: Path, drive: str | None = None) -> Measurements:
         FileError: it cannot be read.
         UsageError: it is no output of fio, is cut off, has a job that failed, or none that can be used.
     """
-    reader, number, found = _Reader(), 1, list[list[Job]]()
+    reader, number, found, previous = _Reader(), 1, list[list[Job]](), None
     for output in outputs(file):
+        if previous is not None and is_later_output(previous, output):
+            reader.left_out[INTERIM] += len(found.pop())
         found.append(jobs_of(file, output, number))
         number += sum(len(job.entries) for job in found[-1])
+        previous = output
     _check_drive([job for jobs in found for job in jobs])
     for jobs in found:
         reader.add(jobs)
@@ -101,6 +115,7 @@ class _Reader:
 
     Attributes:
         filled: how many bytes the drive holds, once a job has filled it.
+        once: the job that prepared the drive last, if it wrote each address once before any for a second time.
         fill: that job, if it was to fill all of the drive, however large that is.
         rows: what was measured.
         left_out: by reason, how many jobs, or quantities of a job that is used.
@@ -108,6 +123,7 @@ class _Reader:
 
     filled: int | None = None
     fill: Job | None = None
+    once: Job | None = None
     rows: list[Measurement] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -128,13 +144,14 @@ class _Reader:
         job = jobs[0]
         if job.name.startswith(PREPARATION):
             self._check_filled(job)
+            self.once = job if job.writes_each_once else None
             raise UnusableError(f"{PREPARATION}: prepares the drive, and is not measured")
         if job.name.startswith(LOAD):
             raise UnusableError(f"{LOAD}: no {PROBE} before it")
-        if job.name.startswith(PROBE):
+        if job.name.startswith(PROBE) or (job.rates is not None and "read" in job.directions):
             self._probe(*jobs, is_cut=is_cut)
         elif job.directions != ("write",) or job.rates is not None:
-            raise UnusableError(f"neither named {PROBE}, nor writes only, at full speed")
+            raise UnusableError(_no_point(job))
         elif job.is_random:
             self._random(job, is_cut=is_cut)
         else:
@@ -164,8 +181,7 @@ class _Reader:
 
     def _random(self, job: Job, *, is_cut: bool) -> None:
         """Random writes."""
-        if job.seconds("ramp_time") == 0:
-            raise UnusableError("random writes without ramp_time: what was measured begins before the drive is steady")
+        check_all(partial(_check_ramp, job), partial(self._check_uniform, job), partial(self._region, job))
         used, share = self._region(job)
         _check_complete(job, is_cut=is_cut)
         self._full_speed(job, _pattern(job, share), used)
@@ -176,6 +192,7 @@ class _Reader:
     def _probe(self, probe: Job, load: Job | None = None, *, is_cut: bool) -> None:
         """A probe, and the load beside it."""
         jobs = [probe] if load is None else [probe, load]
+        check_all(partial(self._probe_point, probe, load), *(partial(self._check_uniform, job) for job in jobs))
         point = self._probe_point(probe, load)
         for job in jobs:
             _check_complete(job, is_cut=is_cut)
@@ -196,6 +213,8 @@ class _Reader:
         rates = probe.rates
         if rates is None:
             raise UnusableError(f"{PROBE}: no rate_iops: only requests at a fixed rate are an operating point")
+        if probe.options.get("rate_process", "linear") != "linear":
+            raise UnusableError(f"{PROBE}: rate_process={probe.options['rate_process']}: leave it out: a probe comes at equal distances")
         per_s = sum(rates.values())
         load_per_s, load_read_share = (0.0, 0.0) if load is None else _offered(load)
         return Probe(
@@ -217,6 +236,13 @@ class _Reader:
         if len({job.request_bytes for job in jobs}) > 1:
             raise UnusableError(f"{PROBE} and {LOAD}: requests of different sizes")
         return max(used for used, _ in regions)
+
+    def _check_uniform(self, job: Job) -> None:
+        """Refuses writes that go to each address once before any for a second time, or to a drive that was prepared so."""
+        if job.writes_each_once:
+            raise UnusableError(f"{job.name}: {how_uniform(job)}")
+        if self.once is not None and "write" in job.directions:
+            raise UnusableError(f"{job.name}: {self.once} prepared the drive: {how_uniform(self.once)}")
 
     def _region(self, job: Job) -> tuple[int, float]:
         """How many bytes the drive holds, and the share of these that a job addresses."""
@@ -240,6 +266,21 @@ class _Reader:
             self._row(jobs, point, quantity, value())
         except UnusableError as reason:
             self.left_out[str(reason)] += 1
+
+
+def _check_ramp(job: Job) -> None:
+    """Refuses random writes that were measured from their beginning."""
+    if job.seconds("ramp_time") == 0:
+        raise UnusableError("random writes without ramp_time: what was measured begins before the drive is steady")
+
+
+def _no_point(job: Job) -> str:
+    """Why a job that runs alone is no operating point, and which one it could be."""
+    kind = job.options.get("rw", "read")
+    if job.rates is not None:
+        return f"{job}: rw={kind} with rate_iops: writes are measured at full speed: leave out rate_iops"
+    reads = f"reads are measured at a fixed rate, below what the drive can do: set rate_iops, such as rate_iops=500 with rw={kind}"
+    return f"{job}: rw={kind} at full speed: {reads}"
 
 
 def _together(jobs: list[Job]) -> list[list[Job]]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ssdlab.checks import LARGEST_FLOAT
+from ssdlab.checks import LARGEST_FLOAT, shown
 from ssdlab.errors import FileError, UsageError
 
-__all__ = ["Direction", "Job", "UnusableError", "jobs_of", "outputs", "starts_after"]
+__all__ = ["Direction", "Job", "UnusableError", "check_all", "how_uniform", "is_later_output", "jobs_of", "outputs", "starts_after"]
 
 Direction = Literal["read", "write"]
 
@@ -96,6 +97,18 @@ class Job:
     def is_random(self) -> bool:
         """Whether the addresses are."""
         return self.options.get("rw", "read").startswith("rand")
+
+    @property
+    def writes_each_once(self) -> bool:
+        """Whether random writes go to each address once before any for a second time.
+
+        fio does so unless told otherwise: it keeps a map of the addresses that it has used. With a distribution that is not uniform it
+        keeps none (fio's `init.c`); the generator `lfsr` needs none to do the same.
+        """
+        if not self.is_random or self.directions == ("read",):
+            return False
+        is_uniform = self.options.get("random_distribution", "random").partition(":")[0] == "random"
+        return is_uniform and (not self.has("norandommap") or self.options.get("random_generator") == "lfsr")
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -253,6 +266,25 @@ class Job:
         return int(number, 16 if number[:2] in {"0x", "0X"} else 10) * int(base**power)
 
 
+def check_all(*checks: Callable[[], object]) -> None:
+    """Makes all checks, so that a job is told all that it lacks at once."""
+    reasons = []
+    for check in checks:
+        try:
+            check()
+        except UnusableError as reason:
+            reasons.append(str(reason))
+    if reasons:
+        raise UnusableError("; and ".join(dict.fromkeys(reasons)))
+
+
+def how_uniform(job: Job) -> str:
+    """What to set so that random writes are uniform."""
+    generator = "leave out random_generator=lfsr, and " if job.options.get("random_generator") == "lfsr" else ""
+    what = "fio wrote each address once before any for a second time, which wears a drive less than uniform writes do"
+    return f"{what}: {generator}set norandommap=1 (with =1, or fio does not list it)"
+
+
 def outputs(file: Path) -> list[Mapping[str, Any]]:
     """What fio wrote, each time that it ran: a file may hold several outputs, and other text around them.
 
@@ -270,11 +302,57 @@ def outputs(file: Path) -> list[Mapping[str, Any]]:
     return found
 
 
+def is_later_output(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Whether two outputs are of one run of fio, which prints what it has so far with `--status-interval`, and all of it at its end.
+
+    Both have the same jobs then, and the later one began before the middle of the time that the earlier one covers: another run of the
+    same jobs begins after it. Outputs that do not say when they were printed are of different runs.
+    """
+    began, (from_s, to_s) = _span(later)[0], _span(earlier)
+    return _jobs_listed(earlier) == _jobs_listed(later) and began < (from_s + to_s) / 2
+
+
+def _span(output: Mapping[str, Any]) -> tuple[float, float]:
+    """When the run began, to a second, and when the output was printed, s; no time where fio did not say."""
+    printed, entries = output.get("timestamp_ms"), output.get("jobs")
+    elapsed = _mapping(entries[-1]).get("elapsed") if isinstance(entries, list) and entries else None
+    if not isinstance(printed, int) or not isinstance(elapsed, int) or not 0 < max(printed, elapsed) < LARGEST_FLOAT:
+        return math.nan, math.nan
+    return printed / 1000 - elapsed, printed / 1000
+
+
+def _jobs_listed(output: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """The jobs of an output, by name, group and options."""
+    entries = output.get("jobs")
+    return [
+        (entry.get("jobname"), entry.get("groupid"), _texts(output.get("global options")) | _texts(entry.get("job options")))
+        for entry in map(_mapping, entries if isinstance(entries, list) else [])
+    ]
+
+
+class _TwiceError(Exception):
+    """A key that an object has twice, with different values."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. fio lists an option as often as it was given: of several drives only the last would be seen."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise _TwiceError(f'"{key}" is given twice, as {shown(found[key])} and as {shown(value)}')
+        found[key] = value
+    return found
+
+
 def _documents(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    decoder, end = json.JSONDecoder(), 0
+    decoder, end = json.JSONDecoder(object_pairs_hook=_object), 0
     while beginning := _BEGINNING.search(text, end):
         try:
             document, end = decoder.raw_decode(text, beginning.start())
+        except _TwiceError as reason:
+            expected = "expected each option once, and one drive: run fio on each drive alone"
+            line = text.count("\n", 0, beginning.start()) + 1
+            raise UsageError(f"{file}: fio's output from line {line} on: {reason}: {expected}") from reason
         except json.JSONDecodeError as reason:
             if '"fio version"' not in text[beginning.start() :][:1000]:
                 raise UsageError(f"{file}: line {reason.lineno}: neither JSON nor text of fio ({reason.msg}): {_EXPECTED}") from reason

@@ -20,7 +20,7 @@ from ssdlab.batch import check_apart
 from ssdlab.checks import whole
 from ssdlab.cli.options import count, folder, parse_settings
 from ssdlab.cli.output import INTERRUPTED, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old
-from ssdlab.errors import FileError, UsageError
+from ssdlab.errors import Error, FileError, UsageError
 from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
 from ssdlab.plans import DEFAULT_SEED
 from ssdlab.progress import RunProgress
@@ -174,7 +174,7 @@ def queueing(
         _ = experiment.traffic, experiment.valid_pages  # what is wrong with the arguments is no matter of the formulas
     formulas = {} if show is Show.simulation else _formulas(experiment)
     runs: dict[str, QueueingResult] = {}
-    interrupt: KeyboardInterrupt | None = None
+    stopped: KeyboardInterrupt | Error | None = None
     folder = ResultFolder(out, "queueing")
     check_apart([file for file in (trace, gaps, config) if file is not None], replaced_with(folder.stage))
     with telling_of_old(folder), folder:
@@ -182,18 +182,24 @@ def queueing(
             for name in () if show is Show.formulas else names:
                 with _named_as_options():
                     runs[name] = _run(experiment, name, out=out, quiet=quiet)
-        except KeyboardInterrupt as asked:
-            interrupt = asked
-        if interrupt is not None and not runs:
-            raise interrupt
+        except (KeyboardInterrupt, Error) as reason:
+            stopped = reason
+        if stopped is not None and not runs:
+            raise stopped
         report = _report(formulas, runs)
-        if folder.stage is not None:
-            _write(folder.stage, report, runs)
+        try:
+            if folder.stage is not None:
+                _write(folder.stage, report, runs)
+        except Error:  # what could be written is kept
             folder.commit()
+            raise
+        folder.commit()
     _show(report, formulas, runs, out=out, as_json=json_, quiet=quiet)
-    if interrupt is not None:
+    if isinstance(stopped, Error):
+        raise stopped
+    if stopped is not None:
         tell_of_interrupt(f"interrupted: {how_far(len(runs), len(names))}")
-        raise typer.Exit(INTERRUPTED) from interrupt
+        raise typer.Exit(INTERRUPTED) from stopped
 
 
 def _show(
@@ -288,6 +294,7 @@ def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
 
 
 def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
+    write_json(folder / QUEUEING_FILE, report)  # first: no series or figure is worth the numbers
     for priority, run in runs.items():
         make_folder(folder / priority)
         for name in SERIES:
@@ -296,7 +303,6 @@ def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingR
         from ssdlab.queueing_figure import draw  # noqa: PLC0415
 
         draw(runs, folder)
-    write_json(folder / QUEUEING_FILE, report)
 
 
 def _write_table(table: pa.Table, path: Path) -> None:

@@ -57,7 +57,8 @@ def run(**words: Unpack[RunWords]) -> None:
     wanted = timeline_of(words["timeline"], parse_window(words["timeline_window"]), words["timeline_limit"])
     folder = ResultFolder(out, "run")
     log: Log = "kept" if words["log_requests"] else None
-    job = Job.prepare("run", setup, words["scheme"], folder=folder.stage, log=log, timeline=wanted)
+    saved = None if words["save_state"] is None else Path(words["save_state"])
+    job = Job.prepare("run", setup, words["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=saved)
     with telling_of_old(folder), folder:
         batch = _execute([job], None, quiet, folder)
         try:

@@ -101,7 +101,7 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
         complain(f"{name}: {label}: {error}")
     if not (json_ or quiet):
         skipped = [f"left out: {', '.join(labels)}: {reason}" for labels, reason in result.skipped.items()]
-        where = [] if prepared.out.has_old else [f"results: {prepared.folder}"]
+        where = [] if prepared.out.has_old or not result.runs else [f"results: {prepared.folder}"]
         print_tables([tables.study_table(result.to_dict()), *skipped, *where])
     return result
 

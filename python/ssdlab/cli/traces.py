@@ -32,27 +32,46 @@ Volume = Annotated[
 """As for `run`, with the name that it had here at first."""
 
 
+def _no_queue_depth(depth: int | None) -> None:
+    """A trace says when requests arrive, not how many are outstanding."""
+    if depth is not None:
+        raise UsageError(
+            f"--queue-depth {depth}: a trace has arrival times and no queue depth; give it to `ssdlab run` or `ssdlab compare`"
+        )
+
+
+QueueDepth = Annotated[int | None, typer.Option("--queue-depth", hidden=True, parser=count, callback=_no_queue_depth)]
+"""What only a replay can have: one line says so."""
+
+
 def info(
     files: Annotated[list[Path], typer.Argument(help="Trace files, plain, .gz, .bz2 or .zst; - is standard input.", metavar="FILE...")],
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
+    time_unit: o.TimeUnit = None,
+    event: o.Event = None,
+    fio_wait: o.FioWait = None,
     volume: Volume = None,
+    skip: o.Skip = None,
+    limit_s: o.LimitS = None,
+    time_scale: o.TimeScale = None,
+    queue_depth: QueueDepth = None,  # noqa: ARG001 (its callback refuses it)
     json_: o.Json = False,
 ) -> None:
     """The command `ssdlab trace info`."""
+    reading: dict[str, Any] = {"format": format, "unit_bytes": unit_bytes, "time_unit": time_unit, "event": event, "fio_wait": fio_wait}
     infos: dict[str, dict[str, Any]] = {}
     code = 0
     for path in files:
         try:
-            found = api.trace_info(path, format=format, unit_bytes=unit_bytes, volume=volume)
+            found = api.trace_info(path, **reading, volume=volume, **_part(skip, limit_s, time_scale))
         except Error as error:
             complain(str(error))
             code = max(code, error.exit_code)
             continue
         infos[str(path)] = found
         if not json_:
-            figures = {key: value for key, value in found.items() if key != "bad"}
-            print_tables([tables.report_table(figures, str(path)), *_bad_lines(path, found)])
+            print_tables([tables.trace_table(found, str(path)), *_bad_lines(path, found)])
         if found["bad_lines"]:
             code = max(code, 1)
             complain(f"{path}: {found['bad_lines']:,} lines cannot be read")
@@ -67,14 +86,28 @@ def convert(
     target: Annotated[Path, typer.Argument(help="The trace to write: .csv, .csv.zst, .parquet, ...", metavar="OUT")],
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
+    time_unit: o.TimeUnit = None,
+    event: o.Event = None,
+    fio_wait: o.FioWait = None,
     volume: Volume = None,
     bad_lines: o.BadLines = None,
+    skip: o.Skip = None,
+    limit_s: o.LimitS = None,
+    time_scale: o.TimeScale = None,
+    queue_depth: QueueDepth = None,  # noqa: ARG001 (its callback refuses it)
     time_order: Annotated[TimeOrder, typer.Option(help="How to treat times that go back.")] = TimeOrder.error,
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     json_: o.Json = False,
 ) -> None:
     """The command `ssdlab trace convert`."""
-    _write(source, target, json_, format, unit_bytes, volume, bad_lines, time_order=time_order.value, requests=requests)
+    reading = {"format": format, "unit_bytes": unit_bytes, "time_unit": time_unit, "event": event, "fio_wait": fio_wait}
+    part = _part(skip, limit_s, time_scale)
+    _write(source, target, json_, volume, bad_lines, **reading, time_order=time_order.value, requests=requests, **part)
+
+
+def _part(skip: int | None, limit_s: float | None, time_scale: float | None) -> dict[str, Any]:
+    """A part of a trace, as functions take it."""
+    return {"skip": skip or 0, "limit_s": limit_s, "time_scale": time_scale}
 
 
 def sample(
@@ -87,6 +120,9 @@ def sample(
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     format: o.Format = None,
     unit_bytes: o.UnitBytes = None,
+    time_unit: o.TimeUnit = None,
+    event: o.Event = None,
+    fio_wait: o.FioWait = None,
     volume: Volume = None,
     bad_lines: o.BadLines = None,
     json_: o.Json = False,
@@ -94,25 +130,24 @@ def sample(
     """The command `ssdlab trace sample`."""
     if not skip and seconds is None and requests is None:
         raise UsageError("which part? give --skip, --seconds or --requests; `ssdlab trace convert` writes all of a trace")
-    _write(source, target, json_, format, unit_bytes, volume, bad_lines, skip=skip, limit_s=seconds, requests=requests)
+    reading = {"format": format, "unit_bytes": unit_bytes, "time_unit": time_unit, "event": event, "fio_wait": fio_wait}
+    _write(source, target, json_, volume, bad_lines, **reading, skip=skip, limit_s=seconds, requests=requests)
 
 
 def _write(
     source: Path,
     target: Path,
     as_json: bool,
-    format: str | None,
-    unit_bytes: int | None,
     volume: str | None,
     bad_lines: int | None,
-    **part: Any,
+    **options: Any,
 ) -> None:
-    """Writes all or a part of a trace, and prints what came of it."""
-    report = api.trace_convert(source, target, format=format, unit_bytes=unit_bytes, volume=volume, bad_lines=bad_lines or 0, **part)
+    """Writes all or a part of a trace, and prints what came of it. `options` are those of `trace_convert`."""
+    report = api.trace_convert(source, target, volume=volume, bad_lines=bad_lines or 0, **options)
     if as_json:
         print_json(report)
     else:
-        print_tables([tables.report_table(report, str(target))])
+        print_tables([tables.trace_table(report, str(target))])
 
 
 # What follows the first word of COMMAND belongs to it, with -- in front or without.
@@ -143,8 +178,7 @@ def record(
     if json_:
         print_json({"file": str(out), "trace": info, "recording": report})
     elif not quiet:
-        figures = {key: value for key, value in info.items() if key != "bad"}
-        tables_ = [tables.report_table(figures, str(out)), tables.report_table(_shown(report), "Recording")]
+        tables_ = [tables.trace_table(info, str(out)), tables.report_table(_shown(report), "Recording")]
         print_tables([*tables_, "Next:", f"  ssdlab run --trace {shlex.quote(str(out))} --fit trace"])
     if recorded.interrupted:
         tell_of_interrupt("interrupted; the trace holds what was recorded until then")

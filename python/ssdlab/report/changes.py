@@ -8,9 +8,9 @@ from typing import Any
 
 from ssdlab.report import noise
 from ssdlab.report.runs import Run, Runs
-from ssdlab.uncertainty import relative_differences
+from ssdlab.uncertainty import Estimate, estimates, relative_differences
 
-__all__ = ["TIE", "Change", "apart", "as_good", "change", "number_of", "seeded"]
+__all__ = ["TIE", "Change", "apart", "as_good", "change", "number_of", "seeded", "spread"]
 
 TIE = 0.001
 """Values closer together than this are as good as each other: percentiles are no more exact."""
@@ -24,15 +24,39 @@ ESTIMATES: Mapping[str, Callable[[Run, Run], float | None]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """A relative difference, and the half width of its 95 % interval; none where it was not judged."""
+    """A relative difference, and the half width of its 95 % interval; none where it was not judged.
+
+    Where seeds disagree it is the median of the differences under each, which are its `values`.
+    """
 
     relative: float
     half: float | None
+    values: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Change:
+        """The difference over several seeds."""
+        return cls(estimate.median, None, estimate.values) if estimate.disagree else cls(estimate.mean, estimate.half)
+
+    @classmethod
+    def within(cls, relative: float, half: float | None) -> Change:
+        """A difference with its interval; one that reaches down to -100 % or below cannot be, so that nothing is judged by it."""
+        return cls(relative, half if half is not None and relative - half > -1 else None)
+
+    @property
+    def disagree(self) -> bool:
+        """Whether seeds disagree about it, so that nothing is judged."""
+        return bool(self.values)
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is known to be more than chance, or a tie."""
+        return self.half is not None or self.tie
 
     @property
     def tie(self) -> bool:
         """Whether it may as well be none."""
-        return abs(self.relative) <= max(self.half or 0.0, TIE)
+        return not self.disagree and abs(self.relative) <= max(self.half or 0.0, TIE)
 
     @property
     def noise(self) -> bool:
@@ -41,9 +65,19 @@ class Change:
 
 
 def number_of(runs: Runs, run: Run, place: str) -> Any:
-    """A figure of a run: its mean over the seeds, where there are several."""
+    """A figure of a run: its mean over the seeds, where there are several; their median, where they disagree."""
     seeds = seeded(runs, run, place)
-    return seeds["mean"] if seeds else run.at(place)
+    if not seeds:
+        return run.at(place)
+    estimate = spread(runs, run, place)
+    return seeds["mean"] if estimate is None else estimate.median
+
+
+def spread(runs: Runs, run: Run, place: str) -> Estimate | None:
+    """A figure over seeds that disagree about it; `None` where they do not, or there is only one."""
+    values = runs.seeds.get("values", {}).get(run.label, {}).get(place)
+    estimate = estimates([{place: value} for value in values])[place] if values else None
+    return estimate if estimate is not None and estimate.disagree else None
 
 
 def seeded(runs: Runs, run: Run, place: str) -> Mapping[str, Any] | None:
@@ -61,7 +95,7 @@ def change(runs: Runs, base: Run, other: Run, place: str) -> Change | None:
     if runs.seeds:
         return _over_seeds(runs, base, other, place, relative)
     estimate = ESTIMATES.get(place)
-    return Change(relative, estimate(base, other) if estimate and abs(relative) > TIE else None)
+    return Change.within(relative, estimate(base, other) if estimate and abs(relative) > TIE else None)
 
 
 def as_good(runs: Runs, one: Run, other: Run, place: str) -> bool:
@@ -80,9 +114,10 @@ def apart(runs: Runs, one: Run, other: Run, place: str) -> Change | None:
 
 def _over_seeds(runs: Runs, base: Run, other: Run, place: str, relative: float) -> Change:
     """Seed by seed, of any two. A figure that is 0 under some seed is not judged."""
-    against = runs.seeds.get("differences", {}).get(other.label, {}).get(place)
-    if base.label == runs.seeds.get("against") and isinstance(against, dict):
-        return Change(against["relative"], against["half_width"])
     before, after = (runs.seeds.get("values", {}).get(run.label, {}).get(place) for run in (base, other))
     found = relative_differences([{place: value} for value in before], [{place: value} for value in after]) if before and after else {}
-    return Change(found[place].mean, found[place].half) if place in found else Change(relative, None)
+    against = runs.seeds.get("differences", {}).get(other.label, {}).get(place)
+    is_said = base.label == runs.seeds.get("against") and isinstance(against, dict)
+    if is_said and not (place in found and found[place].disagree):
+        return Change.within(against["relative"], against["half_width"])
+    return Change.of(found[place]) if place in found else Change(relative, None)

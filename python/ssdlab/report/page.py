@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import write_file
+from ssdlab.remarks import Shown
+from ssdlab.report import told as telling
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
@@ -18,13 +20,13 @@ from ssdlab.report.frame import bar, framed, scroll, swatch
 from ssdlab.report.runs import Run, Runs, command_of
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
-from ssdlab.tables import CLASSES, idle_lines, trace_remarks
+from ssdlab.tables import CLASSES
 
 __all__ = ["page", "write"]
 
 MARKS = (
     "✓ marks the best, where there is a better and a worse; what is as close as the error of percentiles (0.1 %) or the noise (±) "
-    "is as good. "
+    "is as good. It is bold where noise was judged. "
     "▲ marks what is at least twice as bad as the first."
 )
 FEW, MANY = 4, 8
@@ -42,18 +44,19 @@ def page(runs: Runs) -> str:
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
     glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
     labels = [run.label for run in runs]
+    told = telling.of(runs)
     body = [
         bar(labels),
         f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
-        *_lead(runs),
-        _overview(runs, glance),
+        *_lead(runs, told),
+        _overview(runs, told, glance),
         _contents(drawn, several_flows=any("flows" in run.data for run in runs)),
-        _summary(runs),
+        _summary(runs, told),
         _flows(runs),
         _paired(runs),
         _notes(runs, drawn),
-        *(_figure(figure) for figure in drawn),
-        _setup(runs),
+        *(_figure(figure, told) for figure in drawn),
+        _setup(runs, told),
     ]
     return framed(runs.title, body, embedded([*glance, *drawn], runs), labels)
 
@@ -61,15 +64,14 @@ def page(runs: Runs) -> str:
 # ---- what is above the figures ---------------------------------------------------------------------------------------
 
 
-def _lead(runs: Runs) -> Iterable[str]:
+def _lead(runs: Runs, told: Shown) -> Iterable[str]:
     """The outcome, what else is to be known, and what was simulated."""
     yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}</p>\n'
-    told = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
-    yield f'<ul class="remarks">{told}</ul>\n' if told else ""
+    items = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
+    yield f'<ul class="remarks">{items}</ul>\n' if items else ""
     for label, error in runs.failed.items():
         yield f'<p class="warning">{html.escape(label)} failed: {html.escape(error)}</p>\n'
-    for line in trace_remarks(runs[0].data):
-        yield f'<p class="warning">{html.escape(str(line))}.</p>\n'
+    yield telling.warnings(told)
     yield f"{_listed(facts(runs), 'about')}\n"
 
 
@@ -78,20 +80,20 @@ def _listed(pairs: Iterable[tuple[str, str]], kind: str = "") -> str:
     return f'<dl class="{kind}">{entries}</dl>' if kind else f"<dl>{entries}</dl>"
 
 
-def _overview(runs: Runs, glance: Sequence[Figure]) -> str:
+def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
     """What to see at first: a few figures of each scheme, and beside them the tail and what the mean is made of."""
     rows = overview(runs)
     heads = "".join(f'<th scope="col">{html.escape(row.name)}</th>' for row in rows)
     lines = "".join(
         f'<tr><th scope="row">{swatch(run.index)}{html.escape(run.label)}</th>'
-        f"{''.join(_cell(row, row.cells[run.index], run.index) for row in rows)}</tr>"
+        f"{''.join(_cell(row, row.cells[run.index], run, told) for row in rows)}</tr>"
         for run in runs
     )
     table = f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{lines}</tbody></table>"
     legend = f'<p class="muted small">{MARKS}</p>' if len(runs) > 1 else ""
     many = (" many" if len(runs) > MANY else "") + (" seeds" if runs.seeds else "")
     # A short table leaves room for a figure below it.
-    first, *below = map(_figure, glance) if glance else [""]
+    first, *below = [_figure(figure, told) for figure in glance] if glance else [""]
     left, right = ("".join(below), first) if len(runs) <= FEW else ("", "".join([first, *below]))
     return (
         f'<section id="overview" class="overview{many}" aria-label="Overview"><div>{scroll(table, "Overview")}{legend}{left}</div>'
@@ -106,18 +108,20 @@ def _contents(drawn: Sequence[Figure], *, several_flows: bool) -> str:
     return f'<nav aria-label="Contents">{items}</nav>\n'
 
 
-def _summary(runs: Runs) -> str:
+def _summary(runs: Runs, told: Shown) -> str:
     groups = summary(runs)
     text = f"Differences are against {html.escape(runs[0].label)}. {MARKS}" if len(runs) > 1 else ""
     few = any(cell.few for group in groups for row in group.rows for cell in row.cells)
     text += f" Grey percentiles: fewer than {FEWEST} requests took longer, as said beside them." if few else ""
-    rows = [row for group in groups for row in (_heading(group.title, len(runs)), *map(_row, group.rows))]
+    rows = [row for group in groups for row in (_heading(group.title, len(runs)), *(_row(row, runs, told) for row in group.rows))]
     # Of one run, groups stand side by side.
-    alone = (f"<table><tbody>{_heading(group.title, 1)}{''.join(map(_row, group.rows))}</tbody></table>" for group in groups)
+    bodies = (_heading(group.title, 1) + "".join(_row(row, runs, told) for row in group.rows) for group in groups)
+    alone = (f"<table><tbody>{body}</tbody></table>" for body in bodies)
     table = _table(runs, rows) if len(runs) > 1 else f'<div class="columns">{"".join(alone)}</div>'
+    every = _table(runs, (_row(row, runs, told) for row in everything(runs)))
     return (
         f'<section id="summary"><h2>Summary</h2><p class="muted">{text}</p>{table}'
-        f"<details><summary>Every figure of the results</summary>{_table(runs, map(_row, everything(runs)))}</details></section>\n"
+        f"<details><summary>Every figure of the results</summary>{every}</details></section>\n"
     )
 
 
@@ -130,23 +134,25 @@ def _table(runs: Runs, rows: Iterable[str]) -> str:
     return scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
 
 
-def _row(row: Row) -> str:
-    cells = "".join(_cell(row, cell, column) for column, cell in enumerate(row.cells))
+def _row(row: Row, runs: Runs, told: Shown) -> str:
+    cells = "".join(_cell(row, cell, run, told) for run, cell in zip(runs, row.cells, strict=True))
     return f'<tr><th scope="row">{html.escape(row.name)}</th>{cells}</tr>'
 
 
-def _cell(row: Row, cell: Cell, column: int) -> str:
-    """The exact value goes along, for whoever reads the page with a program."""
+def _cell(row: Row, cell: Cell, run: Run, told: Shown) -> str:
+    """A value with the letters of warnings about it. The exact value goes along, for whoever reads the page with a program."""
     if cell.value is None:
         return "<td></td>"
     exact = html.escape(json.dumps(cell.value))
-    kinds = [kind for kind, holds in (("best", cell.best), ("worse", cell.worse), ("few", cell.few)) if holds]
+    marked = (("best", cell.best), ("unjudged", cell.best and not cell.judged), ("worse", cell.worse), ("few", cell.few))
+    kinds = [kind for kind, holds in marked if holds]
     marks = f' class="{" ".join(kinds)}"' if kinds else ""
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
-    difference = f' <span class="difference">{_tied(cell.difference)}</span>' if column and row.compared else ""
+    difference = f' <span class="difference">{_tied(cell.difference)}</span>' if run.index and row.compared else ""
+    letters = telling.superscript(told.of(row.place, run.label))
     place = html.escape(row.place)
-    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{notes}{difference}</td>'
+    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{letters}{notes}{difference}</td>'
 
 
 def _tied(difference: str) -> str:
@@ -155,9 +161,14 @@ def _tied(difference: str) -> str:
 
 
 def _broken(text: str) -> str:
-    """A value; its interval may stand below it, where the table is too wide otherwise."""
+    """A value; its interval or range may stand below it, where the table is too wide otherwise."""
     value, within, half = html.escape(text).partition(" ± ")
-    return f'<span class="mean">{value}</span> <span class="within">± {half}</span>' if within else value
+    if within:
+        return f'<span class="mean">{value}</span> <span class="within">± {half}</span>'
+    if not text.startswith("median "):
+        return value
+    value, _, ends = value.partition(" (")
+    return f'<span class="mean">{value}</span> <span class="within">({ends}</span>'
 
 
 FLOWS = {
@@ -229,7 +240,7 @@ def _paired(runs: Runs) -> str:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, told: Shown) -> str:
     links = dict.fromkeys(plot.link for plot in figure.plots if isinstance(plot, Plot))
     name = html.escape(figure.title)
     buttons = "".join(
@@ -244,7 +255,7 @@ def _figure(figure: Figure) -> str:
     return (
         f'<figure id="{figure.key}"><figcaption><div><h2>{name}</h2><p class="muted">{html.escape(figure.text)}</p></div>'
         f'<div class="zoom">{buttons}</div></figcaption>{f"<ul class=key>{parts}</ul>" if parts else ""}'
-        f'<div class="plots{" one" if len(figure.plots) == 1 else ""}">{plots}</div></figure>\n'
+        f'{telling.below_figure(told, figure.key)}<div class="plots{" one" if len(figure.plots) == 1 else ""}">{plots}</div></figure>\n'
     )
 
 
@@ -289,7 +300,7 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
 # ---- how it was run --------------------------------------------------------------------------------------------------
 
 
-def _setup(runs: Runs) -> str:
+def _setup(runs: Runs, told: Shown) -> str:
     command = command_of(runs)
     repeat = (
         f'<h3>To repeat it</h3><pre tabindex="0"><code id="command">{html.escape(command)}</code></pre>'
@@ -302,9 +313,8 @@ def _setup(runs: Runs) -> str:
     chosen = [setting for setting in found if setting.chosen]
     chosen.sort(key=lambda setting: not setting.differs)
     usual = [setting for setting in found if not setting.chosen]
-    idle = "".join(f"<p>{html.escape(line)}.</p>" for line in idle_lines({run.label: run.data for run in runs}))
     return (
-        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{idle}{_reports(runs)}'
+        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{telling.notes(told)}{_reports(runs)}'
         f"<details><summary>Configuration: {len(chosen)} keys that differ from their defaults</summary>{_settings(runs, chosen)}</details>"
         f"<details><summary>Configuration: {len(usual)} keys at their defaults</summary>{_settings(runs, usual)}</details></section>\n"
     )
@@ -332,7 +342,9 @@ def _reports(runs: Runs) -> str:
         ]
         named = [Row(row.name.removeprefix(f"{place}.").replace("_", " ").replace(".", ", "), row.place, row.cells) for row in rows]
         if rows:
-            parts.append(f"<details><summary>{title}</summary>{_table(runs, [_row(row) for row in named])}</details>")
+            parts.append(
+                f"<details><summary>{title}</summary>{_table(runs, [_row(row, runs, telling.NOTHING) for row in named])}</details>"
+            )
     return "".join(parts)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ssdlab.checksums import CHECKSUM
-from ssdlab.report.changes import as_good, change, number_of, seeded
+from ssdlab.report.changes import apart, as_good, change, number_of, seeded, spread
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import SIZES, duration, number, size, three
 
@@ -48,7 +48,7 @@ SCALES = {
 }
 """Of means over seeds: what stands behind them, what they are divided by, and their digits behind the point."""
 MINUS = "\N{MINUS SIGN}"
-UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", CHECKSUM)
+UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", "remarks", CHECKSUM)
 """Parts of a result that stand elsewhere, or are figures."""
 
 
@@ -150,6 +150,8 @@ class Cell:
     """How far it is worse than the first, where that is far."""
     few: str = ""
     """Why a percentile says little: how few requests took longer."""
+    judged: bool = True
+    """Of the best: whether it is known to be better by more than chance."""
 
 
 @dataclass(frozen=True)
@@ -215,12 +217,38 @@ def _cells(runs: Runs, place: Place) -> Iterator[Cell]:
     values = [number_of(runs, run, place.place) for run in runs]
     doubtful = any(few(run, place.place) for run in runs)
     best = set() if doubtful else _best(runs, place)
+    judged = _is_judged(runs, place) if best else True
     for run, value in zip(runs, values, strict=True):
         seeds = seeded(runs, run, place.place)
-        text = within(value, seeds["half_width"], place.unit) if seeds else shown(value, place.unit)
+        text = _over_seeds(runs, run, place, value, seeds["half_width"]) if seeds else shown(value, place.unit)
         difference = _difference(runs, run, place) if run.index else ""
-        worse = "" if doubtful else _far_worse(place, values[0], value)
-        yield Cell(value, text, difference, run.index in best, worse, few(run, place.place))
+        worse = "" if doubtful or _disagree(runs, runs[0], run, place) else _far_worse(place, values[0], value)
+        yield Cell(value, text, difference, run.index in best, worse, few(run, place.place), judged)
+
+
+def _over_seeds(runs: Runs, run: Run, place: Place, value: float, half: float) -> str:
+    """A mean with its interval; the median and the range, where the seeds disagree."""
+    found = spread(runs, run, place.place)
+    if found is None and half > value >= 0:  # older files have no values
+        return f"{shown(value, place.unit)} (seeds disagree)"
+    if found is None:
+        return within(value, half, place.unit)
+    low, high = (shown(end, place.unit) for end in (min(found.values), max(found.values)))
+    return f"median {shown(found.median, place.unit)} ({low} to {high})"
+
+
+def _disagree(runs: Runs, one: Run, other: Run, place: Place) -> bool:
+    """Whether seeds disagree about the difference of two runs."""
+    found = apart(runs, one, other, place.place) if one is not other else None
+    return found is not None and found.disagree
+
+
+def _is_judged(runs: Runs, place: Place) -> bool:
+    """Whether it is known of each run if the best is better by more than chance."""
+    having = [run for run in runs if number_of(runs, run, place.place) is not None]
+    best = (min if place.better == "low" else max)(having, key=lambda run: number_of(runs, run, place.place))
+    found = [apart(runs, best, run, place.place) for run in having if run is not best]
+    return all(entry is not None and entry.judged for entry in found)
 
 
 def _far_worse(place: Place, first: Any, value: Any) -> str:
@@ -244,11 +272,13 @@ def few(run: Run, place: str) -> str:
 
 
 def _best(runs: Runs, place: Place) -> set[int]:
-    """Which values no other is better than, but for ties; none if all are as good."""
+    """Which values no other is better than, but for ties; none if all are as good, or the seeds disagree."""
     having = [run for run in runs if number_of(runs, run, place.place) is not None]
     if place.better is None or len(having) < 2:
         return set()
     best = (min if place.better == "low" else max)(having, key=lambda run: number_of(runs, run, place.place))
+    if any(_disagree(runs, best, run, place) for run in having):
+        return set()
     winners = {run.index for run in having if as_good(runs, best, run, place.place)}
     return winners if len(winners) < len(having) else set()
 
@@ -264,6 +294,9 @@ def _difference(runs: Runs, run: Run, place: Place) -> str:
     found = change(runs, runs[0], run, place.place)
     if found is None:
         return ""
+    if found.disagree:
+        low, high = (f"{end * 100:+,.0f}".replace("-", MINUS) for end in (min(found.values), max(found.values)))
+        return f"not judged ({low} to {high} %)"
     return percent(found.relative, found.half) + (" tie" if found.noise else "")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ssdlab.report import noise
-from ssdlab.report.changes import Change, apart, as_good, change, number_of
+from ssdlab.report.changes import Change, apart, as_good, change, number_of, spread
 from ssdlab.report.runs import KINDS, Run, Runs, words_of
 from ssdlab.report.summary import FEWEST, few, percent, shown
 
@@ -15,6 +15,7 @@ __all__ = ["remarks", "verdict"]
 P99, MEAN = "latency_ns.all.p99", "latency_ns.all.mean"
 JUDGED = ((P99, "p99"), (MEAN, "mean"))
 TAILS = ((P99, "p99"), ("latency_ns.all.p99_9", "p99.9"))
+DISAGREE = "the seeds disagree"
 TOO_FEW = f"fewer than {FEWEST} requests took longer"
 PLAIN = 0.05
 """Differences that nothing was judged by are told of from here on."""
@@ -49,7 +50,7 @@ def verdict(runs: Runs) -> str:
         outcome, doubt = _outcome(runs, having, place, f"{name} response time"), _doubt(runs, having, place)
         if doubt:
             doubts.append(f"{name} not judged: {doubt}.")
-            unsure += [outcome] if doubt != TOO_FEW else []
+            unsure += [outcome] if doubt not in (TOO_FEW, DISAGREE) else []
             continue
         decided = len(_winners(runs, having, place)) == 1 < len(having)
         # Of two ties one is enough.
@@ -61,7 +62,7 @@ def verdict(runs: Runs) -> str:
     if sure:
         return " ".join([*sure, *doubts])
     if unsure:
-        return " ".join([unsure[0], *(doubt for doubt in doubts if TOO_FEW in doubt)])
+        return " ".join([unsure[0], *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
     if doubts:
         return " ".join(doubts)
     return "The schemes have the same response times." if told == len(runs) else "There are no response times of all schemes to compare."
@@ -70,13 +71,13 @@ def verdict(runs: Runs) -> str:
 def remarks(runs: Runs) -> list[str]:
     """What else is to be known: how sure it is, what a gain costs, and what was left out."""
     found = [*_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
-    return [*found, *_no_collection(runs), *_warm_up(runs)]
+    return [*found, *_warm_up(runs)]
 
 
 def _why(runs: Runs) -> Iterator[str]:
     """Which parts of the mean make up most of its largest difference from the first, where that is no tie."""
     differences = [(run, change(runs, runs[0], run, MEAN)) for run in runs.runs[1:]]
-    real = [(abs(found.relative), run) for run, found in differences if found and not found.tie]
+    real = [(abs(found.relative), run) for run, found in differences if found and not found.tie and not found.disagree]
     if not real:
         return
     _, other = max(real, key=lambda pair: pair[0])
@@ -89,13 +90,6 @@ def _why(runs: Runs) -> Iterator[str]:
         names = ", ".join(f"{REASONS[part]} {shown(after, 'ns')} instead of {shown(before, 'ns')}" for part, before, after in telling)
         faster = "less" if whole < 0 else "more"
         yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {names}."
-
-
-def _no_collection(runs: Runs) -> Iterator[str]:
-    """Schemes that had nothing to do."""
-    if len(runs) > 1 and all(number_of(runs, run, "gc.jobs") == 0 for run in runs):
-        after = " after the warm-up" if runs[0].at("warm_up") else ""
-        yield f"Garbage collection did not run{after}: schemes of collection cannot differ."
 
 
 def _warm_up(runs: Runs) -> Iterator[str]:
@@ -139,8 +133,10 @@ def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
         return ""
     best = min(having, key=lambda run: number_of(runs, run, place))
     found = [apart(runs, best, run, place) for run in having if run is not best]
-    if all(entry is None or entry.tie or entry.half is not None for entry in found):
+    if all(entry is None or entry.judged for entry in found):
         return ""
+    if any(entry is not None and entry.disagree for entry in found):
+        return DISAGREE
     enough = not runs.seeds and all(noise.scatter(runs[0], run) is not None for run in runs)
     return "too few independent requests" if enough else "how far repeats would scatter is not known"
 
@@ -177,6 +173,7 @@ def _sure(runs: Runs) -> Iterator[str]:
     seeds = runs.seeds.get("seeds")
     if seeds:
         yield f"Means over {len(seeds)} seeds; ± is the {runs.seeds.get('level', 0.95):.0%} interval of each.".replace("%", " %")
+        yield from list(_disagreements(runs))[:MOST]
         yield f"Figures and workload are those of seed {runs[0].data['seed']}."
         return
     first = [(run, change(runs, runs[0], run, place)) for place, _ in JUDGED for run in runs.runs[1:]]
@@ -185,6 +182,16 @@ def _sure(runs: Runs) -> Iterator[str]:
         yield "One seed: ± is estimated from how the parts of each run differ; several seeds measure it (compare --seeds 5)."
     elif any(found is not None and not found.tie for _, found in first):
         yield "Noise was not judged: one seed, and the runs are too short or kept no series (compare --seeds 5 measures it)."
+
+
+def _disagreements(runs: Runs) -> Iterator[str]:
+    """The values under each seed, where their mean would mislead."""
+    for place, name in JUDGED:
+        for run in runs:
+            found = spread(runs, run, place)
+            if found is not None:
+                values = ", ".join(shown(value, "ns") for value in found.values)
+                yield f"Seeds disagree about the {name} of {run.label}, so its median stands for a mean: {values}."
 
 
 def _costs(runs: Runs) -> Iterator[str]:
@@ -204,11 +211,11 @@ def _costs(runs: Runs) -> Iterator[str]:
 
 
 def _is_worse(found: Change) -> bool:
-    return found.relative > (PLAIN if found.half is None else max(found.half, 0.0)) and not found.tie
+    return found.relative > (PLAIN if found.half is None else max(found.half, 0.0)) and not (found.tie or found.disagree)
 
 
 def _is_better(found: Change) -> bool:
-    return -found.relative > (PLAIN if found.half is None else max(found.half, 0.0)) and not found.tie
+    return -found.relative > (PLAIN if found.half is None else max(found.half, 0.0)) and not (found.tie or found.disagree)
 
 
 def _one_by_one(runs: Runs) -> Iterator[str]:

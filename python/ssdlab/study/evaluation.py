@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from ssdlab.remarks import Remark, of_run
 from ssdlab.study.definition import Row, Study
 from ssdlab.study.expressions import AbsentError, lookup
 from ssdlab.study.grading import OURS, UNMEASURED, grade
@@ -22,10 +24,11 @@ HOLDS, WITHIN, FAILS, SHOWN = "yes", "within interval", "NO", ""
 
 @dataclass(frozen=True)
 class Measured:
-    """A run: its digest and its metrics; of a metric that it does not have, why."""
+    """A run: its digest and its metrics; of a metric that it does not have, why. `warnings`: the remarks that its numbers need."""
 
     digest: str
     metrics: Mapping[str, float | str]
+    warnings: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Outcome:
     row: Row
     estimate: Estimate | None
     reason: str = ""
+    warnings: Mapping[str, Sequence[Remark]] = field(default_factory=dict)
+    """By run: the remarks on the numbers that the row is made of."""
 
     @property
     def difference(self) -> float | None:
@@ -90,7 +95,7 @@ def metrics_of(study: Study, engine: str, result: Mapping[str, Any]) -> Measured
             metrics[metric.name] = metric.formulas[engine].number(lambda path: lookup(result, path))
         except AbsentError as absent:
             metrics[metric.name] = str(absent)
-    return Measured(str(result.get("digest", "")), metrics)
+    return Measured(str(result.get("digest", "")), metrics, tuple(remark for remark in of_run(result) if remark.is_warning))
 
 
 def evaluate(study: Study, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str]) -> list[Outcome]:
@@ -109,7 +114,20 @@ def _outcome(study: Study, row: Row, runs: Mapping[RunKey, Measured], missing: M
         values = [row.formula.number(_resolver(study, row, runs, missing, seed)) for seed in study.seeds]
     except AbsentError as absent:
         return Outcome(row, None, str(absent))
-    return Outcome(row, Estimate.of(values))
+    return Outcome(row, Estimate.of(values), warnings=_warnings(study, row, runs))
+
+
+def _warnings(study: Study, row: Row, runs: Mapping[RunKey, Measured]) -> dict[str, list[Remark]]:
+    """By run: the remarks on what the metrics of a row are made of."""
+    found: dict[str, list[Remark]] = {}
+    for reference in row.formula.references.values():
+        paths = {path for formula in study.metrics[reference.metric].formulas.values() for path in formula.names}
+        for (scheme, labels), seed in itertools.product(study.places(reference), study.seeds):
+            run = runs.get((scheme, labels, seed))
+            about = [remark for remark in run.warnings if any(map(remark.concerns, paths))] if run is not None else []
+            if about:
+                found[", ".join([scheme, *labels, *([f"seed {seed}"] if len(study.seeds) > 1 else [])])] = about
+    return found
 
 
 def _resolver(study: Study, row: Row, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str], seed: int) -> Any:

@@ -42,6 +42,8 @@ def load(name: str) -> Study:
     """A study, checked."""
     path = Path(name)
     own = path.suffix == ".toml"
+    if own and path.stem.startswith("."):
+        raise UsageError(f"{name}: a study is called after its file: give the file a name that begins with no dot")
     study = parse(f"own/{path.stem}" if own else name, text(name), path.parent if own else Path())
     names = [row.what for row in study.rows]
     check_shown(f"{study.name}: discussion", study.discussion, lambda other: names if other == study.name else rows_of(other))

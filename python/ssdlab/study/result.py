@@ -9,6 +9,7 @@ from typing import Any
 
 from ssdlab._core import version
 from ssdlab.errors import Error
+from ssdlab.remarks import Remark, as_dicts, of_named
 from ssdlab.section import Section
 from ssdlab.study.definition import Point, Study
 from ssdlab.study.evaluation import Measured, Outcome, RunKey
@@ -37,6 +38,16 @@ class StudyResult:
         numbers = [value for value in values if not isinstance(value, str)]
         return Estimate.of(numbers) if len(numbers) == len(self.study.seeds) else None
 
+    @property
+    def remarks(self) -> list[Remark]:
+        """What must be known beside the numbers of the rows."""
+        found: dict[str, list[Remark]] = {}
+        for outcome in self.outcomes:
+            for run, remarks in outcome.warnings.items():
+                known = found.setdefault(run, [])
+                known += [remark for remark in remarks if remark not in known]
+        return of_named(found)
+
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `study.json` has it. What was not measured is absent."""
         study = self.study
@@ -55,6 +66,7 @@ class StudyResult:
             "parameters": [{"name": axis.name, "values": list(axis.labels)} for axis in study.axes],
             "metrics": {name: {"title": metric.title, "of": metric.text} for name, metric in study.metrics.items()},
             "rows": [_row_dict(outcome) for outcome in self.outcomes],
+            "remarks": as_dicts(self.remarks),
             "points": list(self._points()),
             "skipped": [{"values": list(labels), "reason": reason} for labels, reason in self.skipped.items()],
             "failed": {label: str(error) for label, error in self.failed.items()},
@@ -101,5 +113,6 @@ def _row_dict(outcome: Outcome) -> dict[str, Any]:
         "grade": outcome.grade,
         "kind": None if row.claim is None else row.claim.kind,
         "calibrated": row.calibrated or None,
+        "remarks": sorted({remark.code for remarks in outcome.warnings.values() for remark in remarks}) or None,
     }
     return {key: value for key, value in entries.items() if value is not None}

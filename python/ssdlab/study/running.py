@@ -11,7 +11,7 @@ from typing import Any
 
 from ssdlab.batch import AnyJob, Batch, Progress, execute, write_json
 from ssdlab.errors import ConfigError, Error, TraceError
-from ssdlab.folders import STUDY_FILE, ResultFolder
+from ssdlab.folders import STUDY_FILE, ResultFolder, folder_name
 from ssdlab.study import engines
 from ssdlab.study.definition import Study
 from ssdlab.study.evaluation import RunKey, evaluate, metrics_of
@@ -88,7 +88,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
 
 
 def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:
-    """Runs a study; writes the result file and the figure if it has a folder.
+    """Runs a study; writes the result file and the figure if it has a folder, and a run has finished.
 
     A run that fails leaves the others alone; rows that need it are not measured.
 
@@ -103,8 +103,8 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
             batch.raise_failure()
         result = _result(prepared, batch)
         try:
-            # A study of which no run ended must not replace one that has results.
-            if out.stage is not None and (batch.finished or not out.has_old):
+            # A study of which no run ended has no results: a file without any would be taken for some.
+            if out.stage is not None and batch.finished:
                 _write(result, out.stage)
         finally:
             out.commit()
@@ -165,4 +165,4 @@ def _check_folders(study: Study) -> None:
 
 
 def _run_folder(scheme: str, labels: Sequence[str], seed: int) -> str:
-    return "_".join(re.sub(r"[^\w.+-]+", "-", part) for part in (scheme, *labels, f"seed{seed}"))
+    return folder_name("_".join(re.sub(r"[^\w.+-]+", "-", part) for part in (scheme, *labels, f"seed{seed}")))

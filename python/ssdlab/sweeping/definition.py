@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -13,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import version
+from ssdlab.checks import text
 from ssdlab.errors import ConfigError
+from ssdlab.folders import LONGEST_NAME, folder_name
 from ssdlab.option import options_of
 from ssdlab.options import DEFAULT_SEED, SweepOptions
 from ssdlab.plans import SHORTHANDS, value_text
@@ -32,8 +33,6 @@ SEED, SEEDS = "seed", "seeds"
 KEYS = (*OPTIONS, SEEDS, SET, GRID)
 MOST_POINTS = 20_000
 """Their results take a gigabyte of memory. A grid that is larger is a mistake sooner than a wish."""
-LONGEST_NAME = 120
-"""Of a point's folder, bytes: file systems take 255."""
 UNSAFE = re.compile(r"[^\w.+,-]+", re.ASCII)
 """What a folder's name has no use for."""
 BARE = re.compile(r"[\w-]+", re.ASCII)
@@ -189,6 +188,7 @@ def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxi
         entries = tuple(_plain(grid, name, value, folder) for value in values)
     seen: set[object] = set()
     for entry in entries:
+        text(where, entry.text)
         names = {("text", entry.text), ("value", _comparable(entry.value))}
         if seen & names:
             raise ConfigError(f"{where}: {entry.text} is there twice")
@@ -261,9 +261,8 @@ def _folder_name(named: Sequence[tuple[str, AxisValue]]) -> str:
     """The axes and their values; where that is no name for a folder, as much of it as is one, and a hash."""
     plain = "_".join(f"{UNSAFE.sub('-', name)}={UNSAFE.sub('-', value.text)}" for name, value in named)
     if len(plain) <= LONGEST_NAME and not any(UNSAFE.search(text) for name, value in named for text in (name, value.text)):
-        return plain
-    said = json.dumps([(name, value.text) for name, value in named])
-    return f"{plain[:LONGEST_NAME]}-{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+        return folder_name(plain)
+    return folder_name(plain, json.dumps([(name, value.text) for name, value in named]))
 
 
 def _written(axis: str, value: AxisValue) -> Any:

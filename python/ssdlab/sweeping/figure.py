@@ -22,7 +22,7 @@ from ssdlab.report.paper import Picture, in_a_row, line_height
 from ssdlab.report.words import described, key_label
 from ssdlab.spelling import nearest
 from ssdlab.sweeping.points import SEED, SweepPoint
-from ssdlab.uncertainty import Estimate
+from ssdlab.uncertainty import Estimate, estimates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,9 @@ class _SweepPicture(Picture):
 
     def __init__(self, y: str, x: str, values: Sequence[Any], lines: Sequence[_Line], look: Look) -> None:
         seeds = any(estimate.half is not None for line in lines for estimate in line.estimates.values())
+        disagree = any(estimate.disagree for line in lines for estimate in line.estimates.values())
         about = "Means over seeds, with their 95 % confidence intervals." if seeds else "A point for each run."
+        about += " Where seeds disagree, the median and the range of all." if disagree else ""
         labels = {index: line.label or y for index, line in enumerate(lines)}
         self._x, self._y, self._values, self._lines = x, described(y), values, lines
         super().__init__(Figure("sweep", f"{label_of('', self._y, '')} over {x}", about, ()), labels, look)
@@ -65,8 +67,8 @@ class _SweepPicture(Picture):
             values = [value for value in (sorted(self._values) if numbers else self._values) if value in line.estimates]
             panel.errorbar(
                 [value if numbers else self._values.index(value) for value in values],
-                [line.estimates[value].mean for value in values],
-                yerr=[line.estimates[value].half or 0.0 for value in values],
+                [_centre(line.estimates[value]) for value in values],
+                yerr=list(zip(*(_reach(line.estimates[value]) for value in values), strict=True)) or None,
                 label=line.label,
                 **{**of_run(index), **({} if numbers else {"linestyle": "none"})},
                 markersize=4,
@@ -101,6 +103,18 @@ class _SweepPicture(Picture):
         panel.set_xlabel(key_label(self._x))
 
 
+def _centre(estimate: Estimate) -> float:
+    """Where a point lies: at the mean, or the median of seeds that disagree."""
+    return estimate.median if estimate.disagree else estimate.mean
+
+
+def _reach(estimate: Estimate) -> tuple[float, float]:
+    """How far its bar goes down and up: over its interval, or over all values of seeds that disagree."""
+    if not estimate.disagree:
+        return estimate.half or 0.0, estimate.half or 0.0
+    return estimate.median - min(estimate.values), max(estimate.values) - estimate.median
+
+
 def figure(
     axes: dict[str, list[Any]],
     sweep: Sequence[SweepPoint],
@@ -133,10 +147,14 @@ def figure(
     if not lines:
         raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
     drawn = [
-        _Line(", ".join(_said(axis, value) for axis, value in zip(named, key, strict=True)), {v: Estimate.of(n) for v, n in of.items()})
+        _Line(", ".join(_said(axis, value) for axis, value in zip(named, key, strict=True)), {v: _estimate(n) for v, n in of.items()})
         for key, of in lines.items()
     ]
     return _SweepPicture(y, x, [_hashable(value) for value in axes[x]], drawn, look)
+
+
+def _estimate(numbers: Sequence[float]) -> Estimate:
+    return estimates([{"": number} for number in numbers])[""]
 
 
 def _number(point: SweepPoint, name: str) -> float | None:

@@ -14,12 +14,14 @@ from ssdlab.colours import COLOURS
 from ssdlab.folders import RESULT_FILE, final
 from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
+from ssdlab.remarks import named, shown
+from ssdlab.report import told as telling
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
 from ssdlab.report.summary import Place, places
 from ssdlab.sweeping.points import SweepPoint
 from ssdlab.sweeping.result import SweepResult
-from ssdlab.uncertainty import Estimate
+from ssdlab.uncertainty import Estimate, estimates
 
 if TYPE_CHECKING:
     from ssdlab.sweeping.definition import SweepAxis
@@ -85,6 +87,7 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in axes)
     told = ", ".join(f"{key} = {value}" for key, value in same)
     yield f'<dl class="about">{rows}{f"<dt>the same for all</dt><dd>{html.escape(told)}</dd>" if told else ""}</dl>\n'
+    yield telling.warnings(shown(sweep.remarks)) + telling.notes(shown(sweep.remarks))
     failed = [f"{point.label} failed: {error}" for point, error in sweep.failed]
     more = [f"{len(failed) - MOST_FAILED:,} more points failed"] if len(failed) > MOST_FAILED else []
     left = [f"{len(sweep.left):,} points have no result yet"] if sweep.left else []
@@ -94,7 +97,8 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
 
 def _about(sweep: SweepResult) -> str:
     seeds = len(sweep.axes.get(SEED, ()))
-    return f"Means over {seeds} seeds with their 95 % confidence intervals." if seeds > 1 else "A mark for each point."
+    means = f"Means over {seeds} seeds with their 95 % confidence intervals; where seeds disagree, medians with the range of all seeds."
+    return means if seeds > 1 else "A mark for each point."
 
 
 def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
@@ -119,8 +123,15 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
             "links": [_link(point, folder) for point in sweep],
             "groups": [list(values) for values in groups],
             "figures": [_figure(place, found, list(groups.values())) for place in _places(found)],
+            "told": {place: _told(sweep, place) for place in COLUMNS},
         },
     }
+
+
+def _told(sweep: SweepResult, place: str) -> list[str]:
+    """For each point what stands behind the number at a place: the letters of the warnings about it."""
+    told = shown(sweep.remarks)
+    return [told.mark(place, named(point.values)) for point in sweep]
 
 
 def _index(axis: SweepAxis, value: Any) -> int:
@@ -140,23 +151,28 @@ def _places(found: Sequence[Mapping[str, Any]]) -> list[Place]:
 
 
 def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Its value at each point, and where there are several seeds, mean and half width of the interval of each combination."""
+    """Its value at each point, and where there are several seeds, mean and half width of the interval of each combination.
+
+    Of seeds that disagree there are `ranges` instead, least and largest value, and the median stands for the mean.
+    """
     values = [row.get(place.place) for row in found]
     figure = {"place": place.place, "name": place.name, "unit": place.unit, "values": numbers(values)}
     if len(groups) == len(values):
         return figure
-    estimates = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
-    halves = [None if estimate is None else estimate.half for estimate in estimates]
+    over_seeds = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
+    halves = [None if estimate is None or estimate.disagree else estimate.half for estimate in over_seeds]
+    ranges = [numbers([min(one.values), max(one.values)]) if one is not None and one.disagree else None for one in over_seeds]
     return {
         **figure,
-        "means": numbers(None if estimate is None else estimate.mean for estimate in estimates),
+        "means": numbers(None if one is None else one.median if one.disagree else one.mean for one in over_seeds),
         **({"halves": numbers(halves)} if any(half is not None for half in halves) else {}),
+        **({"ranges": ranges} if any(ranges) else {}),
     }
 
 
 def _estimate(values: Sequence[Any]) -> Estimate | None:
     having = [value for value in values if isinstance(value, int | float)]
-    return Estimate.of(having) if having else None
+    return estimates([{"": value} for value in having])[""] if having else None
 
 
 def _link(point: SweepPoint, folder: Path) -> str:

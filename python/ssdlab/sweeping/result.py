@@ -13,6 +13,7 @@ from ssdlab._core import version
 from ssdlab.errors import Error
 from ssdlab.measures import figures_of, measures_of
 from ssdlab.plans import value_text
+from ssdlab.remarks import Remark, as_dicts, of_sweep
 from ssdlab.report.look import Length, Look
 from ssdlab.sweeping.definition import Point, Sweep
 from ssdlab.sweeping.points import SEED, SweepMean, SweepPoint
@@ -70,6 +71,11 @@ class SweepResult(Sequence[SweepPoint]):
         What a run does not have is null.
         """
         return _table(self.axes, [{**figures_of(point.result), **point.values} for point in self.points])
+
+    @cached_property
+    def remarks(self) -> list[Remark]:
+        """What must be known beside the numbers: the remarks of the runs, and those that only all of them together decide."""
+        return of_sweep(self.axes, [(point.values, point.result) for point in self.points])
 
     @cached_property
     def means(self) -> list[SweepMean]:
@@ -164,6 +170,7 @@ class SweepResult(Sequence[SweepPoint]):
             "axes": self.axes,
             "points": [{"values": dict(point.values), "result": point.result.to_dict()} for point in self.points],
             **({"means": {"level": LEVEL, "points": [_mean_dict(point) for point in self.means]}} if self.means else {}),
+            "remarks": as_dicts(self.remarks),
             **({"failed": failed} if failed else {}),
             **({"left": left} if left else {}),
         }
@@ -186,7 +193,8 @@ class SweepResult(Sequence[SweepPoint]):
 
 def _mean_dict(point: SweepMean) -> dict[str, Any]:
     halves = {place: {} if of.half is None else {"half_width": of.half} for place, of in point.estimates.items()}
-    figures = {place: {"mean": of.mean, **halves[place]} for place, of in point.estimates.items()}
+    medians = {place: {"seeds_disagree": True, "median": of.median} if of.disagree else {} for place, of in point.estimates.items()}
+    figures = {place: {"mean": of.mean, **halves[place], **medians[place]} for place, of in point.estimates.items()}
     return {"values": dict(point.values), "seeds": list(point.seeds), "figures": figures}
 
 

@@ -18,14 +18,14 @@ from ssdlab.tables.layout import UNBOUNDED, WIDTH_OF_TEXT, as_text, is_line
 from ssdlab.tables.numbers import SIZES, duration, number, share, significant, size, three
 from ssdlab.tables.queueing import formula_table, queueing_tables
 from ssdlab.tables.reports import STUDY_HEADS, report_table, study_cells, study_table
-from ssdlab.tables.runs import CLASSES, TRACE_REMARKS, headline, idle_lines, run_tables, trace_remarks
+from ssdlab.tables.runs import CLASSES, headline, run_tables
 from ssdlab.tables.sweeps import sweep_tables
+from ssdlab.tables.traces import trace_table
 
 __all__ = [
     "CLASSES",
     "SIZES",
     "STUDY_HEADS",
-    "TRACE_REMARKS",
     "UNBOUNDED",
     "WIDTH_OF_TEXT",
     "as_text",
@@ -35,7 +35,6 @@ __all__ = [
     "duration",
     "formula_table",
     "headline",
-    "idle_lines",
     "is_line",
     "number",
     "queueing_tables",
@@ -48,5 +47,5 @@ __all__ = [
     "study_table",
     "sweep_tables",
     "three",
-    "trace_remarks",
+    "trace_table",
 ]

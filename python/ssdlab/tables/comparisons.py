@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.console import RenderableType
 from rich.text import Text
 
+from ssdlab.remarks import Remark, Shown, shown
 from ssdlab.tables.layout import new_table, titled
-from ssdlab.tables.numbers import number, relative_text, share, three, time_of
-from ssdlab.tables.runs import CLASSES, RunData, idle_remarks, remarks, timeline_remark
+from ssdlab.tables.numbers import duration, number, relative_text, share, significant, three, time_of
+from ssdlab.tables.runs import CLASSES, RunData, remark_lines, setup_lines, timeline_line
 
 if TYPE_CHECKING:
     from ssdlab.uncertainty import Estimate
 
 __all__ = [
+    "DISAGREE",
     "SEED_COLUMNS",
     "change_table",
     "comparison_tables",
+    "disagreeing",
+    "marked",
     "with_interval",
 ]
 
@@ -67,12 +71,16 @@ class Compared(Protocol):
     def paired(self) -> Mapping[str, Mapping[str, Any]]:
         """By scheme: how its requests fared against the same ones under the first."""
 
+    @property
+    def remarks(self) -> Sequence[Remark]:
+        """What must be known beside the numbers."""
+
     def items(self) -> Iterable[tuple[str, RunData]]:
         """Schemes and results."""
 
 
-def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
-    """A row for each scheme. Times are response times of all requests."""
+def comparison_table(runs: Mapping[str, RunData], told: Shown) -> RenderableType:
+    """A row for each scheme, with the letters of remarks behind the numbers. Times are response times of all requests."""
     cached = any("cache" in result for result in runs.values())
     columns = [
         "scheme",
@@ -90,12 +98,19 @@ def comparison_table(runs: Mapping[str, RunData]) -> RenderableType:
         gc = result.get("gc", {})
         table.add_row(
             scheme,
-            *(time_of(latency, column) for column in ("mean", "p99", "p99_9", "max")),
-            number(float(gc["write_amplification"])) if "write_amplification" in gc else "-",
-            number(gc.get("jobs", 0)),
+            *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", scheme) for column in ("mean", "p99", "p99_9", "max")),
+            marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", scheme)
+            if "write_amplification" in gc
+            else "-",
+            marked(number(gc.get("jobs", 0)), told, "gc.jobs", scheme),
             *([_hit_ratio(result)] if cached else []),
         )
     return titled("Response times by scheme", table)
+
+
+def marked(cell: str, told: Shown, place: str, *names: str) -> str:
+    """A number with the letters of the warnings about it."""
+    return cell if cell == "-" else cell + told.mark(place, *names)
 
 
 CHANGES = {
@@ -157,20 +172,14 @@ def comparison_tables(comparison: Compared) -> list[RenderableType]:
     """What `ssdlab compare` prints: a row for each scheme, where requests were logged how they fared one by one, and what else to know."""
     runs = dict(comparison.items())
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
+    told = shown(comparison.remarks)
     changes = [change_table(runs)] if len(runs) > 1 else []
-    tables = [comparison_table(runs), *changes] if comparison.seeds is None else seed_tables(comparison.seeds)
+    tables = [comparison_table(runs, told), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told)
     paired = [paired_table(next(iter(runs)), comparison.paired)] if comparison.paired else []
-    first = [line for result in list(runs.values())[:1] for line in remarks(result)]
-    timelines = [line for scheme, result in runs.items() for line in timeline_remark(result, f" of {scheme}")]
-    others = [*_no_collection(runs), *first, *idle_remarks(runs), *timelines]
+    first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
+    timelines = [line for scheme, result in runs.items() for line in timeline_line(result, f" of {scheme}")]
+    others = [*first, *timelines, *remark_lines(told)]
     return [*title, *tables, *paired, *_identities(runs), *others]
-
-
-def _no_collection(runs: Mapping[str, RunData]) -> list[RenderableType]:
-    """Where no scheme collected, their differences say nothing about collection."""
-    if any(result.get("gc", {}).get("jobs") for result in runs.values()):
-        return []
-    return [Text("Garbage collection did not run under any scheme: write more, or precondition the device", style="yellow")]
 
 
 SEED_COLUMNS = {
@@ -182,12 +191,12 @@ SEED_COLUMNS = {
 """What is shown with its interval: places of a result."""
 
 
-def seed_tables(runs: Seeded) -> list[RenderableType]:
-    """Means over seeds, and the differences to the first scheme, with their intervals."""
+def seed_tables(runs: Seeded, told: Shown) -> list[RenderableType]:
+    """Means over seeds, with the letters of remarks, and the differences to the first scheme, with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     means = new_table(["scheme", *SEED_COLUMNS.values()])
     for scheme, figures in runs.estimates.items():
-        means.add_row(scheme, *(with_interval(place, figures.get(place)) for place in SEED_COLUMNS))
+        means.add_row(scheme, *(marked(with_interval(place, figures.get(place)), told, place, scheme) for place in SEED_COLUMNS))
     changes = new_table(["scheme", *SEED_COLUMNS.values()])
     for scheme, figures in runs.differences.items():
         changes.add_row(scheme, *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
@@ -196,30 +205,49 @@ def seed_tables(runs: Seeded) -> list[RenderableType]:
         titled(f"Response times by scheme: mean over {seeds} ± 95 % interval", means),
         *([titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
         *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
+        *_disagreements(runs),
         *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
-        *([] if runs.differ else [Text(NOTHING_RANDOM, style="yellow")]),
-        *([Text(SEEDS_OF_A_TRACE)] if runs.differ and _replays(runs) else []),
     ]
 
 
-NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
-
-SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
-
-
-def _replays(runs: Seeded) -> bool:
-    """Whether requests are those of a trace, which no seed changes."""
-    return any("trace" in result.get("config", {}).get("workload", {}) for of in runs.runs.values() for result in of.values())
-
-
 def _has_tie(runs: Seeded) -> bool:
-    return any(place in figures and figures[place].is_tie for figures in runs.differences.values() for place in SEED_COLUMNS)
+    shown = [figures[place] for figures in runs.differences.values() for place in SEED_COLUMNS if place in figures]
+    return any(of.is_tie and not of.disagree for of in shown)
+
+
+def _disagreements(runs: Seeded) -> list[RenderableType]:
+    """The values under each seed, where a mean would mislead."""
+    values = [f"{scheme}, {line}" for scheme, figures in runs.estimates.items() for line in disagreeing(figures)]
+    changes = [
+        f"{scheme} against {runs.against}, {SEED_COLUMNS[place]}: {', '.join(f'{change:+.1%}' for change in figures[place].values)}"
+        for scheme, figures in runs.differences.items()
+        for place in SEED_COLUMNS
+        if place in figures and figures[place].disagree
+    ]
+    if not values and not changes:
+        return []
+    return [Text(f"{DISAGREE} The values under seeds {runs.seeds[0]} to {runs.seeds[-1]}:", style="yellow"), *map(Text, values + changes)]
+
+
+DISAGREE = "Seeds disagree: a mean with an interval would mislead, and differences are not judged."
+
+
+def disagreeing(figures: Mapping[str, Estimate]) -> list[str]:
+    """A line for each shown statistic about which the seeds disagree: its value under each of them."""
+    having = {place: figures[place] for place in SEED_COLUMNS if place in figures and figures[place].disagree}
+    return [f"{SEED_COLUMNS[place]}: {', '.join(_in_words(place, value) for value in of.values)}" for place, of in having.items()]
+
+
+def _in_words(place: str, value: float) -> str:
+    return duration(value) if "_ns" in place else significant(value)
 
 
 def with_interval(place: str, estimate: Estimate | None) -> str:
-    """A mean with its half width, in one unit and with digits that show both."""
+    """A mean with its half width, in one unit and with digits that show both; the median where the seeds disagree."""
     if estimate is None:
         return "-"
+    if estimate.disagree:
+        return f"median {_in_words(place, estimate.median)}"
     units = ((1e3, 1.0, " ns"), (1e6, 1e3, " us"), (1e9, 1e6, " ms"), (math.inf, 1e9, " s"))
     size, unit = next((size, unit) for limit, size, unit in units if abs(estimate.mean) < limit) if "_ns" in place else (1.0, "")
     mean, half = estimate.mean / size, None if estimate.half is None else estimate.half / size
@@ -234,9 +262,11 @@ MOST_DIGITS = 4
 
 
 def _change_over_seeds(estimate: Estimate | None) -> str:
-    """A relative difference in percent with its half width; a tie is said."""
+    """A relative difference in percent with its half width; a tie is said, and where the seeds disagree that it is not judged."""
     if estimate is None:
         return "-"
+    if estimate.disagree:
+        return "not judged"
     if not any(estimate.values):
         return "same"
     half = "" if estimate.half is None else f" ± {estimate.half:.1%}"

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ssdlab.remarks import of_run, shown
 from ssdlab.tables.layout import Fitting, Whole, narrowed, new_table, titled
 from ssdlab.tables.numbers import duration, relative_text, share, significant
-from ssdlab.tables.runs import RunData, speed_line, trace_remarks
+from ssdlab.tables.runs import RunData, remark_lines, speed_line
 
 __all__ = [
     "formula_table",
@@ -71,7 +72,7 @@ def queueing_tables(runs: Mapping[str, RunData], formulas: Mapping[str, float]) 
         Fitting(side_by_side, Group(*apart)),
         *(Text(f"{priority}: {_collections(run)}") for priority, run in runs.items()),
         *_too_high(runs, formulas),
-        *trace_remarks(first),
+        *remark_lines(shown(of_run(first))),
         *_left_out(first),
         *(Text(f"{priority}: {speed_line(run)}, digest {run['digest'][:16]}") for priority, run in runs.items()),
     ]

@@ -1,16 +1,18 @@
-"""The tables of reports (on traces, preparation) and of studies."""
+"""The tables of reports (on preparation, recordings) and of studies."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ssdlab.remarks import from_dict, shown
 from ssdlab.tables.layout import Captioned, new_table, titled
 from ssdlab.tables.numbers import UNITS, quantity, significant
+from ssdlab.tables.runs import remark_lines
 
 __all__ = [
     "STUDY_HEADS",
@@ -23,12 +25,10 @@ STUDY_HEADS = ("published", "simulated", "difference", "expected", "reproduced",
 """Of the columns of a study's table, beside what a row is about."""
 STRIKING = ("NO", "contradicted")
 """Cells of a study's table that are set in red."""
-DEVICES_SHOWN = 20
-"""So many devices of a trace are named."""
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
-    """Any report: a row for each figure, nested names joined by blanks, units with the values; of other lists than devices the length."""
+    """Any report: a row for each figure, nested names joined by blanks, units with the values; of lists the length."""
     table = new_table(["", "value"])
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
@@ -38,15 +38,18 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
 def study_table(study: Mapping[str, Any]) -> RenderableType:
     """The rows of a study (as in its `study.json`)."""
     table, apart = new_table(["", *STUDY_HEADS]), new_table(STUDY_HEADS)
+    told = shown(map(from_dict, study.get("remarks", ())))
     for row in study["rows"]:
-        cells = study_cells(row)
+        published, simulated, *rest = study_cells(row)
+        cells = (published, simulated + told.marks_of(row.get("remarks", ())), *rest)
         last = [Text(cell, style="bold red" if cell in STRIKING else "") for cell in cells[-2:]]
         table.add_row(textwrap.fill(row["what"], 68), *cells[:-2], *last)
         apart.add_row(*cells[:-2], *last)
     length = " (quick: fewer requests and seeds)" if study["quick"] else ""
     reasons = [f"  not measured: {row['what']}: {row['reason']}" for row in study["rows"] if "reason" in row]
     captioned = Captioned([row["what"] for row in study["rows"]], apart)
-    return Group(titled(f"{study['study']}: {study['title']}{length}", table, captioned), *(Text(reason) for reason in reasons))
+    title = f"{study['study']}: {study['title']}{length}"
+    return Group(titled(title, table, captioned), *remark_lines(told), *(Text(reason) for reason in reasons))
 
 
 def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str]:
@@ -77,14 +80,5 @@ def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Ite
         label = f"{prefix} {(key if end == '_share' else key.removesuffix(end)).replace('_', ' ')}".strip()
         if isinstance(value, Mapping):
             yield from _figures(value, label, end)
-        elif key == "devices":
-            yield "volumes", key, _devices(value)
         else:
             yield label, key + unit, len(value) if isinstance(value, list) else value
-
-
-def _devices(devices: Sequence[Mapping[str, Any]]) -> str:
-    """The volumes of a trace with their requests, one a line."""
-    lines = [f"{device['name']} ({device['requests']:,} requests)" for device in devices[:DEVICES_SHOWN]]
-    more = len(devices) - DEVICES_SHOWN
-    return "\n".join([*lines, f"and {more:,} more (--json has all)"] if more > 0 else lines)

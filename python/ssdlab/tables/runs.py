@@ -8,37 +8,24 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from ssdlab.remarks import Shown, of_run, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, share, size, three, time_of
+from ssdlab.tables.traces import reading_lines
 
 __all__ = [
     "CLASSES",
-    "TRACE_REMARKS",
     "RunData",
     "headline",
-    "idle_lines",
-    "idle_remarks",
-    "remarks",
+    "remark_lines",
     "run_tables",
+    "setup_lines",
     "speed_line",
-    "timeline_remark",
-    "trace_remarks",
+    "timeline_line",
 ]
 
 RunData = Mapping[str, Any]
 """The result of a run, of the drive or of the queueing model, by the names of its entries."""
-
-TRACE_REMARKS = {
-    "bad_lines": "unreadable lines",
-    "other_devices": "requests of other volumes left out",
-    "skipped": "skipped",
-    "clamped": "times moved forward",
-    "wrapped": "addresses wrapped",
-    "clipped": "requests clipped",
-    "dropped": "requests dropped",
-    "split": "requests split",
-}
-"""What reading a trace counts, and what people call it."""
 
 CLASSES = {
     "all": "all",
@@ -71,12 +58,13 @@ def gc_sentence(result: RunData) -> str:
 
 def run_tables(result: RunData) -> list[RenderableType]:
     """What `ssdlab run` prints."""
+    told = shown(of_run(result))
     return [
         *_header(result),
-        latency_table(result),
+        latency_table(result, told),
         *_flows(result),
         breakdown_table(result),
-        Text(f"Garbage collection: {_gc_details(result)}"),
+        Text(f"Garbage collection{told.mark('gc.write_amplification')}: {_gc_details(result)}"),
         *_gc_scheduling(result),
         *_written(result),
         *_slack(result),
@@ -85,35 +73,25 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_mapping(result),
         *_interface(result),
         *_array(result),
-        *remarks(result),
-        *idle_remarks({"": result}),
-        *timeline_remark(result),
+        *setup_lines(result),
+        *timeline_line(result),
+        *remark_lines(told),
         Text(speed_line(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
     ]
 
 
-def remarks(result: RunData) -> list[RenderableType]:
-    """What was done to the device or the trace so that they go together."""
-    return [*_fit_remark(result), *_warm_up_remark(result), *trace_remarks(result)]
+def setup_lines(result: RunData) -> list[RenderableType]:
+    """How the device was fitted to the requests, what was left out as a warm-up, and how a trace was read."""
+    return [*_fit_line(result), *_warm_up_line(result), *map(Text, reading_lines(result.get("workload")))]
 
 
-def idle_remarks(runs: Mapping[str, RunData]) -> list[RenderableType]:
-    """The lines of `idle_lines`, for a terminal."""
-    return [Text(line) for line in idle_lines(runs)]
+def remark_lines(told: Shown) -> list[RenderableType]:
+    """A line for each remark, with the letter that numbers refer to it by."""
+    return [Text(line, style="yellow" if is_warning else "") for line, is_warning in told.lines()]
 
 
-def idle_lines(runs: Mapping[str, RunData]) -> list[str]:
-    """The keys that had no effect, each with what it needs; a line names the schemes in which that was so, if not all."""
-    where: dict[str, list[str]] = {}
-    for scheme, result in runs.items():
-        for idle in result.get("idle_keys", ()):
-            where.setdefault(f"{idle['key']} (needs {idle['needs']})", []).append(scheme)
-    of = {key: "" if len(schemes) == len(runs) else f" in {', '.join(schemes)}" for key, schemes in where.items()}
-    return [f"No effect{of[key]}: {key}" for key in where]
-
-
-def timeline_remark(result: RunData, whose: str = "") -> list[RenderableType]:
+def timeline_line(result: RunData, whose: str = "") -> list[RenderableType]:
     """What part of the run its timeline shows, if there is one."""
     timeline = result.get("timeline")
     if not timeline:
@@ -126,23 +104,29 @@ def timeline_remark(result: RunData, whose: str = "") -> list[RenderableType]:
     return [Text(f"{shows}; it ends there because it is full (--timeline-limit)" if timeline["full"] else shows)]
 
 
-def _fit_remark(result: RunData) -> list[RenderableType]:
+def _fit_line(result: RunData) -> list[RenderableType]:
     fit = result.get("fit")
     if not fit:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
     lines = [f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported"]
+    asked, spare = fit.get("overprovisioning_before", 0), fit.get("overprovisioning", 0)
+    if spare > asked * MORE_SPARE:
+        smaller = "have smaller blocks (device.pages_per_block), or a lower gc.soft"
+        lines.append(f"Over-provisioning is {spare:.1%}, not {asked:.1%}: whole blocks or thresholds need more; {smaller} to come closer")
     if fit.get("needed_bytes", fit["exported_bytes"]) * MUCH_LARGER < fit["exported_bytes"]:
         needed = number(fit["needed_bytes"])
         lines.append(f"Only {needed} bytes are needed, but with fewer blocks this drive could not collect: the rest stays cold")
     return [Text(line) for line in lines]
 
 
+MORE_SPARE = 1.05
+"""A drive that has so many times the over-provisioning that was asked for is said to."""
 MUCH_LARGER = 1.5
 """A drive that exports so many times what is needed is said to."""
 
 
-def _warm_up_remark(result: RunData) -> list[RenderableType]:
+def _warm_up_line(result: RunData) -> list[RenderableType]:
     warm_up = result.get("warm_up")
     if not warm_up:
         return []
@@ -170,28 +154,14 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def trace_remarks(result: RunData) -> list[RenderableType]:
-    """What was left out of a trace or changed in it, if anything: never silently."""
-    trace = (result.get("workload") or {}).get("trace") or {}
-    remarks = [f"{trace[key]:,} {name}" for key, name in TRACE_REMARKS.items() if trace.get(key)]
-    lines = [f"Trace: {', '.join(remarks)}"] if remarks else []
-    if trace.get("without_header"):
-        lines.append("Trace: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds)")
-    workload = (result.get("config") or {}).get("workload") or {}
-    if trace.get("devices", 0) > 1 and workload.get("device") is None:
-        one = "--volume NAME replays one of them, `ssdlab trace info` lists them"
-        lines.append(f"Trace: {trace['devices']:,} volumes share one address space, their addresses overlaid; {one}")
-    return [Text(line, style="yellow") for line in lines]
-
-
-def latency_table(result: RunData) -> RenderableType:
-    """Response times by class of requests."""
+def latency_table(result: RunData, told: Shown) -> RenderableType:
+    """Response times by class of requests, with the letters of remarks on them."""
     table = new_table(["requests", "count", *LATENCIES.values()])
     for key, name in CLASSES.items():
         row = result.get("latency_ns", {}).get(key)
         if row:
-            table.add_row(name, number(row["count"]), *(time_of(row, column) for column in LATENCIES))
-    return titled("Response times", table)
+            table.add_row(name + told.heading(f"latency_ns.{key}"), number(row["count"]), *(time_of(row, column) for column in LATENCIES))
+    return titled(f"Response times{told.heading('latency_ns')}", table)
 
 
 def _flows(result: RunData) -> list[RenderableType]:

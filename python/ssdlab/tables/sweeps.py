@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.console import RenderableType
 from rich.text import Text
 
-from ssdlab.tables.comparisons import SEED_COLUMNS, with_interval
+from ssdlab.remarks import Remark, Shown, named, shown
+from ssdlab.tables.comparisons import DISAGREE, SEED_COLUMNS, disagreeing, marked, with_interval
 from ssdlab.tables.layout import Captioned, new_table, titled
 from ssdlab.tables.numbers import number, three, time_of
-from ssdlab.tables.runs import RunData
+from ssdlab.tables.runs import RunData, remark_lines
 
 if TYPE_CHECKING:
     from ssdlab.uncertainty import Estimate
@@ -69,6 +70,10 @@ class Swept(Protocol):
         """The points that failed."""
 
     @property
+    def remarks(self) -> Sequence[Remark]:
+        """What must be known beside the numbers; points by their names."""
+
+    @property
     def sweep(self) -> Sized:
         """All points that were asked for."""
 
@@ -82,34 +87,35 @@ POINTS_SHOWN = 40
 
 def sweep_tables(sweep: Swept) -> list[RenderableType]:
     """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
+    told = shown(sweep.remarks)
     if sweep.means:
-        return [*_sweep_means(sweep), *_sweep_failures(sweep)]
+        return [*_sweep_means(sweep, told), *remark_lines(told), *_sweep_failures(sweep)]
     figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
     table, apart = new_table([*sweep.axes, *figures]), new_table(figures)
     captions = []
     for point in sweep.points[:POINTS_SHOWN]:
         latency, gc = point.result.get("latency_ns", {}).get("all", {}), point.result.get("gc", {})
-        iops = point.result.get("iops")
+        iops, name = point.result.get("iops"), named(point.values)
         cells = [
-            *(time_of(latency, column) for column in ("mean", "p99", "p99_9")),
-            number(float(gc["write_amplification"])) if "write_amplification" in gc else "-",
-            number(gc.get("jobs", 0)),
+            *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", name) for column in ("mean", "p99", "p99_9")),
+            marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", name) if "write_amplification" in gc else "-",
+            marked(number(gc.get("jobs", 0)), told, "gc.jobs", name),
             f"{three(iops)} IOPS" if iops is not None else "-",
         ]
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
-        captions.append(_named(point.values))
+        captions.append(name)
     counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} points"
     more = [Text(f"... and {len(sweep.points) - POINTS_SHOWN:,} more points")] if len(sweep.points) > POINTS_SHOWN else []
-    shown = [titled(f"Response times at {counts}", table, Captioned(captions, apart))] if sweep.points else []
-    return [*shown, *more, *_sweep_failures(sweep)]
+    table_of_points = [titled(f"Response times at {counts}", table, Captioned(captions, apart))] if sweep.points else []
+    return [*table_of_points, *more, *remark_lines(told), *_sweep_failures(sweep)]
 
 
 def _sweep_failures(sweep: Swept) -> list[RenderableType]:
     return [Text(f"failed: {len(sweep.failed):,} of {len(sweep.sweep):,} points", style="bold red")] if sweep.failed else []
 
 
-def _sweep_means(sweep: Swept) -> list[RenderableType]:
+def _sweep_means(sweep: Swept, told: Shown) -> list[RenderableType]:
     """A row for each of the first points, over its seeds."""
     asked = len(sweep.axes[SEED])
     fewer = any(len(point.seeds) < asked for point in sweep.means)
@@ -118,17 +124,28 @@ def _sweep_means(sweep: Swept) -> list[RenderableType]:
     captions = []
     for point in sweep.means[:POINTS_SHOWN]:
         seeds = [f"{len(point.seeds)} of {asked}"] if fewer else []
-        cells = [*seeds, *(with_interval(place, point.estimates.get(place)) for place in SEED_COLUMNS)]
+        names = [named(other.values) for other in sweep.points if all(other.values.get(axis) == at for axis, at in point.values.items())]
+        cells = [*seeds, *(marked(with_interval(place, point.estimates.get(place)), told, place, *names) for place in SEED_COLUMNS)]
         table.add_row(*(str(value) for value in point.values.values()), *cells)
         apart.add_row(*cells)
-        captions.append(_named(point.values))
+        captions.append(named(point.values))
     counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} runs"
     title = f"Response times: mean over {asked} seeds ± 95 % interval"
     done = Text(f"{len(sweep.means):,} points, {counts}")
     more = len(sweep.means) - POINTS_SHOWN
-    return [titled(title, table, Captioned(captions, apart)), *([Text(f"... and {more:,} more points")] if more > 0 else []), done]
+    rest = [Text(f"... and {more:,} more points")] if more > 0 else []
+    return [titled(title, table, Captioned(captions, apart)), *rest, *_disagreements(sweep.means[:POINTS_SHOWN]), done]
 
 
-def _named(values: Mapping[str, Any]) -> str:
-    """A point of a sweep in words."""
-    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+LINES_SHOWN = 10
+"""So many lines about seeds that disagree are shown."""
+
+
+def _disagreements(means: Sequence[SweptMean]) -> list[RenderableType]:
+    """The values under each seed, where a mean would mislead."""
+    lines = [f"{named(point.values)}, {line}" for point in means for line in disagreeing(point.estimates)]
+    if not lines:
+        return []
+    more = len(lines) - LINES_SHOWN
+    rest = [Text(f"... and {more:,} more: results.csv has every run")] if more > 0 else []
+    return [Text(f"{DISAGREE} The values under each seed:", style="yellow"), *map(Text, lines[:LINES_SHOWN]), *rest]

@@ -23,7 +23,7 @@ pub struct Buffer {
     /// Data that have been in the buffer for so long are programmed without waiting for a whole flash page, us. 0: they wait.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub timeout_us: u64,
-    /// Reads go ahead of writes that wait for room in the buffer, unless these are to the same mapping units.
+    /// Reads and trims go ahead of writes that wait for room in the buffer, unless these are to the same mapping units.
     pub reads_pass: bool,
 }
 

@@ -22,10 +22,12 @@ pub struct Capacity {
     pub pages_per_block: u64,
     /// Pages in each block, those of parity among them.
     pub physical_per_block: u64,
+    /// Pages in each block of which over-provisioning is a share: all, or with `ftl.parity_in_spare = false` those that hold data.
+    pub counted_per_block: u64,
     /// User bytes of a page.
     pub page_bytes: u64,
-    /// Pages that the host can address: `floor(physical x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
-    /// pools have at one offset.
+    /// Pages that the host can address: `floor(counted x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
+    /// pools have at one offset. Counted are all pages, or with `ftl.parity_in_spare = false` those that hold data.
     pub exported_pages: u64,
     /// Pages behind them that hold the mapping table, where part of it is in flash only (`ftl.map_cache_bytes`).
     pub map_pages: u64,
@@ -53,9 +55,8 @@ impl Capacity {
             PoolScope::Plane => (dies * u64::from(device.planes_per_die), 1),
             PoolScope::Die => (dies, u64::from(device.planes_per_die)),
         };
-        // Both are below 2^53: the product is rounded once, and floor never yields more than the exact product.
-        let exported = (physical as f64 * (1.0 - device.overprovisioning)).floor() as u64;
-        let exported = exported - exported % (pools * u64::from(config.units_per_program()));
+        let stripe = pools * u64::from(config.units_per_program());
+        let exported = exported(counted_pages(config, physical), device.overprovisioning, stripe);
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
@@ -63,6 +64,7 @@ impl Capacity {
             units_per_program: config.units_per_program().into(),
             pages_per_block: config.data_units_per_block().into(),
             physical_per_block: u64::from(device.pages_per_block) * units,
+            counted_per_block: counted_pages(config, u64::from(device.pages_per_block) * units),
             page_bytes: config.map_unit_bytes().into(),
             exported_pages: exported,
             map_pages: config.map_units(exported, pools),
@@ -74,19 +76,6 @@ impl Capacity {
             return Err(Error::Config(format!("device.overprovisioning = {}: {text}", device.overprovisioning)));
         }
         Ok(capacity)
-    }
-
-    /// The least `device.blocks_per_plane` with which the drive (or the array of such drives) exports at least `bytes` and can work, all
-    /// else as configured: a drive of few blocks may have none to spare, or too few for `gc.soft`. What cannot work for a reason that no
-    /// number of blocks mends is left to the configuration's checks: then the fewest that export enough. `None` if no drive that can be
-    /// simulated exports so much.
-    pub fn blocks_per_plane_for(config: &Config, bytes: u64) -> Option<u32> {
-        let with = |blocks: u32| Config { device: Device { blocks_per_plane: blocks, ..config.device.clone() }, ..config.clone() };
-        let one = physical_pages(&Device { blocks_per_plane: 1, ..config.device.clone() })? * u64::from(config.units_per_page());
-        let most = u32::try_from(Self::PAGES_MAX / one).ok()?;
-        let exports_enough = |blocks: u32| with(blocks).exported_bytes().is_ok_and(|exported| exported >= bytes);
-        let least = fewest(0, most, exports_enough)?;
-        Some(fewest(least - 1, most, |blocks| super::validate(&with(blocks)).is_ok()).unwrap_or(least))
     }
 
     /// Pages of flash, those of parity among them.
@@ -140,37 +129,26 @@ impl Capacity {
     /// The over-provisioning, to four decimals, that leaves at least `spare` blocks in each pool; `None` if none that is
     /// allowed does.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
-        let all = self.blocks_per_pool * self.physical_per_block;
+        let all = self.blocks_per_pool * self.counted_per_block;
         let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block);
         let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }
 }
 
-/// The least number above `few` and up to `most` that is `enough`, or `None`. The first hundred are tried one by one, since rounding to
-/// whole blocks and pools makes small drives differ from their neighbours; beyond them what is enough stays so: doubling, then halving.
-fn fewest(few: u32, most: u32, enough: impl Fn(u32) -> bool) -> Option<u32> {
-    const ONE_BY_ONE: u32 = 100;
-    let near = few.saturating_add(ONE_BY_ONE).min(most);
-    if let Some(found) = (few + 1..=near).find(|&number| enough(number)) {
-        return Some(found);
+/// Pages of which over-provisioning is a share, of so many physical ones: all, or those that hold data.
+fn counted_pages(config: &Config, physical: u64) -> u64 {
+    if config.ftl.parity_in_spare {
+        return physical;
     }
-    let (mut low, mut step) = (near, ONE_BY_ONE);
-    let mut high = loop {
-        if low >= most {
-            return None;
-        }
-        let next = low.saturating_add(step).min(most);
-        if enough(next) {
-            break next;
-        }
-        (low, step) = (next, step.saturating_mul(2));
-    };
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if enough(middle) { high = middle } else { low = middle }
-    }
-    Some(high)
+    physical / u64::from(config.device.pages_per_block * config.units_per_page()) * u64::from(config.data_units_per_block())
+}
+
+/// What is exported of the pages that count.
+fn exported(counted: u64, overprovisioning: f64, stripe: u64) -> u64 {
+    // Both are below 2^53: the product is rounded once, and floor never yields more than the exact product.
+    let exported = (counted as f64 * (1.0 - overprovisioning)).floor() as u64;
+    exported - exported % stripe
 }
 
 /// All pages of the drive, unless they are too many to be simulated.
@@ -197,33 +175,4 @@ fn too_large(device: &Device, units: u64) -> String {
     let what = if units > 1 { format!("pages of {units} mapping units each (ftl.map_unit_bytes)") } else { "pages".to_string() };
     let counted = if units > 1 { " units" } else { "" };
     format!("device: {product} {what} are too many; at most {most}{counted} in all can be simulated; lower one of them")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fewest_blocks_that_export_enough_and_work_are_found() {
-        let mut config = Config::default();
-        let exported = |config: &Config| Capacity::of(config).unwrap().exported_bytes();
-        let works = |config: &Config| crate::config::validate(config).is_ok();
-        for bytes in [1, 1 << 20, 123_456_789, 1 << 32, exported(&config)] {
-            let blocks = Capacity::blocks_per_plane_for(&config, bytes).unwrap();
-            config.device.blocks_per_plane = blocks;
-            assert!(exported(&config) >= bytes && works(&config), "{blocks} blocks");
-            config.device.blocks_per_plane = blocks - 1;
-            assert!(!works(&config) || exported(&config) < bytes, "{blocks} blocks");
-        }
-        assert_eq!(Capacity::blocks_per_plane_for(&config, u64::MAX), None);
-    }
-
-    #[test]
-    fn what_more_blocks_do_not_mend_keeps_the_fewest_that_export_enough() {
-        let mut config = Config::default();
-        config.gc.soft = 1.5; // neither a share nor a number of blocks
-        let blocks = Capacity::blocks_per_plane_for(&config, 1 << 30).unwrap();
-        config.device.blocks_per_plane = blocks;
-        assert!(Capacity::of(&config).unwrap().exported_bytes() >= 1 << 30);
-    }
 }

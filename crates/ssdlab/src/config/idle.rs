@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layers::keys_by_hand;
+use super::workload_rules;
 use super::{
     Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, PoolScope, PreconditionKind, Scope,
-    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Workload,
+    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use crate::error::Result;
 
@@ -103,15 +104,23 @@ const RULES: &[Rule] = &[
     switch(
         "scheduler.suspend",
         |c| !c.scheduler.suspend.is_empty(),
-        "scheduler.write_pausing = false (for programs of the host), or gc.suspend = [], gc.pipeline = false, gc.merge = false and gc.advance = \"alone\" (for GC), which have rules of their own",
+        "an entry \"program\" (for programs of the host), or gc.suspend = [], gc.pipeline = false, gc.merge = false and gc.advance = \"alone\" (for GC), which have rules of their own",
         Config::suspends_for_reads,
     ),
     parameter("ftl.map_cache_policy", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_entry_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
+    switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),
+    parameter("ftl.precondition.rounds", "ftl.precondition.kind = \"trace\"", |c| c.ftl.precondition.kind == PreconditionKind::Trace),
+    switch(
+        "ftl.precondition.settle",
+        |c| c.ftl.precondition.settle > 0.0,
+        "a generated workload; for a trace set ftl.precondition.kind = \"trace\"",
+        |c| !c.workload.reads_traces(),
+    ),
     switch(
         "gc.advance",
         |c| c.gc.advance != Advance::Alone,
@@ -180,6 +189,12 @@ const RULES: &[Rule] = &[
     parameter("workload.request_kb", "workload.request_size other than \"table\"", |c| {
         generated(c, |w| w.request_size != SizeDistribution::Table)
     }),
+    switch(
+        "workload.volumes",
+        |c| c.workload.volumes == Volumes::Concatenated,
+        "workload.device absent, since one volume begins at 0",
+        |c| c.workload.device.is_none(),
+    ),
     parameter("workload.burst_length", "workload.arrival = \"burst\"", |c| generated(c, |w| w.arrival == Arrival::Burst)),
     parameter("workload.interarrival_us", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
     parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
@@ -203,15 +218,19 @@ impl Config {
         idle.map(|rule| IdleKey { key: rule.key.into(), needs: rule.needs.into() }).collect()
     }
 
-    /// The keys of [`Self::idle_keys`] that request a mechanism: values other than the default, outside the sections `device` and
-    /// `workload`, which only describe the drive and the requests.
-    pub fn idle_choices(&self) -> Vec<IdleKey> {
+    /// The idle keys that a result names. Of `written`, the keys that the user wrote, all of them: also those that describe requests which a
+    /// trace replaces. Of the others, those that request a mechanism: with values other than the default, outside the sections `device`
+    /// and `workload`, which only describe the drive and the requests.
+    pub fn idle_choices(&self, written: &[String]) -> Vec<IdleKey> {
         let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
         let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");
         let (own, default) = (tree(self), tree(&Config::default()));
         let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
         let changed = |key: &str| own.pointer(&pointer(key)) != default.pointer(&pointer(key));
-        self.idle_keys().into_iter().filter(|idle| !describes(&idle.key) && changed(&idle.key)).collect()
+        let is_written = |key: &str| written.iter().any(|other| other == key);
+        let named = |idle: &IdleKey| is_written(&idle.key) || (!describes(&idle.key) && changed(&idle.key));
+        let of_workload = workload_rules::without_effect(written.iter().map(String::as_str), &self.workload);
+        self.idle_keys().into_iter().filter(named).chain(of_workload).collect()
     }
 }
 
@@ -280,6 +299,8 @@ mod tests {
         let config = Layers { set, ..Layers::default() }.build().unwrap();
         let keys = |idle: Vec<IdleKey>| idle.into_iter().map(|idle| idle.key).collect::<Vec<_>>();
         assert!(keys(config.idle_keys()).contains(&"device.suspend_ns".to_string()));
-        assert_eq!(keys(config.idle_choices()), ["gc.pipeline"]);
+        assert_eq!(keys(config.idle_choices(&[])), ["gc.pipeline"]);
+        let written = ["device.suspend_ns", "gc.soft", "cache.bytes"].map(String::from);
+        assert_eq!(keys(config.idle_choices(&written)), ["device.suspend_ns", "gc.pipeline", "cache.bytes"]);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 use super::check::normalise;
-use super::validate::all_or;
+use super::validate::{all_or, validate_at_any_size};
 use super::{Config, check, validate};
 
 impl Config {
@@ -22,11 +22,18 @@ impl Config {
     ///
     /// # Errors
     /// [`Error::Config`] with one line for each problem.
-    pub fn from_value(mut tree: Value) -> Result<Config> {
+    pub fn from_value(tree: Value) -> Result<Config> {
+        let config = Self::from_value_of_any_size(tree)?;
+        validate(&config)?;
+        Ok(config)
+    }
+
+    /// Reads and checks all but whether the drive has blocks to spare.
+    pub(super) fn from_value_of_any_size(mut tree: Value) -> Result<Config> {
         all_or(check(&tree).into_iter().map(|problem| problem.message).collect())?;
         normalise(&mut tree);
         let config = serde_json::from_value(tree).map_err(|error| Error::Config(format!("the configuration cannot be read: {error}")))?;
-        validate(&config)?;
+        validate_at_any_size(&config)?;
         Ok(config)
     }
 

@@ -37,6 +37,17 @@ struct Layer {
     name: String,
     /// Keys and values.
     values: Vec<(String, Value)>,
+    /// The user wrote it: no preset that comes with ssdlab.
+    own: bool,
+}
+
+/// A configuration, and what its user wrote of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Built {
+    /// The configuration, checked.
+    pub config: Config,
+    /// The keys that stand in a file of the user's own or were set by hand, in the order of the layers; one may be there twice.
+    pub written: Vec<String>,
 }
 
 impl Layers {
@@ -46,20 +57,43 @@ impl Layers {
     /// [`Error::Config`] with one line for each problem found, each naming its layer and, in a file, the line; [`Error::Io`] if a
     /// preset file cannot be read; [`Error::Usage`] for keys set by hand that do nothing in this workload.
     pub fn build(&self) -> Result<Config> {
+        Ok(self.build_noting_keys()?.config)
+    }
+
+    /// As [`Self::build`], with the keys that the user wrote.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub fn build_noting_keys(&self) -> Result<Built> {
+        self.build_checked(Config::from_value)
+    }
+
+    /// As [`Self::build_noting_keys`], for a drive whose number of blocks and over-provisioning are still to be found ([`super::Fit`]): whether
+    /// it has blocks to spare is not checked.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub fn build_of_any_size(&self) -> Result<Built> {
+        self.build_checked(Config::from_value_of_any_size)
+    }
+
+    fn build_checked(&self, read: fn(Value) -> Result<Config>) -> Result<Built> {
         let mut messages = Vec::new();
         let layers = self.layers(&mut messages)?;
         all_or(messages)?;
         let by_hand = layers.last().into_iter().flat_map(|layer| &layer.values).filter(|(_, value)| !value.is_null());
         let by_hand: Vec<String> = by_hand.map(|(key, _)| key.clone()).collect();
+        let own = layers.iter().filter(|layer| layer.own).flat_map(|layer| &layer.values).filter(|(_, value)| !value.is_null());
+        let written = own.map(|(key, _)| key.clone()).collect();
         let mut tree = serde_json::to_value(Config::default()).expect("a configuration is a JSON object");
         for (key, value) in layers.into_iter().flat_map(|layer| layer.values) {
             put(&mut tree, &key, value);
         }
         presets_of_flows(&mut tree)?;
-        let config = Config::from_value(tree)?;
-        match workload_rules::without_effect(by_hand.iter().map(String::as_str), &config.workload) {
+        let config = read(tree)?;
+        match workload_rules::refused(by_hand.iter().map(String::as_str), &config.workload) {
             Some(message) => Err(Error::Usage(message)),
-            None => Ok(config),
+            None => Ok(Built { config, written }),
         }
     }
 
@@ -122,7 +156,8 @@ fn preset(kind: Kind, name: &str) -> Result<Layer> {
         return Err(Error::Config(format!("{} \"\": a name is missing", kind.name())));
     }
     let content;
-    let (label, text) = if name.contains('/') || name.ends_with(".toml") {
+    let own = name.contains('/') || name.ends_with(".toml");
+    let (label, text) = if own {
         let path = Path::new(name);
         content = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         (name.to_string(), content.as_str())
@@ -132,7 +167,7 @@ fn preset(kind: Kind, name: &str) -> Result<Layer> {
     let mut table = text::parse(&label, text)?;
     presets::take_head(&mut table);
     let values = values(&label, text, table, |key| (!kind.may_set(key)).then(|| not_allowed(kind, key)))?;
-    Ok(Layer { name: format!("{} {name}", kind.name()), values })
+    Ok(Layer { name: format!("{} {name}", kind.name()), values, own })
 }
 
 /// Puts the keys of a workload preset under those of each flow that begins with one (`preset`).
@@ -154,7 +189,7 @@ fn not_allowed(kind: Kind, key: &str) -> String {
 
 fn file(name: &str, content: &str) -> Result<Layer> {
     let values = values(name, content, text::parse(name, content)?, |_| None)?;
-    Ok(Layer { name: name.to_string(), values })
+    Ok(Layer { name: name.to_string(), values, own: true })
 }
 
 /// The checked values of a TOML text; messages begin with its label and the line.
@@ -186,7 +221,7 @@ fn by_hand(set: &[(String, String)]) -> Result<Layer> {
         values.extend(checked(tree, &mut problems));
     }
     all_or(problems.into_iter().map(|problem| problem.message).collect())?;
-    Ok(Layer { name: "set by hand".into(), values })
+    Ok(Layer { name: "set by hand".into(), values, own: true })
 }
 
 /// The keys that single settings name; those of a table given as one value each by themselves.

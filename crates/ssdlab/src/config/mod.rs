@@ -5,8 +5,10 @@
 
 pub mod amounts;
 mod buffer;
+mod cancelled;
 pub mod capacity;
 pub mod check;
+mod fit;
 mod host;
 pub mod idle;
 mod json;
@@ -31,12 +33,15 @@ mod tests;
 pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
+pub use fit::Fit;
 pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
-pub use workload::{Address, Arrival, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TraceFormat, Workload};
+pub use workload::{
+    Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,9 +167,9 @@ impl Config {
         self.buffer.bytes / u64::from(self.map_unit_bytes())
     }
 
-    /// Programs of the host are suspended for reads: unless write pausing, which asks for slack, has them pause.
+    /// Programs of the host are suspended for reads. With write pausing these are the programs that cannot pause.
     pub fn suspends_host_programs(&self) -> bool {
-        self.scheduler.suspend.contains(&SuspendedForReads::Program) && !self.scheduler.write_pausing
+        self.scheduler.suspend.contains(&SuspendedForReads::Program)
     }
 
     /// Such operations of GC are suspended for reads. Preemptible GC says itself when its operations make room (lee2013).
@@ -278,7 +283,8 @@ pub struct Device {
     /// Times that such an operation is suspended at most. 0: as often as reads come.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_suspends: u32,
-    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead.
+    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead. Parity is part of it
+    /// (`ftl.parity_in_spare`).
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
 }
@@ -360,9 +366,12 @@ pub struct Ftl {
     pub map_unit_bytes: Option<u32>,
     /// One program in so many of a block holds parity instead of data, as protection against the loss of a die. It is programmed with the
     /// program before it, which takes a transfer and a program longer. 0: none does; else at least 2. A drive with parity needs more
-    /// over-provisioning.
+    /// over-provisioning, unless `parity_in_spare` is false.
     #[schemars(range(min = 0, max = 65535))]
     pub parity_stripe: u32,
+    /// Pages of parity count as over-provisioning. If not, `device.overprovisioning` is a share of the bytes without them, (data -
+    /// exported) / data: what collection has, with parity beside it.
+    pub parity_in_spare: bool,
     /// Memory for the mapping table, bytes. What of the table does not fit is in flash, in translation pages that are read when they are needed,
     /// and written back. At least one translation page. 0: there is memory for the whole table.
     #[schemars(range(min = 0, max = 1099511627776_u64))]
@@ -391,6 +400,7 @@ impl Default for Ftl {
             frontier: Frontier::Separate,
             map_unit_bytes: None,
             parity_stripe: 0,
+            parity_in_spare: true,
             map_cache_bytes: 0,
             map_cache_policy: MapCachePolicy::Lru,
             map_page_bytes: None,
@@ -565,18 +575,26 @@ pub enum UnmappedRead {
 pub struct Precondition {
     /// `none`: all blocks erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
     /// `soft` and `steady` fill the drive (or the ranges, if `prefill` is given), then overwrite `range` at random. `soft` stops before the
-    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady.
+    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady, without time (see `settle`). `trace`
+    /// fills the drive (or the ranges), then simulates the whole trace `rounds` times.
     pub kind: PreconditionKind,
     /// A CSV file `offset_bytes,size_bytes` with the ranges that have data.
     pub prefill: Option<String>,
     /// Share of the exported range, from its start, that is overwritten. Absent: the workload's footprint.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub range: Option<f64>,
+    /// For `kind = "trace"`: how often the trace is simulated before the run.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub rounds: u32,
+    /// How much the host may read and write in a timed end of the preparation, in times of the exported bytes. There the drive serves
+    /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: there is none.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub settle: f64,
 }
 
 impl Default for Precondition {
     fn default() -> Self {
-        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None }
+        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None, rounds: 1, settle: 0.0 }
     }
 }
 
@@ -594,6 +612,8 @@ pub enum PreconditionKind {
     Soft,
     /// Filled, then overwritten at random until write amplification is steady.
     Steady,
+    /// Filled (or its ranges), then used as the trace uses it.
+    Trace,
 }
 
 /// Garbage collection: the axes of the policy space. A published scheme is a point in it.
@@ -920,9 +940,9 @@ pub struct Scheduler {
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
-    /// Operations of the host and of GC that are suspended in the array when a read of the host waits. There are two exceptions. If
-    /// `scheduler.write_pausing` is on, it alone decides about programs of the host. `gc.suspend` alone decides about operations of GC (if it
-    /// is empty, none is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone`.
+    /// Operations of the host and of GC that are suspended in the array when a read of the host waits. With `scheduler.write_pausing` a
+    /// program of the host that has slack for the read pauses instead. `gc.suspend` alone decides about operations of GC (if it is empty, none
+    /// is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone`.
     pub suspend: Vec<SuspendedForReads>,
     /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,

@@ -37,8 +37,9 @@ under [Terms](model.md#terms).
 - A key is *idle* if it has no effect: its mechanism is off, or the device does not support it.
   `gc.pipeline` needs a cache register; `cache.clean_window` needs the policy `cflru`. Presets and
   files may have idle keys, so that every scheme fits every device. The result lists them in
-  `idle_keys`, with what each needs. If a key set by hand is idle in all runs of a command, there is
-  a warning.
+  `idle_keys`, with what each needs, and tables and pages name them. Of a device or workload that
+  comes with ssdlab no idle key is listed; of your own file every one is. If a key set by hand is
+  idle in all runs of a command, there is a warning.
 ";
 
 /// The text of `docs/configuration.md`.

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 
 use super::capacity::RESERVE;
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, Precondition, PreconditionKind,
-    Scope, SuspendedForReads, Trigger, check, workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, PreconditionKind, Scope,
+    SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -15,12 +15,26 @@ use super::{
 /// # Errors
 /// [`Error::Config`] with one line for each problem.
 pub fn validate(config: &Config) -> Result<()> {
+    validate_relations(config, |messages| {
+        relations(config, messages);
+        if messages.is_empty() {
+            sizes(config, messages);
+        }
+    })
+}
+
+/// As [`validate`], but for whether the drive has blocks to spare.
+pub(super) fn validate_at_any_size(config: &Config) -> Result<()> {
+    validate_relations(config, |messages| relations(config, messages))
+}
+
+fn validate_relations(config: &Config, relations: impl FnOnce(&mut Vec<String>)) -> Result<()> {
     let tree = serde_json::to_value(config).map_err(|error| Error::Config(format!("configuration: {error}")))?;
     let mut messages = not_finite(config);
     messages.extend(check(&tree).into_iter().map(|problem| problem.message));
     // The relations rely on the ranges: they are checked only if all ranges hold.
     if messages.is_empty() {
-        relations(config, &mut messages);
+        relations(&mut messages);
     }
     all_or(messages)
 }
@@ -64,13 +78,17 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     abilities(config, messages);
     page_types(config, messages);
     programs(config, messages);
-    precondition(&config.ftl.precondition, messages);
+    precondition(config, messages);
     pace(config, messages);
     buffer(config, messages);
     cache(config, messages);
     array(config, messages);
     workload_rules::queues(&config.host, messages);
     workload_rules::relations(&config.workload, &config.host, messages);
+}
+
+/// What the number of blocks and over-provisioning decide. Relies on the other relations.
+fn sizes(config: &Config, messages: &mut Vec<String>) {
     match Capacity::of(config) {
         Err(error) => messages.push(error.to_string()),
         Ok(capacity) => {
@@ -343,8 +361,16 @@ fn pace(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
+fn precondition(config: &Config, messages: &mut Vec<String>) {
+    let precondition = &config.ftl.precondition;
     let kind = precondition.kind;
+    if kind == PreconditionKind::Trace && !config.workload.reads_traces() {
+        messages.push(
+            "ftl.precondition.kind = \"trace\": the workload is generated; give a trace (workload.trace), or set kind = \"steady\" and \
+             ftl.precondition.settle"
+                .into(),
+        );
+    }
     if kind == PreconditionKind::Ranges && precondition.prefill.is_none() {
         messages.push(
             "ftl.precondition.kind = \"ranges\": needs ftl.precondition.prefill, a CSV file offset_bytes,size_bytes; name one, or choose \
@@ -358,8 +384,8 @@ fn precondition(precondition: &Precondition, messages: &mut Vec<String>) {
     } else if matches!(kind, PreconditionKind::None | PreconditionKind::Fill) {
         let kind = serde_json::to_value(kind).unwrap_or(Value::Null);
         messages.push(format!(
-            "ftl.precondition.prefill = \"{file}\": is not used by ftl.precondition.kind = {kind}; choose \"ranges\", \"soft\" or \
-             \"steady\""
+            "ftl.precondition.prefill = \"{file}\": is not used by ftl.precondition.kind = {kind}; choose \"ranges\", \"soft\", \
+             \"steady\" or \"trace\""
         ));
     }
 }

@@ -71,6 +71,13 @@ pub struct Workload {
     /// The part of the exported range that this flow uses, from its beginning: where it starts and where it ends, as shares of the range (in
     /// whole 64 KiB). All that is said of addresses, footprints and the exported range then means this part.
     pub part: (f64, f64),
+    /// When the time of this flow begins, seconds after the start of the run (or after the flow that `start_after` names): its requests arrive
+    /// that much later, and a closed loop sends none before.
+    #[schemars(range(min = 0.0, max = 1000000000.0))]
+    pub start_s: f64,
+    /// The name of the flow that this one follows: its time begins when the last request of that flow, a trace in open loop, arrives. Absent:
+    /// at the start of the run.
+    pub start_after: Option<String>,
     /// Only the flow of this name sends requests, as a reference for how the others slow it down. Absent: all do.
     pub only: Option<String>,
     /// Closed loop: number of outstanding requests. The next is issued when one completes; arrival times are ignored. 0: open loop by
@@ -83,15 +90,24 @@ pub struct Workload {
     pub max_outstanding: u32,
     /// Trace: the file to replay. Absent: generate.
     pub trace: Option<String>,
-    /// Trace: its format. Absent: detected by content, and by file name if several formats fit.
+    /// Trace: its format. Absent: detected by content and file name, where these state it; a file that does not state its units is refused.
     pub format: Option<TraceFormat>,
-    /// Trace, for `disksim`, `ssdsim` and `mqsim` only: bytes of one unit of address and size. Absent: 512, or 4096 for a file whose name
-    /// contains `.disksim-pages.`.
+    /// Trace, for `disksim`, `ssdsim`, `mqsim`, `nvme` and `csv` without a header: bytes of one unit of address and size. Absent: 512 (or 4096
+    /// for a file whose name contains `.disksim-pages.`), for `csv` 1; `nvme` needs it.
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
+    /// Trace, for formats whose file does not state it: the unit of its times. Absent: the unit of the format's definition.
+    pub time_unit: Option<TimeUnit>,
+    /// Trace, for `blkparse` and `ftrace`: the event that is a request. Absent: for `blkparse`, `queue` where the beginning of the file has
+    /// such events; for `ftrace`, `issue` where it has those; else the other one.
+    pub event: Option<TraceEvent>,
+    /// Trace, for `fio-v2`: the meaning of its `wait` lines.
+    pub fio_wait: FioWait,
     /// Trace (`--volume`): only requests of this volume, named as `trace info` lists it (MSR: `host_disk`, for example `prn_0`). Absent:
-    /// all volumes, overlaid in one address space.
+    /// all volumes, placed as `volumes` says.
     pub device: Option<String>,
+    /// Trace: how the addresses of several volumes are placed, if none is chosen.
+    pub volumes: Volumes,
     /// Times between arrivals are divided by this, for traces and all generated flows. Six decimals count.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub time_scale: f64,
@@ -102,15 +118,19 @@ pub struct Workload {
     pub bad_lines: u64,
     /// Trace: treatment of arrival times that go back.
     pub time_order: TimeOrder,
-    /// Trace: number of requests (of the chosen volume) skipped at its start.
+    /// Trace (`--skip`): number of requests (of the chosen volume) skipped at its start.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub skip: u64,
     /// Trace: only this many requests at its end; `skip` counts from the first of these. 0: all. The whole trace is read first.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub last: u64,
-    /// Trace: only this many seconds of trace time, from the first request taken. 0: all.
+    /// Trace (`--seconds`): only this many seconds of trace time, from the first request that flows of this file take. 0: all.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub limit_s: f64,
+    /// Trace: how many times it is replayed. The next pass begins one mean time between requests after the last request, or where `limit_s`
+    /// ends the trace.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub repeat: u32,
 }
 
 impl Default for Workload {
@@ -137,13 +157,19 @@ impl Default for Workload {
             name: None,
             queue: None,
             part: (0.0, 1.0),
+            start_s: 0.0,
+            start_after: None,
             only: None,
             queue_depth: 0,
             max_outstanding: 10_000_000,
             trace: None,
             format: None,
             unit_bytes: None,
+            time_unit: None,
+            event: None,
+            fio_wait: FioWait::Program,
             device: None,
+            volumes: Volumes::Overlaid,
             time_scale: 1.0,
             range: RangePolicy::Error,
             bad_lines: 0,
@@ -151,6 +177,7 @@ impl Default for Workload {
             skip: 0,
             last: 0,
             limit_s: 0.0,
+            repeat: 1,
         }
     }
 }
@@ -188,6 +215,11 @@ impl Workload {
     /// Some flow has a name, so that flows are reported apart.
     pub fn has_separate_flows(&self) -> bool {
         self.flows.iter().any(is_separate)
+    }
+
+    /// A trace is among the inputs.
+    pub fn reads_traces(&self) -> bool {
+        self.trace.is_some() || self.flows.iter().any(|flow| flow.get("trace").is_some_and(|trace| !trace.is_null()))
     }
 
     /// The flows that are reported apart, in order: this one with its unnamed parts, then those with a name.
@@ -296,10 +328,68 @@ pub enum TraceFormat {
     VscsiText,
     /// VMware vscsiStats records, version 1 or 2, as CloudPhysics published them.
     Vscsi,
+    /// CloudPhysics CSV: version, seconds, SCSI operation code, size in bytes, sector.
+    Cloudphysics,
+    /// Linux block events as ftrace, `trace-cmd report` and `perf script` print them (`block_rq_issue`, `block_bio_queue`).
+    Ftrace,
+    /// Linux NVMe commands as ftrace prints them (`nvme_setup_cmd`); needs `unit_bytes`.
+    Nvme,
+    /// biosnoop (BCC, libbpf-tools), with its header.
+    Biosnoop,
+    /// io-tracer (cacheMon), block device traces: date and time, process, command, sector, operation, bytes, latency in ms.
+    IoTracer,
+    /// Open CAS iotrace: one JSON object a line.
+    Iotrace,
     /// ssdlab CSV: `timestamp_us,op,offset_bytes,size_bytes` and optional further columns.
     Csv,
     /// ssdlab Parquet.
     Parquet,
+}
+
+/// The places of a trace's volumes in the address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Volumes {
+    /// All begin at address 0.
+    Overlaid,
+    /// One after the other, in order of appearance, each at a multiple of 2^20 bytes. The whole trace is read first.
+    Concatenated,
+}
+
+/// The unit of the times in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeUnit {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+    /// Windows ticks of 100 ns.
+    Ticks,
+    /// Nanoseconds.
+    Ns,
+}
+
+/// The event of a kernel's trace that is taken for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceEvent {
+    /// A request enters the block layer, before merging (blkparse's action Q, ftrace's `block_bio_queue`).
+    Queue,
+    /// A request is issued to the driver, after merging (blkparse's action D, ftrace's `block_rq_issue`).
+    Issue,
+}
+
+/// The meaning of `wait` in fio's log of version 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FioWait {
+    /// As fio replays it: until so many milliseconds after the start (`iolog.c`, `read_iolog_get`).
+    Program,
+    /// As fio's manual states it: so many microseconds after the `wait` before.
+    Manual,
 }
 
 /// The treatment of addresses beyond the exported range.

@@ -3,22 +3,36 @@
 use serde_json::{Map, Value};
 
 use super::node::{Node, root};
-use super::{Address, Arbitration, Host, SeparateFlow, SizeDistribution, Workload};
+use super::{Address, Arbitration, Host, IdleKey, SeparateFlow, SizeDistribution, Workload};
 
-/// One message for the keys of `keys` (whole names) that do nothing: those of a generated workload beside a trace, or those of a trace
-/// without one. A key's description says to which of the two it belongs.
-///
-/// Only for keys set by hand, which are meant to do something; a preset or a file may describe a workload that a trace then replaces.
-pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Option<String> {
-    let trace = workload.trace.as_deref();
-    let only_parts = trace.is_some() && !workload.has_separate_flows();
+/// Those of `keys` (whole names) that do nothing: keys of a generated workload beside a trace, or keys of a trace without one. A key's
+/// description says to which of the two it belongs. With several flows none is named: any of them may use it.
+pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Vec<IdleKey> {
+    let needs = if workload.trace.is_some() { "generated requests (no workload.trace)" } else { "a trace (workload.trace)" };
+    if workload.has_separate_flows() {
+        return Vec::new();
+    }
+    of_other_kind(keys, workload).into_iter().map(|key| IdleKey { key: key.into(), needs: needs.into() }).collect()
+}
+
+fn of_other_kind<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Vec<&'a str> {
+    let trace = workload.trace.is_some();
+    let only_parts = trace && !workload.has_separate_flows();
     let workload = root().find("workload").map(Node::children).unwrap_or_default();
-    let kind = if trace.is_some() { "Generated" } else { "Trace" };
+    let kind = if trace { "Generated" } else { "Trace" };
     let generated_parts = |key: &str| key == FLOWS && only_parts;
     let idle = |key: &&str| {
         generated_parts(key) || *key != TRACE && workload.iter().any(|node| node.path == **key && node.description.starts_with(kind))
     };
-    let idle: Vec<_> = keys.filter(idle).collect();
+    keys.filter(idle).collect()
+}
+
+/// One message for the keys of `keys` that do nothing beside a trace, or without one.
+///
+/// Only for keys set by hand, which are meant to do something; a preset or a file may describe a workload that a trace then replaces.
+pub(super) fn refused<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Option<String> {
+    let trace = workload.trace.as_deref();
+    let idle = of_other_kind(keys, workload);
     if idle.is_empty() {
         return None;
     }
@@ -45,6 +59,29 @@ pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<Str
         separate_flow(separate, host, messages);
     }
     names(workload, &flows, messages);
+    starts(&flows, messages);
+}
+
+/// What must hold of flows that follow others.
+fn starts(flows: &[SeparateFlow], messages: &mut Vec<String>) {
+    let before = |flow: &SeparateFlow| flow.workload.start_after.as_ref().and_then(|name| flows.iter().find(|other| other.name == *name));
+    for flow in flows {
+        let Some(name) = &flow.workload.start_after else { continue };
+        let (path, names) = (&flow.path, flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>().join(", "));
+        let mut wrong = |what: &str| messages.push(format!("{path}.start_after = {name:?}: {what}"));
+        let Some(other) = before(flow) else {
+            wrong(&format!("no flow has this name; the flows are {names}"));
+            continue;
+        };
+        let chain = std::iter::successors(Some(other), |flow| before(flow)).take(flows.len());
+        if chain.into_iter().any(|other| other.path == flow.path) {
+            wrong("the flow would begin after itself; leave one of these keys out");
+        } else if flow.workload.queue_depth > 0 || other.workload.queue_depth > 0 {
+            wrong("the end of a closed loop is not known in advance; set queue_depth = 0 in both flows, or use start_s");
+        } else if other.workload.trace.is_none() {
+            wrong("that flow is generated and has no end; name a flow with a trace, or use start_s");
+        }
+    }
 }
 
 /// The parts of a flow, each with its own keys over those of the flow.
@@ -173,10 +210,12 @@ mod tests {
             "workload.last",
         ];
         let of = |trace: Option<&str>| Workload { trace: trace.map(String::from), ..Workload::default() };
-        let message = |trace| without_effect(keys.into_iter(), &of(trace)).unwrap();
+        let message = |trace| refused(keys.into_iter(), &of(trace)).unwrap();
         assert_eq!(message(None), "workload.skip, workload.last: for traces only, and no trace is given");
         let beside = "workload.read_share, workload.flows: for generated requests only, and a trace is given (workload.trace = \"a.csv\")";
         assert_eq!(message(Some("a.csv")), beside);
-        assert_eq!(without_effect(["workload.queue_depth", "gc.soft"].into_iter(), &of(None)), None);
+        assert_eq!(refused(["workload.queue_depth", "gc.soft"].into_iter(), &of(None)), None);
+        let idle = without_effect(keys.into_iter(), &of(None));
+        assert_eq!(idle.iter().map(|idle| idle.key.as_str()).collect::<Vec<_>>(), ["workload.skip", "workload.last"]);
     }
 }

@@ -137,6 +137,8 @@ pub(super) struct Slot {
     pub(super) left: Ns,
     /// Of a program that may stop at the end of its step: the serial number before.
     pub(super) serial_of_end: u64,
+    /// What is to stop, or has stopped, is a program that pauses between two of its steps; else it is suspended.
+    pub(super) pauses: bool,
     /// A host operation has merged with it: it is suspended no more.
     pub(super) merged: bool,
     /// Times that it was suspended for reads; and that is what it is being suspended for.
@@ -159,6 +161,7 @@ impl Slot {
         suspended: Stage::Empty,
         left: 0,
         serial_of_end: 0,
+        pauses: false,
         merged: false,
         suspensions: 0,
         for_reads: false,

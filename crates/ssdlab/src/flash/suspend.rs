@@ -112,6 +112,17 @@ impl Flash {
         Some(self.paused_op.get(die.index())?.as_ref()?.op.owner)
     }
 
+    /// What is beside the die for reads is a program that pauses between two of its steps; else it is suspended.
+    #[inline(always)]
+    pub fn is_pausing(&self, die: DieId) -> bool {
+        self.paused_op.get(die.index()).and_then(Option::as_ref).is_some_and(|slot| slot.pauses)
+    }
+
+    /// What is to stop in a slot is a program that pauses at the end of its step; else it is suspended.
+    pub fn is_to_pause(&self, at: SlotId) -> bool {
+        self.slots[at.index()].pauses
+    }
+
     /// The operation in the array of a die that may be suspended for reads, on which nothing else is suspended: its slot, and from when on, ns.
     /// `None` also if it ends before it would be.
     pub fn suspendable(&self, now: Ns, die: DieId) -> Option<(SlotId, Ns)> {
@@ -138,7 +149,7 @@ impl Flash {
         let slot = &mut self.slots[at.index()];
         slot.serial = self.serial;
         slot.left = slot.due - now + self.rules.for_reads.resume_ns;
-        (slot.suspensions, slot.for_reads) = (slot.suspensions + 1, true);
+        (slot.suspensions, slot.for_reads, slot.pauses) = (slot.suspensions + 1, true, false);
         if slot.stage != Stage::Pausing {
             slot.suspended = slot.stage;
         }
@@ -175,20 +186,28 @@ impl Flash {
         }
         let (total, steps) = (slot.op.write_ns, self.rules.ispp_steps);
         let end_of_step = |step: u64| (u128::from(total) * u128::from(step) / u128::from(steps)) as Ns;
-        let done = total - (slot.due - now);
+        // A suspension may have lost more than was done.
+        let done = total.saturating_sub(slot.due - now);
         // The first step whose end is not past; the beginning is the end of none.
         let step = ((u128::from(done) * u128::from(steps)).div_ceil(u128::from(total)) as u64).max(1);
-        (step < steps).then(|| (at, pages, now + (end_of_step(step) - done)))
+        (step < steps).then(|| (at, pages, slot.due - (total - end_of_step(step))))
     }
 
-    /// What is in the array of a slot is to stop at the end of a step, or at another instant, if that is still wanted then.
-    pub fn stop_at(&mut self, at: SlotId, end_of_step: Ns, events: &mut EventQueue) {
+    /// A program in a slot is to pause at the end of a step, if that is still wanted then.
+    pub fn pause_at(&mut self, at: SlotId, end_of_step: Ns, events: &mut EventQueue) {
+        self.stop_at(at, end_of_step, events);
+        self.slots[at.index()].pauses = true;
+    }
+
+    /// What is in the array of a slot is to be suspended at an instant, if that is still wanted then.
+    pub fn stop_at(&mut self, at: SlotId, instant: Ns, events: &mut EventQueue) {
         self.serial += 1;
         let stopping = &mut self.slots[at.index()];
+        stopping.pauses = false;
         // The event of its end is stale until it goes on.
         stopping.serial_of_end = std::mem::replace(&mut stopping.serial, self.serial);
         stopping.suspended = std::mem::replace(&mut stopping.stage, Stage::Pausing);
-        events.push(end_of_step, stopping.serial, Event::Slot(at.0));
+        events.push(instant, stopping.serial, Event::Slot(at.0));
     }
 
     /// What was to stop goes on, as if nothing had been wanted of it.

@@ -71,10 +71,13 @@ impl Ftl {
             pinned: vec![0; geometry.logical_pages.div_ceil(MAPPED_PAGES) as usize],
             geometry,
         };
-        if config.gc.trigger != Trigger::InvalidShare {
-            ftl.want_free(ftl.soft);
-        }
+        ftl.want_configured(config);
         ftl
+    }
+
+    /// Pools want collection below the threshold of the configuration again, whatever idle time had them want.
+    pub fn want_configured(&mut self, config: &Config) {
+        self.want_free(if config.gc.trigger == Trigger::InvalidShare { 0 } else { self.soft });
     }
 
     /// The drive's shape.

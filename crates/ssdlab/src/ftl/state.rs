@@ -42,6 +42,9 @@ pub fn shape_hash(config: &Config) -> String {
     }
     if config.ftl.parity_stripe > 0 {
         shape += &format!(" parity {}", config.ftl.parity_stripe);
+        if !config.ftl.parity_in_spare {
+            shape += " beside the spare";
+        }
     }
     if config.caches_map() {
         shape += &format!(" map {} {}", config.map_page_bytes(), config.ftl.map_entry_bytes);

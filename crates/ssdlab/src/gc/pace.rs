@@ -24,6 +24,8 @@ pub struct Pace {
     /// There is one account.
     by_drive: bool,
     credit: Vec<i64>,
+    /// By account: pages of writes that have come in and have no page in flash yet. Without a write buffer.
+    let_in: Vec<u32>,
     /// By account: pools that are short of free blocks. Without any, the account is full.
     short: Vec<u32>,
     /// By pool: it is.
@@ -44,6 +46,7 @@ impl Pace {
             window,
             by_drive,
             credit: vec![window; if by_drive { 1 } else { pools as usize }],
+            let_in: vec![0; if by_drive { 1 } else { pools as usize }],
             short: vec![0; if by_drive { 1 } else { pools as usize }],
             is_short: vec![false; pools as usize],
             jobs: vec![Earned::default(); pools as usize],
@@ -68,14 +71,37 @@ impl Pace {
         self.credit[self.account(pool) as usize]
     }
 
-    /// A pool has fewer free blocks than it wants, or as many.
+    /// A pool has fewer free blocks than it wants, or as many. What came in while the account was full, and is still to be written, takes of
+    /// the window when it is full no more.
     pub fn set_short(&mut self, pool: PoolId, short: bool) {
         let account = self.account(pool) as usize;
         let was = std::mem::replace(&mut self.is_short[pool.index()], short);
+        let full = self.short[account] == 0;
         self.short[account] = self.short[account] + u32::from(short) - u32::from(was);
         if self.short[account] == 0 {
             self.credit[account] = self.window;
+        } else if full {
+            self.credit[account] = (self.window - i64::from(self.let_in[account])).max(0);
         }
+    }
+
+    /// A page of a write to a pool comes in.
+    #[inline]
+    pub fn comes_in(&mut self, pool: PoolId) {
+        let account = self.account(pool) as usize;
+        self.let_in[account] += 1;
+    }
+
+    /// A page of a write to a pool that has come in is given a page in flash.
+    #[inline]
+    pub fn is_placed(&mut self, pool: PoolId) {
+        let account = self.account(pool) as usize;
+        self.let_in[account] = self.let_in[account].saturating_sub(1);
+    }
+
+    /// Pages of writes that have come in and have no page in flash yet.
+    pub fn let_in(&self) -> u64 {
+        self.let_in.iter().map(|&pages| u64::from(pages)).sum()
     }
 
     /// A page is to be written to a pool. It takes credit where there is some; returns false if there is none.
@@ -221,6 +247,25 @@ mod tests {
         pace.job_starts(PoolId(1), 0);
         pace.erased(PoolId(1));
         assert_eq!(pace.credit(POOL), 8);
+    }
+
+    /// Of a window of 100 pages 30 have come in and have no page when the pool becomes short: 70 are left. More than the window leave none, and
+    /// no debt: the first write that waits is let in with the first page that is earned.
+    #[test]
+    fn what_came_in_while_the_account_was_full_takes_of_the_window() {
+        let mut pace = Pace::new(1, 10, 100, false);
+        (0..40).for_each(|_| assert!(pace.take(POOL)));
+        (0..40).for_each(|_| pace.comes_in(POOL));
+        (0..10).for_each(|_| pace.is_placed(POOL));
+        assert_eq!((pace.credit(POOL), pace.let_in()), (100, 30));
+        pace.set_short(POOL, true);
+        assert_eq!(pace.credit(POOL), 70);
+        pace.set_short(POOL, true);
+        assert_eq!(pace.credit(POOL), 70, "it was short before");
+        pace.set_short(POOL, false);
+        (0..100).for_each(|_| pace.comes_in(POOL));
+        pace.set_short(POOL, true);
+        assert_eq!(pace.credit(POOL), 0);
     }
 
     #[test]

@@ -256,6 +256,11 @@ impl Scheduler {
         a.1 < b.1
     }
 
+    /// Operations that were passed in search of places in queues, a measure of work.
+    pub fn passed_in_queues(&self) -> u64 {
+        self.queues.passed()
+    }
+
     /// Recounts: each queue is in the order of ranks, and chips hold as many pages as is counted.
     ///
     /// # Errors

@@ -1,8 +1,16 @@
 //! The queues in which page operations wait for a die, each in the order of ranks. The links are in the transactions.
+//!
+//! An operation that is late, since it has waited for older ones on its page, enters in the middle. In an overload most are, and queues are
+//! long. So a search leaves landmarks in the queue, at most [`STRIDE`] operations apart, from which later searches begin.
+
+use std::collections::BTreeMap;
 
 use super::transaction::{Transaction, TransactionKind, Transactions, linked};
 use crate::units::{ChipId, PoolId, TxnId};
 use crate::views::QueueKind;
+
+/// Operations that a search passes from one landmark to the next.
+const STRIDE: u32 = 32;
 
 /// A queue: of a pool's reads, of its writes, or (dynamic allocation) of a chip's writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +23,14 @@ impl QueueId {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Queue {
     head: Option<TxnId>,
     tail: Option<TxnId>,
     /// Operations of high priority in it.
     high_priority: u32,
+    /// Some of its operations, by rank.
+    landmarks: BTreeMap<u64, TxnId>,
 }
 
 /// All queues of a drive: two for each pool, behind them one for each chip.
@@ -30,11 +40,13 @@ pub(super) struct Queues {
     pools: u32,
     /// Writes wait by chip.
     dynamic: bool,
+    /// Operations that searches have passed.
+    passed: u64,
 }
 
 impl Queues {
     pub(super) fn new(pools: u32, chips: u32, dynamic: bool) -> Self {
-        Queues { queues: vec![Queue::default(); (2 * pools + chips) as usize], pools, dynamic }
+        Queues { queues: vec![Queue::default(); (2 * pools + chips) as usize], pools, dynamic, passed: 0 }
     }
 
     #[inline(always)]
@@ -77,17 +89,44 @@ impl Queues {
         self.queues[queue.index()].high_priority += u32::from(!was);
     }
 
+    /// Operations that searches for places in queues have passed, a measure of work.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
     /// The first operation in a queue that was admitted after one that enters it.
     #[inline(always)]
-    pub(super) fn first_younger(&self, transactions: &Transactions, queue: QueueId, id: TxnId) -> Option<TxnId> {
+    pub(super) fn first_younger(&mut self, transactions: &mut Transactions, queue: QueueId, id: TxnId) -> Option<TxnId> {
         let tail = self.tail(queue)?;
         if transactions[tail].rank < transactions[id].rank { None } else { Some(self.find_first_younger(transactions, queue, id)) }
     }
 
-    /// The same where there is one. Who was last in the queue at its admission mostly still is next to its place, or has gone with all
-    /// before it, so that the place is near the front: hence neither a walk over all who came meanwhile, nor one over all who came before.
+    /// The first operation in a queue that is younger than one that enters it, where there is one.
     #[cold]
-    fn find_first_younger(&self, transactions: &Transactions, queue: QueueId, id: TxnId) -> TxnId {
+    fn find_first_younger(&mut self, transactions: &mut Transactions, queue: QueueId, id: TxnId) -> TxnId {
+        if let Some(found) = self.find_nearby(transactions, queue, id) {
+            return found;
+        }
+        let rank = transactions[id].rank;
+        let Queue { head, landmarks, .. } = &mut self.queues[queue.index()];
+        let landmark = landmarks.range(..rank).next_back().map(|(_, &landmark)| landmark);
+        let mut next = landmark.or(*head).expect("a queue with a tail has a head");
+        let mut steps = 0_u32;
+        while transactions[next].rank < rank {
+            steps += 1;
+            if steps.is_multiple_of(STRIDE) {
+                transactions[next].is_landmark = true;
+                landmarks.insert(transactions[next].rank, next);
+            }
+            next = transactions[next].next.expect("the last is younger");
+        }
+        self.passed += u64::from(steps);
+        next
+    }
+
+    /// The same if it is near the operation that was last in the queue when this one was admitted, near the front or near the end. Often the
+    /// first of these is still next to the place, or has gone with all before it.
+    fn find_nearby(&mut self, transactions: &Transactions, queue: QueueId, id: TxnId) -> Option<TxnId> {
         let Transaction { rank, kind, behind_in_queue, .. } = transactions[id];
         let older = |other: TxnId| transactions[other].rank < rank;
         // By now another operation may have that name: any in this queue that is older will do.
@@ -95,20 +134,23 @@ impl Queues {
             transactions.contains(known) && transactions[known].queued && self.of(&transactions[known]) == queue && older(known)
         });
         if let Some(known) = known {
-            return linked(transactions, Some(known)).find(|&next| !older(next)).expect("the last is younger");
+            self.passed += u64::from(STRIDE / 2);
+            return linked(transactions, Some(known)).take(STRIDE as usize).find(|&next| !older(next));
         }
         let (mut front, mut back) = (self.head(queue).expect("it has a tail"), self.tail(queue).expect("as before"));
-        loop {
+        for _ in 0..STRIDE {
+            self.passed += 1;
             if !older(front) {
-                return front;
+                return Some(front);
             }
             front = transactions[front].next.expect("the last is younger");
             let previous = transactions[back].previous.expect("the first is older");
             if older(previous) {
-                return back;
+                return Some(back);
             }
             back = previous;
         }
+        None
     }
 
     /// Puts a transaction into a queue before another of it, or at its end.
@@ -138,6 +180,9 @@ impl Queues {
         let (previous, next) = (transaction.previous, transaction.next);
         transaction.queued = false;
         queue.high_priority -= u32::from(transaction.high_priority);
+        if std::mem::take(&mut transaction.is_landmark) {
+            queue.landmarks.remove(&transaction.rank);
+        }
         match previous {
             None => queue.head = next,
             Some(previous) => transactions[previous].next = next,
@@ -161,7 +206,57 @@ impl Queues {
                 }
                 previous = Some(id);
             }
+            let lost = queue.landmarks.iter().find(|&(&rank, &id)| !transactions.contains(id) || transactions[id].rank != rank);
+            if let Some((rank, id)) = lost {
+                return Err(format!("queue {number} has a landmark of rank {rank}, which operation {id} is not"));
+            }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::units::{Lpn, ReqId, SlabId};
+
+    const POOL: PoolId = PoolId(0);
+
+    fn write(rank: u64) -> Transaction {
+        let write = Transaction::new(TransactionKind::Write, ReqId::new(0), Lpn(0), (0, 4096), ChipId(0), 0);
+        Transaction { rank, ..write }
+    }
+
+    fn enter(queues: &mut Queues, transactions: &mut Transactions, rank: u64) {
+        let id = transactions.insert(write(rank));
+        let queue = queues.of_pool(POOL, QueueKind::Write);
+        let before = queues.first_younger(transactions, queue, id);
+        queues.insert(transactions, queue, before, id);
+    }
+
+    /// Half of `count` operations come in order, the others late: one leaves from the front for each that comes. Returns what is passed for
+    /// each late one.
+    fn passed_by_late_ones(count: u64) -> f64 {
+        let (mut queues, mut transactions, mut rng) = (Queues::new(1, 1, false), Transactions::default(), Rng::new(count, "late"));
+        (0..count).for_each(|number| enter(&mut queues, &mut transactions, number * count));
+        for number in 0..count - 1 {
+            let first = queues.head(queues.of_pool(POOL, QueueKind::Write)).expect("it is long");
+            queues.remove(&mut transactions, first);
+            transactions.remove(first);
+            // Between two of those that came in order.
+            let after = number + 1 + rng.below(count - 1 - number);
+            enter(&mut queues, &mut transactions, after * count + 1 + number % (count - 1));
+            if number % (count / 4) == 0 {
+                queues.check(&transactions).expect("the order of ranks");
+            }
+        }
+        queues.passed() as f64 / count as f64
+    }
+
+    #[test]
+    fn a_late_operation_passes_no_more_in_a_long_queue_than_in_a_short_one() {
+        let (short, long) = (passed_by_late_ones(2_500), passed_by_late_ones(40_000));
+        assert!(long < 1.2 * short && long < 3.0 * f64::from(STRIDE), "{short} and {long} operations");
     }
 }

@@ -55,6 +55,8 @@ pub struct Transaction {
     pub active: bool,
     /// It stands in a queue.
     pub queued: bool,
+    /// A search in its queue may begin at it.
+    pub is_landmark: bool,
     /// It is a mapping unit that shares the flash page of the one ahead of it in its operation.
     pub same_page: bool,
     /// Its request is a high-priority write (lee2013 III-D).
@@ -101,6 +103,7 @@ impl Transaction {
             kind,
             active: false,
             queued: false,
+            is_landmark: false,
             same_page: false,
             high_priority: false,
             lpn,

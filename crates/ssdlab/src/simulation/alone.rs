@@ -32,6 +32,7 @@ fn of_flow(plan: &Plan, flow: &FlowResult, sent: u64) -> Plan {
         timeline: None,
         series: false,
         alone: false,
+        save_state: None,
         ..plan.clone()
     }
 }

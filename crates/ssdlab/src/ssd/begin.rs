@@ -68,6 +68,7 @@ impl Ssd {
         let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
         let at = self.flash.start(now, die, op, &mut self.events);
         self.probes.count().multiplane_operations += u64::from(pages > 1);
+        self.probes.count().multiplane_programs += u64::from(pages > 1 && kind == OpKind::Program);
         self.probes.count().overlapped_operations += u64::from(overlaps);
         if self.flash.is_transferring(at) {
             self.transfer_begun(now, at);
@@ -169,6 +170,7 @@ impl Ssd {
     fn prepare_program(&mut self, now: Ns, id: TxnId) -> ProgramTime {
         let pool = self.transactions[id].pool;
         self.check_hard_threshold(pool, id);
+        self.paced_write_begins(self.transactions[id].lpn);
         let allocated = self.ftl.allocate_host(pool);
         self.transactions[id].ppn = allocated.ppn;
         self.note_taken(pool, self.geometry().units_per_program);

@@ -32,7 +32,7 @@ impl Ssd {
                 }
             }
             (Progress::Suspended, _) => self.die_freed(die),
-            (Progress::StepEnded, Owner::Host(first)) if self.rules.flash.write_pausing => self.step_ended(now, die, at, first),
+            (Progress::StepEnded, Owner::Host(first)) if self.flash.is_to_pause(at) => self.step_ended(now, die, at, first),
             (Progress::StepEnded, _) => self.has_run(now, die, at),
             (Progress::Ended(_), Owner::Gc(pool)) => {
                 self.gc_operation_ended(now, die, pool, op.kind);

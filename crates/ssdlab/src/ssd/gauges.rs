@@ -42,6 +42,12 @@ impl Gauges {
 }
 
 impl Ssd {
+    /// Operations that were passed in search of places in queues: a measure of work for tests.
+    #[doc(hidden)]
+    pub fn passed_in_queues(&self) -> u64 {
+        self.sched.passed_in_queues()
+    }
+
     /// A job has started or ended on a die.
     pub(super) fn gauge_jobs(&mut self, now: Ns, die: DieId) {
         let chip = self.geometry().chip_of_die(die);

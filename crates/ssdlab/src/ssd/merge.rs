@@ -137,6 +137,7 @@ impl Ssd {
 
     fn write_merged(&mut self, now: Ns, pool: PoolId, to: Option<Ppn>, id: TxnId) {
         // As if it had begun: it is counted out when its program ends.
+        self.paced_write_begins(self.transactions[id].lpn);
         self.write_begins(pool);
         self.note_taken(pool, u32::from(to.is_some()));
         self.probes.note(now, &self.ftl, Event::MergedWrite(to, self.transactions[id].version));

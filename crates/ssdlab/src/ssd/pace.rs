@@ -26,7 +26,31 @@ impl Ssd {
     pub fn lets_in(&mut self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
         let Some(pace) = &mut self.pace else { return true };
-        pace.take(pool) || !self.is_paced(pool)
+        let comes = pace.take(pool) || !self.is_paced(pool);
+        // What is in a write buffer is limited by that (docs/model.md, section Pacing).
+        let counts = comes && !self.rules.gc.writes_are_complete;
+        if let Some(pace) = self.pace.as_mut().filter(|_| counts) {
+            pace.comes_in(pool);
+        }
+        comes
+    }
+
+    /// A page (mapping unit) of a write has a page in flash, or takes that of a page move. Pages of the mapping table never came in.
+    #[inline(always)]
+    pub(super) fn paced_write_begins(&mut self, unit: Lpn) {
+        if self.pace.is_none() || self.geometry().is_of_map(unit) {
+            return;
+        }
+        let pool = self.geometry().static_pool(unit);
+        if let Some(pace) = &mut self.pace {
+            pace.is_placed(pool);
+        }
+    }
+
+    /// Pages (mapping units) of writes that have come in and have no page in flash yet; 0 where writes are not paced, or with a write buffer.
+    #[doc(hidden)]
+    pub fn paced_units(&self) -> u64 {
+        self.pace.as_ref().map_or(0, |pace| pace.let_in())
     }
 
     /// A page (mapping unit) of a write could come in.

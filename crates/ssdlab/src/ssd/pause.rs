@@ -1,5 +1,6 @@
 //! What is in the array makes way for reads. Programs of the host pause between two of their steps, where every page that a read would delay
 //! has slack for it (elyasi2017; `scheduler.write_pausing`). Any program or erase is suspended, as drives sold today do (`scheduler.suspend`).
+//! Where both are on, a program of the host that cannot pause, for want of slack or of a further step, is suspended.
 
 use super::Ssd;
 use super::candidates::{GcCandidate, HostCandidate};
@@ -82,7 +83,7 @@ impl Ssd {
         if self.read_with_slack(die, first).is_none() {
             return false;
         }
-        self.flash.stop_at(at, end_of_step, &mut self.events);
+        self.flash.pause_at(at, end_of_step, &mut self.events);
         true
     }
 
@@ -120,7 +121,7 @@ impl Ssd {
     pub(super) fn during_pause(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         let owner = self.flash.paused(die).expect("the caller has looked");
         let read = match owner {
-            Owner::Host(first) if self.rules.flash.write_pausing => self.read_with_slack(die, first),
+            Owner::Host(first) if self.flash.is_pausing(die) => self.read_with_slack(die, first),
             Owner::Host(_) | Owner::Gc(_) => self.read_to_serve(die, owner),
         };
         if let Some(read) = read {
@@ -128,7 +129,7 @@ impl Ssd {
             let starts =
                 self.flash.can_start(on, OpKind::Read, true) && (!self.flash.needs_bus(OpKind::Read) || self.has_bus(now, on, granted));
             if starts {
-                self.read_in_pause(now, on, read, owner);
+                self.read_in_pause(now, on, read, die, owner);
             }
             return starts;
         }
@@ -142,10 +143,11 @@ impl Ssd {
         true
     }
 
-    fn read_in_pause(&mut self, now: Ns, die: DieId, read: HostCandidate, paused: Owner) {
+    /// A read begins on a die, beside which an operation is paused or suspended on `aside`.
+    fn read_in_pause(&mut self, now: Ns, die: DieId, read: HostCandidate, aside: DieId, paused: Owner) {
         self.start_host(now, die, read, OpKind::Read);
         match paused {
-            Owner::Host(program) if self.rules.flash.write_pausing => self.takes_slack(read.id, program),
+            Owner::Host(program) if self.flash.is_pausing(aside) => self.takes_slack(read.id, program),
             Owner::Host(_) | Owner::Gc(_) => {
                 let pages = self.pages_of(read.id).count() as u64;
                 self.probes.count().reads_while_suspended += pages;

@@ -2,6 +2,7 @@
 
 use super::verify::{self, Verifier};
 use super::{Counters, Ssd};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::flash::Trace;
 use crate::ftl::Ftl;
@@ -14,6 +15,13 @@ impl Ssd {
     /// The translation layer.
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
+    }
+
+    /// Takes the translation layer out of a drive at rest, which is of no use afterwards. `config`: the drive's.
+    pub fn take_ftl(&mut self, config: &Config) -> Ftl {
+        let mut ftl = std::mem::replace(&mut self.ftl, Ftl::new(&Config::default()));
+        ftl.want_configured(config);
+        ftl
     }
 
     /// What the mechanisms did.

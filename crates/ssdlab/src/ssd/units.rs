@@ -131,6 +131,7 @@ impl Ssd {
         let ppn = Ppn(before.0 + 1);
         self.transactions[id].ppn = ppn;
         self.ftl.prefetch(self.transactions[id].lpn);
+        self.paced_write_begins(self.transactions[id].lpn);
         self.write_begins(self.transactions[id].pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(ppn, self.transactions[id].version));
     }

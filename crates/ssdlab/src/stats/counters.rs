@@ -68,6 +68,8 @@ counters! {
         moves_put_aside,
         /// Multi-plane operations.
         multiplane_operations,
+        /// Multi-plane programs, which are among these.
+        multiplane_programs,
         /// Operations that overlapped another through the cache register.
         overlapped_operations,
         /// Writes that waited for credit that GC earns, or behind one that did (`gc.pace`).

@@ -13,11 +13,13 @@ mod counts;
 mod device;
 mod flow;
 mod interface;
+mod load;
 mod log;
 mod mapping;
 mod order;
 mod recorder;
 mod registry;
+mod remarks;
 mod result;
 mod series;
 mod slack;
@@ -31,9 +33,11 @@ pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
 pub use flow::{Alone, Fairness, FlowResult};
 pub use interface::{InterfaceResult, InterfaceStats};
+pub use load::{Load, Overload};
 pub use mapping::{MappingResult, MappingStats};
 pub use recorder::{Recorded, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
+pub use remarks::{Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{
     Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, LateResult, Latencies, Latency, PowerCutResult, PreconditionReport,
     RequestCounts, RunResult, Shared, StateTimes, TimelineResult, Utilisation, WarmUpResult, Wear,

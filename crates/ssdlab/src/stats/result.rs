@@ -22,6 +22,7 @@ use super::slack::SlackResult;
 use super::written::BytesWritten;
 use crate::config::IdleKey;
 use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
+use crate::remark::Remark;
 use crate::units::Ns;
 
 /// Everything a run reports.
@@ -33,10 +34,16 @@ pub struct RunResult {
     /// The effective configuration of the run, complete.
     #[schemars(extend("unit" = "object"))]
     pub config: Value,
-    /// Keys without effect in this configuration, from the scheme, the file or `--set`. Keys of the device and the workload are not listed.
+    /// Keys without effect in this configuration: those that the scheme chooses, and all that stand in a file of the user's own (device,
+    /// scheme, workload, configuration) or in `--set`. Keys of a device or workload that comes with ssdlab are not listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("unit" = "key and needs"))]
     pub idle_keys: Vec<IdleKey>,
+    /// What must be known beside the numbers: which of them hold only under a condition, and what had no effect. See the codes under Remarks.
+    /// Empty where nothing needs to be said; absent in results of version 1.0.
+    #[serde(default)]
+    #[schemars(extend("unit" = "remark"))]
+    pub remarks: Vec<Remark>,
     /// The seed of all random streams.
     #[schemars(extend("unit" = "number"))]
     pub seed: u64,
@@ -550,7 +557,7 @@ pub struct Utilisation {
     pub channels: Vec<f64>,
 }
 
-/// The preparation of the drive before the run. It takes no simulated time, and only `wear` counts it.
+/// The preparation of the drive before the run. It takes no time of the run, and only `wear` counts it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PreconditionReport {
     /// The kind of preconditioning, as configured.
@@ -574,6 +581,23 @@ pub struct PreconditionReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "yes or no"))]
     pub steady: Option<bool>,
+    /// The timed end of the preparation (`ftl.precondition.settle`) ended because write amplification had settled. If not, it reached its
+    /// limit. Absent without one, and if the host wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "yes or no"))]
+    pub settled: Option<bool>,
+    /// Write amplification in the last drive write of the timed end, or the last round of the trace. Absent without host writes there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub settled_write_amplification: Option<f64>,
+    /// Requests of the timed end, or of all rounds of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "count"))]
+    pub timed_requests: Option<u64>,
+    /// What the host wrote in them, in times of what it can address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub timed_drive_writes: Option<f64>,
     /// Minimum of the free blocks over pools at the start of the run, write frontiers excluded.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_min: u32,
@@ -604,6 +628,7 @@ impl PreconditionReport {
             free_blocks_min: reports.iter().map(|report| report.free_blocks_min).min().unwrap_or(0),
             free_blocks_max: reports.iter().map(|report| report.free_blocks_max).max().unwrap_or(0),
             soft_blocks: reports[0].soft_blocks,
+            ..PreconditionReport::default()
         }
     }
 }
@@ -645,6 +670,7 @@ impl RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
             config: run.config,
             idle_keys: Vec::new(),
+            remarks: Vec::new(),
             seed: run.seed,
             digest,
             warm_up: run.warm_up,

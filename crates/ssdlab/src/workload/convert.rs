@@ -14,16 +14,18 @@ use serde::Serialize;
 
 use super::formats::parquet::COLUMNS;
 use super::formats::{csv, integer};
-use super::info::KindCounts;
+use super::info::{KindCounts, check_time};
 use super::input::Lines;
+use super::reading::{Reading, SkippedLines, Units};
 use super::select::{Choice, Selection};
 use super::source::{Entry, Source};
-use super::trace::limit_ns;
+use super::trace::{limit_ns, scale_millionths, scaled};
 use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
 use crate::files::{WholeFile, io_reason};
 use crate::inputs;
+use crate::remark::Remark;
 
 /// Rows that are encoded together; bounds the memory of a conversion.
 const ROW_GROUP_ROWS: usize = 128 * 1024;
@@ -33,10 +35,8 @@ const REQUESTS_PER_LOOK: u64 = 64 * 1024;
 /// The part of a trace to convert. Default: all of it; unreadable lines and times that go back are errors.
 #[derive(Clone, Debug)]
 pub struct ConvertOptions {
-    /// The input's format. Absent: recognised.
-    pub format: Option<TraceFormat>,
-    /// Bytes of a unit, for the formats that let it be chosen.
-    pub unit_bytes: Option<u64>,
+    /// How the input is to be understood: format, units, event.
+    pub reading: Reading,
     /// Only this device's requests. Absent: all, with a column `device` where there are several.
     pub device: Option<String>,
     /// Number of unreadable lines to skip; one more is an error.
@@ -47,6 +47,8 @@ pub struct ConvertOptions {
     pub skip: u64,
     /// Only this many seconds from the first request taken. 0: all.
     pub limit_s: f64,
+    /// Times between requests are divided by this, rounded down to ns.
+    pub time_scale: f64,
     /// At most this many requests. Absent: all.
     pub requests: Option<u64>,
     /// The conversion ends with [`Error::Interrupted`] once this requests a stop.
@@ -56,13 +58,13 @@ pub struct ConvertOptions {
 impl Default for ConvertOptions {
     fn default() -> Self {
         ConvertOptions {
-            format: None,
-            unit_bytes: None,
+            reading: Reading::default(),
             device: None,
             bad_lines: 0,
             time_order: TimeOrder::Error,
             skip: 0,
             limit_s: 0.0,
+            time_scale: 1.0,
             requests: None,
             caller: Caller::default(),
         }
@@ -74,6 +76,8 @@ impl Default for ConvertOptions {
 pub struct ConvertSummary {
     /// The format that was read.
     pub format: TraceFormat,
+    /// What its columns were taken for.
+    pub units: Units,
     /// Requests written, by kind.
     pub requests: KindCounts,
     /// Unreadable lines that were left out.
@@ -84,6 +88,12 @@ pub struct ConvertSummary {
     pub clamped: u64,
     /// Size of the file written, bytes.
     pub bytes: u64,
+    /// Lines of the input that hold no request, by what they hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped_lines: Vec<SkippedLines>,
+    /// What a reader must know of the requests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
 }
 
 /// Converts the trace `from` to `to`, whose name says how: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`. Times are counted
@@ -93,6 +103,8 @@ pub struct ConvertSummary {
 /// [`Error::Usage`] for another name, [`Error::Io`], and [`Error::Trace`] for what cannot be read.
 pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<ConvertSummary> {
     let kind = OutputKind::of(to)?;
+    check_time(options.limit_s, options.time_scale)?;
+    let scale = scale_millionths(options.time_scale)?;
     let mut selection = Selection::open(from, choice(options)?)?;
     let with_devices = options.device.is_none() && has_several_devices(from, options, &selection)?;
     let mut file = WholeFile::create(to)?;
@@ -101,6 +113,7 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
     let mut requests = KindCounts::default();
     while options.requests.is_none_or(|limit| requests.total() < limit) {
         let Some(entry) = selection.next_entry()? else { break };
+        let entry = Entry { time_ns: scaled(entry.time_ns, scale), ..entry };
         let device = if with_devices { selection.source().device_name(entry.device) } else { String::new() };
         output.write(&entry, &device).map_err(failed)?;
         requests.add(entry.kind);
@@ -115,24 +128,20 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
     let seen = selection.seen();
     Ok(ConvertSummary {
         format: selection.source().format().id,
+        units: selection.source().units(),
         requests,
         bad_lines: seen.bad_lines,
         other_devices: seen.other_devices,
         clamped: seen.clamped,
         bytes,
+        skipped_lines: selection.source().skipped_lines(),
+        remarks: selection.remarks(true),
     })
 }
 
 fn choice(options: &ConvertOptions) -> Result<Choice> {
-    if !(0.0..=1e9).contains(&options.limit_s) {
-        return Err(Error::Usage(format!("limit_s = {}: expected 0 to 1000000000 seconds", options.limit_s)));
-    }
-    if options.unit_bytes == Some(0) {
-        return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
-    }
     Ok(Choice {
-        format: options.format,
-        unit_bytes: options.unit_bytes,
+        reading: options.reading.clone(),
         device: options.device.clone(),
         bad_lines: options.bad_lines,
         time_order: options.time_order,
@@ -152,7 +161,7 @@ fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Select
     if !inputs::is_repeatable(from).map_err(|e| Error::io("read", from, e))? {
         return Ok(true);
     }
-    let mut source = Source::open(from, options.format, options.unit_bytes, &options.caller)?;
+    let mut source = Source::open(from, &options.reading, &options.caller)?;
     while source.next_row()?.is_some() {
         if source.devices.len() > 1 {
             return Ok(true);
@@ -397,7 +406,11 @@ mod tests {
     #[test]
     fn every_output_reads_back_as_it_was() {
         let directory = tempfile::tempdir().unwrap();
-        let from = write_file(directory.path(), "in.csv", "1,R,0,512\n2.5,W,512,1024\n3,T,0,4096\n3.001,F,0,0\n");
+        let from = write_file(
+            directory.path(),
+            "in.csv",
+            "timestamp_us,op,offset_bytes,size_bytes\n1,R,0,512\n2.5,W,512,1024\n3,T,0,4096\n3.001,F,0,0\n",
+        );
         let expected = replay(&from);
         for name in ["a.csv", "a.csv.gz", "a.csv.bz2", "a.csv.zst", "a.parquet"] {
             let to = directory.path().join(name);
@@ -416,7 +429,7 @@ mod tests {
         for name in ["a.csv", "a.parquet"] {
             let to = directory.path().join(name);
             convert(&from, &to, &ConvertOptions::default()).unwrap();
-            let devices: Vec<String> = trace_info(&to, None, None, None).unwrap().devices.into_iter().map(|d| d.name).collect();
+            let devices: Vec<String> = trace_info(&to, &Reading::default(), None).unwrap().devices.into_iter().map(|d| d.name).collect();
             assert_eq!(devices, ["8,16", "8,17"], "{name}");
             let one = ConvertOptions { device: Some("8,17".into()), ..ConvertOptions::default() };
             let again = directory.path().join("one.csv");
@@ -428,11 +441,12 @@ mod tests {
     #[test]
     fn a_failed_conversion_leaves_nothing_behind() {
         let directory = tempfile::tempdir().unwrap();
-        let from = write_file(directory.path(), "in.csv", "1,R,0,512\n2,R,0,512\n3,R,0,512\n4,R,x,512\n");
+        let from =
+            write_file(directory.path(), "in.csv", "timestamp_us,op,offset_bytes,size_bytes\n1,R,0,512\n2,R,0,512\n3,R,0,512\n4,R,x,512\n");
         for name in ["out.csv", "out.parquet"] {
             let to = directory.path().join(name);
             let message = convert(&from, &to, &ConvertOptions::default()).unwrap_err().to_string();
-            assert!(message.contains("in.csv:4:"), "{message}");
+            assert!(message.contains("in.csv:5:"), "{message}");
         }
         let names: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, ["in.csv"]);
@@ -444,7 +458,11 @@ mod tests {
     #[test]
     fn options_choose_a_part() {
         let directory = tempfile::tempdir().unwrap();
-        let from = write_file(directory.path(), "in.csv", "9,R,0,512\n8,R,0,512\nx\n11,R,0,512\n13,R,0,512\n99,R,0,512\n");
+        let from = write_file(
+            directory.path(),
+            "in.csv",
+            "timestamp_us,op,offset_bytes,size_bytes\n9,R,0,512\n8,R,0,512\nx\n11,R,0,512\n13,R,0,512\n99,R,0,512\n",
+        );
         let options = ConvertOptions {
             bad_lines: 1,
             time_order: TimeOrder::Sort,

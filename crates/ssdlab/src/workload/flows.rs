@@ -6,11 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::clock::FileClock;
+use super::start::start_ns;
 use super::{Generator, RequestSource, TraceReader, WorkloadReport};
 use crate::caller::Caller;
 use crate::config::{SeparateFlow, Workload};
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::request::{Request, RequestKind};
+use crate::units::Ns;
 
 /// The flows of a workload.
 pub struct Flows {
@@ -26,6 +30,8 @@ pub struct ClosedLoop {
     pub flow: u16,
     /// Requests that it has outstanding.
     pub depth: u64,
+    /// When it begins, ns.
+    pub start_ns: Ns,
     /// Its requests.
     pub source: Box<dyn RequestSource>,
 }
@@ -41,13 +47,19 @@ impl Flows {
             let source = super::open_cancellable(config, exported_bytes, seed, requests, caller)?;
             return Ok(match u64::from(config.queue_depth) {
                 0 => Flows { open: Some(source), closed: Vec::new() },
-                depth => Flows { open: None, closed: vec![ClosedLoop { flow: 0, depth, source }] },
+                depth => Flows { open: None, closed: vec![ClosedLoop { flow: 0, depth, start_ns: start_ns(config), source }] },
             });
         }
         let (closed, open): (Vec<_>, Vec<_>) =
             sending(config, exported_bytes, seed, requests, caller)?.into_iter().partition(|(depth, _)| *depth > 0);
-        let closed = closed.into_iter().map(|(depth, source)| ClosedLoop { flow: source.number, depth, source });
+        let closed = closed.into_iter().map(|(depth, source)| ClosedLoop { flow: source.number, depth, start_ns: source.start_ns, source });
         Ok(Flows { closed: closed.collect(), open: (!open.is_empty()).then(|| merged(open)) })
+    }
+
+    /// See [`RequestSource::draw_others`].
+    pub fn draw_others(&mut self) {
+        self.open.iter_mut().for_each(|source| source.draw_others());
+        self.closed.iter_mut().for_each(|flow| flow.source.draw_others());
     }
 
     /// The counters of the sources: those of the only flow, else by the names of the flows that send.
@@ -77,7 +89,9 @@ pub(super) fn merge(
 }
 
 fn merged(flows: Vec<(u64, Box<OfFlow>)>) -> Box<dyn RequestSource> {
-    Box::new(Merged { flows: flows.into_iter().map(|(_, flow)| (flow, None)).collect(), begun: false })
+    let place_of = |number: u16| flows.iter().position(|(_, flow)| flow.number == number);
+    let after = flows.iter().map(|(_, flow)| flow.after.and_then(place_of)).collect();
+    Box::new(Merged { after, flows: flows.into_iter().map(|(_, flow)| (flow, None)).collect(), begun: false })
 }
 
 /// The flows that send, with their queue depths.
@@ -95,8 +109,11 @@ fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u
         traces: Arc::new(AtomicU64::new(traces)),
         is_only: flows.len() == 1,
     };
+    let clocks = FileClock::of_flows(&flows, caller)?;
+    let number_of = |name: &String| flows.iter().position(|flow| flow.name == *name).map(|number| number as u16);
     let open = |&(number, flow): &(u16, &SeparateFlow)| {
-        let source = OfFlow::open(number, flow, exported_bytes, seed, &shared, caller)?;
+        let source = OfFlow::open(number, flow, clocks[usize::from(number)], exported_bytes, seed, &shared, caller)?;
+        let source = OfFlow { after: flow.workload.start_after.as_ref().and_then(number_of), ..source };
         Ok((flow.workload.queue_depth.into(), Box::new(source)))
     };
     sending.iter().map(open).collect()
@@ -122,12 +139,24 @@ struct OfFlow {
     source: Box<dyn RequestSource>,
     /// The first byte of its part.
     begin: u64,
+    /// When its time begins, ns.
+    start_ns: Ns,
+    /// The number of the flow whose last request its time begins with.
+    after: Option<u16>,
     shared: Shared,
     ended: bool,
 }
 
 impl OfFlow {
-    fn open(number: u16, flow: &SeparateFlow, exported_bytes: u64, seed: u64, shared: &Shared, caller: &Caller) -> Result<Self> {
+    fn open(
+        number: u16,
+        flow: &SeparateFlow,
+        clock: Option<FileClock>,
+        exported_bytes: u64,
+        seed: u64,
+        shared: &Shared,
+        caller: &Caller,
+    ) -> Result<Self> {
         let (begin, bytes) = flow.range(exported_bytes);
         if bytes == 0 {
             let (path, (from, to)) = (&flow.path, flow.workload.part);
@@ -137,11 +166,12 @@ impl OfFlow {
         }
         let is_trace = flow.workload.trace.is_some();
         let source: Box<dyn RequestSource> = if is_trace {
-            Box::new(TraceReader::cancellable(&flow.workload, bytes, caller)?)
+            Box::new(TraceReader::with_clock(&flow.workload, bytes, clock, caller)?)
         } else {
             Box::new(Generator::of_flow(flow, bytes, seed)?)
         };
-        Ok(OfFlow { number, name: flow.name.clone(), is_trace, source, begin, shared: shared.clone(), ended: false })
+        let (name, start_ns) = (flow.name.clone(), start_ns(&flow.workload));
+        Ok(OfFlow { number, name, is_trace, source, begin, start_ns, after: None, shared: shared.clone(), ended: false })
     }
 
     /// A generator of a run whose length its traces decide, and these are at their ends.
@@ -164,11 +194,16 @@ impl RequestSource for OfFlow {
         self.shared.left.store(left - 1, Ordering::Relaxed);
         // A flush is about no bytes.
         let begin = if request.kind == RequestKind::Flush { 0 } else { self.begin };
-        Ok(Some(Request { offset: request.offset + begin, flow: self.number, ..request }))
+        let arrival_ns = request.arrival_ns.saturating_add(self.start_ns);
+        Ok(Some(Request { arrival_ns, offset: request.offset + begin, flow: self.number, ..request }))
     }
 
     fn is_at_hand(&self) -> bool {
         self.source.is_at_hand()
+    }
+
+    fn draw_others(&mut self) {
+        self.source.draw_others();
     }
 
     fn progress(&self) -> Option<f64> {
@@ -182,33 +217,83 @@ impl RequestSource for OfFlow {
         if self.shared.is_only {
             return self.source.report();
         }
-        WorkloadReport { trace: None, flows: BTreeMap::from([(self.name.clone(), self.source.report())]) }
+        let report = self.source.report();
+        let named = |remark: Remark| Remark { sentence: format!("Flow {}: {}", self.name, remark.sentence), ..remark };
+        let report = WorkloadReport { remarks: report.remarks.into_iter().map(named).collect(), ..report };
+        WorkloadReport { flows: BTreeMap::from([(self.name.clone(), report)]), ..WorkloadReport::default() }
     }
 }
 
 /// Flows merged by arrival; at one instant the earlier flow comes first.
 struct Merged {
     flows: Vec<(Box<OfFlow>, Option<Request>)>,
+    /// By flow: the place of the flow that it follows, until that has ended.
+    after: Vec<Option<usize>>,
     begun: bool,
+}
+
+impl Merged {
+    fn begin(&mut self) -> Result<()> {
+        self.begun = true;
+        for (flow, head) in &mut self.flows {
+            if flow.after.is_none() {
+                *head = flow.next_request()?;
+            }
+        }
+        let without = (0..self.flows.len()).filter(|&place| self.flows[place].0.after.is_none() && self.flows[place].1.is_none());
+        // A flow that follows one that does not send begins with the run.
+        let follows_none = (0..self.flows.len()).filter(|&place| self.flows[place].0.after.is_some() && self.after[place].is_none());
+        let (ended, free): (Vec<_>, Vec<_>) = (without.collect(), follows_none.collect());
+        for place in free {
+            self.start(place, 0)?;
+        }
+        ended.into_iter().try_for_each(|place| self.ended(place, 0))
+    }
+
+    /// The last request of a flow arrived at `end_ns`: those that follow it begin then.
+    #[cold]
+    fn ended(&mut self, place: usize, end_ns: Ns) -> Result<()> {
+        for next in 0..self.flows.len() {
+            if self.after[next] == Some(place) {
+                self.after[next] = None;
+                self.start(next, end_ns)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, place: usize, start_ns: Ns) -> Result<()> {
+        let (flow, head) = &mut self.flows[place];
+        flow.start_ns = flow.start_ns.saturating_add(start_ns);
+        *head = flow.next_request()?;
+        if head.is_none() { self.ended(place, start_ns) } else { Ok(()) }
+    }
 }
 
 impl RequestSource for Merged {
     fn next_request(&mut self) -> Result<Option<Request>> {
         if !self.begun {
-            for (flow, head) in &mut self.flows {
-                *head = flow.next_request()?;
-            }
-            self.begun = true;
+            self.begin()?;
         }
-        let heads = self.flows.iter_mut().filter(|(_, head)| head.is_some());
+        let heads = self.flows.iter().enumerate().filter_map(|(place, (_, head))| head.map(|request| (request.arrival_ns, place)));
         // The first of equals: the earlier flow.
-        let Some((flow, head)) = heads.min_by_key(|(_, head)| head.map(|request| request.arrival_ns)) else { return Ok(None) };
+        let Some((end_ns, place)) = heads.min() else { return Ok(None) };
+        let (flow, head) = &mut self.flows[place];
         let next = flow.next_request()?;
-        Ok(std::mem::replace(head, next))
+        let is_last = next.is_none();
+        let request = std::mem::replace(head, next);
+        if is_last {
+            self.ended(place, end_ns)?;
+        }
+        Ok(request)
     }
 
     fn is_at_hand(&self) -> bool {
         self.flows.iter().all(|(flow, _)| flow.is_at_hand())
+    }
+
+    fn draw_others(&mut self) {
+        self.flows.iter_mut().for_each(|(flow, _)| flow.draw_others());
     }
 
     /// The run ends when the last flow does.

@@ -91,6 +91,10 @@ impl RequestSource for Generator {
     fn is_at_hand(&self) -> bool {
         true
     }
+
+    fn draw_others(&mut self) {
+        self.flows.iter_mut().for_each(Flow::draw_others);
+    }
 }
 
 /// The configuration of a further flow: this one's, with the given keys replaced.
@@ -128,6 +132,14 @@ impl Flow {
             kinds: Kinds::new(config, check, rng("kind"), rng("priority"))?,
             addresses: Addresses::new(config, check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
         })
+    }
+
+    /// Which addresses are popular was drawn when the flow was made, and stays.
+    fn draw_others(&mut self) {
+        let Flow { sizes, arrivals, kinds, addresses } = self;
+        let streams =
+            [&mut sizes.rng, &mut arrivals.rng, &mut kinds.kind, &mut kinds.priority, &mut addresses.sequential, &mut addresses.random];
+        streams.into_iter().for_each(Rng::jump);
     }
 
     fn request(&mut self) -> Result<Request> {
@@ -477,6 +489,25 @@ mod tests {
     fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
         let count = values.len() as f64;
         values.map(|v| v as f64).sum::<f64>() / count
+    }
+
+    #[test]
+    fn other_draws_have_the_same_popular_addresses() {
+        let config = Workload { address: Address::Zipf, zipf_exponent: 1.2, request_kb: 4.0, align_kb: 4.0, ..Workload::default() };
+        let popular = |requests: &[Request]| {
+            let mut counts = BTreeMap::<u64, u32>::new();
+            requests.iter().for_each(|request| *counts.entry(request.offset).or_default() += 1);
+            let mut by_count: Vec<_> = counts.into_iter().map(|(offset, count)| (count, offset)).collect();
+            by_count.sort_unstable_by(|a, b| b.cmp(a));
+            by_count.into_iter().take(3).map(|(_, offset)| offset).collect::<Vec<_>>()
+        };
+        let first = take(&config, 64 * MB, 20_000);
+        let mut generator = Generator::new(&config, 64 * MB, 42).unwrap();
+        generator.draw_others();
+        let others: Vec<_> = (0..20_000).map(|_| generator.next_request().unwrap().unwrap()).collect();
+        assert_eq!(popular(&others), popular(&first));
+        let same = first.iter().zip(&others).filter(|(one, other)| one.offset == other.offset).count();
+        assert!(same < 10_000, "{same} of 20,000 at the same address");
     }
 
     #[test]

@@ -5,10 +5,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::input::Compression;
+use super::plausible::Evidence;
+use super::reading::{Reading, SkippedLines, Units};
 use super::source::{Entry, Row, Source};
+use super::trace::{limit_ns, scale_millionths};
+use super::volumes::{Places, note_end};
 use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
@@ -22,6 +27,8 @@ const BURST_NS: Ns = 1_500_000;
 pub struct TraceInfo {
     /// Its format.
     pub format: TraceFormat,
+    /// What its columns were taken for.
+    pub units: Units,
     /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub without_header: bool,
@@ -32,6 +39,9 @@ pub struct TraceInfo {
     pub unit_bytes: Option<u64>,
     /// Readable requests by kind.
     pub requests: KindCounts,
+    /// Lines that hold no request, by what they hold: other events of the kernel, commands without data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped_lines: Vec<SkippedLines>,
     /// Unreadable lines.
     pub bad_lines: u64,
     /// The first 100 unreadable lines.
@@ -61,8 +71,15 @@ pub struct TraceInfo {
     pub arrival_rate_per_s: Option<f64>,
     /// The highest end of a request: the trace fits a drive that exports this many bytes.
     pub max_end_bytes: u64,
+    /// The end of the last volume where volumes are placed one after the other (`workload.volumes = "concatenated"`), of the whole trace. Absent
+    /// for one volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concatenated_end_bytes: Option<u64>,
     /// Requests that arrive before the previous request.
     pub time_goes_back: u64,
+    /// What a reader must know beside these numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
 }
 
 /// Counts by kind of request.
@@ -123,32 +140,58 @@ pub struct DeviceCount {
     pub requests: u64,
 }
 
+/// The part of a trace that is described, and how fast its clock goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TracePart {
+    /// Requests (of the chosen device) to leave out first.
+    pub skip: u64,
+    /// Only those that arrive less than this after the first one taken, s. 0: all.
+    pub limit_s: f64,
+    /// Times between requests are divided by this.
+    pub time_scale: f64,
+}
+
+impl Default for TracePart {
+    fn default() -> Self {
+        TracePart { skip: 0, limit_s: 0.0, time_scale: 1.0 }
+    }
+}
+
+impl TracePart {
+    /// Whether the next request belongs to the part, which it changes to what is left of it. `first_ns`: the first one that did.
+    fn takes(&mut self, time_ns: Ns, first_ns: &mut Option<Ns>) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        let after_ns = time_ns.saturating_sub(*first_ns.get_or_insert(time_ns));
+        let is_in = self.limit_s == 0.0 || after_ns < limit_ns(self.limit_s);
+        if !is_in {
+            self.skip = u64::MAX;
+        }
+        is_in
+    }
+}
+
 /// Reads a whole trace, past unreadable lines, and describes it. With `device` only that device's requests are described; the list of
 /// devices is complete all the same.
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Usage`] where the format must be given, and [`Error::Trace`] for an empty or truncated file, one of no known
-/// format, or one without the device.
-pub fn trace_info(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, device: Option<&str>) -> Result<TraceInfo> {
-    trace_info_cancellable(path, format, unit_bytes, device, &Caller::default())
+/// format, or one without requests or without the device.
+pub fn trace_info(path: &Path, reading: &Reading, device: Option<&str>) -> Result<TraceInfo> {
+    trace_info_cancellable(path, reading, device, TracePart::default(), &Caller::default())
 }
 
-/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `caller` requests a stop.
+/// As [`trace_info`], of a part of the requests (lines and devices are still those of the whole trace); it ends with [`Error::Interrupted`] once `caller` requests a stop.
 ///
 /// # Errors
 /// As [`trace_info`].
-pub fn trace_info_cancellable(
-    path: &Path,
-    format: Option<TraceFormat>,
-    unit_bytes: Option<u64>,
-    device: Option<&str>,
-    caller: &Caller,
-) -> Result<TraceInfo> {
-    if unit_bytes == Some(0) {
-        return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
-    }
-    let mut source = Source::open(path, format, unit_bytes, caller)?;
-    let mut tally = Tally::default();
+pub fn trace_info_cancellable(path: &Path, reading: &Reading, device: Option<&str>, part: TracePart, caller: &Caller) -> Result<TraceInfo> {
+    check_time(part.limit_s, part.time_scale)?;
+    let mut source = Source::open(path, reading, caller)?;
+    let mut tally = Tally { time_scale: part.time_scale, ..Tally::default() };
+    let (mut left, mut first_ns) = (part, None);
     let mut bad = Vec::new();
     let mut bad_lines = 0;
     while let Some(row) = source.next_row()? {
@@ -157,6 +200,9 @@ pub fn trace_info_cancellable(
                 let is_new = tally.count_device(entry.device);
                 let is_chosen = device.is_none_or(|name| tally.is_chosen(&source, entry.device, is_new, name));
                 if is_chosen {
+                    note_end(&mut tally.ends, &entry);
+                }
+                if is_chosen && left.takes(entry.time_ns, &mut first_ns) {
                     tally.add(&entry);
                 }
             }
@@ -168,14 +214,37 @@ pub fn trace_info_cancellable(
             }
         }
     }
-    if let Some(device) = device
-        && tally.counts.total() == 0
-    {
-        let names: Vec<String> = tally.devices(&source).into_iter().map(|d| d.name).take(20).collect();
-        let found = if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        return Err(Error::Trace(format!("{}: no request is of the volume {device}; the trace has: {found}", path.display())));
+    if part.skip > 0 && first_ns.is_none() && !tally.ends.is_empty() {
+        return Err(Error::Trace(format!("{}: all requests are skipped (skip = {})", path.display(), part.skip)));
     }
-    Ok(tally.info(&source, bad_lines, bad))
+    if tally.counts.total() == 0 {
+        return Err(nothing_described(&source, &tally, device, bad.first(), bad_lines));
+    }
+    Ok(tally.info(&source, device.is_none(), bad_lines, bad))
+}
+
+/// Why there is nothing to describe.
+fn nothing_described(source: &Source, tally: &Tally, device: Option<&str>, bad: Option<&BadLine>, bad_lines: u64) -> Error {
+    let path = source.path().display();
+    let names: Vec<String> = tally.devices(source).into_iter().map(|d| d.name).take(20).collect();
+    Error::Trace(match (device, bad) {
+        (Some(device), _) if !names.is_empty() => {
+            format!("{path}: no request is of the volume {device}; the trace has: {}", names.join(", "))
+        }
+        (_, Some(bad)) => format!("{}; {}", bad.message, source.without_requests(bad_lines)),
+        _ => format!("{path}: {}", source.without_requests(bad_lines)),
+    })
+}
+
+/// What is true of every limit and scale of a trace's time.
+///
+/// # Errors
+/// [`Error::Usage`] for one out of range.
+pub(super) fn check_time(limit_s: f64, time_scale: f64) -> Result<()> {
+    if !(0.0..=1e9).contains(&limit_s) {
+        return Err(Error::Usage(format!("limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
+    }
+    scale_millionths(time_scale).map(drop).map_err(|_| Error::Usage(format!("time_scale = {time_scale}: expected 0.000001 to 1000000")))
 }
 
 /// Sums over a trace while it is read.
@@ -192,7 +261,11 @@ struct Tally {
     earliest_ns: Option<Ns>,
     latest_ns: Ns,
     max_end: u64,
+    /// By device: where its last byte lies.
+    ends: Vec<u64>,
+    time_scale: f64,
     time_goes_back: u64,
+    evidence: Evidence,
 }
 
 #[derive(Clone, Default)]
@@ -223,6 +296,7 @@ impl Tally {
 
     fn add(&mut self, entry: &Entry) {
         self.counts.add(entry.kind);
+        self.evidence.add(entry);
         self.add_time(entry);
         let end = entry.offset + entry.length;
         self.max_end = self.max_end.max(end);
@@ -243,7 +317,8 @@ impl Tally {
         self.earliest_ns = Some(self.earliest_ns.map_or(now_ns, |earliest| earliest.min(now_ns)));
         self.latest_ns = self.latest_ns.max(now_ns);
         if entry.kind == RequestKind::Write {
-            self.bursty += u64::from(self.last_write_ns.is_some_and(|last| now_ns.abs_diff(last) <= BURST_NS));
+            let burst_ns = BURST_NS as f64 * self.time_scale;
+            self.bursty += u64::from(self.last_write_ns.is_some_and(|last| now_ns.abs_diff(last) as f64 <= burst_ns));
             self.last_write_ns = Some(now_ns);
         }
     }
@@ -254,15 +329,20 @@ impl Tally {
         counts.filter(|device| !device.name.is_empty()).collect()
     }
 
-    fn info(&self, source: &Source, bad_lines: u64, bad: Vec<BadLine>) -> TraceInfo {
+    fn info(&self, source: &Source, all_volumes: bool, bad_lines: u64, bad: Vec<BadLine>) -> TraceInfo {
+        let devices = if all_volumes { self.per_device.len() } else { 1 };
+        let remarks = source.remarks(all_volumes).into_iter().chain(self.evidence.remarks(devices, true)).collect();
         let accesses = self.counts.read + self.counts.write;
-        let span_s = (self.latest_ns - self.earliest_ns.unwrap_or(self.latest_ns)) as f64 / 1e9;
+        let span_s = (self.latest_ns - self.earliest_ns.unwrap_or(self.latest_ns)) as f64 / 1e9 / self.time_scale;
+        let volumes = self.ends.iter().filter(|&&end| end > 0).count();
         TraceInfo {
             format: source.format().id,
+            units: source.units(),
             without_header: source.without_header(),
             compression: source.compression(),
             unit_bytes: source.unit_bytes(),
             requests: self.counts,
+            skipped_lines: source.skipped_lines(),
             bad_lines,
             bad,
             devices: self.devices(source),
@@ -274,7 +354,9 @@ impl Tally {
             span_s,
             arrival_rate_per_s: (span_s > 0.0).then(|| self.counts.total() as f64 / span_s),
             max_end_bytes: self.max_end,
+            concatenated_end_bytes: Places::one_after_the_other(&self.ends).filter(|_| volumes > 1).map(|places| places.end()),
             time_goes_back: self.time_goes_back,
+            remarks,
         }
     }
 }
@@ -319,7 +401,10 @@ mod tests {
     fn info(text: &str, device: Option<&str>) -> Result<TraceInfo> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        trace_info(file.path(), None, None, device)
+        // Text without a header says nothing of its units.
+        let is_plain = text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains("Read");
+        let reading = Reading { format: is_plain.then_some(TraceFormat::Csv), ..Reading::default() };
+        trace_info(file.path(), &reading, device)
     }
 
     #[test]
@@ -346,7 +431,7 @@ mod tests {
 
     #[test]
     fn devices_are_counted_and_chosen() {
-        let text = "1,a,0,Read,0,512,9\n2,b,0,Read,512,512,9\n3,a,0,Read,512,512,9\n";
+        let text = "128166372000000001,a,0,Read,0,512,9\n128166372000000002,b,0,Read,512,512,9\n128166372000000003,a,0,Read,512,512,9\n";
         let all = info(text, None).unwrap();
         let expected = [("a_0", 2), ("b_0", 1)].map(|(name, requests)| DeviceCount { name: name.into(), requests });
         assert_eq!(all.devices, expected);

@@ -4,15 +4,20 @@
 //! one in the project's own formats. A trace format is one file and one line of the registry in `formats`.
 
 mod ahead;
+mod clock;
 pub mod convert;
 pub mod flows;
 mod formats;
 pub mod generate;
 pub mod info;
 mod input;
+mod plausible;
+pub mod reading;
 mod select;
 mod source;
+mod start;
 pub mod trace;
+mod volumes;
 mod zipf;
 
 use std::collections::BTreeMap;
@@ -25,13 +30,15 @@ pub use flows::Flows;
 pub use formats::csv::HEADER as CSV_HEADER;
 pub use formats::trace_formats;
 pub use generate::Generator;
-pub use info::{TraceInfo, trace_info, trace_info_cancellable};
+pub use info::{TraceInfo, TracePart, trace_info, trace_info_cancellable};
 pub use input::Compression;
+pub use reading::{Reading, SkippedLines, Units};
 pub use trace::{TraceCounters, TraceReader};
 
 use crate::caller::Caller;
 use crate::config::Workload;
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::request::Request;
 
 /// A stream of requests in order of arrival, all of them inside the drive's exported range.
@@ -43,6 +50,10 @@ pub trait RequestSource: Send {
     fn is_at_hand(&self) -> bool {
         false
     }
+
+    /// From now on the requests are other draws of the same distributions, at addresses that are as popular: for requests before the run.
+    /// Requests that are read and not drawn stay the same.
+    fn draw_others(&mut self) {}
 
     /// Share of the input consumed, 0..=1, for a progress bar; `None` if it is not known without reading ahead.
     fn progress(&self) -> Option<f64> {
@@ -61,6 +72,9 @@ pub struct WorkloadReport {
     /// The changes to a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceCounters>,
+    /// What a reader must know beside the numbers of this workload: times that are none, units that are hardly right.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
     /// The same for each flow that sends, by name, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, WorkloadReport>,
@@ -104,9 +118,10 @@ pub fn open_cancellable(
         (None, Some(_)) => Box::new(Generator::new(config, exported_bytes, seed)?),
         (None, None) => return Err(endless()),
     };
+    let begun = start::later(start::start_ns(config), inner);
     Ok(match requests {
-        Some(limit) => Box::new(Limited { inner, limit, done: 0 }),
-        None => inner,
+        Some(limit) => Box::new(Limited { inner: begun, limit, done: 0 }),
+        None => begun,
     })
 }
 
@@ -129,6 +144,10 @@ impl RequestSource for Limited {
         let request = self.inner.next_request()?;
         self.done += u64::from(request.is_some());
         Ok(request)
+    }
+
+    fn draw_others(&mut self) {
+        self.inner.draw_others();
     }
 
     fn progress(&self) -> Option<f64> {

@@ -3,17 +3,19 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use super::plausible::Evidence;
+use super::reading::Reading;
 use super::source::{Entry, Row, Source};
 use crate::caller::Caller;
-use crate::config::{TimeOrder, TraceFormat};
+use crate::config::TimeOrder;
 use crate::error::{Error, Result};
+use crate::remark::Remark;
 use crate::units::Ns;
 
 /// The requests to take from a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    pub(crate) format: Option<TraceFormat>,
-    pub(crate) unit_bytes: Option<u64>,
+    pub(crate) reading: Reading,
     /// As users write it; see [`super::formats::Format::device_name`].
     pub(crate) device: Option<String>,
     /// Unreadable lines to tolerate.
@@ -23,7 +25,7 @@ pub(crate) struct Choice {
     pub(crate) skip: u64,
     /// Take only this many requests at the end. 0: all.
     pub(crate) last: u64,
-    /// Take those that arrive earlier than this after the first. 0: all.
+    /// Take those that arrive earlier than this after time 0. 0: all.
     pub(crate) limit_ns: Ns,
     /// Reading ends when this requests a stop.
     pub(crate) caller: Caller,
@@ -43,7 +45,7 @@ pub(crate) struct Seen {
     pub(crate) clamped: u64,
 }
 
-/// A trace's chosen requests. Their times count from the first one taken.
+/// A trace's chosen requests. Their times count from the first one taken, unless [`Selection::count_from`] has another origin.
 pub(crate) struct Selection {
     source: Source,
     choice: Choice,
@@ -52,37 +54,79 @@ pub(crate) struct Selection {
     /// The whole trace (or the end of it), where it has to be read before the first request is known.
     loaded: Option<std::collections::vec_deque::IntoIter<Entry>>,
     skipped_first: u64,
+    /// The first request taken, where it is known already.
+    head: Option<Entry>,
     /// The latest time so far, by the trace's own clock: [`TimeOrder::Clamp`] lets nothing arrive earlier.
     latest_ns: Ns,
-    first_ns: Option<Ns>,
+    /// Time 0, by the trace's own clock.
+    origin_ns: Option<Ns>,
     last_ns: Ns,
     at_end: bool,
+    /// The time limit has left out a request.
+    is_limited: bool,
     seen: Seen,
+    /// Of the requests taken.
+    evidence: Evidence,
 }
 
 impl Selection {
     /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
     pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
-        let source = Source::open(path, choice.format, choice.unit_bytes, &choice.caller)?;
+        let source = Source::open(path, &choice.reading, &choice.caller)?;
         if let Some(device) = &choice.device
             && !source.format().names_devices
         {
             let (path, name) = (path.display(), source.format().name);
             return Err(Error::Usage(format!("{path}: volume {device}: the format {name} has no volumes; leave out workload.device")));
         }
-        let is_chosen = Vec::new();
+        // The log of a run has that run's own time 0; a part of one begins with its first request, as a part of any trace.
+        let is_whole = choice.skip == 0 && choice.last == 0;
+        let origin_ns = (source.counts_from_start_of_run() && is_whole).then_some(0);
         Ok(Selection {
             source,
             choice,
-            is_chosen,
+            is_chosen: Vec::new(),
             loaded: None,
             skipped_first: 0,
+            head: None,
             latest_ns: 0,
-            first_ns: None,
+            origin_ns,
             last_ns: 0,
             at_end: false,
+            is_limited: false,
             seen: Seen::default(),
+            evidence: Evidence::default(),
         })
+    }
+
+    /// Time 0 by the trace's own clock: that of the first request taken, unless the trace has a zero of its own. Reads up to that request.
+    ///
+    /// # Errors
+    /// As [`Selection::next_entry`].
+    pub(crate) fn origin_ns(&mut self) -> Result<Ns> {
+        if let Some(origin_ns) = self.origin_ns {
+            return Ok(origin_ns);
+        }
+        if self.head.is_none() {
+            self.head = self.after_skipped()?;
+        }
+        let origin_ns = self.head.as_ref().map(|first| first.time_ns).ok_or_else(|| self.nothing_taken())?;
+        Ok(*self.origin_ns.insert(origin_ns))
+    }
+
+    /// Lets times count from this time of the trace's own clock, which is not after its first request taken.
+    pub(crate) fn count_from(&mut self, origin_ns: Ns) {
+        self.origin_ns = Some(origin_ns);
+    }
+
+    /// The time of the last request handed out, ns after time 0.
+    pub(crate) fn last_ns(&self) -> Ns {
+        self.last_ns
+    }
+
+    /// The end of the part that was taken, ns after time 0, if the time limit was what ended it.
+    pub(crate) fn limited_to_ns(&self) -> Option<Ns> {
+        self.is_limited.then_some(self.choice.limit_ns)
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -93,6 +137,14 @@ impl Selection {
         &self.seen
     }
 
+    /// What a reader must know of the requests taken so far. `timed`: their times matter, as in open loop.
+    pub(crate) fn remarks(&self, timed: bool) -> Vec<Remark> {
+        let all_volumes = self.choice.device.is_none();
+        let devices = if all_volumes && self.seen.skipped == 0 { self.source.devices.len() } else { 1 };
+        let of_file = self.source.remarks(all_volumes).into_iter().filter(|remark| timed || remark.code != "fio-waits");
+        of_file.chain(self.evidence.remarks(devices, timed)).collect()
+    }
+
     /// The next request, or `None` at the end.
     ///
     /// # Errors
@@ -100,25 +152,34 @@ impl Selection {
     /// no request at all is taken.
     #[inline]
     pub(crate) fn next_entry(&mut self) -> Result<Option<Entry>> {
-        while !self.at_end {
-            let Some(entry) = self.in_order()? else {
-                self.at_end = true;
-                break;
-            };
-            if self.skipped_first < self.choice.skip {
-                self.skipped_first += 1;
-                self.seen.skipped += 1;
-                continue;
+        if !self.at_end {
+            let entry = if self.head.is_some() { self.head.take() } else { self.after_skipped()? };
+            if let Some(entry) = entry {
+                let entry = self.timed(entry)?;
+                if self.choice.limit_ns == 0 || entry.time_ns < self.choice.limit_ns {
+                    self.last_ns = entry.time_ns;
+                    self.seen.taken += 1;
+                    self.evidence.add(&entry);
+                    return Ok(Some(entry));
+                }
+                self.is_limited = true;
             }
-            let entry = self.timed(entry)?;
-            if self.choice.limit_ns > 0 && entry.time_ns >= self.choice.limit_ns {
-                self.at_end = true;
-                break;
-            }
-            self.seen.taken += 1;
-            return Ok(Some(entry));
+            self.at_end = true;
         }
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
+    }
+
+    /// The next request behind those that are skipped at the start.
+    #[inline]
+    fn after_skipped(&mut self) -> Result<Option<Entry>> {
+        loop {
+            let entry = self.in_order()?;
+            if entry.is_none() || self.skipped_first >= self.choice.skip {
+                return Ok(entry);
+            }
+            self.skipped_first += 1;
+            self.seen.skipped += 1;
+        }
     }
 
     /// The next request of the chosen volume, clamped or sorted by time and limited to the last ones as configured.
@@ -208,16 +269,15 @@ impl Selection {
         Ok(())
     }
 
-    /// The entry with its time counted from the first one taken, refused if it is before the one taken in front of it.
+    /// The entry with its time counted from time 0, refused if it is before the one taken in front of it.
     #[inline]
     fn timed(&mut self, mut entry: Entry) -> Result<Entry> {
-        let first_ns = *self.first_ns.get_or_insert(entry.time_ns);
-        let floor_ns = first_ns + self.last_ns;
+        let origin_ns = *self.origin_ns.get_or_insert(entry.time_ns);
+        let floor_ns = origin_ns + self.last_ns;
         if entry.time_ns < floor_ns {
             return Err(self.time_goes_back(&entry, floor_ns - entry.time_ns));
         }
-        entry.time_ns -= first_ns;
-        self.last_ns = entry.time_ns;
+        entry.time_ns -= origin_ns;
         Ok(entry)
     }
 
@@ -239,8 +299,11 @@ impl Selection {
             let names: Vec<String> = (0..self.source.devices.len().min(SHOWN)).map(|d| self.source.device_name(d as u32)).collect();
             let more = if self.source.devices.len() > SHOWN { ", ..." } else { "" };
             format!("no request is of the volume {device}; the trace has: {}{more}", names.join(", "))
+        } else if self.is_limited {
+            let limit_s = self.choice.limit_ns as f64 / 1e9;
+            format!("no request arrives within {limit_s} s (workload.limit_s) after time 0, which flows that read this file share")
         } else {
-            format!("the trace holds no requests ({} unreadable lines)", self.seen.bad_lines)
+            self.source.without_requests(self.seen.bad_lines)
         };
         Error::Trace(format!("{path}: {found}"))
     }

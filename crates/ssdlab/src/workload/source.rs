@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::formats::{self, Bad, Format, LineParser, Parsed, parquet};
 use super::input::{Compression, Consumed, Lines};
+use super::reading::{Reading, SkippedLines, Units};
 use crate::caller::Caller;
-use crate::config::TraceFormat;
+use crate::config::{TraceEvent, TraceFormat};
 use crate::error::{Error, Result};
 use crate::inputs;
+use crate::remark::Remark;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
@@ -66,6 +68,10 @@ impl Devices {
         self.names.len()
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.numbers.contains_key(name.as_bytes())
+    }
+
     pub(crate) fn raw(&self, number: u32) -> &[u8] {
         &self.names[number as usize]
     }
@@ -81,39 +87,47 @@ enum Rows {
 pub(crate) struct Source {
     path: PathBuf,
     format: &'static Format,
-    unit_bytes: Option<u64>,
+    /// As stated, with what was settled from the file: unit and event.
+    reading: Reading,
+    /// The file states its units by a header, against which a caller has no say.
+    stated: bool,
     compression: Compression,
     rows: Rows,
     pub(crate) devices: Devices,
 }
 
 impl Source {
-    /// Opens a trace and settles its format, by `format` if given, else by content and name. Reading ends once `caller` requests a stop.
+    /// Opens a trace and settles its format, by `reading` if given, else by content and name. Reading ends once `caller` requests a stop.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Usage`] where the format must be given or `unit_bytes` does not apply to it, and [`Error::Trace`] where
-    /// the file is empty or of no known format.
-    pub(crate) fn open(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, caller: &Caller) -> Result<Self> {
-        let is_columnar = format == Some(TraceFormat::Parquet) || (format.is_none() && is_parquet(path)?);
+    /// [`Error::Io`], [`Error::Usage`] where the format must be given or a part of `reading` does not apply to it, and [`Error::Trace`]
+    /// where the file is empty or of no known format.
+    pub(crate) fn open(path: &Path, reading: &Reading, caller: &Caller) -> Result<Self> {
+        if reading.unit_bytes == Some(0) {
+            return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
+        }
+        let is_columnar = reading.format == Some(TraceFormat::Parquet) || (reading.format.is_none() && is_parquet(path)?);
         if is_columnar {
             let format = Format::of(TraceFormat::Parquet);
-            refuse_useless_units(path, format, unit_bytes)?;
+            reading.check(path, format, false)?;
             let rows = Rows::Columns(Box::new(parquet::Rows::open(path, caller)?));
-            let compression = Compression::None;
-            return Ok(Source { path: path.to_path_buf(), format, unit_bytes: None, compression, rows, devices: Devices::default() });
+            return Ok(Source::new(path, format, reading.clone(), false, Compression::None, rows));
         }
         let mut lines = Lines::open(path, caller)?;
         let compression = lines.compression();
         let (sample, is_all) = lines.sample()?;
-        let recognised = match format {
+        let recognised = match reading.format {
             Some(_) if sample.is_empty() => return Err(Error::Trace(format!("{}: the file is empty", path.display()))),
             Some(id) => given(path, id),
             None => formats::recognise(path, sample, is_all)?,
         };
         let format = recognised.format;
-        refuse_useless_units(path, format, unit_bytes)?;
-        let unit_bytes = unit_bytes.or(recognised.unit_bytes);
-        let rows = match format.parser(unit_bytes) {
+        let first_lines = formats::sample_lines(sample, is_all);
+        let stated = matches!(format.id, TraceFormat::Csv | TraceFormat::VscsiText) && format.states_units(&first_lines);
+        reading.check(path, format, stated)?;
+        let event = format.chosen_event(reading.event, &first_lines);
+        let reading = Reading { unit_bytes: reading.unit_bytes.or(recognised.unit_bytes), event, ..reading.clone() };
+        let rows = match format.parser(&reading) {
             Some(parser) => Rows::Lines { lines, parser },
             None => {
                 let none = || Error::Trace(format!("{}: expected records of the format {}", path.display(), format.name));
@@ -121,7 +135,11 @@ impl Source {
                 Rows::Records { records: lines, bytes: layout.bytes, parser: layout.parser }
             }
         };
-        Ok(Source { path: path.to_path_buf(), format, unit_bytes, compression, rows, devices: Devices::default() })
+        Ok(Source::new(path, format, reading, stated, compression, rows))
+    }
+
+    fn new(path: &Path, format: &'static Format, reading: Reading, stated: bool, compression: Compression, rows: Rows) -> Self {
+        Source { path: path.to_path_buf(), format, reading, stated, compression, rows, devices: Devices::default() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -134,12 +152,80 @@ impl Source {
 
     /// The bytes of a unit, where the format lets them be chosen.
     pub(crate) fn unit_bytes(&self) -> Option<u64> {
-        self.format.counts_units.then(|| self.unit_bytes.unwrap_or(512))
+        (self.format.counts_units() && !self.stated).then(|| self.reading.unit_bytes.unwrap_or(self.format.default_unit_bytes()))
+    }
+
+    /// What its columns are taken for.
+    pub(crate) fn units(&self) -> Units {
+        self.format.units(&self.reading, self.stated)
+    }
+
+    fn parser(&self) -> Option<&dyn LineParser> {
+        match &self.rows {
+            Rows::Lines { parser, .. } | Rows::Records { parser, .. } => Some(&**parser),
+            Rows::Columns(_) => None,
+        }
+    }
+
+    /// Times count from the start of a run: the file is the log of one.
+    pub(crate) fn counts_from_start_of_run(&self) -> bool {
+        matches!(&self.rows, Rows::Columns(rows) if rows.is_log())
     }
 
     /// The trace has no header although its format allows one.
     pub(crate) fn without_header(&self) -> bool {
-        matches!(&self.rows, Rows::Lines { parser, .. } if parser.assumes_columns())
+        self.parser().is_some_and(LineParser::assumes_columns)
+    }
+
+    /// Lines so far that are right but hold no request, by what they hold.
+    pub(crate) fn skipped_lines(&self) -> Vec<SkippedLines> {
+        let skipped = self.parser().map(LineParser::skipped).unwrap_or_default();
+        skipped.into_iter().map(|(what, lines)| SkippedLines { what, lines }).collect()
+    }
+
+    /// What to know of the file beside its numbers. `all_volumes`: none of them is chosen.
+    pub(crate) fn remarks(&self, all_volumes: bool) -> Vec<Remark> {
+        let mut remarks = self.parser().map(LineParser::remarks).unwrap_or_default();
+        if all_volumes {
+            remarks.extend(self.stacked());
+        }
+        remarks
+    }
+
+    /// Devices of which one hands its requests on to another, both with requests: each such request is there twice.
+    fn stacked(&self) -> Option<Remark> {
+        let pairs = self.parser()?.handed_on();
+        let mut uppers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (upper, lower) in pairs.into_iter().filter(|(upper, lower)| self.devices.has(upper) && self.devices.has(lower)) {
+            uppers.entry(upper).or_default().push(lower);
+        }
+        // Software RAID has this major number (Documentation/admin-guide/devices.txt).
+        let is_raid = |name: &String| name.starts_with("9,");
+        let names = || (0..self.devices.len()).map(|number| self.device_name(number as u32));
+        let is_kernel = matches!(self.format.id, TraceFormat::Blkparse | TraceFormat::Ftrace);
+        if uppers.is_empty() && is_kernel && names().any(|name| is_raid(&name)) {
+            let disks: Vec<String> = names().filter(|name| !is_raid(name)).collect();
+            uppers.extend(names().filter(|name| is_raid(name) && !disks.is_empty()).map(|raid| (raid, disks.clone())));
+        }
+        let list: Vec<String> = uppers.iter().map(|(upper, lowers)| format!("{upper} over {}", lowers.join(" and "))).collect();
+        (!list.is_empty()).then(|| {
+            let sentence =
+                format!("Stacked devices ({}): each request of the upper one is in the trace again, for the lower one.", list.join("; "));
+            Remark::warning("stacked-devices", "workload.trace.devices", sentence, "--volume NAME (workload.device) takes one of them.")
+        })
+    }
+
+    /// Why a trace holds no request: `3 lines action C (completed)`, and unreadable lines.
+    pub(crate) fn without_requests(&self, bad_lines: u64) -> String {
+        let skipped = self.skipped_lines().into_iter().map(|SkippedLines { what, lines }| format!("{lines} lines of {what}"));
+        let unreadable = format!("{bad_lines} unreadable lines");
+        let held: Vec<String> = skipped.chain(Some(unreadable)).collect();
+        let event = match (self.reading.event, self.skipped_lines().is_empty()) {
+            (Some(TraceEvent::Queue), false) => "; requests are queue events (--event queue)",
+            (Some(TraceEvent::Issue), false) => "; requests are issue events (--event issue)",
+            _ => "",
+        };
+        format!("the trace holds no requests ({}){event}", held.join(", "))
     }
 
     pub(crate) fn compression(&self) -> Compression {
@@ -211,16 +297,6 @@ fn row(devices: &mut Devices, line: u64, parsed: Parsed<'_>) -> Option<Row> {
 fn given(path: &Path, id: TraceFormat) -> formats::Recognised {
     let named = formats::by_name(path).into_iter().find(|named| named.format.id == id);
     named.unwrap_or(formats::Recognised { format: Format::of(id), unit_bytes: None })
-}
-
-fn refuse_useless_units(path: &Path, format: &Format, unit_bytes: Option<u64>) -> Result<()> {
-    if unit_bytes.is_none() || format.counts_units {
-        return Ok(());
-    }
-    let (path, name) = (path.display(), format.name);
-    Err(Error::Usage(format!(
-        "{path}: unit_bytes is given, but the format {name} fixes its units; unit_bytes is for disksim, ssdsim and mqsim"
-    )))
 }
 
 /// Parquet needs random access, so a pipe that has no copy is never Parquet; and it is not opened here, since it can be read only once.

@@ -6,11 +6,14 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::select::{Choice, Selection};
+use super::clock::FileClock;
+use super::reading::{Reading, SkippedLines, Units};
+use super::select::{Choice, Seen, Selection};
 use super::source::Entry;
+use super::volumes::Places;
 use super::{RequestSource, WorkloadReport};
 use crate::caller::Caller;
-use crate::config::{RangePolicy, TraceFormat, Workload};
+use crate::config::{RangePolicy, TraceFormat, Volumes, Workload};
 use crate::error::{Error, Result};
 use crate::request::{Request, RequestKind};
 use crate::units::Ns;
@@ -26,6 +29,8 @@ pub struct TraceCounters {
     /// The format of the trace.
     #[schemars(with = "String", extend("unit" = "text"))]
     pub format: TraceFormat,
+    /// What its columns were taken for.
+    pub units: Units,
     /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`. Absent if it has one or needs
     /// none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -40,11 +45,15 @@ pub struct TraceCounters {
     /// Lines that were skipped because of size 0.
     #[schemars(extend("unit" = "count"))]
     pub zero_size: u64,
+    /// Lines that were read and hold no request, by what they hold: other events of the kernel, commands without data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>", extend("unit" = "what and lines"))]
+    pub skipped_lines: Vec<SkippedLines>,
     /// The message for the first skipped line. Absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "text"))]
     pub first_bad_line: Option<String>,
-    /// Volumes in the trace. With several and none chosen, their addresses are overlaid.
+    /// Volumes in the trace. With several and none chosen, `workload.volumes` says how their addresses are placed.
     #[schemars(extend("unit" = "count"))]
     pub devices: u64,
     /// Requests of volumes that were not chosen.
@@ -76,8 +85,13 @@ pub struct TraceCounters {
 /// A trace as a source of requests.
 pub struct TraceReader {
     selection: Selection,
+    passes: Passes,
+    /// Where each volume begins, if they do not begin together.
+    places: Option<Places>,
     exported_bytes: u64,
     policy: RangePolicy,
+    /// Arrival times are used: the loop is open.
+    timed: bool,
     /// `time_scale` in millionths.
     scale_millionths: u64,
     /// The new number of each MiB in use (`Compact`).
@@ -89,10 +103,28 @@ pub struct TraceReader {
     split: u64,
 }
 
+/// The passes over a trace that is repeated.
+struct Passes {
+    /// The file's name and the selection, to open it again.
+    again: Option<(String, Choice)>,
+    /// Passes in all, and passes to come.
+    of: u32,
+    left: u32,
+    clock: Option<FileClock>,
+    /// By how much the times of this pass are later than in the trace, ns.
+    shift_ns: Ns,
+    /// Counters of the first pass, once that has ended, and requests of all passes that have.
+    first: Option<Seen>,
+    taken: u64,
+}
+
 impl TraceReader {
     /// Opens the trace that `config.trace` names, for a drive of `exported_bytes`.
     ///
-    /// - The first request taken arrives at 0; times are divided by `time_scale` (which counts to six decimals), rounded down.
+    /// - The first request taken arrives at 0 (in the log of a run, when it did in that run); times are divided by `time_scale` (which counts
+    ///   to six decimals), rounded down.
+    /// - `repeat`: after the last request the trace begins again, later by the time limit if that ended it, else by one mean time between
+    ///   requests.
     /// - `wrap`: the address modulo the exported size; a request that then crosses the end is split in two, the second from byte 0.
     /// - `clip`: the part beyond the end is cut off. `compact`: each MiB that is read or written gets the next free number, in order
     ///   of first use; a request is split where its MiB are no longer adjacent, and trims of MiB not in use are dropped.
@@ -108,6 +140,11 @@ impl TraceReader {
     /// # Errors
     /// As [`TraceReader::new`].
     pub fn cancellable(config: &Workload, exported_bytes: u64, caller: &Caller) -> Result<Self> {
+        Self::with_clock(config, exported_bytes, FileClock::of(&[config], caller)?, caller)
+    }
+
+    /// As [`TraceReader::cancellable`], with the clock that flows of one file share, if there is one.
+    pub(super) fn with_clock(config: &Workload, exported_bytes: u64, clock: Option<FileClock>, caller: &Caller) -> Result<Self> {
         let path = config.trace.as_deref().ok_or_else(|| Error::Config("workload.trace is not set".into()))?;
         if exported_bytes == 0 {
             return Err(Error::Config("the drive exports no bytes: device.overprovisioning leaves nothing".into()));
@@ -115,10 +152,21 @@ impl TraceReader {
         if config.range == RangePolicy::Compact && exported_bytes < CHUNK_BYTES {
             return Err(Error::Config("workload.range = \"compact\" needs a drive that exports at least 1 MiB".into()));
         }
+        let choice = choice(config, caller)?;
+        let places = match config.volumes {
+            Volumes::Overlaid => None,
+            Volumes::Concatenated => Some(Places::of(Path::new(path), &choice)?),
+        };
+        let again = (config.repeat > 1).then(|| (path.to_string(), choice.clone()));
+        let of = config.repeat.max(1);
+        let passes = Passes { again, of, left: of - 1, clock, shift_ns: 0, first: None, taken: 0 };
         Ok(TraceReader {
-            selection: Selection::open(Path::new(path), choice(config, caller)?)?,
+            selection: begun(Path::new(path), choice, clock)?,
+            passes,
+            places,
             exported_bytes,
             policy: config.range,
+            timed: config.queue_depth == 0,
             scale_millionths: scale_millionths(config.time_scale)?,
             chunks: BTreeMap::new(),
             pending: VecDeque::new(),
@@ -131,13 +179,15 @@ impl TraceReader {
 
     /// Counters of the changes so far.
     pub fn counters(&self) -> TraceCounters {
-        let (seen, source) = (self.selection.seen(), self.selection.source());
+        let (seen, source) = (self.passes.first.as_ref().unwrap_or(self.selection.seen()), self.selection.source());
         TraceCounters {
             format: source.format().id,
+            units: source.units(),
             without_header: source.without_header(),
-            requests: seen.taken,
+            requests: self.passes.taken + self.selection.seen().taken,
             bad_lines: seen.bad_lines,
             zero_size: seen.zero_size,
+            skipped_lines: source.skipped_lines(),
             first_bad_line: seen.first_bad_line.clone(),
             devices: source.devices.len() as u64,
             other_devices: seen.other_devices,
@@ -151,6 +201,21 @@ impl TraceReader {
         }
     }
 
+    /// Begins the next pass, if there is one.
+    #[cold]
+    fn begin_again(&mut self) -> Result<bool> {
+        let (Some((path, choice)), Some(clock), true) = (&self.passes.again, self.passes.clock, self.passes.left > 0) else {
+            return Ok(false);
+        };
+        let next = begun(Path::new(path), choice.clone(), Some(clock))?;
+        let ended = std::mem::replace(&mut self.selection, next);
+        self.passes.taken += ended.seen().taken;
+        self.passes.first.get_or_insert_with(|| ended.seen().clone());
+        self.passes.left -= 1;
+        self.passes.shift_ns = self.passes.shift_ns.saturating_add(clock.period_ns);
+        Ok(true)
+    }
+
     #[inline]
     fn request(&self, entry: &Entry, offset: u64, length: u64) -> Request {
         let arrival_ns = if self.scale_millionths == SCALE_STEPS as u64 { entry.time_ns } else { self.scaled(entry.time_ns) };
@@ -158,9 +223,7 @@ impl TraceReader {
     }
 
     fn scaled(&self, time_ns: Ns) -> Ns {
-        let scaled = u128::from(time_ns) * SCALE_STEPS as u128 / u128::from(self.scale_millionths);
-        // Slowed down beyond 584 years: the clock's end.
-        Ns::try_from(scaled).unwrap_or(Ns::MAX)
+        scaled(time_ns, self.scale_millionths)
     }
 
     /// Applies the range policy to a request that is not inside the drive; its parts go to `pending`.
@@ -269,7 +332,16 @@ impl RequestSource for TraceReader {
             if let Some(request) = self.pending.pop_front() {
                 return Ok(Some(request));
             }
-            let Some(entry) = self.selection.next_entry()? else { return Ok(None) };
+            let Some(mut entry) = self.selection.next_entry()? else {
+                if self.begin_again()? {
+                    continue;
+                }
+                return Ok(None);
+            };
+            entry.time_ns = entry.time_ns.saturating_add(self.passes.shift_ns);
+            if let Some(places) = &self.places {
+                places.place(&mut entry);
+            }
             let is_inside = entry.offset + entry.length <= self.exported_bytes;
             match self.policy {
                 _ if entry.kind == RequestKind::Flush => return Ok(Some(self.request(&entry, 0, 0))),
@@ -286,26 +358,33 @@ impl RequestSource for TraceReader {
     }
 
     fn progress(&self) -> Option<f64> {
-        self.selection.source().progress()
+        let Passes { of, left, .. } = self.passes;
+        let share = self.selection.source().progress()?;
+        Some(if of > 1 { (f64::from(of - left - 1) + share) / f64::from(of) } else { share })
     }
 
     fn report(&self) -> WorkloadReport {
-        WorkloadReport { trace: Some(self.counters()), ..WorkloadReport::default() }
+        WorkloadReport { trace: Some(self.counters()), remarks: self.selection.remarks(self.timed), ..WorkloadReport::default() }
     }
 }
 
+/// Opens a trace for one pass.
+fn begun(path: &Path, choice: Choice, clock: Option<FileClock>) -> Result<Selection> {
+    let mut selection = Selection::open(path, choice)?;
+    if let Some(clock) = clock {
+        selection.count_from(clock.origin_ns);
+    }
+    Ok(selection)
+}
+
 /// The selection of requests that the configuration makes.
-fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
+pub(super) fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     let limit_s = config.limit_s;
     if !(0.0..=1e9).contains(&limit_s) {
         return Err(Error::Config(format!("workload.limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
     }
-    if config.unit_bytes == Some(0) {
-        return Err(Error::Config("workload.unit_bytes = 0: expected at least 1".into()));
-    }
     Ok(Choice {
-        format: config.format,
-        unit_bytes: config.unit_bytes,
+        reading: Reading::from_config(config),
         device: config.device.clone(),
         bad_lines: config.bad_lines,
         time_order: config.time_order,
@@ -316,12 +395,19 @@ fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     })
 }
 
+/// A time of a trace, ns, divided by a scale in millionths, rounded down.
+pub(super) fn scaled(time_ns: Ns, scale_millionths: u64) -> Ns {
+    let scaled = u128::from(time_ns) * SCALE_STEPS as u128 / u128::from(scale_millionths);
+    // Slowed down beyond 584 years: the clock's end.
+    Ns::try_from(scaled).unwrap_or(Ns::MAX)
+}
+
 /// Seconds as nanoseconds; a limit that is not 0 never becomes 0, which would mean none.
 pub(crate) fn limit_ns(limit_s: f64) -> Ns {
     if limit_s > 0.0 { ((limit_s * 1e9).round() as Ns).max(1) } else { 0 }
 }
 
-fn scale_millionths(time_scale: f64) -> Result<u64> {
+pub(super) fn scale_millionths(time_scale: f64) -> Result<u64> {
     if !(1e-6..=1e6).contains(&time_scale) {
         return Err(Error::Config(format!("workload.time_scale = {time_scale}: expected 0.000001 to 1000000")));
     }
@@ -339,7 +425,10 @@ mod tests {
     fn trace(text: &str) -> Trace {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        let config = Workload { trace: Some(file.path().to_str().unwrap().into()), ..Workload::default() };
+        // Text without a header says nothing of its units.
+        let is_plain = text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains("Read");
+        let format = is_plain.then_some(TraceFormat::Csv);
+        let config = Workload { trace: Some(file.path().to_str().unwrap().into()), format, ..Workload::default() };
         Trace(file, config)
     }
 
@@ -486,7 +575,9 @@ mod tests {
         let Trace(_file, mut config) = trace("0,R,0,512\n1,R,1.82083E+11,512\n2,R,0,0\n3,X,0,512\n4,R,0,512\n");
         assert!(message(&config, MB).contains(":2: expected an offset in bytes, found \"1.82083E+11\""));
         config.bad_lines = 2;
-        assert!(message(&config, MB).contains(":4: expected the op R, W, T or F, found \"X\" (2 unreadable lines"));
+        assert!(message(&config, MB).contains(
+            ":4: expected the op R, W, T or F (or the words read, write, trim, discard, flush), found \"X\" (2 unreadable lines"
+        ));
         config.bad_lines = 3;
         let (rows, counters) = replay(&config, MB).unwrap();
         assert_eq!((rows.len(), counters.bad_lines, counters.zero_size), (2, 3, 1));
@@ -495,7 +586,9 @@ mod tests {
 
     #[test]
     fn a_device_is_chosen_by_its_name() {
-        let Trace(_file, mut config) = trace("1,wdev,0,Read,0,512,9\n2,wdev,1,Write,512,512,9\n3,wdev,0,Read,0,512,9\n");
+        let Trace(_file, mut config) = trace(
+            "128166372000000001,wdev,0,Read,0,512,9\n128166372000000002,wdev,1,Write,512,512,9\n128166372000000003,wdev,0,Read,0,512,9\n",
+        );
         assert_eq!(replay(&config, MB).unwrap().1.devices, 2);
         config.device = Some("wdev_1".into());
         let (rows, counters) = replay(&config, MB).unwrap();
@@ -513,7 +606,7 @@ mod tests {
         let Trace(_file, mut config) = trace("timestamp_us,op,offset_bytes,size_bytes\n");
         assert!(message(&config, MB).contains("holds no requests"));
         config.unit_bytes = Some(4096);
-        assert!(message(&config, MB).contains("fixes its units"));
+        assert!(message(&config, MB).contains("the header of the file states its units"));
         config.trace = Some("/nonexistent/trace".into());
         assert!(message(&config, MB).contains("cannot read"));
         config.trace = Some(std::env::temp_dir().to_str().unwrap().into());

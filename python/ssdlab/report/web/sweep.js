@@ -96,10 +96,11 @@ class Chart {
     }
     const aside = this.plot.axis.numbers ? 0 : (run - (this.plot.lines.length - 1) / 2) * 9; // marks of words would lie on each other
     for (const stop of found) {
-      const { mean, half } = at[stop];
+      const { mean } = at[stop];
       const place = f(this.x(stop) + aside);
-      if (half) {
-        const [from, to] = [f(y.at(mean - half)), f(y.at(mean + half))];
+      const ends = reach(at[stop]);
+      if (ends) {
+        const [from, to] = ends.map((end) => f(y.at(end)));
         for (const [x1, x2, y1, y2] of [[place, place, from, to], [place - 3, place + 3, from, from], [place - 3, place + 3, to, to]]) canvas.append(svg("line", { class: "interval", x1, x2, y1, y2, ...stroke }));
       }
       canvas.append(svg("circle", { cx: place, cy: f(y.at(mean)), r: MARKS, style: `fill:${colour(run)}`, "data-run": run }));
@@ -110,7 +111,7 @@ class Chart {
     const { axis, lines, figure } = this.plot;
     const stop = this.stops[place];
     const show_ = SHOW[figure.unit];
-    const rows = lines.map(({ run, name, at }) => [run, name || figure.name, at[stop] ? show_(at[stop].mean) + (at[stop].half == null ? "" : ` ± ${show_(at[stop].half)}`) : "-"]);
+    const rows = lines.map(({ run, name, at }) => [run, name || figure.name, at[stop] ? within(at[stop], show_) : "-"]);
     const head = `${axis.name} ${axis.texts[stop]}`;
     showReadout(this, head, rows, this.x(stop));
     if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => `${name} ${value}`).join(", ")}`;
@@ -119,6 +120,9 @@ class Chart {
     this.readout.hidden = true;
   }
 }
+/** The ends of what is drawn about a mean: its interval, or of seeds that disagree all values; nothing of one seed. */
+const reach = ({ mean, half, range }) => range ?? (half ? [mean - half, mean + half] : null);
+const within = ({ mean, half, range }, show_) => (range ? `median ${show_(mean)} (${show_(range[0])} to ${show_(range[1])})` : show_(mean) + (half == null ? "" : ` ± ${show_(half)}`));
 Object.assign(SHOW, { ratio: (value) => significant(value, 4), mb_s: (value) => `${significant(value, 4)} MB/s` });
 
 /** What is chosen in a form of selects, by their names. */
@@ -182,7 +186,7 @@ class SweepFigure {
     const means = figure.means ?? figure.values; // of one seed
     const of = (axis, value) => (axis === NONE ? () => true : (group) => group[axis] === value);
     const values = (axis) => (axis === NONE ? [0] : this.axes[axis].texts.map((_, value) => value));
-    const point = (group) => ({ mean: means[group], half: figure.halves?.[group] });
+    const point = (group) => ({ mean: means[group], half: figure.halves?.[group], range: figure.ranges?.[group] });
     const there = this.sweep.groups.map((group, index) => ({ group, index })).filter(({ group, index }) => means[index] != null && fixed.every((axis) => group[axis] === this.wanted[`at${axis}`]));
     const plots = values(panels).map((panel) => ({
       title: panels === NONE ? "" : `${this.axes[panels].name} ${this.axes[panels].texts[panel]}`,
@@ -192,7 +196,7 @@ class SweepFigure {
         return { run: line, name: lines === NONE ? "" : this.axes[lines].texts[line], at };
       }),
     }));
-    const ends = there.flatMap(({ index }) => [means[index] - (figure.halves?.[index] ?? 0), means[index] + (figure.halves?.[index] ?? 0)]);
+    const ends = there.flatMap(({ index }) => [means[index], ...(reach(point(index)) ?? [])]);
     const scale = { low: Math.min(0, ...ends), high: Math.max(...ends, 0) };
     figures.forEach(({ host }) => this.watch.unobserve(host));
     figures.length = 0;
@@ -212,7 +216,7 @@ class SweepFigure {
 }
 rowsOf.chart = ({ axis, figure, lines, title }) =>
   lines.flatMap(({ name, at }) =>
-    axis.texts.flatMap((content, stop) => (at[stop] ? [{ ...(title ? { panel: title } : {}), ...(name ? { line: name } : {}), [axis.name]: content, [headed(figure, figure.name)]: at[stop].mean, ...(at[stop].half == null ? {} : { [headed(figure, "half width of the 95 % interval")]: at[stop].half }) }] : [])),
+    axis.texts.flatMap((content, stop) => (at[stop] ? [{ ...(title ? { panel: title } : {}), ...(name ? { line: name } : {}), [axis.name]: content, [headed(figure, figure.name)]: at[stop].mean, ...(at[stop].half == null ? {} : { [headed(figure, "half width of the 95 % interval")]: at[stop].half }), ...(at[stop].range ? { [headed(figure, "least of seeds that disagree")]: at[stop].range[0], [headed(figure, "largest of seeds that disagree")]: at[stop].range[1] } : {}) }] : [])),
   );
 
 /** The table of points: sorted by a heading, of the values that are chosen. */
@@ -222,7 +226,7 @@ class Points {
     this.figures = Object.keys(sweep.columns).map((place) => sweep.figures.find((figure) => figure.place === place)).filter(Boolean);
     this.columns = [
       ...sweep.axes.map((axis, index) => ({ name: axis.name, key: (point) => axis.numbers?.[sweep.points[point][index]] ?? sweep.points[point][index], text: (point) => axis.texts[sweep.points[point][index]], value: (point) => axis.texts[sweep.points[point][index]] })),
-      ...this.figures.map((figure) => ({ name: sweep.columns[figure.place], head: headed(figure, sweep.columns[figure.place]), key: (point) => figure.values[point] ?? Infinity, text: (point) => (figure.values[point] == null ? "" : SHOW[figure.unit](figure.values[point])), value: (point) => figure.values[point] })),
+      ...this.figures.map((figure) => ({ name: sweep.columns[figure.place], head: headed(figure, sweep.columns[figure.place]), key: (point) => figure.values[point] ?? Infinity, text: (point) => (figure.values[point] == null ? "" : SHOW[figure.unit](figure.values[point]) + sweep.told[figure.place][point]), value: (point) => figure.values[point] })),
     ];
     this.table = document.getElementById("rows");
     this.filters = document.getElementById("filters");

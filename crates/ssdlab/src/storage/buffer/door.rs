@@ -1,9 +1,11 @@
 //! Without a write buffer, writes that collection has earned no room for wait in front of the drive (`gc.pace`), first come first served.
-//! Reads pass them, unless they are to read their data; so do trims that touch none of their pages, and flushes, as what has completed is in
-//! flash.
+//! Reads and trims pass them, unless an older request of their units waits; flushes always do, as what has completed is in flash.
+
+use std::ops::Range;
 
 use super::MappingCache;
 use super::outside::Outside;
+use super::requests::inner_units;
 use crate::blocked::Blocked;
 use crate::memory::Exhausted;
 use crate::request::{LastEnd, Request, RequestKind};
@@ -27,7 +29,7 @@ struct Passing {
 
 /// The door of a drive.
 pub(super) struct Door {
-    unit_bytes: u64,
+    unit_bytes: u32,
     requests: Slab<u32, Passing>,
     outside: Outside,
     /// Of the oldest request that waits, the first unit that has no credit.
@@ -41,7 +43,7 @@ pub(super) struct Door {
 impl Door {
     pub(super) fn new(unit_bytes: u32) -> Self {
         Door {
-            unit_bytes: unit_bytes.into(),
+            unit_bytes,
             requests: Slab::default(),
             outside: Outside::new(),
             unpaid: 0,
@@ -81,25 +83,36 @@ impl Door {
         let sequential = self.last_end.is_followed_by(&request);
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
         let place = self.requests.insert(Passing { request, index, sequential, scattered, origin, entered: now });
-        let units = (request.offset / self.unit_bytes) as u32..(request.offset + request.length).div_ceil(self.unit_bytes) as u32;
+        let unit = u64::from(self.unit_bytes);
+        let touched = (request.offset / unit) as u32..(request.offset + request.length).div_ceil(unit) as u32;
         match request.kind {
-            RequestKind::Read => match self.outside.last_conflict(units) {
-                None => self.pass(now, place, drive),
-                Some(conflict) => self.outside.read_waits(conflict, place),
-            },
+            RequestKind::Read => self.take_passing(now, place, touched, drive),
+            RequestKind::Trim => {
+                let (first, end) = inner_units(&request, self.unit_bytes);
+                self.take_passing(now, place, first..end, drive);
+            }
             RequestKind::Flush => self.pass(now, place, drive),
-            RequestKind::Trim if !self.outside.is_touched(&units) => self.pass(now, place, drive),
-            RequestKind::Trim | RequestKind::Write => {
-                self.outside.waits(place, request.kind, units.clone());
+            RequestKind::Write => {
+                self.outside.waits(place, request.kind, touched.clone());
                 if self.outside.oldest() == Some(place) {
-                    self.unpaid = units.start;
+                    self.unpaid = touched.start;
                     self.admit(now, drive);
                 }
             }
         }
     }
 
-    /// Requests go on to the drive, in order, as far as there is credit, and reads that waited for them. Returns true if something may begin.
+    /// A read or trim of these units arrives, which waits for nothing but older requests of them.
+    fn take_passing(&mut self, now: Ns, place: u32, units: Range<u32>, drive: &mut MappingCache) {
+        let kind = self.requests[place].request.kind;
+        match self.outside.last_conflict(kind, &units) {
+            None => self.pass(now, place, drive),
+            Some(conflict) => self.outside.passing_waits(conflict, place, kind, units),
+        }
+    }
+
+    /// Writes go on to the drive, in order, as far as there is credit, and reads and trims that waited for them. Returns true if something may
+    /// begin.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
         let mut any = false;
         while let Some(place) = self.outside.oldest() {
@@ -109,8 +122,8 @@ impl Door {
             }
             self.pass(now, place, drive);
             self.outside.entered(None);
-            while let Some(read) = self.outside.next_read() {
-                self.pass(now, read, drive);
+            while let Some(passing) = self.outside.next_passing() {
+                self.pass(now, passing, drive);
             }
             self.unpaid = self.outside.front().map_or(0, |(_, unit)| unit);
             drive.drive_mut().awaits_credit(None);
@@ -122,10 +135,7 @@ impl Door {
     /// The first unit of a write for which there is no credit. Those before have theirs.
     fn first_unpaid(&self, place: u32, drive: &mut MappingCache) -> Option<u32> {
         let Passing { request, .. } = self.requests[place];
-        if request.kind != RequestKind::Write {
-            return None;
-        }
-        let end = (request.offset + request.length).div_ceil(self.unit_bytes) as u32;
+        let end = (request.offset + request.length).div_ceil(self.unit_bytes.into()) as u32;
         (self.unpaid..end).find(|&unit| !drive.drive_mut().lets_in(Lpn(unit)))
     }
 

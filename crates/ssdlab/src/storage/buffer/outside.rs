@@ -1,7 +1,7 @@
-//! Requests that wait for room in a write buffer, for credit (`gc.pace`), or behind one that does: first come, first served. Reads that may
-//! pass others wait only until the data that they are to read have come in.
+//! Requests that wait for room in a write buffer, for credit (`gc.pace`), or behind one that does: first come, first served. Reads and trims
+//! that may pass others wait only until the older requests of their units have come in.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
@@ -21,11 +21,48 @@ struct Waits {
     units: Range<u32>,
 }
 
-/// What a read waits for: the request with this number has come in, or a write as far as this unit. In the order in which that happens.
+/// What a read or trim waits for: the request with this number has come in, or a write as far as this unit. In the order in which that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Conflict {
     number: u64,
     unit: u32,
+}
+
+/// A read or trim that waits for older requests of its units.
+#[derive(Clone, Debug)]
+struct Passing {
+    waits_for: Conflict,
+    /// Its place among those that have ever waited so, by age.
+    age: u64,
+    request: u32,
+    kind: RequestKind,
+    units: Range<u32>,
+}
+
+impl Passing {
+    fn rank(&self) -> (Conflict, u64) {
+        (self.waits_for, self.age)
+    }
+}
+
+impl PartialEq for Passing {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Passing {}
+
+impl PartialOrd for Passing {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Passing {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
 }
 
 /// All that waits outside a buffer.
@@ -35,20 +72,21 @@ pub(super) struct Outside {
     first: u64,
     /// By unit, the number of the youngest write of it that waits; its low bits.
     last_write: Table,
-    last_trim: Option<u64>,
-    /// Reads that wait for data, by what they wait for and then by age.
-    reads: BinaryHeap<Reverse<(Conflict, u64, u32)>>,
-    reads_come: u64,
+    /// Reads and trims that pass others, by what they wait for and then by age.
+    passing: BinaryHeap<Reverse<Passing>>,
+    /// Trims among them.
+    trims: usize,
+    passing_came: u64,
 }
 
 impl Outside {
     pub(super) fn new() -> Self {
-        Outside { requests: VecDeque::new(), first: 0, last_write: Table::new(0), last_trim: None, reads: BinaryHeap::new(), reads_come: 0 }
+        Outside { requests: VecDeque::new(), first: 0, last_write: Table::new(0), passing: BinaryHeap::new(), trims: 0, passing_came: 0 }
     }
 
     pub(super) fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
         memory::make_room(&mut self.requests, units)?;
-        memory::make_room(&mut self.reads, units)?;
+        memory::make_room(&mut self.passing, units)?;
         self.last_write.make_room(units)
     }
 
@@ -59,19 +97,30 @@ impl Outside {
 
     /// Requests that wait.
     pub(super) fn len(&self) -> usize {
-        self.requests.len() + self.reads.len()
+        self.requests.len() + self.passing.len()
     }
 
-    /// A request that is to come in touches one of these units, or any read waits.
-    pub(super) fn is_touched(&self, units: &Range<u32>) -> bool {
-        let touches = |waits: &Waits| waits.units.start < units.end && units.start < waits.units.end;
-        !self.reads.is_empty() || self.requests.iter().any(touches)
+    /// The last request that must come in before a read or trim of these units: a write of one of them; before a read a trim of one, and before
+    /// a trim a read. Of a trim these are the units that lie wholly inside it.
+    pub(super) fn last_conflict(&self, kind: RequestKind, units: &Range<u32>) -> Option<Conflict> {
+        self.last_write_in(units).max(self.last_passing(kind, units))
     }
 
-    /// The last request that must come in before a read of these units: a write of one of them, or any trim.
-    pub(super) fn last_conflict(&self, units: Range<u32>) -> Option<Conflict> {
-        let trim = self.last_trim.map(|number| Conflict { number, unit: NONE });
-        units.filter_map(|unit| self.last_write_of(unit)).chain(trim).max()
+    /// The last write of one of these units that waits.
+    fn last_write_in(&self, units: &Range<u32>) -> Option<Conflict> {
+        if units.len() <= self.last_write.len() {
+            return units.clone().filter_map(|unit| self.last_write_of(unit)).max();
+        }
+        self.last_write.iter().filter(|(unit, _)| units.contains(unit)).filter_map(|(unit, _)| self.last_write_of(unit)).max()
+    }
+
+    /// What the last of the trims waits for that touch these units, which a read is of; or of the reads, if a trim is.
+    fn last_passing(&self, kind: RequestKind, units: &Range<u32>) -> Option<Conflict> {
+        if kind == RequestKind::Read && self.trims == 0 {
+            return None;
+        }
+        let touches = |other: &Passing| other.kind != kind && other.units.start < units.end && units.start < other.units.end;
+        self.passing.iter().map(|Reverse(other)| other).filter(|other| touches(other)).map(|other| other.waits_for).max()
     }
 
     fn last_write_of(&self, unit: u32) -> Option<Conflict> {
@@ -90,16 +139,14 @@ impl Outside {
         let number = self.first + self.requests.len() as u64;
         let written = if kind == RequestKind::Write { units } else { 0..0 };
         written.clone().for_each(|unit| self.last_write.set(unit, (number & NUMBER_BITS) as u32));
-        if kind == RequestKind::Trim {
-            self.last_trim = Some(number);
-        }
         self.requests.push_back(Waits { request, units: written });
     }
 
-    /// A read waits for what is in its way.
-    pub(super) fn read_waits(&mut self, conflict: Conflict, request: u32) {
-        self.reads.push(Reverse((conflict, self.reads_come, request)));
-        self.reads_come += 1;
+    /// A read or trim of these units waits for what is in its way.
+    pub(super) fn passing_waits(&mut self, waits_for: Conflict, request: u32, kind: RequestKind, units: Range<u32>) {
+        self.trims += usize::from(kind == RequestKind::Trim);
+        self.passing.push(Reverse(Passing { waits_for, age: self.passing_came, request, kind, units }));
+        self.passing_came += 1;
     }
 
     /// The oldest request, and the first of its units that has not come in.
@@ -127,14 +174,14 @@ impl Outside {
                 self.last_write.remove(unit);
             }
         }
-        self.last_trim = self.last_trim.filter(|&trim| trim >= self.first);
     }
 
-    /// A read that need not wait any more.
-    pub(super) fn next_read(&mut self) -> Option<u32> {
+    /// A read or trim that need not wait any more. Those of the same units go in the order in which they came.
+    pub(super) fn next_passing(&mut self) -> Option<u32> {
         let come = Conflict { number: self.first, unit: self.front().map_or(0, |(_, unit)| unit) };
-        let Reverse((_, _, request)) = *self.reads.peek().filter(|Reverse((conflict, ..))| *conflict < come)?;
-        self.reads.pop();
+        self.passing.peek().filter(|Reverse(next)| next.waits_for < come)?;
+        let Reverse(Passing { request, kind, .. }) = self.passing.pop()?;
+        self.trims -= usize::from(kind == RequestKind::Trim);
         Some(request)
     }
 }
@@ -151,16 +198,42 @@ mod tests {
         outside.waits(10, RequestKind::Write, 0..2);
         outside.waits(11, RequestKind::Write, 5..7);
         for (unit, read) in [(5, 20), (6, 21)] {
-            let conflict = outside.last_conflict(unit..unit + 1).expect("a write of it waits");
-            outside.read_waits(conflict, read);
+            let conflict = outside.last_conflict(RequestKind::Read, &(unit..unit + 1)).expect("a write of it waits");
+            outside.passing_waits(conflict, read, RequestKind::Read, unit..unit + 1);
         }
         let mut after = |up_to| {
             outside.entered(up_to);
-            let reads: Vec<_> = std::iter::from_fn(|| outside.next_read()).collect();
+            let reads: Vec<_> = std::iter::from_fn(|| outside.next_passing()).collect();
             (outside.front(), reads)
         };
         assert_eq!(after(None), (Some((11, 5)), vec![]), "the second write is the oldest, and nothing of it has come in");
         assert_eq!(after(Some(6)), (Some((11, 6)), vec![20]));
         assert_eq!(after(None), (None, vec![21]));
+    }
+
+    /// Unit 5 is written, trimmed and read: the trim waits for the write and the read for the trim. Nothing else waits, whatever is trimmed.
+    #[test]
+    fn a_trim_that_waits_holds_up_the_reads_of_its_units_and_no_others() {
+        let (read, trim) = (RequestKind::Read, RequestKind::Trim);
+        let mut outside = Outside::new();
+        outside.make_room(8).unwrap();
+        outside.waits(10, RequestKind::Write, 0..2);
+        outside.waits(11, RequestKind::Write, 5..6);
+        let conflict = outside.last_conflict(trim, &(4..1_000_000)).expect("a write of it waits");
+        outside.passing_waits(conflict, 20, trim, 4..1_000_000);
+        assert_eq!(outside.last_conflict(read, &(2..4)), None, "units 2 and 3 are neither written nor trimmed");
+        assert_eq!(outside.last_conflict(trim, &(6..8)), None, "a trim never waits for a trim");
+        let conflict = outside.last_conflict(read, &(7..8)).expect("the trim touches it");
+        outside.passing_waits(conflict, 21, read, 7..8);
+        // The read is older than this trim, which must not pass it.
+        let conflict = outside.last_conflict(trim, &(7..8)).expect("the read touches it");
+        outside.passing_waits(conflict, 22, trim, 7..8);
+        let mut after = || {
+            outside.entered(None);
+            std::iter::from_fn(|| outside.next_passing()).collect::<Vec<_>>()
+        };
+        assert_eq!(after(), Vec::<u32>::new());
+        assert_eq!(after(), [20, 21, 22]);
+        assert_eq!(outside.last_conflict(read, &(7..8)), None);
     }
 }

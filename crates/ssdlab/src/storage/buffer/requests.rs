@@ -42,15 +42,31 @@ impl State {
             times,
         });
         match request.kind {
-            RequestKind::Read if self.reads_pass => match self.outside.last_conflict(first..end) {
-                None => self.read(now, place, true, drive),
-                Some(conflict) => {
-                    self.stats.full_waits += u64::from(!self.held.is_paced());
-                    self.outside.read_waits(conflict, place);
-                }
-            },
+            RequestKind::Read | RequestKind::Trim if self.reads_pass => self.take_passing(now, place, drive),
             _ if self.outside.is_empty() => self.enter(now, place, first, drive),
             _ => self.wait_outside(place, first),
+        }
+    }
+
+    /// A read or trim arrives that waits for nothing but older requests of its units.
+    fn take_passing(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
+        let request = &self.requests[place].request;
+        let kind = request.kind;
+        let (first, end) = if kind == RequestKind::Trim { inner_units(request, self.unit_bytes) } else { self.units_of(request) };
+        match self.outside.last_conflict(kind, &(first..end)) {
+            None => self.passes(now, place, true, drive),
+            Some(conflict) => {
+                self.stats.full_waits += u64::from(!self.held.is_paced());
+                self.outside.passing_waits(conflict, place, kind, first..end);
+            }
+        }
+    }
+
+    /// A read or trim comes in. `at_once`: it has not waited for older requests.
+    fn passes(&mut self, now: Ns, place: u32, at_once: bool, drive: &mut MappingCache) {
+        match self.requests[place].request.kind {
+            RequestKind::Trim => self.trim(now, place, drive),
+            _ => self.read(now, place, at_once, drive),
         }
     }
 
@@ -91,7 +107,7 @@ impl State {
         !self.outside.is_empty() && !lacks
     }
 
-    /// Requests that wait outside come in, in order, as far as there is room, and reads that waited for them.
+    /// Requests that wait outside come in, in order, as far as there is room, and reads and trims that waited for them.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
         if !self.may_admit(drive) {
             return;
@@ -106,8 +122,8 @@ impl State {
                 }
             };
             self.outside.entered(blocked);
-            while let Some(read) = self.outside.next_read() {
-                self.read(now, read, false, drive);
+            while let Some(passing) = self.outside.next_passing() {
+                self.passes(now, passing, false, drive);
             }
             if blocked.is_some() {
                 break;
@@ -408,7 +424,7 @@ impl State {
 }
 
 /// The units that lie wholly inside a request: first, and one past the last.
-fn inner_units(request: &Request, unit_bytes: u32) -> (u32, u32) {
+pub(super) fn inner_units(request: &Request, unit_bytes: u32) -> (u32, u32) {
     let unit = u64::from(unit_bytes);
     let first = request.offset.div_ceil(unit);
     let end = (request.offset + request.length) / unit;

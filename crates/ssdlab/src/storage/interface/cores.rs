@@ -56,28 +56,37 @@ impl Cores {
         self.waiting[task as usize].push_back(place);
     }
 
-    /// A fetch that is asked for now begins at once.
-    pub fn can_fetch(&self) -> bool {
-        let takes = |task: Task| self.takes_ns[task as usize] > 0;
-        let before = |task: Task| if takes(task) { self.waiting[task as usize].len() } else { 0 };
-        !takes(Task::Fetch) || self.free as usize > before(Task::Complete) + before(Task::Fetch)
+    /// A task of this kind takes time, so that it needs a core.
+    #[inline(always)]
+    pub fn takes_time(&self, task: Task) -> bool {
+        self.takes_ns[task as usize] > 0
     }
 
-    /// Begins the tasks for which cores are free; one that takes no time needs none.
-    pub fn begin(&mut self, now: Ns, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) {
-        for task in TASKS {
-            let takes = self.takes_ns[task as usize];
-            while (self.free > 0 || takes == 0)
-                && let Some(place) = self.waiting[task as usize].pop_front()
-            {
-                let command = &mut commands[place];
-                stats.core_waits += u64::from(now > command.since);
-                command.times.wait(Blocked::Core, now - command.since);
-                command.times.serve(Served::Core, takes);
-                self.free -= u32::from(takes > 0);
-                self.begun_ns += takes;
-                self.running[task as usize].push_back((now + takes, place));
-            }
+    /// A fetch waits for which there is a core.
+    #[inline(always)]
+    pub fn has_fetch_to_begin(&self) -> bool {
+        self.free > 0 && !self.waiting[Task::Fetch as usize].is_empty()
+    }
+
+    /// A fetch that is asked for now begins at once.
+    pub fn can_fetch(&self) -> bool {
+        let before = |task: Task| if self.takes_time(task) { self.waiting[task as usize].len() } else { 0 };
+        !self.takes_time(Task::Fetch) || self.free as usize > before(Task::Complete) + before(Task::Fetch)
+    }
+
+    /// Begins the tasks of a kind for which cores are free; one that takes no time needs none.
+    pub fn begin(&mut self, now: Ns, task: Task, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) {
+        let takes = self.takes_ns[task as usize];
+        while (self.free > 0 || takes == 0)
+            && let Some(place) = self.waiting[task as usize].pop_front()
+        {
+            let command = &mut commands[place];
+            stats.core_waits += u64::from(now > command.since);
+            command.times.wait(Blocked::Core, now - command.since);
+            command.times.serve(Served::Core, takes);
+            self.free -= u32::from(takes > 0);
+            self.begun_ns += takes;
+            self.running[task as usize].push_back((now + takes, place));
         }
     }
 

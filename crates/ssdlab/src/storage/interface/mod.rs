@@ -9,6 +9,9 @@
 //!
 //! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
 //! or a cache in front of it, serves it. The data of a read go over the link; then a core completes the command, and its slot is free.
+//!
+//! At one instant all that can end ends first, over and over where what ends in no time lets more end. A core that is free after that fetches:
+//! a fetch that takes time begins in [`Store::dispatch`], once the lower level has nothing more to do at the instant.
 
 mod cores;
 mod link;
@@ -76,6 +79,8 @@ struct State {
     outside: Queues,
     /// A command is fetched in its queue's turn, when a core is free; else it waits for a slot first, and then for a core.
     takes_turns: bool,
+    /// With turns: the commands that have come at this instant and are not fetched.
+    came: Vec<u32>,
     /// When the last slot became free while all were taken.
     full_until: Ns,
     cores: Cores,
@@ -110,6 +115,7 @@ impl<B: Store> Interface<B> {
                 commands: Slab::default(),
                 outside: Queues::new(config, queues),
                 takes_turns: config.has_queues(),
+                came: Vec::new(),
                 full_until: 0,
                 cores: Cores::new(config),
                 inbound: VecDeque::new(),
@@ -201,13 +207,17 @@ impl<B: Store> Interface<B> {
         let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential, delivered: false };
         let place = state.commands.insert(command);
         state.outside.push(place, request);
-        state.stats.slot_waits += u64::from(state.inside == state.slots);
-        state.stats.queue_full_waits += u64::from(state.outside.is_full(request.flow));
-        self.settle(now);
+        if state.takes_turns {
+            state.came.push(place);
+        } else {
+            state.note_wait(request.flow);
+        }
+        self.settle(now, false);
     }
 
-    /// Does all that can be done at this instant. Returns whether the lower level has got a request.
-    fn settle(&mut self, now: Ns) -> bool {
+    /// Does all that can be done at this instant. `last`: nothing else ends at it, so that what takes time may be fetched. Returns whether the
+    /// lower level has got a request.
+    fn settle(&mut self, now: Ns, last: bool) -> bool {
         let Some(state) = self.state.as_deref_mut() else { return false };
         let mut passed = false;
         loop {
@@ -217,15 +227,24 @@ impl<B: Store> Interface<B> {
             state.end_tasks(now);
             state.receive(now);
             passed |= state.deliver(now, &mut self.lower);
-            state.admit(now);
-            state.cores.begin(now, &mut state.commands, &mut state.stats);
-            state.due = state.first_due();
+            state.cores.begin(now, Task::Complete, &mut state.commands, &mut state.stats);
             // Each finds what those before it have left. What takes no time, and what is answered at once, needs another turn.
-            if !self.lower.has_completed() && state.due.is_none_or(|due| due > now) {
+            if self.lower.has_completed() || state.is_due(now) {
+                continue;
+            }
+            state.fetch(now, last);
+            if !state.is_due(now) {
+                state.due = state.first_due();
                 state.check_if_verifying();
                 return passed;
             }
         }
+    }
+
+    /// Commands are fetched for which there is a core, if nothing else ends at this instant. Returns whether the lower level has got a request.
+    fn fetch_last(&mut self, now: Ns) -> bool {
+        let begins = self.state.as_deref().is_some_and(State::may_fetch);
+        begins && self.lower.next_event().is_none_or(|next| next > now) && self.settle(now, true)
     }
 }
 
@@ -247,6 +266,43 @@ impl State {
     fn first_due(&self) -> Option<Ns> {
         let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map(|&(at, _)| at);
         [first(&self.inbound), first(&self.outbound), self.cores.next_end()].into_iter().flatten().min()
+    }
+
+    /// A command of a flow has come and waits, as far as that is for a slot, or for its queue.
+    fn note_wait(&mut self, flow: u16) {
+        self.stats.slot_waits += u64::from(self.inside == self.slots);
+        self.stats.queue_full_waits += u64::from(self.outside.is_full(flow));
+    }
+
+    /// With turns: the instant is over, and of the commands that came at it these are still to be fetched.
+    fn note_waits(&mut self) {
+        for at in 0..self.came.len() {
+            self.note_wait(self.commands[self.came[at]].request.flow);
+        }
+        self.came.clear();
+    }
+
+    /// Something of it is due now.
+    fn is_due(&self, now: Ns) -> bool {
+        self.first_due().is_some_and(|due| due <= now)
+    }
+
+    /// Commands wait that a core could fetch.
+    #[inline(always)]
+    fn may_fetch(&self) -> bool {
+        let in_turn = || self.takes_turns && self.outside.len() > 0 && self.inside < self.slots && self.cores.can_fetch();
+        self.cores.takes_time(Task::Fetch) && (self.cores.has_fetch_to_begin() || in_turn())
+    }
+
+    /// Commands get slots, and are fetched as far as cores are free, if that takes no time or all else is over.
+    fn fetch(&mut self, now: Ns, last: bool) {
+        let begins = last || !self.cores.takes_time(Task::Fetch);
+        if begins || !self.takes_turns {
+            self.admit(now);
+        }
+        if begins {
+            self.cores.begin(now, Task::Fetch, &mut self.commands, &mut self.stats);
+        }
     }
 
     fn check_if_verifying(&mut self) {
@@ -354,6 +410,9 @@ impl State {
             && let Some(next) = self.outside.pop(&mut self.stats.order_waits)
         {
             self.inside += 1;
+            if let Some(at) = self.came.iter().position(|&place| place == next.place) {
+                self.came.swap_remove(at);
+            }
             self.stats.passing_commands += u64::from(next.passes);
             let command = &mut self.commands[next.place];
             let without_slot = if self.takes_turns { self.full_until.saturating_sub(command.since) } else { now - command.since };
@@ -378,7 +437,7 @@ fn must_follow(newer: &Request, older: &Request) -> bool {
 impl<B: Store> Store for Interface<B> {
     fn begin(&mut self) {
         self.lower.begin();
-        self.settle(0);
+        self.settle(0, false);
     }
 
     fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
@@ -430,15 +489,21 @@ impl<B: Store> Store for Interface<B> {
         if let Some(state) = self.state.as_deref()
             && (self.lower.has_completed() || state.due.is_some_and(|due| due <= now))
         {
-            self.settle(now);
+            self.settle(now, false);
         }
     }
 
     #[inline]
     fn dispatch(&mut self, now: Ns) {
         self.lower.dispatch(now);
-        while self.state.is_some() && self.lower.has_completed() && self.settle(now) {
+        if self.state.is_none() {
+            return;
+        }
+        while self.lower.has_completed() && self.settle(now, false) || self.fetch_last(now) {
             self.lower.dispatch(now);
+        }
+        if let Some(state) = self.state.as_deref_mut() {
+            state.note_waits();
         }
     }
 
@@ -505,7 +570,7 @@ mod tests {
             interface.state.as_mut().unwrap().inside += 1;
             interface.accept(0, 1, page_read());
             interface.state.as_mut().unwrap().inside -= 1;
-            interface.settle(0);
+            interface.settle(0, false);
             let found = interface.check_commands().map_err(|error| error.to_string());
             assert_eq!(found.is_err_and(|found| found.contains("in 2 slots")), every_event);
         }

@@ -40,8 +40,8 @@ pub struct Queues {
     weights: Vec<u32>,
     /// The queue whose turn it is, and commands that it may still give.
     turn: (usize, u32),
-    /// With several queues: the commands that wait, by the pieces that they touch, with their queues.
-    touching: BTreeMap<u64, Vec<(u64, Request)>>,
+    /// With several queues: the commands that wait, by the pieces that they touch, in order of arrival.
+    touching: BTreeMap<u64, VecDeque<(u64, Request)>>,
     serial: u64,
 }
 
@@ -104,7 +104,7 @@ impl Queues {
         let waiting = Waiting { serial: self.serial, place, request, held: false };
         self.serial += 1;
         if self.waiting.len() > 1 {
-            pieces(&request).for_each(|piece| self.touching.entry(piece).or_default().push((waiting.serial, request)));
+            pieces(&request).for_each(|piece| self.touching.entry(piece).or_default().push_back((waiting.serial, request)));
         }
         let queue = self.queue(request.flow);
         self.waiting[queue].push_back(waiting);
@@ -147,11 +147,16 @@ impl Queues {
 
     /// An older command waits that this one must not pass. A flush is about all writes.
     fn must_wait(&self, command: &Waiting) -> bool {
-        let follows = |serial: u64, other: &Request| serial < command.serial && keep_order(other, &command.request);
+        let follows = |other: &Request| keep_order(other, &command.request);
+        // Older commands are in front, and few: queues are long in an overload.
         if command.request.kind == RequestKind::Flush {
-            return self.waiting.iter().flatten().any(|other| follows(other.serial, &other.request));
+            let older = self.waiting.iter().flat_map(|queue| queue.iter().take_while(|other| other.serial < command.serial));
+            return older.map(|other| &other.request).any(follows);
         }
-        let listed = |piece| self.touching.get(&piece).is_some_and(|list| list.iter().any(|(serial, other)| follows(*serial, other)));
+        let older = |list: &VecDeque<(u64, Request)>| {
+            list.iter().take_while(|(serial, _)| *serial < command.serial).any(|(_, other)| follows(other))
+        };
+        let listed = |piece| self.touching.get(&piece).is_some_and(older);
         pieces(&command.request).any(listed)
     }
 
@@ -161,7 +166,8 @@ impl Queues {
         self.fetched[queue] += 1;
         for piece in pieces(&request).filter(|_| self.waiting.len() > 1) {
             let list = self.touching.get_mut(&piece).expect("it waits");
-            list.retain(|&(other, _)| other != serial);
+            let at = list.iter().position(|&(other, _)| other == serial).expect("it waits");
+            list.remove(at);
             if list.is_empty() {
                 self.touching.remove(&piece);
             }

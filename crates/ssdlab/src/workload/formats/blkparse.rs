@@ -1,27 +1,64 @@
-//! Text of blkparse in its default layout: `major,minor cpu serial seconds pid action RWBS sector + sectors [process]`. Only queue events
-//! (action Q) are requests: the others tell the same request's further way. The device is `major,minor`.
+//! Text of blkparse in its default layout: `major,minor cpu serial seconds pid action RWBS sector + sectors [process]`. One of two actions is
+//! a request: Q (queued, before merging) or D (issued to the driver, after merging); the others are further steps of the same requests.
+//! The device is `major,minor`.
 
-use super::text::{Words, decimal, integer, units};
-use super::{Bad, Format, LineParser, Parsed, Reader, Record, SECTOR_BYTES};
-use crate::config::TraceFormat;
-use crate::request::RequestKind;
+use std::collections::BTreeMap;
+
+use super::kernel::{HandedOn, kind_of, range};
+use super::text::{Words, integer};
+use super::{Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Skipped, Time};
+use crate::config::{TimeUnit, TraceEvent, TraceFormat};
+use crate::remark::Remark;
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Blkparse,
     name: "blkparse",
     hints: &[("blkparse", None)],
-    counts_units: false,
+    meaning: Meaning {
+        time: Time::Fixed(TimeUnit::S),
+        address: Measure::Sectors,
+        size: Measure::Sectors,
+        operations: "RWBS letters: R, W; D and WZ = trim; F without sectors = flush",
+    },
+    event: Event::OneOf { prefers: TraceEvent::Queue, of: event_of },
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(Blkparse { seen_event: false, in_summary: false })),
+    states_units: |_| true,
+    reader: Reader::Lines(|settings| Box::new(Blkparse::new(settings.clock, settings.event))),
 };
 
 const COLUMNS: &str = "an event: major,minor cpu serial seconds pid action RWBS ...";
 
 struct Blkparse {
+    clock: Clock,
+    /// Absent while formats are tried: both are requests.
+    event: Option<TraceEvent>,
     seen_event: bool,
     /// The statistics that follow the events have begun.
     in_summary: bool,
+    /// By action; `N` for requests that are neither reads nor writes.
+    skipped: Skipped,
+    handed_on: HandedOn,
+}
+
+impl Blkparse {
+    fn new(clock: Clock, event: Option<TraceEvent>) -> Self {
+        Blkparse { clock, event, seen_event: false, in_summary: false, skipped: Skipped::default(), handed_on: HandedOn::default() }
+    }
+
+    /// An event that is not the request: counted, and for a remap its two devices noted.
+    fn skip<'a>(&mut self, action: &[u8], device: &[u8], mut words: Words<'_>) -> Parsed<'a> {
+        if !matches!(action.len(), 1 | 2) || !action.iter().all(u8::is_ascii_alphabetic) {
+            return Err(Bad::new("an action of one or two letters", action));
+        }
+        if action == b"A"
+            && let Some(from) = std::iter::from_fn(|| words.word()).find(|word| word.starts_with(b"("))
+        {
+            self.handed_on.add(from.trim_ascii_start().strip_prefix(b"(").unwrap_or(from).strip_suffix(b")").unwrap_or(from), device);
+        }
+        self.skipped.add(action);
+        Ok(None)
+    }
 }
 
 impl LineParser for Blkparse {
@@ -32,54 +69,81 @@ impl LineParser for Blkparse {
             self.in_summary |= self.seen_event && (device.starts_with(b"CPU") || device == b"Total");
             return if self.in_summary { Ok(None) } else { Err(Bad::new("a device: major,minor", device)) };
         }
+        if self.in_summary {
+            return Err(Bad::new("one output of blkparse: here another begins behind the statistics of the first; split the file", line));
+        }
         integer(words.take(COLUMNS)?, "a cpu number")?;
         integer(words.take(COLUMNS)?, "a serial number")?;
-        let time_ns = decimal(words.take(COLUMNS)?, 9, "a time in seconds")?;
+        let time_ns = self.clock.read(words.take(COLUMNS)?)?;
         integer(words.take(COLUMNS)?, "a process number")?;
         let action = words.take(COLUMNS)?;
         self.seen_event = true;
-        if action != b"Q" {
-            let known = matches!(action.len(), 1 | 2) && action.iter().all(u8::is_ascii_alphabetic);
-            return if known { Ok(None) } else { Err(Bad::new("an action of one or two letters", action)) };
+        let is_request = match (action, self.event) {
+            (b"Q", event) => event != Some(TraceEvent::Issue),
+            (b"D", event) => event != Some(TraceEvent::Queue),
+            _ => false,
+        };
+        if !is_request {
+            return self.skip(action, device, words);
         }
-        queued(words, time_ns, device)
+        let Some(kind) = kind_of(words.take(COLUMNS)?)? else {
+            self.skipped.add(b"N");
+            return Ok(None);
+        };
+        // A process in brackets follows where there are no sectors.
+        let sector = words.word().filter(|word| !word.starts_with(b"["));
+        range(time_ns, kind, sector, words, device)
+    }
+
+    fn skipped(&self) -> BTreeMap<String, u64> {
+        self.skipped.named(|action| match action {
+            "N" => "requests that neither read nor write (N)".into(),
+            action => format!("action {action}{}", step(action)),
+        })
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        super::kernel::requeued(self.event, self.skipped.count(b"R"))
+    }
+
+    fn handed_on(&self) -> Vec<(String, String)> {
+        self.handed_on.pairs()
     }
 }
 
-/// A queue event from its RWBS column on. A flush alone has no sectors.
-fn queued<'a>(mut words: Words<'a>, time_ns: u64, device: &'a [u8]) -> Parsed<'a> {
-    let Some(kind) = kind_of(words.take(COLUMNS)?)? else { return Ok(None) };
-    let sector = words.word().filter(|word| !word.starts_with(b"["));
-    let (Some(sector), true) = (sector, kind != RequestKind::Flush) else {
-        // Without sectors it is a flush, or a fault of the trace.
-        return Record::new(time_ns, if sector.is_none() { RequestKind::Flush } else { kind }, 0, 0, device);
-    };
-    let offset = units(sector, SECTOR_BYTES, "a sector number")?;
-    let plus = words.take("sector + sectors")?;
-    if plus != b"+" {
-        return Err(Bad::new("a + between sector and sectors", plus));
+/// The meaning of the actions that are met often (blkparse(1), "TRACE ACTIONS").
+fn step(action: &str) -> &'static str {
+    match action {
+        "A" => " (remapped)",
+        "C" => " (completed)",
+        "D" => " (issued)",
+        "F" | "M" => " (merged)",
+        "G" => " (request allocated)",
+        "I" => " (inserted)",
+        "m" => " (message)",
+        "P" => " (plugged)",
+        "Q" => " (queued)",
+        "R" => " (requeued)",
+        "U" | "UT" => " (unplugged)",
+        "X" => " (split)",
+        _ => "",
     }
-    let length = units(words.take("sector + sectors")?, SECTOR_BYTES, "a number of sectors")?;
-    Record::new(time_ns, kind, offset, length, device)
 }
 
-fn is_device(word: &[u8]) -> bool {
+/// The event of a line, if it is one of the two.
+fn event_of(line: &[u8]) -> Option<TraceEvent> {
+    let mut words = Words::new(line);
+    let is_event = words.word().is_some_and(is_device);
+    let action = std::iter::from_fn(|| words.word()).nth(4)?;
+    match action {
+        b"Q" if is_event => Some(TraceEvent::Queue),
+        b"D" if is_event => Some(TraceEvent::Issue),
+        _ => None,
+    }
+}
+
+pub(super) fn is_device(word: &[u8]) -> bool {
     let mut parts = word.split(|&b| b == b',');
     let is_number = |part: Option<&[u8]>| part.is_some_and(|p| !p.is_empty() && p.iter().all(u8::is_ascii_digit));
     is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
-}
-
-/// From the letters that the kernel prints: F (flush before), then R, W, D (discard), N (neither), then further letters. Writing zeroes
-/// (WZ) transfers no data and leaves the range without any, like a trim.
-fn kind_of(rwbs: &[u8]) -> Result<Option<RequestKind>, Bad> {
-    Ok(match rwbs {
-        [b'F', b'N', ..] => Some(RequestKind::Flush),
-        [b'F', rest @ ..] if matches!(rest, [b'R' | b'W' | b'D', ..]) => return kind_of(rest),
-        [b'F', ..] => Some(RequestKind::Flush),
-        [b'W', b'Z', ..] | [b'D', ..] => Some(RequestKind::Trim),
-        [b'R', ..] => Some(RequestKind::Read),
-        [b'W', ..] => Some(RequestKind::Write),
-        [b'N', ..] => None,
-        _ => return Err(Bad::new("read, write, discard or flush letters (RWBS)", rwbs)),
-    })
 }

@@ -1,20 +1,29 @@
 //! The project's own text: `timestamp_us,op,offset_bytes,size_bytes`, with a header in any order of columns, of which `device` is used as
-//! well and further ones are ignored; or without a header, with these four columns. Microseconds may have a fraction; op is R, W, T
-//! (trim) or F (flush).
+//! well and further ones are ignored; or, where the caller names the format, without a header and with these four columns. Microseconds may
+//! have a fraction; op is R, W, T (trim) or F (flush), or a word (`READ`, `discard`). Names and values may be in quotation marks.
 
-use super::text::{Columns, decimal, integer};
-use super::{Bad, Format, LineParser, Parsed, Reader, Record};
-use crate::config::TraceFormat;
+use super::text::{Columns, integer, units};
+use super::{Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Time};
+use crate::config::{TimeUnit, TraceFormat};
 use crate::request::RequestKind;
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Csv,
     name: "csv",
     hints: &[],
-    counts_units: false,
+    meaning: Meaning {
+        time: Time::Open(TimeUnit::Us),
+        address: Measure::BytesOrUnits,
+        size: Measure::BytesOrUnits,
+        operations: "R, W, T = trim, F = flush, or words",
+    },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(Csv { layout: None, is_foreign: false })),
+    states_units: |lines| lines.first().is_some_and(|first| is_header(first)),
+    reader: Reader::Lines(|settings| {
+        Box::new(Csv { clock: settings.clock, unit_bytes: settings.unit_bytes, layout: None, is_foreign: false })
+    }),
 };
 
 /// The header of the files that the project writes.
@@ -37,6 +46,9 @@ struct Layout {
 const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None, open_end: false };
 
 struct Csv {
+    clock: Clock,
+    /// Without a header; a header states bytes.
+    unit_bytes: u64,
     layout: Option<Layout>,
     /// The first line names other columns: the meaning of the lines is unknown.
     is_foreign: bool,
@@ -48,7 +60,7 @@ impl LineParser for Csv {
         let layout = match self.layout {
             Some(layout) => layout,
             None if self.is_foreign => return Err(Bad::new(HEADER_EXPECTED, line)),
-            None if line.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) => *self.layout.insert(PLAIN),
+            None if starts_with_number(line) => *self.layout.insert(PLAIN),
             None => {
                 self.is_foreign = line.split(|&b| b == b',').count() > 2;
                 self.layout = Some(header(line)?);
@@ -56,9 +68,11 @@ impl LineParser for Csv {
             }
         };
         if layout.device.is_none() && (layout.time, layout.op, layout.offset, layout.size) == (0, 1, 2, 3) {
-            return in_order(line, layout.open_end);
+            let plain = self.in_order(line, layout.open_end);
+            // Words, quotation marks and whole numbers with a point are rare.
+            return if plain.is_ok() { plain } else { self.in_any_order(line, layout) };
         }
-        in_any_order(line, layout)
+        self.in_any_order(line, layout)
     }
 
     fn assumes_columns(&self) -> bool {
@@ -66,16 +80,27 @@ impl LineParser for Csv {
     }
 }
 
+/// The line is not a header. A byte order mark does not belong to it.
+fn starts_with_number(line: &[u8]) -> bool {
+    line.trim_ascii_start().iter().find(|&&byte| byte != b'"').is_some_and(u8::is_ascii_digit)
+}
+
 /// The layout that a header line describes.
 fn header(line: &[u8]) -> Result<Layout, Bad> {
-    let at = |name: &str| line.split(|&b| b == b',').position(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
-    let need = |name: &str| at(name).ok_or_else(|| Bad::new(HEADER_EXPECTED, line));
+    let at = |name: &str| Quoted(Some(line)).position(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
+    let count = |name: &str| Quoted(Some(line)).filter(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes())).count();
+    let need = |name: &str| match count(name) {
+        0 => Err(Bad::new(HEADER_EXPECTED, line)),
+        1 => Ok(at(name).unwrap_or_default()),
+        _ => Err(Bad::new("a header that names each of timestamp_us,op,offset_bytes,size_bytes,device once", line)),
+    };
+    let device = if count("device") == 0 { None } else { Some(need("device")?) };
     Ok(Layout {
         time: need("timestamp_us")?,
         op: need("op")?,
         offset: need("offset_bytes")?,
         size: need("size_bytes")?,
-        device: at("device"),
+        device,
         open_end: true,
     })
 }
@@ -85,50 +110,76 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     header(line).is_ok()
 }
 
-/// The usual layout, quickly.
-#[inline]
-fn in_order<'a>(line: &'a [u8], open_end: bool) -> Parsed<'a> {
-    let mut columns = Columns::new(line, b',');
-    let time = columns.take(COLUMNS)?;
-    let op = columns.take(COLUMNS)?;
-    let offset = columns.take(COLUMNS)?;
-    let size = columns.take(COLUMNS)?;
-    if !open_end {
-        columns.end(COLUMNS)?;
+impl Csv {
+    /// The usual layout, quickly.
+    #[inline]
+    fn in_order<'a>(&self, line: &'a [u8], open_end: bool) -> Parsed<'a> {
+        let mut columns = Columns::new(line, b',');
+        let time = columns.take(COLUMNS)?;
+        let op = columns.take(COLUMNS)?;
+        let offset = columns.take(COLUMNS)?;
+        let size = columns.take(COLUMNS)?;
+        if !open_end {
+            columns.end(COLUMNS)?;
+        }
+        self.record(time, op, offset, size, b"")
     }
-    record(time, op, offset, size, b"")
+
+    #[cold]
+    fn in_any_order<'a>(&self, line: &'a [u8], layout: Layout) -> Parsed<'a> {
+        let (mut time, mut op, mut offset, mut size, mut device) = (None, None, None, None, None);
+        let mut count = 0;
+        for (index, column) in Quoted(Some(line)).enumerate() {
+            count = index + 1;
+            match index {
+                _ if index == layout.time => time = Some(column),
+                _ if index == layout.op => op = Some(column),
+                _ if index == layout.offset => offset = Some(column),
+                _ if index == layout.size => size = Some(column),
+                _ if Some(index) == layout.device => device = Some(column),
+                _ => {}
+            }
+        }
+        if !layout.open_end && count > 4 {
+            return Err(Bad::new(COLUMNS, b"more columns"));
+        }
+        if is_header(line) {
+            return Err(Bad::new("requests: a second header begins another trace here; split the file", line));
+        }
+        let need = |column: Option<&'a [u8]>| column.ok_or_else(|| Bad::new(COLUMNS, b"fewer columns"));
+        let device = if layout.device.is_some() { need(device)? } else { b"" };
+        self.record(need(time)?, need(op)?, need(offset)?, need(size)?, device)
+    }
+
+    #[inline]
+    fn record<'a>(&self, time: &[u8], op: &[u8], offset: &[u8], size: &[u8], device: &'a [u8]) -> Parsed<'a> {
+        let time_ns = self.clock.read(time)?;
+        let kind = kind(op)?;
+        if kind == RequestKind::Flush {
+            return Record::new(time_ns, kind, 0, 0, device);
+        }
+        let offset = whole(offset, self.unit_bytes, "an offset in bytes")?;
+        let length = whole(size, self.unit_bytes, "a size in bytes")?;
+        Record::new(time_ns, kind, offset, length, device)
+    }
 }
 
-fn in_any_order<'a>(line: &'a [u8], layout: Layout) -> Parsed<'a> {
-    let (mut time, mut op, mut offset, mut size, mut device) = (None, None, None, None, None);
-    for (index, column) in Quoted(Some(line)).enumerate() {
-        match index {
-            _ if index == layout.time => time = Some(column),
-            _ if index == layout.op => op = Some(column),
-            _ if index == layout.offset => offset = Some(column),
-            _ if index == layout.size => size = Some(column),
-            _ if Some(index) == layout.device => device = Some(column),
-            _ => {}
+/// A whole number of units, as bytes; `4096.0` as well, as tools write columns that may lack a value.
+#[inline]
+fn whole(field: &[u8], unit_bytes: u64, expected: &'static str) -> Result<u64, Bad> {
+    match integer(field, expected) {
+        Ok(value) => value.checked_mul(unit_bytes).ok_or_else(|| Bad::new(expected, field)),
+        Err(bad) => {
+            let zeros = field.iter().rev().take_while(|&&byte| byte == b'0').count();
+            match field[..field.len() - zeros].strip_suffix(b".") {
+                Some(digits) => units(digits, unit_bytes, expected).map_err(|_| bad),
+                None => Err(bad),
+            }
         }
     }
-    let need = |column: Option<&'a [u8]>| column.ok_or_else(|| Bad::new(COLUMNS, b"fewer columns"));
-    let device = if layout.device.is_some() { need(device)? } else { b"" };
-    record(need(time)?, need(op)?, need(offset)?, need(size)?, device)
 }
 
-#[inline]
-fn record<'a>(time: &[u8], op: &[u8], offset: &[u8], size: &[u8], device: &'a [u8]) -> Parsed<'a> {
-    let time_ns = decimal(time, 3, "a time in us")?;
-    let kind = kind(op)?;
-    if kind == RequestKind::Flush {
-        return Record::new(time_ns, kind, 0, 0, device);
-    }
-    let offset = integer(offset, "an offset in bytes")?;
-    let length = integer(size, "a size in bytes")?;
-    Record::new(time_ns, kind, offset, length, device)
-}
-
-/// The kind that a letter means, here and in Parquet.
+/// The kind that a letter or a word means, here and in Parquet.
 #[inline]
 pub(super) fn kind(op: &[u8]) -> Result<RequestKind, Bad> {
     match op {
@@ -136,8 +187,24 @@ pub(super) fn kind(op: &[u8]) -> Result<RequestKind, Bad> {
         b"W" | b"w" => Ok(RequestKind::Write),
         b"T" | b"t" => Ok(RequestKind::Trim),
         b"F" | b"f" => Ok(RequestKind::Flush),
-        _ => Err(Bad::new("the op R, W, T or F", op)),
+        _ => named_kind(op),
     }
+}
+
+#[cold]
+fn named_kind(op: &[u8]) -> Result<RequestKind, Bad> {
+    const WORDS: [(&str, RequestKind); 8] = [
+        ("read", RequestKind::Read),
+        ("write", RequestKind::Write),
+        ("trim", RequestKind::Trim),
+        ("discard", RequestKind::Trim),
+        ("unmap", RequestKind::Trim),
+        ("d", RequestKind::Trim),
+        ("flush", RequestKind::Flush),
+        ("sync", RequestKind::Flush),
+    ];
+    let found = WORDS.iter().find(|(word, _)| op.eq_ignore_ascii_case(word.as_bytes()));
+    found.map(|&(_, kind)| kind).ok_or_else(|| Bad::new("the op R, W, T or F (or the words read, write, trim, discard, flush)", op))
 }
 
 /// The letter of a kind.

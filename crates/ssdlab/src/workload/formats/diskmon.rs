@@ -3,31 +3,37 @@
 //! ways to show times are documented at <https://learn.microsoft.com/en-us/sysinternals/downloads/diskmon>; the columns are those of its
 //! window. The duration is not used.
 
-use super::text::{Columns, decimal, integer, units};
-use super::{Format, LineParser, Parsed, Reader, Record, SECTOR_BYTES, read_or_write_word};
-use crate::config::TraceFormat;
+use super::text::{Columns, integer, units};
+use super::{
+    Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, SECTOR_BYTES, Time, read_or_write_word, recognise,
+};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Diskmon,
     name: "diskmon",
     hints: &[("diskmon", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::Open(TimeUnit::S), address: Measure::Sectors, size: Measure::Sectors, operations: "Read, Write" },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(Diskmon)),
+    states_units: |lines| recognise::most(lines, |line| recognise::column(line, b'\t', 1).contains(&b'.')),
+    reader: Reader::Lines(|settings| Box::new(Diskmon(settings.clock))),
 };
 
 const COLUMNS: &str = "7 columns separated by tabs: number, time, duration, disk, request, sector, length";
 
-struct Diskmon;
+const NO_CLOCK_TIME: &str = "a time in seconds from the start, with a decimal point (DiskMon: no clock time)";
+
+struct Diskmon(Clock);
 
 impl LineParser for Diskmon {
     #[inline]
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         let mut columns = Columns::new(line, b'\t');
         integer(columns.take(COLUMNS)?, "the number of the event")?;
-        let time_ns =
-            decimal(columns.take(COLUMNS)?, 9, "a time in seconds from the start, with a decimal point (DiskMon: no clock time)")?;
+        let time = columns.take(COLUMNS)?;
+        let time_ns = self.0.read(time).map_err(|bad| Bad { expected: NO_CLOCK_TIME, ..bad })?;
         columns.take(COLUMNS)?;
         let device = columns.take(COLUMNS)?;
         integer(device, "a disk number")?;

@@ -1,23 +1,26 @@
 //! DiskSim ASCII: `milliseconds device block size flags`; block and size in units (512 bytes unless configured otherwise), flags 1 = read,
 //! 0 = write.
 
-use super::text::{Words, decimal, integer, units};
-use super::{Format, LineParser, Parsed, Reader, Record, numbered_kind};
-use crate::config::TraceFormat;
+use super::text::{Words, integer, units};
+use super::{Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Time, numbered_kind};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Disksim,
     name: "disksim",
     hints: &[("disksim", None), ("disksim-pages", Some(4096))],
-    counts_units: true,
+    meaning: Meaning { time: Time::Open(TimeUnit::Ms), address: Measure::Units, size: Measure::Units, operations: "1 = read, 0 = write" },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|unit_bytes| Box::new(Disksim { unit_bytes })),
+    states_units: |_| false,
+    reader: Reader::Lines(|settings| Box::new(Disksim { clock: settings.clock, unit_bytes: settings.unit_bytes })),
 };
 
 const COLUMNS: &str = "5 columns: time in ms, device, block, size, flags";
 
 struct Disksim {
+    clock: Clock,
     unit_bytes: u64,
 }
 
@@ -25,7 +28,7 @@ impl LineParser for Disksim {
     #[inline]
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         let mut words = Words::new(line);
-        let time_ns = decimal(words.take(COLUMNS)?, 6, "a time in ms")?;
+        let time_ns = self.clock.read(words.take(COLUMNS)?)?;
         five_columns(words, time_ns, self.unit_bytes, COLUMNS)
     }
 }

@@ -29,16 +29,33 @@ pub(super) fn action(name: &[u8]) -> Result<Action, Bad> {
 pub(super) struct Header {
     pub(super) text: &'static str,
     pub(super) expected: &'static str,
-    pub(super) seen: bool,
+    pub(super) state: HeaderState,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeaderState {
+    Awaited,
+    Seen,
+    /// The first line is another one: no line means anything.
+    Absent,
 }
 
 impl Header {
-    /// True for the header itself; an error where the first line is another one.
+    /// True for the header itself; an error where the first line is another one, and for a second header.
     pub(super) fn is(&mut self, line: &[u8]) -> Result<bool, Bad> {
-        if self.seen {
-            return Ok(false);
+        match self.state {
+            HeaderState::Seen if line.starts_with(b"fio version ") => {
+                Err(Bad::new("one log: a second header begins another log here, whose times start anew; split the file", line))
+            }
+            HeaderState::Seen => Ok(false),
+            HeaderState::Awaited if line.trim_ascii() == self.text.as_bytes() => {
+                self.state = HeaderState::Seen;
+                Ok(true)
+            }
+            HeaderState::Awaited | HeaderState::Absent => {
+                self.state = HeaderState::Absent;
+                Err(Bad::new(self.expected, line))
+            }
         }
-        self.seen = true;
-        if line.trim_ascii() == self.text.as_bytes() { Ok(true) } else { Err(Bad::new(self.expected, line)) }
     }
 }

@@ -1,22 +1,30 @@
 //! fio I/O log, version 3: `microseconds filename action offset length`, bytes. The device is the file name.
 
-use super::fio::{Action, Header, action};
+use super::fio::{Action, Header, HeaderState, action};
 use super::text::{Words, decimal, integer};
-use super::{Bad, Format, LineParser, Parsed, Reader, Record};
-use crate::config::TraceFormat;
+use super::{Bad, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Time};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::FioV3,
     name: "fio-v3",
     hints: &[],
-    counts_units: false,
+    meaning: Meaning {
+        time: Time::Fixed(TimeUnit::Us),
+        address: Measure::Bytes,
+        size: Measure::Bytes,
+        operations: "read, write, trim; sync, datasync = flush",
+    },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
+    states_units: |_| true,
     reader: Reader::Lines(|_| Box::new(FioV3 { header: HEADER })),
 };
 
 const COLUMNS: &str = "time in us, file, action, offset, length";
-const HEADER: Header = Header { text: "fio version 3 iolog", expected: "the line \"fio version 3 iolog\"", seen: false };
+const HEADER: Header =
+    Header { text: "fio version 3 iolog", expected: "the first line \"fio version 3 iolog\"", state: HeaderState::Awaited };
 
 struct FioV3 {
     header: Header,

@@ -3,29 +3,31 @@
 //! traces (<http://iotta.snia.org/traces/block-io/411>). A process name may hold spaces, so that columns are counted from the right.
 
 use super::text::{LastWords, Words, integer, units};
-use super::{Bad, Format, LineParser, Parsed, Reader, Record, SECTOR_BYTES, read_or_write};
-use crate::config::TraceFormat;
+use super::{Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, SECTOR_BYTES, Time, read_or_write};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Fiu,
     name: "fiu",
     // The files are called .blkparse, which they are not.
     hints: &[("fiu", None), ("blkparse", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::OpenWhole(TimeUnit::Ns), address: Measure::Sectors, size: Measure::Sectors, operations: "R, W" },
+    event: Event::One,
     names_devices: true,
     device_separator: Some(b' '),
-    reader: Reader::Lines(|_| Box::new(Fiu)),
+    states_units: |_| true,
+    reader: Reader::Lines(|settings| Box::new(Fiu(settings.clock))),
 };
 
 const COLUMNS: &str = "9 columns: ns pid process lba size R|W major minor md5";
 
-struct Fiu;
+struct Fiu(Clock);
 
 impl LineParser for Fiu {
     #[inline]
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         let mut front = Words::new(line);
-        let time_ns = integer(front.take(COLUMNS)?, "a time in ns")?;
+        let time_ns = self.0.read(front.take(COLUMNS)?)?;
         integer(front.take(COLUMNS)?, "a process number")?;
         let mut back = LastWords::new(front.rest());
         let mut minor = back.take(COLUMNS)?;

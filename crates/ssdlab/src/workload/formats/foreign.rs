@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::csv::HEADER;
+use super::recognise::most;
 use super::text::{Columns, Words, integer};
 
 /// The kind of a file that is often mistaken for a trace, detected by its first bytes. `sample` is its beginning, decompressed.
@@ -33,9 +34,45 @@ pub(super) fn binary(path: &Path, sample: &[u8], is_all: bool) -> Option<String>
     sample.contains(&0).then(|| "a binary file of unknown format; expected text, Parquet or vscsi records".into())
 }
 
-/// The same for text that no format can read.
+/// The kind of text that stands in place of a trace: a pointer to it, or a page about it.
+pub(super) fn page(lines: &[&[u8]]) -> Option<String> {
+    let first = lines.first()?.trim_ascii_start().to_ascii_lowercase();
+    let begins = |start: &str| first.starts_with(start.as_bytes());
+    if begins("version https://git-lfs.github.com/spec/") {
+        return Some("a Git LFS pointer, not the file itself; fetch it first: git lfs pull".into());
+    }
+    if begins("version https://hawser.github.com/spec/") || begins("/annex/objects/") || begins(".git/annex/objects/") {
+        return Some("a pointer of git-annex or Git LFS, not the file itself; fetch it first: git annex get, or git lfs pull".into());
+    }
+    if begins("<!doctype html") || begins("<html") || begins("<head") || begins("<?xml") || begins("<error>") {
+        return Some("a web page (or the error of a server), not the file itself; download the file that the page links to".into());
+    }
+    let is_json =
+        matches!(first.first(), Some(b'{' | b'[')) && !lines.iter().any(|line| memchr::memmem::find(line, b"\"header\"").is_some());
+    is_json.then(|| {
+        "JSON, which ssdlab reads only as iotrace (one object a line); write the requests as CSV: jq -r '[.time_us,.op,.offset,.size]|@csv'".into()
+    })
+}
+
+/// The kind of text that is often mistaken for a trace, and that no format can read.
 pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     let first = *lines.first()?;
+    let has_action = |line: &[u8]| second_word(line).is_some_and(|word| matches!(word, b"add" | b"open" | b"read" | b"write"));
+    if lines.iter().any(|line| second_word(line) == Some(b"add")) && all(lines, |line| has_action(line) || line.ends_with(b" close")) {
+        return Some("a log of fio without its first line (\"fio version 2 iolog\"), which states its version; put it in front".into());
+    }
+    if let Some(what) = not_of_a_device(lines) {
+        return Some(what);
+    }
+    if most(lines, is_zoned) {
+        return Some(
+            "a trace of a zoned device (zone appends, resets), and ssdlab's drives have no zones; its reads and writes alone are no trace"
+                .into(),
+        );
+    }
+    if let Some((separator, columns)) = own_layout(lines) {
+        return Some(own_columns(separator, &columns));
+    }
     if first.trim_ascii() == b"BeginHeader" {
         return Some(
             "a trace of Event Tracing for Windows (xperf), as Microsoft's servers in SNIA's repository; make a CSV of its DiskRead and \
@@ -59,10 +96,136 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     own_csv(first)
 }
 
+/// Words of a header that name what a block device does not have.
+const NO_ADDRESS: [&str; 14] = [
+    "filename",
+    "file_offset",
+    "inode",
+    "path",
+    "key",
+    "cachekey",
+    "key_size",
+    "obj_id",
+    "object_id",
+    "objectid",
+    "block_id",
+    "photo_id",
+    "hashed_path_query",
+    "uri",
+];
+
+/// Traces of files, objects and keys.
+fn not_of_a_device(lines: &[&[u8]]) -> Option<String> {
+    let names: Vec<Vec<u8>> =
+        lines.first()?.split(|byte| b", \t".contains(byte)).map(|name| name.trim_ascii().to_ascii_lowercase()).collect();
+    let found = NO_ADDRESS.iter().find(|word| names.iter().any(|name| name.as_slice() == word.as_bytes()));
+    if let Some(word) = found.filter(|_| names.len() >= 3) {
+        return Some(format!(
+            "a trace of files, objects or keys (column {word}), which has no addresses on a device; record the block requests below them: \
+             ssdlab trace record, or blktrace"
+        ));
+    }
+    let has = |words: &'static [&'static str]| {
+        move |line: &[u8]| {
+            line.split(|byte| b", \t".contains(byte)).any(|word| words.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes())))
+        }
+    };
+    const KEYS: &[&str] = &[
+        "get",
+        "gets",
+        "set",
+        "cas",
+        "incr",
+        "decr",
+        "delete",
+        "insert",
+        "update",
+        "scan",
+        "REST.GET.OBJECT",
+        "REST.PUT.OBJECT",
+        "REST.HEAD.OBJECT",
+        "REST.DELETE.OBJECT",
+    ];
+    const CALLS: &[&str] =
+        &["open", "openat", "close", "lseek", "stat", "fstat", "mmap", "unlink", "rename", "mkdir", "getattr", "lookup", "readdir"];
+    if most(lines, has(KEYS)) {
+        return Some("a trace of keys or objects (get, set, ...), which has no addresses on a device; record the block requests below it: ssdlab trace record, or blktrace".into());
+    }
+    let is_call = |line: &[u8]| memchr::memmem::find(line, b"(").is_some() && memchr::memmem::find(line, b") = ").is_some();
+    if lines.iter().any(|line| has(CALLS)(line)) || most(lines, is_call) {
+        return Some("a trace of file operations (open, close, ...), which has no addresses on a device; record the block requests below it: ssdlab trace record, or blktrace".into());
+    }
+    None
+}
+
+/// A line with an operation of a zoned device.
+fn is_zoned(line: &[u8]) -> bool {
+    const OPERATIONS: [&str; 9] =
+        ["zone_append", "zone_reset", "zone_finish", "zone_open", "zone_close", "zone_mgmt_send", "reset_zone", "append", "finish_zone"];
+    line.split(|byte| b", \t".contains(byte)).any(|word| OPERATIONS.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes())))
+}
+
+/// What a column of somebody's own layout seems to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guess {
+    Operation,
+    Number,
+    Decimal,
+    Other,
+}
+
+/// Lines that all have the same columns, of which exactly one is an operation and at least three are numbers: `blkparse -f` with a format of
+/// its own, and what scripts print. The separator and the columns.
+fn own_layout(lines: &[&[u8]]) -> Option<(u8, Vec<Guess>)> {
+    let layout = |line: &[u8], separator: u8| -> Vec<Guess> {
+        let words: Vec<&[u8]> = match separator {
+            b' ' => line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect(),
+            _ => line.split(|byte| *byte == separator).map(<[u8]>::trim_ascii).collect(),
+        };
+        words.into_iter().map(guess).collect()
+    };
+    let separator = if lines.first()?.contains(&b',') { b',' } else { b' ' };
+    let columns = layout(lines.first()?, separator);
+    let count = |kind| columns.iter().filter(|&&column| column == kind).count();
+    let fits = count(Guess::Operation) == 1 && count(Guess::Number) + count(Guess::Decimal) >= 3 && columns.len() <= 12;
+    let same = |line: &[u8]| layout(line, separator).len() == columns.len();
+    (fits && most(lines, same)).then_some((separator, columns))
+}
+
+fn guess(word: &[u8]) -> Guess {
+    let is_letters =
+        !word.is_empty() && word.len() <= 6 && word.iter().all(|byte| b"RWDFNSMA".contains(byte)) && b"RWDF".contains(&word[0]);
+    if is_letters || super::csv::kind(word).is_ok() {
+        return Guess::Operation;
+    }
+    if integer(word, "").is_ok() {
+        return Guess::Number;
+    }
+    if super::text::decimal(word, 9, "").is_ok() { Guess::Decimal } else { Guess::Other }
+}
+
+/// A command that makes a trace of such columns, with the units for its user to state.
+fn own_columns(separator: u8, columns: &[Guess]) -> String {
+    let operation = columns.iter().position(|&column| column == Guess::Operation).map_or(1, |at| at + 1);
+    let decimal = columns.iter().position(|&column| column == Guess::Decimal);
+    let time = decimal.or(columns.iter().position(|&column| column == Guess::Number)).map_or(1, |at| at + 1);
+    let mut numbers = (1..).zip(columns).filter(|&(at, &column)| column == Guess::Number && at != time).map(|(at, _)| at);
+    let (offset, size) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(1));
+    let option = if separator == b',' { "-F, " } else { "" };
+    let make = format!(
+        "awk {option}'BEGIN{{print \"{HEADER}\"}}{{printf \"%.3f,%s,%.0f,%.0f\\n\",${time}*T,substr(${operation},1,1),${offset}*A,${size}*S}}' T=1e6 A=512 S=512 FILE"
+    );
+    format!(
+        "columns of no known format, as `blkparse -f` or a script prints them, without names and units; blkparse without -f prints what \
+         ssdlab reads, or convert with the units that you know (here seconds and sectors): {make}"
+    )
+}
+
 /// One's own CSV needs a header that names its columns.
 fn own_csv(first: &[u8]) -> Option<String> {
-    let needed =
-        format!("expected a first line with the header {HEADER} (any order, further columns are ignored; us; op R, W, T or F; bytes)");
+    let needed = format!(
+        "expected a first line with the header {HEADER} (any order, further columns are ignored; us; op R, W, T or F, or words; bytes)"
+    );
     let columns = fields(first, b',');
     let shown = String::from_utf8_lossy(&first[..first.len().min(60)]).escape_debug().to_string();
     let starts_with_number = first.trim_ascii_start().first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
@@ -71,6 +234,12 @@ fn own_csv(first: &[u8]) -> Option<String> {
             if starts_with_number { "columns with commas of no known format, without a header" } else { "a CSV file with another header" };
         format!("{what}; {needed}, found \"{shown}\"")
     })
+}
+
+fn second_word(line: &[u8]) -> Option<&[u8]> {
+    let mut words = Words::new(line);
+    words.word();
+    words.word()
 }
 
 fn all(lines: &[&[u8]], is: impl Fn(&[u8]) -> bool) -> bool {

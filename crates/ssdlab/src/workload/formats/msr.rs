@@ -2,23 +2,27 @@
 //! device is `host_disk`, as the volumes are called in the literature (`prn_0`). The response time is not used.
 
 use super::text::{Columns, integer, is_header};
-use super::{Bad, Format, LineParser, Parsed, Reader, Record, read_or_write_word};
-use crate::config::TraceFormat;
+use super::{
+    Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Time, read_or_write_word, recognise, recognise::WINDOWS,
+};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Msr,
     name: "msr",
     hints: &[("msr", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::OpenWhole(TimeUnit::Ticks), address: Measure::Bytes, size: Measure::Bytes, operations: "Read, Write" },
+    event: Event::One,
     names_devices: true,
     device_separator: Some(b','),
-    reader: Reader::Lines(|_| Box::new(Msr)),
+    states_units: |lines| recognise::most(lines, |line| recognise::is_between(recognise::column(line, b',', 0), WINDOWS)),
+    reader: Reader::Lines(|settings| Box::new(Msr(settings.clock))),
 };
 
 const COLUMNS: &str = "7 columns: time,host,disk,type,offset,size,response";
 const HEADER: &str = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime";
 
-struct Msr;
+struct Msr(Clock);
 
 impl LineParser for Msr {
     #[inline]
@@ -28,7 +32,7 @@ impl LineParser for Msr {
         if time.first() == Some(&b'T') && is_header(line, HEADER) {
             return Ok(None);
         }
-        let time_ns = ticks(time)?;
+        let time_ns = self.0.read(time)?;
         let device_at = line.len() - columns.rest_len();
         columns.take(COLUMNS)?;
         columns.take(COLUMNS)?;
@@ -41,11 +45,4 @@ impl LineParser for Msr {
         columns.end(COLUMNS)?;
         Record::new(time_ns, kind, offset, length, device)
     }
-}
-
-/// Windows ticks of 100 ns, as nanoseconds.
-#[inline]
-pub(super) fn ticks(field: &[u8]) -> Result<u64, Bad> {
-    const EXPECTED: &str = "a time in ticks of 100 ns";
-    integer(field, EXPECTED)?.checked_mul(100).ok_or_else(|| Bad::new(EXPECTED, field))
 }

@@ -1,5 +1,6 @@
 //! The project's columnar format: a Parquet file with the columns `time_ns`, `op` (R, W, T, F), `offset_bytes`, `size_bytes` and, where
-//! requests belong to devices, `device`. Row numbers stand for line numbers.
+//! requests belong to devices, `device`. Row numbers stand for line numbers. The log of a run (`requests.parquet`) can be read, too: it names
+//! the time `arrival_ns`, the op `kind` (as a word) and the device `flow`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use arrow_schema::{DataType, Field, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
-use super::{Bad, Format, Parsed, Reader, Record, csv};
+use super::{Bad, Event, Format, Meaning, Measure, Parsed, Reader, Record, Time, csv};
 use crate::caller::Caller;
-use crate::config::TraceFormat;
+use crate::config::{TimeUnit, TraceFormat};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::request::RequestKind;
@@ -24,9 +25,16 @@ pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Parquet,
     name: "parquet",
     hints: &[],
-    counts_units: false,
+    meaning: Meaning {
+        time: Time::Fixed(TimeUnit::Ns),
+        address: Measure::Bytes,
+        size: Measure::Bytes,
+        operations: "R, W, T = trim, F = flush, or words",
+    },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
+    states_units: |_| true,
     reader: Reader::Columnar,
 };
 
@@ -34,6 +42,8 @@ pub(super) static FORMAT: Format = Format {
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 /// The columns, in the order in which they are written; `device` may be absent.
 pub(crate) const COLUMNS: [&str; 5] = ["time_ns", "op", "offset_bytes", "size_bytes", "device"];
+/// The names of these columns in the log of a run.
+const COLUMNS_OF_LOG: [&str; 5] = ["arrival_ns", "kind", "offset_bytes", "size_bytes", "flow"];
 const REQUIRED: usize = 4;
 const BATCH_ROWS: usize = 8192;
 
@@ -41,6 +51,7 @@ const BATCH_ROWS: usize = 8192;
 pub(crate) struct Rows {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
+    names: &'static [&'static str; 5],
     batch: Option<Batch>,
     row: u64,
     total: u64,
@@ -65,11 +76,17 @@ impl Rows {
         let file = inputs::open(path).map_err(|e| Error::io("read", path, e))?;
         let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
         let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(damaged)?;
-        let wanted = wanted_columns(path, builder.schema())?;
+        let names = names_of(builder.schema());
+        let wanted = wanted_columns(path, names, builder.schema())?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let reader = guarded(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()).map_err(damaged)?;
-        Ok(Rows { path: path.to_path_buf(), reader, batch: None, row: 0, total, failure: None, caller: caller.clone() })
+        Ok(Rows { path: path.to_path_buf(), reader, names, batch: None, row: 0, total, failure: None, caller: caller.clone() })
+    }
+
+    /// The file is the log of a run: its times count from the start of that run.
+    pub(crate) fn is_log(&self) -> bool {
+        *self.names == COLUMNS_OF_LOG
     }
 
     /// Consumed rows as a share of all.
@@ -85,7 +102,8 @@ impl Rows {
             if let Some(reason) = &self.failure {
                 return Err(self.damaged(reason));
             }
-            let next = guarded(|| self.reader.next().map(|batch| Batch::of(&batch.map_err(|e| e.to_string())?)).transpose());
+            let names = self.names;
+            let next = guarded(|| self.reader.next().map(|batch| Batch::of(&batch.map_err(|e| e.to_string())?, names)).transpose());
             match next {
                 Ok(Some(batch)) => self.batch = Some(batch),
                 Ok(None) => return Ok(None),
@@ -112,14 +130,22 @@ fn guarded<T, E: std::fmt::Display>(step: impl FnOnce() -> std::result::Result<T
     }
 }
 
-fn wanted_columns(path: &Path, schema: &SchemaRef) -> Result<Vec<usize>> {
-    if let Some(missing) = COLUMNS[..REQUIRED].iter().find(|name| schema.index_of(name).is_err()) {
+/// The names under which a file has the columns: those of a log, if it has none of a trace's own.
+fn names_of(schema: &SchemaRef) -> &'static [&'static str; 5] {
+    let has = |name: &str| schema.index_of(name).is_ok();
+    let [time, op, ..] = COLUMNS;
+    let is_log = !has(time) && !has(op) && COLUMNS_OF_LOG[..REQUIRED].iter().all(|name| has(name));
+    if is_log { &COLUMNS_OF_LOG } else { &COLUMNS }
+}
+
+fn wanted_columns(path: &Path, names: &[&str; 5], schema: &SchemaRef) -> Result<Vec<usize>> {
+    if let Some(missing) = names[..REQUIRED].iter().find(|name| schema.index_of(name).is_err()) {
         let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        let expected = COLUMNS[..REQUIRED].join(", ");
+        let expected = names[..REQUIRED].join(", ");
         let message = format!("expected the columns {expected}; {missing} is missing, found \"{}\"", found.join(", "));
         return Err(Error::Trace(format!("{}: {message}", path.display())));
     }
-    Ok(COLUMNS.iter().filter_map(|name| schema.index_of(name).ok()).collect())
+    Ok(names.iter().filter_map(|name| schema.index_of(name).ok()).collect())
 }
 
 /// A column of numbers as unsigned ones. What does not fit becomes null, which is then a bad row, not a bad file. `None`: no numbers.
@@ -169,7 +195,8 @@ fn strings(column: &ArrayRef) -> Option<StringArray> {
 }
 
 impl Batch {
-    fn of(batch: &RecordBatch) -> std::result::Result<Self, String> {
+    fn of(batch: &RecordBatch, names: &[&str; 5]) -> std::result::Result<Self, String> {
+        let [time, op, offset, size, device] = *names;
         let column = |name: &str| batch.column_by_name(name).ok_or_else(|| format!("the column {name} is missing"));
         let wrong = |name: &str, expected: &str| {
             format!(
@@ -179,22 +206,22 @@ impl Batch {
         };
         let numbers = |name| whole_numbers(column(name)?).ok_or_else(|| wrong(name, "whole numbers"));
         let texts = |name| strings(column(name)?).ok_or_else(|| wrong(name, "text"));
-        let device = if batch.column_by_name("device").is_some() { Some(texts("device")?) } else { None };
-        Ok(Batch {
-            time: numbers("time_ns")?,
-            op: texts("op")?,
-            offset: numbers("offset_bytes")?,
-            size: numbers("size_bytes")?,
-            device,
-            next: 0,
-        })
+        let device = if batch.column_by_name(device).is_some() { Some(texts(device)?) } else { None };
+        Ok(Batch { time: numbers(time)?, op: texts(op)?, offset: numbers(offset)?, size: numbers(size)?, device, next: 0 })
     }
 
     fn record(&self, row: usize) -> Parsed<'_> {
         let number = |column: &UInt64Array, expected| {
             if column.is_null(row) { Err(Bad::new(expected, b"null, a fraction or a number out of range")) } else { Ok(column.value(row)) }
         };
-        let kind = csv::kind(if self.op.is_null(row) { b"" } else { self.op.value(row).as_bytes() })?;
+        let op = if self.op.is_null(row) { "" } else { self.op.value(row) };
+        let kind = match op {
+            "read" => RequestKind::Read,
+            "write" => RequestKind::Write,
+            "trim" => RequestKind::Trim,
+            "flush" => RequestKind::Flush,
+            letter => csv::kind(letter.as_bytes())?,
+        };
         let time_ns = number(&self.time, "a time_ns of 0 or more")?;
         let device = match &self.device {
             Some(column) if !column.is_null(row) => column.value(row).as_bytes(),

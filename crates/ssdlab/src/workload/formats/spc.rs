@@ -1,23 +1,25 @@
 //! The Storage Performance Council's format (UMass Financial and WebSearch): `ASU,LBA,size,opcode,seconds[,...]`; the LBA counts sectors
 //! of 512 bytes within its application storage unit (ASU), the size is in bytes. The device is the ASU.
 
-use super::text::{Columns, decimal, integer, units};
-use super::{Format, LineParser, Parsed, Reader, Record, SECTOR_BYTES, read_or_write};
-use crate::config::TraceFormat;
+use super::text::{Columns, integer, units};
+use super::{Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, SECTOR_BYTES, Time, read_or_write, recognise};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Spc,
     name: "spc",
     hints: &[("spc", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::Open(TimeUnit::S), address: Measure::Sectors, size: Measure::Bytes, operations: "R, W" },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(Spc)),
+    states_units: |lines| recognise::most(lines, |line| recognise::column(line, b',', 4).contains(&b'.')),
+    reader: Reader::Lines(|settings| Box::new(Spc(settings.clock))),
 };
 
 const COLUMNS: &str = "5 columns: ASU,LBA,size,opcode,time";
 
-struct Spc;
+struct Spc(Clock);
 
 impl LineParser for Spc {
     #[inline]
@@ -28,7 +30,7 @@ impl LineParser for Spc {
         let offset = units(columns.take(COLUMNS)?, SECTOR_BYTES, "an LBA in sectors of 512 bytes")?;
         let length = integer(columns.take(COLUMNS)?, "a size in bytes")?;
         let kind = read_or_write(columns.take(COLUMNS)?, "the opcode R or W")?;
-        let time_ns = decimal(columns.take(COLUMNS)?, 9, "a time in seconds")?;
+        let time_ns = self.0.read(columns.take(COLUMNS)?)?;
         // The format allows further fields, which do not matter here.
         Record::new(time_ns, kind, offset, length, device)
     }

@@ -1,33 +1,47 @@
 //! SNIA's SYSTOR '17 traces: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds, R or W, bytes. The device is the LUN; the response time
 //! is not used (it is sometimes missing).
 
-use super::text::{Columns, decimal, integer, is_header};
-use super::{Format, LineParser, Parsed, Reader, Record, read_or_write};
-use crate::config::TraceFormat;
+use super::text::{Columns, integer, is_header};
+use super::{Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Time, read_or_write, recognise};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Systor,
     name: "systor",
     hints: &[("systor", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::Open(TimeUnit::S), address: Measure::Bytes, size: Measure::Bytes, operations: "R, W" },
+    event: Event::One,
     names_devices: true,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(Systor)),
+    states_units,
+    reader: Reader::Lines(|settings| Box::new(Systor(settings.clock))),
 };
 
 const COLUMNS: &str = "6 columns: Timestamp,Response,IOType,LUN,Offset,Size";
 
-struct Systor;
+const HEADER: &str = "Timestamp,Response,IOType,LUN,Offset,Size";
+
+/// A decimal point, and a header or times since 1970.
+fn states_units(lines: &[&[u8]]) -> bool {
+    fn time(line: &[u8]) -> &[u8] {
+        recognise::column(line, b',', 0)
+    }
+    let has_header = lines.first().is_some_and(|first| is_header(first, HEADER));
+    let is_absolute = |line: &[u8]| recognise::is_between(time(line), recognise::UNIX_S);
+    recognise::most(lines, |line| time(line).contains(&b'.') && (has_header || is_absolute(line)))
+}
+
+struct Systor(Clock);
 
 impl LineParser for Systor {
     #[inline]
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         let mut columns = Columns::new(line, b',');
         let time = columns.take(COLUMNS)?;
-        if time.first() == Some(&b'T') && is_header(line, "Timestamp,Response,IOType,LUN,Offset,Size") {
+        if time.first() == Some(&b'T') && is_header(line, HEADER) {
             return Ok(None);
         }
-        let time_ns = decimal(time, 9, "a time in seconds")?;
+        let time_ns = self.0.read(time)?;
         columns.take(COLUMNS)?;
         let kind = read_or_write(columns.take(COLUMNS)?, "the I/O type R or W")?;
         let device = columns.take(COLUMNS)?;

@@ -3,17 +3,21 @@
 //! version and units are those of libCacheSim's reader, which came from CloudPhysics
 //! (<https://github.com/1a1a11a/libCacheSim>, `traceReader/customizedReader/vscsi.h`); the codes are those of SCSI (T10 SPC-4, SBC-3).
 
-use super::{Bad, Format, LineParser, Parsed, Reader, Record, RecordLayout, SECTOR_BYTES};
-use crate::config::TraceFormat;
+use std::collections::BTreeMap;
+
+use super::{Bad, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, RecordLayout, SECTOR_BYTES, Skipped, Time};
+use crate::config::{TimeUnit, TraceFormat};
 use crate::request::RequestKind;
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Vscsi,
     name: "vscsi",
     hints: &[("vscsi", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::Fixed(TimeUnit::Us), address: Measure::Sectors, size: Measure::Bytes, operations: "SCSI codes" },
+    event: Event::One,
     names_devices: false,
     device_separator: None,
+    states_units: |_| true,
     reader: Reader::Records(layout),
 };
 
@@ -41,7 +45,7 @@ fn layout(sample: &[u8]) -> Option<RecordLayout> {
         let mut records = sample.chunks_exact(layout.bytes);
         records.len() >= 2 && records.all(|record| layout.is_version(record))
     })?;
-    Some(RecordLayout { bytes: found.bytes, parser: Box::new(found) })
+    Some(RecordLayout { bytes: found.bytes, parser: Box::new(VscsiParser { layout: found, skipped: Skipped::default() }) })
 }
 
 impl Vscsi {
@@ -50,23 +54,36 @@ impl Vscsi {
     }
 }
 
-impl LineParser for Vscsi {
+struct VscsiParser {
+    layout: Vscsi,
+    skipped: Skipped,
+}
+
+impl LineParser for VscsiParser {
     #[inline]
     fn parse<'a>(&mut self, record: &'a [u8]) -> Parsed<'a> {
-        if record.len() != self.bytes {
-            let expected = if self.version == 1 { "a record of 32 bytes" } else { "a record of 40 bytes" };
+        let layout = self.layout;
+        if record.len() != layout.bytes {
+            let expected = if layout.version == 1 { "a record of 32 bytes" } else { "a record of 40 bytes" };
             return Err(Bad::new(expected, format!("{} bytes", record.len()).as_bytes()));
         }
-        if !self.is_version(record) {
-            return Err(Bad::new("a record of the version of those before", record[self.command + 3].to_string().as_bytes()));
+        if !layout.is_version(record) {
+            return Err(Bad::new("a record of the version of those before", record[layout.command + 3].to_string().as_bytes()));
         }
-        let command = u16::from_le_bytes(bytes(record, self.command));
-        let Some(kind) = kind_of(command)? else { return Ok(None) };
+        let command = u16::from_le_bytes(bytes(record, layout.command));
+        let Some(kind) = kind_of(command)? else {
+            self.skipped.add(format!("{command:02x}").as_bytes());
+            return Ok(None);
+        };
         let scaled = |value: u64, by: u64, expected| value.checked_mul(by).ok_or_else(|| Bad::new(expected, value.to_string().as_bytes()));
         let time_ns = scaled(u64::from_le_bytes(bytes(record, TIME)), 1000, "a time in us")?;
         let offset = scaled(u64::from_le_bytes(bytes(record, ADDRESS)), SECTOR_BYTES, "an address in sectors of 512 bytes")?;
-        let length = u32::from_le_bytes(bytes(record, self.length));
+        let length = u32::from_le_bytes(bytes(record, layout.length));
         Record::new(time_ns, kind, offset, length.into(), b"")
+    }
+
+    fn skipped(&self) -> BTreeMap<String, u64> {
+        self.skipped.named(|code| format!("SCSI command {code}, without data"))
     }
 }
 
@@ -75,7 +92,7 @@ fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
 }
 
 /// What a SCSI command does to the medium; `None` for those that only ask the drive something.
-fn kind_of(command: u16) -> Result<Option<RequestKind>, Bad> {
+pub(super) fn kind_of(command: u16) -> Result<Option<RequestKind>, Bad> {
     Ok(Some(match command {
         0x08 | 0x28 | 0x88 | 0xa8 => RequestKind::Read, // READ (6), (10), (16), (12)
         // WRITE and WRITE AND VERIFY

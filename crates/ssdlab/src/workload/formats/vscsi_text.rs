@@ -3,22 +3,24 @@
 //! (microseconds)`.
 
 use super::text::{Columns, integer, units};
-use super::{Bad, Format, LineParser, Parsed, Reader, Record, SECTOR_BYTES, read_or_write_word};
-use crate::config::TraceFormat;
+use super::{Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, SECTOR_BYTES, Time, read_or_write_word};
+use crate::config::{TimeUnit, TraceFormat};
 
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::VscsiText,
     name: "vscsi-text",
     hints: &[("vscsi-text", None), ("vscsi", None)],
-    counts_units: false,
+    meaning: Meaning { time: Time::Open(TimeUnit::Us), address: Measure::Sectors, size: Measure::Bytes, operations: "read, write" },
+    event: Event::One,
     names_devices: false,
     device_separator: None,
-    reader: Reader::Lines(|_| Box::new(VscsiText)),
+    states_units: |lines| lines.first().is_some_and(|first| first.starts_with(b"#")),
+    reader: Reader::Lines(|settings| Box::new(VscsiText(settings.clock))),
 };
 
 const COLUMNS: &str = "6 columns: serial number,bytes,elements,command,sector,us";
 
-struct VscsiText;
+struct VscsiText(Clock);
 
 impl LineParser for VscsiText {
     #[inline]
@@ -34,7 +36,7 @@ impl LineParser for VscsiText {
         let offset = units(columns.take(COLUMNS)?, SECTOR_BYTES, "a sector number")?;
         let time = columns.take(COLUMNS)?;
         columns.end(COLUMNS)?;
-        let time_ns = integer(time, "a time in us")?.checked_mul(1000).ok_or_else(|| Bad::new("a time in us", time))?;
+        let time_ns = self.0.read(time)?;
         Record::new(time_ns, kind, offset, length, b"")
     }
 }

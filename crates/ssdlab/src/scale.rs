@@ -1,0 +1,161 @@
+//! What a drive that is smaller than those on sale distorts, by its configuration alone.
+//!
+//! A simulated drive is often scaled down so that a short trace fills it. Collection keeps its ratios if the number of blocks in a pool,
+//! the spare share and the free blocks kept stay as they are, and blocks become smaller instead. `docs/howto/scale-a-drive.md` says how.
+
+use crate::config::capacity::RESERVE;
+use crate::config::{Capacity, Config};
+use crate::remark::Remark;
+
+/// Share of the spare blocks that a threshold may keep free before it is worth a remark. Free blocks are no spare that collection can use.
+const THRESHOLD_SHARE: f64 = 0.25;
+/// Blocks of a pool below which the choice of victims, frontiers and rounding to whole blocks show.
+const FEW_BLOCKS: u64 = 100;
+/// Share of the spare blocks that the blocks being filled may be.
+const FRONTIER_SHARE: f64 = 0.25;
+/// Bytes of a page of planar flash, from which on a block is compared with those of 3D flash.
+const LARGE_PAGE_BYTES: u32 = 16_384;
+/// Pages of a block of 3D flash, the fewest: 1,152 of a part of 2020 are half of those of its successors.
+const PAGES_OF_3D_BLOCK: u32 = 1_152;
+/// Share of the exported bytes from which on a write buffer is far larger than those of drives, which have some MiB for a terabyte.
+const BUFFER_SHARE: f64 = 0.01;
+/// The figure that most of these remarks are about.
+const AMPLIFICATION: &str = "gc.write_amplification";
+
+/// Remarks on what the size of the drive distorts, in the order of their weight. None for a configuration that cannot be built.
+pub fn remarks(config: &Config) -> Vec<Remark> {
+    let Ok(capacity) = Capacity::of(config) else { return Vec::new() };
+    let all = [threshold(config, &capacity), few_blocks(&capacity), frontiers(&capacity), small_blocks(config), buffer(config, &capacity)];
+    all.into_iter().flatten().collect()
+}
+
+/// The soft threshold keeps a large part of the spare blocks free.
+fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
+    let (spare, kept) = (capacity.spare_blocks(), capacity.soft_blocks(config.gc.soft).max(u64::from(RESERVE) + 1));
+    if kept as f64 <= THRESHOLD_SHARE * spare as f64 {
+        return None;
+    }
+    let percent = percent(kept, spare);
+    let (all, pages) = (capacity.blocks_per_pool, config.device.pages_per_block);
+    Some(Remark::warning(
+        "threshold-takes-spare",
+        AMPLIFICATION,
+        format!(
+            "gc.soft keeps {kept} of the {spare} spare blocks of a pool free ({percent} % of the spare, of {all} blocks in all), so that write \
+             amplification is that of a drive with less over-provisioning unless writes outpace collection."
+        ),
+        format!(
+            "Set gc.soft to a few blocks (2 to 4), or have more and smaller blocks: device.pages_per_block = {pages} lower, device.blocks_per_plane higher."
+        ),
+    ))
+}
+
+/// A pool has few blocks.
+fn few_blocks(capacity: &Capacity) -> Option<Remark> {
+    let blocks = capacity.blocks_per_pool;
+    (blocks < FEW_BLOCKS).then(|| {
+        let each = 100.0 / blocks as f64;
+        Remark::note(
+            "few-blocks",
+            AMPLIFICATION,
+            format!(
+                "A pool has {blocks} blocks, each {each:.1} % of it; pools of drives on sale have 500 and more. Victims are chosen from few, \
+                 and victim policies differ less than they would."
+            ),
+            "Have more and smaller blocks: lower device.pages_per_block, raise device.blocks_per_plane, or use the device nvme-tlc-scaled-5g.",
+        )
+    })
+}
+
+/// The blocks that are being filled are a large part of the spare ones.
+fn frontiers(capacity: &Capacity) -> Option<Remark> {
+    let (spare, open) = (capacity.spare_blocks(), capacity.frontiers);
+    (open as f64 > FRONTIER_SHARE * spare as f64).then(|| {
+        let percent = percent(open, spare);
+        Remark::note(
+            "frontiers-take-spare",
+            AMPLIFICATION,
+            format!("The {open} blocks of a pool that are being filled are {percent} % of its {spare} spare blocks, which collection cannot use."),
+            "Have more and smaller blocks, raise device.overprovisioning, or set ftl.frontier = \"shared\".",
+        )
+    })
+}
+
+/// Blocks have far fewer pages than those of flash with such pages.
+fn small_blocks(config: &Config) -> Option<Remark> {
+    let device = &config.device;
+    (device.page_bytes >= LARGE_PAGE_BYTES && device.pages_per_block < PAGES_OF_3D_BLOCK).then(|| {
+        let pages = device.pages_per_block;
+        let times = f64::from(PAGES_OF_3D_BLOCK) / f64::from(pages);
+        Remark::note(
+            "small-blocks",
+            "gc.duration_ns",
+            format!(
+                "A block has {pages} pages; blocks of 3D flash have {PAGES_OF_3D_BLOCK} and more. GC jobs are about {times:.0} times shorter \
+                 than on such a drive and as many times more frequent, and an erase weighs as much more beside the pages moved."
+            ),
+            "Do not read durations of jobs, or waits for whole jobs, as those of a large drive; scale device.erase_ns with the block to keep its weight.",
+        )
+    })
+}
+
+/// The write buffer holds a large part of the drive.
+fn buffer(config: &Config, capacity: &Capacity) -> Option<Remark> {
+    let (buffer, exported) = (config.buffer.bytes, capacity.exported_bytes());
+    (buffer as f64 > BUFFER_SHARE * exported as f64).then(|| {
+        let percent = percent(buffer, exported);
+        Remark::note(
+            "large-buffer",
+            "latency_ns.write",
+            format!("The write buffer holds {percent} % of what the drive exports; drives on sale have a hundred times less."),
+            "Lower buffer.bytes, but to no less than a few programs for each die.",
+        )
+    })
+}
+
+/// A part of a whole in whole per cent, rounded to the nearest; of nothing it is all.
+fn percent(part: u64, whole: u64) -> u64 {
+    (200 * part + whole).checked_div(2 * whole).unwrap_or(100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    fn codes(device: &str, pairs: &[(&str, &str)]) -> Vec<String> {
+        let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        let config = Layers { device: Some(device.into()), set, ..Layers::default() }.build().unwrap();
+        remarks(&config).into_iter().map(|remark| remark.code).collect()
+    }
+
+    /// Of 40 blocks 20 % are spare, of which 0.05 x 40 are kept and two are being filled: 2 of 8 is a quarter, which is no more than that.
+    #[test]
+    fn a_threshold_that_takes_more_than_a_quarter_of_the_spare_is_told() {
+        let forty = ("device.blocks_per_plane", "40");
+        let large = ("device.pages_per_block", "256");
+        assert!(!codes("demo-4g", &[forty, large, ("gc.soft", "2")]).contains(&"threshold-takes-spare".to_string()));
+        assert!(codes("demo-4g", &[forty, large, ("gc.soft", "3")]).contains(&"threshold-takes-spare".to_string()));
+        // 5 of 7 points of a drive with 7 % spare: 50 of the 70 spare blocks of 1000.
+        let spare = [("device.blocks_per_plane", "1000"), ("device.overprovisioning", "0.07"), ("gc.soft", "0.05")];
+        let config = codes("lee2013", &[spare.as_slice(), &[("ftl.pool", "plane")]].concat());
+        assert_eq!(config, ["threshold-takes-spare"]);
+    }
+
+    #[test]
+    fn large_drives_and_those_of_papers_have_no_remark_on_their_size() {
+        assert_eq!(codes("nvme-tlc-2023", &[]), Vec::<String>::new());
+        assert_eq!(codes("elyasi2017", &[("gc.soft", "4")]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_scaled_drive_differs_in_its_blocks_alone() {
+        assert_eq!(codes("nvme-tlc-scaled-5g", &[]), ["small-blocks"]);
+    }
+
+    #[test]
+    fn few_blocks_and_a_large_buffer_are_told() {
+        let found = codes("nvme-4g", &[("device.pages_per_block", "384"), ("device.blocks_per_plane", "57"), ("buffer.bytes", "67108864")]);
+        assert!(found.contains(&"few-blocks".to_string()) && found.contains(&"large-buffer".to_string()), "{found:?}");
+    }
+}

@@ -1,0 +1,255 @@
+//! The timed end of a drive's preparation: requests under the run's own scheme, generated ones until write amplification has settled, or a
+//! trace for some rounds.
+//!
+//! A drive that is prepared without time keeps the free blocks of one that is never busy. Under load a drive keeps fewer, so that more of
+//! its blocks hold data, and write amplification is lower once all blocks have been collected that way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Control, Plan, STEPS_PER_LOOK, Senders, Simulation};
+use crate::config::PreconditionKind;
+use crate::error::Result;
+use crate::ftl::Ftl;
+use crate::precondition;
+use crate::request::Request;
+use crate::settled::{Totals, Verdict, Windows};
+use crate::ssd::Ssd;
+use crate::stats::PreconditionReport;
+use crate::storage::{Storage, drive_seed};
+use crate::workload::{Flows, RequestSource};
+
+/// A prepared drive, or those of an array, and how that was done.
+pub(super) type Prepared = (Vec<Ftl>, PreconditionReport);
+
+/// Requests that wait or are served at a time from which on the drive is held to be overloaded: it is not going to settle.
+const OVERLOADED: u64 = 65_536;
+/// Looks at the counters in a drive write of single units.
+const LOOKS: u64 = 16_384;
+/// Drive writes of reads after which a workload is held to write nothing.
+const READS_ONLY: f64 = 1.0;
+
+/// Simulates the whole trace `ftl.precondition.rounds` times, where the kind is `trace`. The drive comes to rest after each.
+///
+/// # Errors
+/// As of a run of the trace.
+pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Result<Prepared> {
+    if plan.config.ftl.precondition.kind != PreconditionKind::Trace {
+        return Ok(prepared);
+    }
+    let (mut ftls, mut report) = prepared;
+    let exported = plan.config.exported_bytes()?;
+    let (mut requests, mut written) = (0, 0);
+    for _ in 0..plan.config.ftl.precondition.rounds {
+        let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
+        let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, None, &control.caller)?;
+        simulation.drive_flows(&mut flows, control)?;
+        let totals = totals(&simulation.storage);
+        requests += simulation.completed;
+        written += totals.host_units;
+        report.settled_write_amplification = amplification(&totals);
+        ftls = simulation.into_ftls()?;
+    }
+    let units = units_of(&ftls);
+    let timed = PreconditionReport { timed_requests: Some(requests), timed_drive_writes: Some(written as f64 / units as f64), ..report };
+    let report = with_drives_of(timed, &ftls);
+    Ok((ftls, report))
+}
+
+/// Serves other requests of a generated workload until write amplification has settled, or `ftl.precondition.settle` is reached.
+///
+/// # Errors
+/// As of a run of these requests, but for an overload: that ends it.
+pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Result<Prepared> {
+    let most = plan.config.ftl.precondition.settle;
+    if most == 0.0 || plan.state.is_some() || plan.config.workload.reads_traces() {
+        return Ok(prepared);
+    }
+    let (ftls, report) = prepared;
+    let exported = plan.config.exported_bytes()?;
+    let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, Some(u64::MAX), &control.caller)?;
+    flows.draw_others();
+    let limit = Limit::new(exported, most);
+    limit.count(&mut flows);
+    let mut windows = Windows::new(units_of(&ftls));
+    let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
+    simulation.send_until_settled(Senders::of(&mut flows), &mut windows, &limit, control)?;
+    let requests = simulation.completed;
+    let verdict = windows.verdict();
+    let totals = totals(&simulation.storage);
+    let last = windows.amplification().or_else(|| amplification(&totals));
+    let ftls = simulation.into_ftls_as_under_load(last, plan)?;
+    let timed = PreconditionReport {
+        settled: (totals.host_units > 0).then_some(matches!(verdict, Verdict::Settled { .. })),
+        settled_write_amplification: last,
+        timed_requests: Some(requests),
+        timed_drive_writes: Some(totals.host_units as f64 / units_of(&ftls) as f64),
+        ..report
+    };
+    let report = with_drives_of(timed, &ftls);
+    Ok((ftls, report))
+}
+
+/// The plan of a simulation that leaves nothing behind but its drives.
+fn quiet(plan: &Plan) -> Plan {
+    Plan {
+        requests: None,
+        warm_up: None,
+        request_log: None,
+        timeline: None,
+        series: false,
+        alone: false,
+        state: None,
+        save_state: None,
+        ..plan.clone()
+    }
+}
+
+/// Units that the host can address on all drives.
+fn units_of(ftls: &[Ftl]) -> u64 {
+    ftls.iter().map(|ftl| u64::from(ftl.geometry().exported_pages)).sum()
+}
+
+/// The report with what it says of the drives as they are now.
+fn with_drives_of(report: PreconditionReport, ftls: &[Ftl]) -> PreconditionReport {
+    let now: Vec<_> = ftls.iter().map(|ftl| precondition::report(ftl, report.kind.clone())).collect();
+    let now = PreconditionReport::of_all(&now);
+    PreconditionReport {
+        pages_mapped: now.pages_mapped,
+        valid_share: now.valid_share,
+        free_blocks_min: now.free_blocks_min,
+        free_blocks_max: now.free_blocks_max,
+        ..report
+    }
+}
+
+fn totals_of(drive: &Ssd) -> Totals {
+    let counters = drive.counters();
+    let parity = counters.parity_programs * u64::from(drive.ftl().geometry().units_per_program);
+    Totals {
+        host_units: counters.host_programs,
+        flash_units: counters.host_programs + counters.pages_moved + counters.map_programs + counters.padded_units + parity,
+        erases: counters.erases,
+    }
+}
+
+fn totals(storage: &Storage) -> Totals {
+    storage.drives().into_iter().map(totals_of).fold(Totals::default(), |sum, drive| Totals {
+        host_units: sum.host_units + drive.host_units,
+        flash_units: sum.flash_units + drive.flash_units,
+        erases: sum.erases + drive.erases,
+    })
+}
+
+fn amplification(totals: &Totals) -> Option<f64> {
+    (totals.host_units > 0).then(|| totals.flash_units as f64 / totals.host_units as f64)
+}
+
+impl Simulation {
+    /// Sends requests until write amplification has settled, the limit is reached, or the drive is overloaded. Then all of them complete.
+    fn send_until_settled(&mut self, mut senders: Senders<'_>, windows: &mut Windows, limit: &Limit, control: &Control) -> Result<()> {
+        let each = (windows.drive_write() / LOOKS).clamp(1, 64);
+        let (mut steps, mut look_at) = (0_u64, each);
+        while limit.is_left() && self.outstanding() < OVERLOADED {
+            self.draw(&mut senders)?;
+            if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
+                break;
+            }
+            self.step_or_stuck(Some(&mut senders))?;
+            steps += 1;
+            if steps.is_multiple_of(STEPS_PER_LOOK) {
+                self.look_out(&senders, control)?;
+            }
+            if self.completed < look_at {
+                continue;
+            }
+            look_at = self.completed + each;
+            let totals = totals(&self.storage);
+            if windows.wants(totals.host_units) {
+                windows.add(totals);
+                if matches!(windows.verdict(), Verdict::Settled { .. }) {
+                    break;
+                }
+            } else if totals.host_units == 0 && limit.used() > READS_ONLY {
+                break;
+            }
+        }
+        self.run_to_idle()
+    }
+
+    /// The drives, at rest.
+    fn into_ftls(mut self) -> Result<Vec<Ftl>> {
+        self.storage.come_to_rest(self.now)?;
+        let config = &self.plan.config;
+        Ok(self.storage.drives_mut().into_iter().map(|drive| drive.take_ftl(config)).collect())
+    }
+
+    /// The drives at rest, but written on by as much as the host would have written while the jobs under way came to their ends: a job that
+    /// ends with no write beside it leaves a drive with more room than it has under load. `amplification`: that of the load.
+    fn into_ftls_as_under_load(self, amplification: Option<f64>, plan: &Plan) -> Result<Vec<Ftl>> {
+        let before: Vec<_> = self.storage.drives().into_iter().map(totals_of).collect();
+        let mut resting = self;
+        resting.storage.come_to_rest(resting.now)?;
+        let after: Vec<_> = resting.storage.drives().into_iter().map(totals_of).collect();
+        let config = &plan.config;
+        let ftls = resting.storage.drives_mut().into_iter().map(|drive| drive.take_ftl(config));
+        let written_on = ftls.zip(before.iter().zip(&after)).zip(0..).map(|((ftl, (before, after)), drive)| {
+            let (host, flash) = (after.host_units - before.host_units, after.flash_units - before.flash_units);
+            let owed = amplification.map_or(0.0, |amplification| flash as f64 / amplification - host as f64);
+            precondition::overwrite_without_collection(config, ftl, drive_seed(plan.seed, drive), owed.max(0.0) as u64)
+        });
+        Ok(written_on.collect())
+    }
+}
+
+/// How much the host may read and write.
+struct Limit {
+    /// Bytes that it has requested, of all flows.
+    requested: Arc<AtomicU64>,
+    exported: u64,
+    most: f64,
+}
+
+impl Limit {
+    fn new(exported: u64, most: f64) -> Self {
+        Limit { requested: Arc::default(), exported, most }
+    }
+
+    /// What was requested, in times of the exported bytes.
+    fn used(&self) -> f64 {
+        self.requested.load(Ordering::Relaxed) as f64 / self.exported as f64
+    }
+
+    fn is_left(&self) -> bool {
+        self.used() < self.most
+    }
+
+    /// Counts what these flows request.
+    fn count(&self, flows: &mut Flows) {
+        let counted = |inner| -> Box<dyn RequestSource> { Box::new(Counted { inner, requested: Arc::clone(&self.requested) }) };
+        flows.open = flows.open.take().map(counted);
+        flows.closed = std::mem::take(&mut flows.closed)
+            .into_iter()
+            .map(|flow| crate::workload::flows::ClosedLoop { source: counted(flow.source), ..flow })
+            .collect();
+    }
+}
+
+/// Requests whose bytes are counted.
+struct Counted {
+    inner: Box<dyn RequestSource>,
+    requested: Arc<AtomicU64>,
+}
+
+impl RequestSource for Counted {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        let request = self.inner.next_request()?;
+        // At least a byte, so that a workload of flushes ends.
+        self.requested.fetch_add(request.map_or(0, |request| request.length.max(1)), Ordering::Relaxed);
+        Ok(request)
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.inner.is_at_hand()
+    }
+}

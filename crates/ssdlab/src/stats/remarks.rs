@@ -1,0 +1,278 @@
+//! Remarks of a run: which of its numbers hold only under a condition, and what of its configuration had no effect.
+//!
+//! [`of_result`] decides what a result itself tells, so that results of earlier versions get their remarks, too. [`of_run`] decides what only
+//! the run knows. [`crate::remark::CODES`] lists the rules.
+
+use serde_json::Value;
+
+use super::load::Overload;
+use crate::config::Config;
+use crate::remark::{Remark, Severity};
+use crate::settled::Verdict;
+
+/// Multi-plane programs are rare below this share of the pages that the host programmed.
+const RARE: f64 = 0.05;
+/// Programs of the host below which nothing is said of their kind.
+const PROGRAMS_MIN: u64 = 100;
+/// Write amplification of the whole run may differ by this share from that of its end.
+const BEGINNING: f64 = 0.02;
+
+/// What a run knows of itself that its result does not show.
+#[derive(Clone, Debug)]
+pub struct Trends {
+    /// The queue grew to the end; `None` if it did not, or only closed loops sent requests.
+    pub overload: Option<Overload>,
+    /// Whether write amplification has settled, and its value over the whole measured part of the run, counted in the same way. `None` if
+    /// the host wrote nothing.
+    pub settling: Option<(Verdict, f64)>,
+}
+
+/// The remarks that only the run can decide, those on load and on write amplification. `result`: its result, as JSON.
+pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    remarks.extend(trends.overload.map(overloaded));
+    remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, result)));
+    remarks
+}
+
+/// The remarks that a result by itself decides, as JSON: of any version, whole or with entries missing. Those that came with the workload
+/// (`workload.remarks`, also of each flow) are among them.
+pub fn of_result(result: &Value) -> Vec<Remark> {
+    let mut remarks = of_workload(result);
+    remarks.extend(no_collection(result));
+    remarks.extend(no_effect(result));
+    remarks.extend(no_suspension(result));
+    remarks.extend(rare_multiplane(result));
+    remarks.extend(left_out(result));
+    remarks
+}
+
+fn overloaded(overload: Overload) -> Remark {
+    let sentence = match overload {
+        Overload::Grew([second, third, fourth]) => format!(
+            "Requests came faster than the drive completed them: the queue never had fewer than {second} requests in the second quarter of \
+             the run, {third} in the third and {fourth} in the last. Response times tell how long the run is, not how fast the drive is."
+        ),
+        Overload::AtOnce(count) => {
+            format!("All {count} requests arrived at one instant. Response times tell how many they are, not how fast the drive is.")
+        }
+    };
+    Remark::warning(
+        "overloaded",
+        "latency_ns",
+        sentence,
+        "Slow the requests down (workload.time_scale below 1, workload.interarrival_us), or issue the next one when one completes \
+         (workload.queue_depth).",
+    )
+}
+
+/// Of a run without a GC job nothing is said here: [`no_collection`] does.
+fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
+    if count(result, "/gc/jobs") == 0 {
+        return None;
+    }
+    let prepared = result.pointer("/precondition/settled").and_then(Value::as_bool) == Some(true);
+    let sentence = match verdict {
+        Verdict::Drifts { amplification, change } => format!(
+            "Write amplification has not settled: in the second half of the last drive write (as many bytes as the drive exports; the whole \
+             run, if that is shorter) it is {amplification:.3}, {:+.1} % from the first half.",
+            100.0 * change
+        ),
+        Verdict::TooShort { drive_writes } if !prepared => format!(
+            "Too short to tell whether write amplification has settled: the host wrote {drive_writes:.2} times the bytes that the drive \
+             exports."
+        ),
+        Verdict::Settled { amplification } if (whole / amplification - 1.0).abs() > BEGINNING => {
+            format!("Write amplification has settled at {amplification:.3}; that of the whole run has its beginning in it.")
+        }
+        Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
+    };
+    let remedy = "Leave the beginning out (warm_up, --warm-up), write more, or prepare the drive (ftl.precondition.kind = \"steady\").";
+    Some(Remark::warning("not-settled", "gc", sentence, remedy))
+}
+
+/// GC that a configuration chooses did not run, although the host wrote.
+fn no_collection(result: &Value) -> Option<Remark> {
+    let written = count(result, "/flash/host_programs") > 0;
+    let ran = result.pointer("/gc/jobs").is_none_or(|jobs| jobs != 0);
+    if ran || !written || !chooses_collection(result) {
+        return None;
+    }
+    let after = if result.pointer("/warm_up").is_some() { " after the warm-up" } else { "" };
+    let sentence = format!("Garbage collection did not run{after}: its keys had nothing to decide.");
+    Some(Remark::note(
+        "no-collection",
+        "gc",
+        sentence,
+        "Write more, or prepare the drive (ftl.precondition.kind = \"soft\" or \"steady\").",
+    ))
+}
+
+/// A key of `gc` has another value than by default.
+fn chooses_collection(result: &Value) -> bool {
+    let default = Config::default().to_value();
+    let keys = result.pointer("/config/gc").and_then(Value::as_object);
+    keys.into_iter().flatten().any(|(key, value)| default["gc"].get(key).is_some_and(|usual| usual != value))
+}
+
+/// A remark for the keys that lack the same thing.
+fn no_effect(result: &Value) -> Vec<Remark> {
+    let text = |idle: &Value, name: &str| idle.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
+    let mut by_need: Vec<(String, Vec<String>)> = Vec::new();
+    for idle in list(result, "/idle_keys") {
+        let (key, needs) = (text(idle, "key"), text(idle, "needs"));
+        match by_need.iter_mut().find(|(other, _)| *other == needs) {
+            Some((_, keys)) => keys.push(key),
+            None => by_need.push((needs, vec![key])),
+        }
+    }
+    let remark = |(needs, keys): (String, Vec<String>)| {
+        let (names, have, it) = if keys.len() == 1 { (keys[0].clone(), "has", "it") } else { (keys.join(", "), "have", "they") };
+        let (needs_it, them) = if keys.len() == 1 { ("needs", "it") } else { ("need", "them") };
+        let sentence = format!("{names} {have} no effect: {it} {needs_it} {needs}.");
+        Remark::note("no-effect", &format!("config.{}", keys[0]), sentence, format!("Set that as well, or leave {them} out."))
+    };
+    by_need.into_iter().map(remark).collect()
+}
+
+/// A device that can suspend its operations, and no key that has it do so. Keys that the user wrote are in [`no_effect`].
+fn no_suspension(result: &Value) -> Option<Remark> {
+    let can = ["resume_ns", "min_run_ns"].iter().any(|key| count(result, &format!("/config/device/{key}")) > 0);
+    let suspends = |section: &str| {
+        result.pointer(&format!("/config/{section}/suspend")).is_none_or(|kinds| kinds.as_array().is_none_or(|kinds| !kinds.is_empty()))
+    };
+    let told = list(result, "/idle_keys").iter().any(|idle| idle["key"] == "device.resume_ns" || idle["key"] == "device.min_run_ns");
+    if !can || told || suspends("scheduler") || suspends("gc") || count(result, "/requests/read") == 0 {
+        return None;
+    }
+    Some(Remark::note(
+        "no-suspension",
+        "latency_ns.read",
+        "The device can suspend programs and erases for reads (device.suspend_ns, device.resume_ns), but none was: reads waited for their end.",
+        "Set scheduler.suspend to [\"program\", \"erase\"].",
+    ))
+}
+
+/// Multi-plane programs that the device can do and the writes hardly ever gave.
+fn rare_multiplane(result: &Value) -> Option<Remark> {
+    let multiplane = result.pointer("/config/device/multiplane").and_then(Value::as_bool) == Some(true);
+    let planes = count(result, "/config/device/planes_per_die");
+    let joined = result.pointer("/counters/multiplane_programs").and_then(Value::as_u64)?;
+    let units = match count(result, "/config/ftl/map_unit_bytes") {
+        0 => 1,
+        unit => (count(result, "/config/device/page_bytes") / unit).max(1),
+    };
+    let pages = count(result, "/flash/host_programs") / units;
+    if !multiplane || planes < 2 || pages < PROGRAMS_MIN {
+        return None;
+    }
+    let share = (joined * planes) as f64 / pages as f64;
+    (share < RARE).then(|| {
+        let sentence = format!(
+            "Multi-plane programs hardly ever formed: {joined} of them, in which at most {:.1} % of the {pages} pages of the host went.",
+            100.0 * share
+        );
+        let remedy = "Write larger requests or more at once, set ftl.allocation so that neighbours lie on the planes of a die, or \
+                      device.multiplane_aligned = false if the device allows it.";
+        Remark::note("multiplane-rare", "config.device.multiplane", sentence, remedy)
+    })
+}
+
+/// Requests that no class of response times has.
+fn left_out(result: &Value) -> Option<Remark> {
+    let counts = [("trim", count(result, "/requests/trim")), ("flush", count(result, "/requests/flush"))];
+    let plural = |(kind, count): (&str, u64)| match (count, kind) {
+        (1, _) => format!("1 {kind}"),
+        (_, "flush") => format!("{count} flushes"),
+        _ => format!("{count} {kind}s"),
+    };
+    let named: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).map(plural).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let are = if counts.iter().map(|(_, count)| count).sum::<u64>() == 1 { "is" } else { "are" };
+    let sentence = format!("{} {are} not in the response times, which are those of reads and writes.", named.join(" and "));
+    Some(Remark::note("left-out", "latency_ns", sentence, "The request log has each of them (log_requests, --log-requests)."))
+}
+
+/// What was done to the requests of traces, and what their readers say of them.
+fn of_workload(result: &Value) -> Vec<Remark> {
+    let volume = result.pointer("/config/workload/device").is_some_and(|device| !device.is_null());
+    let volumes = match result.pointer("/config/workload/volumes").and_then(Value::as_str) {
+        _ if volume => Volumes::One,
+        Some("concatenated") => Volumes::Concatenated,
+        _ => Volumes::Overlaid,
+    };
+    let mut remarks = of_report(result.pointer("/workload"), None, volumes);
+    let flows = result.pointer("/workload/flows").and_then(Value::as_object);
+    for (name, report) in flows.into_iter().flatten() {
+        remarks.extend(of_report(Some(report), Some(name), volumes));
+    }
+    remarks
+}
+
+/// How the volumes of a trace share the addresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Volumes {
+    One,
+    Concatenated,
+    Overlaid,
+}
+
+fn of_report(report: Option<&Value>, flow: Option<&str>, placed: Volumes) -> Vec<Remark> {
+    let Some(report) = report else { return Vec::new() };
+    let mut remarks: Vec<Remark> =
+        list(report, "/remarks").iter().filter_map(|remark| serde_json::from_value(remark.clone()).ok()).collect();
+    let changes: Vec<_> = TRACE_CHANGES
+        .iter()
+        .filter_map(|(key, words)| match count(report, &format!("/trace/{key}")) {
+            0 => None,
+            count => Some(format!("{count} {words}")),
+        })
+        .collect();
+    if !changes.is_empty() {
+        let whose = flow.map_or("the trace".to_string(), |name| format!("the trace of flow {name}"));
+        let sentence = format!("The requests are not all those of {whose}: {}.", changes.join(", "));
+        let remedy = "`ssdlab trace info` describes the trace; workload.bad_lines, workload.time_order, workload.range, workload.skip and \
+                      workload.device decide what is done.";
+        let asked = ASKED.iter().map(|key| count(report, &format!("/trace/{key}"))).filter(|&count| count > 0).count();
+        let severity = if asked == changes.len() { Severity::Note } else { Severity::Warning };
+        remarks.push(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) });
+    }
+    if report.pointer("/trace/without_header") == Some(&Value::Bool(true)) {
+        let of = flow.map_or(String::new(), |name| format!(" of flow {name}"));
+        let sentence =
+            format!("Trace{of}: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds).");
+        remarks.push(Remark::warning("no-header", "workload.trace", sentence, "Name the columns in its first line."));
+    }
+    let volumes = count(report, "/trace/devices");
+    if volumes > 1 && placed == Volumes::Overlaid {
+        let sentence = format!("{volumes} volumes share one address space, their addresses overlaid.");
+        let remedy = "--volume NAME replays one of them, `ssdlab trace info` lists them.";
+        remarks.push(Remark::warning("volumes-overlaid", "workload.trace", sentence, remedy));
+    }
+    remarks
+}
+
+/// What a user asks for, so that it needs no warning.
+const ASKED: [&str; 2] = ["other_devices", "skipped"];
+
+/// What reading a trace counts, and its words.
+const TRACE_CHANGES: [(&str, &str); 8] = [
+    ("bad_lines", "unreadable lines"),
+    ("other_devices", "requests of other volumes left out"),
+    ("skipped", "skipped"),
+    ("clamped", "times moved forward"),
+    ("wrapped", "addresses wrapped"),
+    ("clipped", "requests clipped"),
+    ("dropped", "requests dropped"),
+    ("split", "requests split"),
+];
+
+fn count(result: &Value, place: &str) -> u64 {
+    result.pointer(place).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn list<'a>(result: &'a Value, place: &str) -> &'a [Value] {
+    result.pointer(place).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

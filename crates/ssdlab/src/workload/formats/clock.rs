@@ -1,0 +1,83 @@
+//! The times of a trace in their unit, as nanoseconds.
+
+use super::Bad;
+use super::text::{decimal, integer};
+use crate::config::TimeUnit;
+
+impl TimeUnit {
+    /// All units, the longest first.
+    pub(crate) const ALL: [TimeUnit; 5] = [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ticks, TimeUnit::Ns];
+
+    /// As in the configuration.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TimeUnit::S => "s",
+            TimeUnit::Ms => "ms",
+            TimeUnit::Us => "us",
+            TimeUnit::Ticks => "ticks",
+            TimeUnit::Ns => "ns",
+        }
+    }
+
+    /// The unit is 10 to this power of nanoseconds.
+    pub(crate) fn places(self) -> u32 {
+        match self {
+            TimeUnit::S => 9,
+            TimeUnit::Ms => 6,
+            TimeUnit::Us => 3,
+            TimeUnit::Ticks => 2,
+            TimeUnit::Ns => 0,
+        }
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            TimeUnit::S => "a time in seconds",
+            TimeUnit::Ms => "a time in ms",
+            TimeUnit::Us => "a time in us",
+            TimeUnit::Ticks => "a time in ticks of 100 ns",
+            TimeUnit::Ns => "a time in ns",
+        }
+    }
+}
+
+/// Reads the column of times.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    places: u32,
+    scale: u64,
+    /// Without a decimal point.
+    whole: bool,
+    expected: &'static str,
+}
+
+impl Clock {
+    pub(crate) fn new(unit: TimeUnit, whole: bool) -> Self {
+        Clock { places: unit.places(), scale: 10u64.pow(unit.places()), whole, expected: unit.expected() }
+    }
+
+    /// A time in ns, exact; digits beyond the nanosecond are ignored.
+    #[inline]
+    pub(crate) fn read(&self, field: &[u8]) -> Result<u64, Bad> {
+        if !self.whole {
+            return decimal(field, self.places, self.expected);
+        }
+        integer(field, self.expected)?.checked_mul(self.scale).ok_or_else(|| Bad::new(self.expected, field))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_a_power_of_ten_nanoseconds() {
+        for (unit, ns) in [("s", 2_500_000_000), ("ms", 2_500_000), ("us", 2_500), ("ticks", 250), ("ns", 2)] {
+            let unit = TimeUnit::ALL.into_iter().find(|one| one.name() == unit).unwrap();
+            assert_eq!(Clock::new(unit, false).read(b"2.5"), Ok(ns));
+            assert!(Clock::new(unit, true).read(b"2.5").is_err());
+            assert_eq!(Clock::new(unit, true).read(b"2"), Ok(2 * 10u64.pow(unit.places())));
+        }
+        assert!(Clock::new(TimeUnit::Ticks, true).read(b"1844674407370955161").is_err());
+    }
+}

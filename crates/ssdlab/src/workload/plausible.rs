@@ -1,0 +1,196 @@
+//! Whether the requests of a trace are plausible as read: their times, sizes and volumes. What is not becomes a remark.
+
+use super::formats::{duration, significant};
+use super::source::Entry;
+use crate::remark::Remark;
+use crate::request::RequestKind;
+use crate::units::Ns;
+
+/// Addresses and sizes of a block device are multiples of this.
+const SECTOR_BYTES: u64 = 512;
+/// More requests a second than any device takes are a sign of another unit of time.
+const RATE_MAX_PER_S: f64 = 1e7;
+/// A shorter trace is a sign of another unit of time.
+const SPAN_MIN_NS: Ns = 1_000_000;
+/// Times that are multiples of at least this are coarse: requests may share an instant only because of it.
+const COARSE_NS: Ns = 10_000;
+/// Times that are multiples of this are whole seconds.
+const SECOND_NS: Ns = 1_000_000_000;
+/// This share of requests at the instant of the one before makes bursts.
+const BURST_SHARE: f64 = 0.1;
+
+/// Sums over requests, from which their plausibility follows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    requests: u64,
+    /// Of reads, writes and trims: an offset or a size that is no multiple of a sector.
+    unaligned: u64,
+    first_unaligned_line: u64,
+    earliest_ns: Ns,
+    latest_ns: Ns,
+    last_ns: Ns,
+    /// At the instant of the request before.
+    together: u64,
+    /// All times are multiples of this from the first one; 0 while there is one time only. Below [`COARSE_NS`] it is not followed further.
+    resolution_ns: Ns,
+}
+
+impl Evidence {
+    #[inline]
+    pub(crate) fn add(&mut self, entry: &Entry) {
+        if (entry.offset | entry.length) % SECTOR_BYTES != 0 && entry.kind != RequestKind::Flush {
+            self.first_unaligned_line = if self.unaligned == 0 { entry.line } else { self.first_unaligned_line };
+            self.unaligned += 1;
+        }
+        let now_ns = entry.time_ns;
+        if self.requests == 0 {
+            (self.earliest_ns, self.latest_ns) = (now_ns, now_ns);
+        } else {
+            let gap_ns = now_ns.abs_diff(self.last_ns);
+            self.together += u64::from(gap_ns == 0);
+            if gap_ns > 0 && (self.resolution_ns == 0 || self.resolution_ns >= COARSE_NS) {
+                self.resolution_ns = common_divisor(self.resolution_ns, gap_ns);
+            }
+            self.earliest_ns = self.earliest_ns.min(now_ns);
+            self.latest_ns = self.latest_ns.max(now_ns);
+        }
+        self.last_ns = now_ns;
+        self.requests += 1;
+    }
+
+    /// What is not plausible. `devices`: how many volumes these requests name. `timed`: their times matter, as in open loop.
+    pub(crate) fn remarks(&self, devices: usize, timed: bool) -> Vec<Remark> {
+        let times = if timed { self.of_times() } else { Vec::new() };
+        times.into_iter().chain(self.of_sizes()).chain(self.of_volumes(devices)).collect()
+    }
+
+    fn of_times(&self) -> Vec<Remark> {
+        const ABOUT: &str = "workload.trace";
+        const UNIT: &str = "Check the unit of time; --time-unit (workload.time_unit) or --format states another.";
+        if self.requests < 2 {
+            return Vec::new();
+        }
+        let (requests, span_ns) = (self.requests, self.latest_ns - self.earliest_ns);
+        if span_ns == 0 {
+            let sentence = format!("The {requests} requests have no times of their own: all arrive at one instant.");
+            return vec![Remark::warning("no-times", ABOUT, sentence, CLOSED_LOOP)];
+        }
+        let mut remarks = Vec::from_iter(self.of_resolution());
+        let rate_per_s = (requests - 1) as f64 / (span_ns as f64 / 1e9);
+        if rate_per_s > RATE_MAX_PER_S {
+            let sentence = format!("The trace has {} requests a second, more than any drive takes.", significant(rate_per_s));
+            remarks.push(Remark::warning("implausible-rate", ABOUT, sentence, UNIT));
+        }
+        if span_ns < SPAN_MIN_NS {
+            let sentence = format!("The {requests} requests span only {}.", duration(span_ns as f64));
+            remarks.push(Remark::warning("short-span", ABOUT, sentence, UNIT));
+        }
+        remarks
+    }
+
+    /// Coarse times.
+    fn of_resolution(&self) -> Option<Remark> {
+        const ABOUT: &str = "workload.trace";
+        let (requests, together) = (self.requests, self.together);
+        let share = together as f64 / (requests - 1) as f64;
+        let step = if self.resolution_ns % SECOND_NS == 0 {
+            "whole seconds".into()
+        } else {
+            format!("multiples of {}", duration(self.resolution_ns as f64))
+        };
+        if self.resolution_ns >= COARSE_NS && share >= BURST_SHARE {
+            let sentence = format!(
+                "All times are {step}, and {together} of {requests} requests arrive with the one before: bursts that the clock of the trace makes."
+            );
+            return Some(Remark::warning("coarse-times", ABOUT, sentence, CLOSED_LOOP));
+        }
+        let is_seconds = self.resolution_ns > 0 && self.resolution_ns % SECOND_NS == 0;
+        (is_seconds && requests > 2).then(|| {
+            let sentence = format!("All times are {step}: the pace within a second is not known.");
+            Remark::note("whole-seconds", ABOUT, sentence, CLOSED_LOOP)
+        })
+    }
+
+    fn of_sizes(&self) -> Option<Remark> {
+        (self.unaligned > 0).then(|| {
+            let (unaligned, requests, line) = (self.unaligned, self.requests, self.first_unaligned_line);
+            let sentence = format!(
+                "{unaligned} of {requests} requests have an offset or a size that is no multiple of {SECTOR_BYTES} bytes (first: line {line})."
+            );
+            let remedy = "Check the units of address and size (sectors read as bytes?); --unit-bytes or --format states others.";
+            Remark::warning("unaligned", "workload.trace", sentence, remedy)
+        })
+    }
+
+    fn of_volumes(&self, devices: usize) -> Option<Remark> {
+        (self.requests > 2 && devices as u64 == self.requests).then(|| {
+            let sentence = format!("Each of the {devices} requests is of a volume of its own.");
+            Remark::warning(
+                "volumes",
+                "workload.trace.devices",
+                sentence,
+                "Check the columns (is another one read as the volume?); --format states them.",
+            )
+        })
+    }
+}
+
+/// What to do where times mean nothing.
+const CLOSED_LOOP: &str = "workload.queue_depth = N replays the trace in closed loop, N requests at a time, without its times.";
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remarks(requests: &[(Ns, u64, u64)]) -> Vec<String> {
+        let mut evidence = Evidence::default();
+        for (&(time_ns, offset, length), line) in requests.iter().zip(1..) {
+            evidence.add(&Entry { time_ns, kind: RequestKind::Read, offset, length, device: 0, line });
+        }
+        evidence.remarks(1, true).into_iter().map(|remark| remark.code).collect()
+    }
+
+    fn at(times_us: &[u64]) -> Vec<String> {
+        remarks(&times_us.iter().map(|us| (us * 1000, 0, 512)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn times_are_none_coarse_or_of_another_unit() {
+        assert_eq!(at(&[5, 5, 5]), ["no-times"]);
+        assert_eq!(at(&[5]), [""; 0]);
+        assert_eq!(at(&[0, 0, 1_000_000, 1_000_000, 3_000_000]), ["coarse-times"]);
+        assert_eq!(at(&[0, 1_000_000, 3_000_000]), ["whole-seconds"]);
+        assert_eq!(at(&[0, 0, 1_000, 1_000, 3_000]), ["coarse-times"]);
+        assert_eq!(at(&[0, 0, 1_001, 1_001, 3_007]), [""; 0], "bursts of a fine clock are real");
+        assert_eq!(at(&[0, 999]), ["short-span"]);
+        assert_eq!(at(&[0, 1_000]), [""; 0]);
+        // 10 ns apart for 2 ms: 10^8 a second.
+        let fast: Vec<_> = (0..200_000).map(|i| (i * 10, 0, 512)).collect();
+        assert_eq!(remarks(&fast), ["implausible-rate"]);
+    }
+
+    #[test]
+    fn sizes_and_offsets_are_whole_sectors() {
+        assert_eq!(remarks(&[(0, 1, 512), (2_000_000, 0, 512)]), ["unaligned"]);
+        assert_eq!(remarks(&[(0, 0, 8), (2_000_000, 0, 512)]), ["unaligned"]);
+        assert_eq!(remarks(&[(0, 512, 1024), (2_000_000, 0, 512)]), [""; 0]);
+    }
+
+    #[test]
+    fn times_do_not_matter_in_closed_loop_and_volumes_always_do() {
+        let mut evidence = Evidence::default();
+        for line in 1..=3 {
+            evidence.add(&Entry { time_ns: 0, kind: RequestKind::Read, offset: 0, length: 512, device: line as u32, line });
+        }
+        let codes = |timed| evidence.remarks(3, timed).into_iter().map(|remark| remark.code).collect::<Vec<_>>();
+        assert_eq!(codes(false), ["volumes"]);
+        assert_eq!(codes(true), ["no-times", "volumes"]);
+    }
+}

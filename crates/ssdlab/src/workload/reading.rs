@@ -1,0 +1,105 @@
+//! How the text of a trace is to be understood where its file leaves that open: format, units, event.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::formats::{Event, Format};
+use crate::config::{FioWait, TimeUnit, TraceEvent, TraceFormat, Workload};
+use crate::error::{Error, Result};
+
+/// What a caller states about a trace. Default: nothing, so that the file must state it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Its format. Absent: recognised.
+    pub format: Option<TraceFormat>,
+    /// Bytes of a unit of address and size, at least 1, for the formats that let it be chosen.
+    pub unit_bytes: Option<u64>,
+    /// The unit of its times, for the formats whose file does not state it.
+    pub time_unit: Option<TimeUnit>,
+    /// The event that is a request, for the formats that have several.
+    pub event: Option<TraceEvent>,
+    /// The meaning of `wait` in fio's log of version 2.
+    pub fio_wait: FioWait,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Reading { format: None, unit_bytes: None, time_unit: None, event: None, fio_wait: FioWait::Program }
+    }
+}
+
+impl Reading {
+    /// A reading in a format, all else as in the format's definition.
+    pub fn of(format: TraceFormat) -> Self {
+        Reading { format: Some(format), ..Reading::default() }
+    }
+
+    /// The reading that the keys of a workload state.
+    pub fn from_config(config: &Workload) -> Self {
+        Reading {
+            format: config.format,
+            unit_bytes: config.unit_bytes,
+            time_unit: config.time_unit,
+            event: config.event,
+            fio_wait: config.fio_wait,
+        }
+    }
+
+    /// Refuses what does not apply to `format`; `stated`: the file states its units itself.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the key that does not apply.
+    pub(crate) fn check(&self, path: &Path, format: &Format, stated: bool) -> Result<()> {
+        let (path, name) = (path.display(), format.name);
+        let refuse = |key: &str, why: &str| Err(Error::Usage(format!("{path}: {key} is given, but {why}; leave out {key}")));
+        if self.unit_bytes.is_some() && (stated || !format.counts_units()) {
+            let remedy = "unit_bytes is for disksim, ssdsim, mqsim, nvme, and csv without a header";
+            let what = if stated { "the header of the file states its units".into() } else { format!("the format {name} fixes its units") };
+            return refuse("unit_bytes", &format!("{what} ({remedy})"));
+        }
+        if self.time_unit.is_some() && (stated || !format.meaning.time.is_open()) {
+            let what = if stated { "the header of the file states it".into() } else { format!("the format {name} fixes its unit of time") };
+            return refuse("time_unit", &what);
+        }
+        if self.event.is_some() && matches!(format.event, Event::One) {
+            return refuse("event", &format!("the format {name} has one kind of request (event is for blkparse and ftrace)"));
+        }
+        if self.unit_bytes.is_none() && format.needs_units() {
+            let how = "give --unit-bytes 512 or 4096, the size of a logical block (lsblk -o NAME,LOG-SEC)";
+            return Err(Error::Usage(format!("{path}: the format {name} counts logical blocks, whose size it does not state; {how}")));
+        }
+        Ok(())
+    }
+}
+
+/// Lines of a trace that were read and hold no request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SkippedLines {
+    /// What they hold: `action G (request allocated)`.
+    pub what: String,
+    /// How many there are.
+    pub lines: u64,
+}
+
+/// What the columns of a trace were taken for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Units {
+    /// The unit of its times: `s`, `ms`, `us`, `ticks` (100 ns) or `ns`; `none` where it has none.
+    #[schemars(extend("unit" = "text"))]
+    pub time: String,
+    /// The unit of its addresses: `bytes`, or how many bytes a unit has.
+    #[schemars(extend("unit" = "text"))]
+    pub address: String,
+    /// The unit of its sizes: `bytes`, or how many bytes a unit has.
+    #[schemars(extend("unit" = "text"))]
+    pub size: String,
+    /// The codes of its operations.
+    #[schemars(extend("unit" = "text"))]
+    pub operations: String,
+    /// The event that was taken for a request. Absent where the format has one kind of request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "text"))]
+    pub event: Option<String>,
+}

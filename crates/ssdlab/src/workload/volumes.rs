@@ -1,0 +1,80 @@
+//! Where the volumes of a trace lie, if they lie one after the other.
+
+use std::path::Path;
+
+use super::select::Choice;
+use super::source::{Entry, Row, Source};
+use crate::error::{Error, Result};
+use crate::inputs;
+use crate::request::RequestKind;
+
+/// Volumes begin at multiples of this, bytes.
+const UNIT_BYTES: u64 = 1 << 20;
+
+/// Where each volume begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// By volume, in order of appearance.
+    starts: Vec<u64>,
+    /// The end of the last one that holds anything.
+    end: u64,
+}
+
+impl Places {
+    /// Reads a whole trace to see how large its volumes are.
+    ///
+    /// # Errors
+    /// Those of reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
+    pub(crate) fn of(path: &Path, choice: &Choice) -> Result<Self> {
+        if !inputs::is_repeatable(path).map_err(|e| Error::io("read", path, e))? {
+            let path = path.display();
+            return Err(Error::Usage(format!(
+                "{path}: a pipe can be read only once; write it to a file for workload.volumes = \"concatenated\""
+            )));
+        }
+        let mut source = Source::open(path, &choice.reading, &choice.caller)?;
+        let mut ends = Vec::new();
+        while let Some(row) = source.next_row()? {
+            if let Row::Request(entry) = row {
+                note_end(&mut ends, &entry);
+            }
+        }
+        Self::one_after_the_other(&ends).ok_or_else(|| {
+            Error::Trace(format!("{}: the volumes are larger than 2^63 bytes together; choose one (workload.device)", path.display()))
+        })
+    }
+
+    /// From the ends of the volumes, in order of appearance. `None` if they are too large together.
+    pub(crate) fn one_after_the_other(ends: &[u64]) -> Option<Self> {
+        let mut places = Places::default();
+        let mut next = 0_u64;
+        for &end in ends {
+            places.starts.push(next);
+            places.end = next.checked_add(end).filter(|&end| end <= 1 << 63)?;
+            next = places.end.checked_next_multiple_of(UNIT_BYTES)?;
+        }
+        Some(places)
+    }
+
+    /// Where the last byte of all lies, plus one.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Moves a request to its volume's place.
+    #[inline]
+    pub(super) fn place(&self, entry: &mut Entry) {
+        if entry.kind != RequestKind::Flush {
+            entry.offset += self.starts[entry.device as usize];
+        }
+    }
+}
+
+/// The volume of a request extends at least to its end.
+pub(crate) fn note_end(ends: &mut Vec<u64>, entry: &Entry) {
+    let volume = entry.device as usize;
+    if volume >= ends.len() {
+        ends.resize(volume + 1, 0);
+    }
+    ends[volume] = ends[volume].max(entry.offset + entry.length);
+}

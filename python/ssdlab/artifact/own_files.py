@@ -1,0 +1,117 @@
+"""Files of the author's own that runs of a study read: presets, and traces that a configuration names. A kit has them under the same names.
+
+`reproduce.py` runs studies in the kit's folder, so a name relative to the folder where the kit was made finds the file in the kit.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ssdlab.artifact.inputs import Input, hash_of
+from ssdlab.batch import Job
+from ssdlab.errors import UsageError
+from ssdlab.folders import ARTIFACT_FILE
+from ssdlab.plans import files_of, is_preset_file
+from ssdlab.study.keys import DRIVE, read_file
+from ssdlab.study.running import Prepared
+
+__all__ = ["OwnFile", "own_files"]
+
+OF_KITS = frozenset((ARTIFACT_FILE, "README.md", "reproduce.py", "configurations", "expected", "reproduced", "wheels"))
+"""Names in a kit's folder that its own files have."""
+
+
+@dataclass
+class OwnFile:
+    """A file that a kit has under the name that the study uses."""
+
+    name: str
+    used_by: list[str] = field(default_factory=list)
+
+    @property
+    def file(self) -> Path:
+        """Where it is now."""
+        return Path(self.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `artifact.json` has it."""
+        return {"name": self.name, "bytes": self.file.stat().st_size, "sha256": hash_of(self.file), "used_by": self.used_by}
+
+
+def own_files(studies: Iterable[Prepared], traces: Mapping[str, Input], *, with_traces: bool) -> dict[str, OwnFile]:
+    """The files that runs of some studies read besides the traces that a kit lists, by name.
+
+    Args:
+        studies: the studies, ready to run.
+        traces: the traces that the kit lists.
+        with_traces: whether the kit has traces in it. Without, one that it does not list is refused: a reviewer could not put it anywhere.
+
+    Raises:
+        FileError: a file cannot be read.
+        UsageError: a file is not in the current folder or below, has a name that the kit needs, or is a trace that the kit must not have.
+    """
+    listed = {os.path.realpath(one.file) for one in traces.values()}
+    found: dict[str, OwnFile] = {}
+    for prepared in studies:
+        study = prepared.study.name
+        for name in _presets_of(prepared):
+            _note(found, name, study)
+        for name in dict.fromkeys(name for job in prepared.jobs.values() for name in _named(job)):
+            if os.path.realpath(name) in listed:
+                continue
+            if not with_traces:
+                raise UsageError(f"{study}: a configuration names the trace {name}: name it by `trace` in the study, or add --with-traces")
+            _note(found, name, study)
+    return found
+
+
+def _note(found: dict[str, OwnFile], name: str, study: str) -> None:
+    """Adds a file, if a kit can have it under its name."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise UsageError(f"{study}: {name} is not below the current folder: a kit cannot have it: move it there, and run the study again")
+    if not path.parts or path.parts[0] in OF_KITS or path.parts[0].startswith(".ssdlab"):
+        raise UsageError(f"{study}: {name}: a kit has a file or folder of its own under this name: rename yours, and run the study again")
+    own = found.setdefault(path.as_posix(), OwnFile(path.as_posix()))
+    if study not in own.used_by:
+        own.used_by.append(study)
+
+
+def _named(job: Any) -> list[str]:
+    """The traces and lists of ranges that a run's configuration names."""
+    return files_of(job.plan.config) if isinstance(job, Job) else list(job.experiment.files)
+
+
+def _presets_of(prepared: Prepared) -> Iterator[str]:
+    """The presets of a study that are files: devices, schemes, workloads, and those that flows begin with."""
+    for combination in prepared.study.combinations():
+        engine = prepared.engines.get(tuple(point.label for point in combination))
+        if engine is None:
+            continue  # its runs were left out
+        setup = prepared.study.setup_of(combination)
+        workload = None if "trace" in setup else setup.get("workload")
+        schemes = [part for scheme in prepared.study.schemes for part in scheme.split("+")] if engine == DRIVE else []
+        flows = _presets_of_flows(setup["set"].get("workload.flows"))
+        for name in (setup.get("device"), workload, *schemes, *flows):
+            if name is not None and is_preset_file(name):
+                yield from _with_presets_in(name)
+
+
+def _with_presets_in(name: str) -> Iterator[str]:
+    """A preset that is a file, and those that flows of it begin with."""
+    yield name
+    workload = tomllib.loads(read_file(Path(name))).get("workload")
+    for inner in _presets_of_flows(workload.get("flows") if isinstance(workload, Mapping) else None):
+        if is_preset_file(inner):
+            yield from _with_presets_in(inner)
+
+
+def _presets_of_flows(flows: object) -> list[str]:
+    """The presets that flows begin with."""
+    entries = flows if isinstance(flows, list) else []
+    return [flow["preset"] for flow in entries if isinstance(flow, Mapping) and isinstance(flow.get("preset"), str)]

@@ -1,0 +1,383 @@
+"""Remarks: what must be known beside a number. The core decides those of a run; here are those of several runs, and how all are shown."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ssdlab import _core
+
+__all__ = [
+    "NOTE",
+    "WARNING",
+    "Remark",
+    "Shown",
+    "as_dicts",
+    "from_dict",
+    "named",
+    "of_comparison",
+    "of_named",
+    "of_run",
+    "of_runs",
+    "of_sweep",
+    "shown",
+]
+
+NOTE, WARNING = "note", "warning"
+
+RunData = Mapping[str, Any]
+"""A result by the names of its entries."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What must be known beside a number of a result.
+
+    Attributes:
+        code: its kind, one of those that `docs/reference/statistics.md` lists.
+        severity: `"warning"`: the number holds only under a condition; `"note"`: the number holds.
+        about: the place of the number in the result, such as `gc.write_amplification`, or of a part, such as `latency_ns`; empty for all.
+        sentence: what holds.
+        remedy: what to do.
+        where: of several runs, those that it is about, by name; empty for all, and for a single run.
+    """
+
+    code: str
+    severity: str
+    about: str
+    sentence: str
+    remedy: str
+    where: tuple[str, ...] = ()
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the number holds only under a condition."""
+        return self.severity == WARNING
+
+    def concerns(self, place: str) -> bool:
+        """Whether the number at a place of the result is what it is about, or a part of that."""
+        return not self.about or f"{place}.".startswith(f"{self.about}.")
+
+    def __str__(self) -> str:
+        """Where, what holds, what to do, and the code."""
+        return f"{_listed(self.where)}{self.sentence} {self.remedy} ({self.code})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain copy, as `--json` prints it."""
+        parts = {"code": self.code, "severity": self.severity, "about": self.about, "sentence": self.sentence, "remedy": self.remedy}
+        return {key: value for key, value in (parts | {"where": list(self.where)}).items() if value or key not in ("about", "where")}
+
+
+def as_dicts(remarks: Iterable[Remark]) -> list[dict[str, Any]]:
+    """Plain copies, as `--json` prints them."""
+    return [remark.to_dict() for remark in remarks]
+
+
+MOST_NAMED = 3
+"""Runs that a remark names, at most."""
+
+
+def _listed(where: Sequence[str]) -> str:
+    if not where:
+        return ""
+    more = len(where) - MOST_NAMED
+    return f"{', '.join(where[:MOST_NAMED])}{f' and {more:,} more' if more > 0 else ''}: "
+
+
+# ---- of one run ------------------------------------------------------------------------------------------------------
+
+UNREAD = ("series", "histograms", "remarks")
+"""Entries of a result that no remark is decided by."""
+
+
+def of_run(result: RunData) -> list[Remark]:
+    """The remarks of a result; of one that version 1.0 wrote, those that the result itself decides."""
+    entries = result.get("remarks")
+    if entries is None:
+        rest = {key: entry for key, entry in _plain(result).items() if key not in UNREAD}
+        entries = json.loads(_core.remarks_of_result(json.dumps(rest)))
+    return [from_dict(entry) for entry in entries]
+
+
+def from_dict(entry: Mapping[str, Any]) -> Remark:
+    """A remark as `--json` has it, given back. Entries of a later version are left out."""
+    code, severity, about, sentence, remedy = (str(entry.get(key, "")) for key in ("code", "severity", "about", "sentence", "remedy"))
+    return Remark(code, severity, about, sentence, remedy, where=tuple(entry.get("where", ())))
+
+
+def _plain(value: Any) -> Any:
+    """A result, or a part, as dictionaries."""
+    if isinstance(value, Mapping):
+        return {key: _plain(value[key]) for key in value if key not in UNREAD}
+    return [_plain(entry) for entry in value] if isinstance(value, list) else value
+
+
+# ---- of several ------------------------------------------------------------------------------------------------------
+
+NO_COLLECTION = "no-collection"
+DIFFERENT_MOST = 3
+"""Sentences of one code that are shown each by itself; of more only the first one, with the names of all runs."""
+
+
+def of_runs(runs: Mapping[str, RunData]) -> list[Remark]:
+    """The remarks of several runs by name. The same one of several runs is one that names them; if it is of all, it names none."""
+    return of_named({name: of_run(result) for name, result in runs.items()})
+
+
+def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
+    """The remarks of several runs, given by name, as `of_runs` has them."""
+    found: dict[tuple[str, str], dict[Remark, list[str]]] = {}
+    for name, own in runs.items():
+        for remark in own:
+            found.setdefault((remark.code, remark.about), {}).setdefault(remark, []).append(name)
+    remarks: list[Remark] = []
+    for alike in found.values():
+        if len(alike) > DIFFERENT_MOST:
+            having = {name for names in alike.values() for name in names}
+            remarks.append(replace(next(iter(alike)), where=tuple(name for name in runs if name in having)))
+        else:
+            remarks += [replace(remark, where=() if len(names) == len(runs) else tuple(names)) for remark, names in alike.items()]
+    return remarks
+
+
+def of_comparison(runs: Mapping[str, RunData], *, seeds_differ: bool | None = None) -> list[Remark]:
+    """The remarks of the runs of a comparison, and those that only all of them together decide.
+
+    Args:
+        runs: by scheme, the result (of the first seed).
+        seeds_differ: whether a seed changes anything; `None` for one seed.
+    """
+    together = [*_no_collection(runs), *_same(runs), *_seeds(runs, seeds_differ)]
+    codes = {remark.code for remark in together}
+    return [*together, *(remark for remark in of_runs(runs) if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
+
+
+def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
+    """Where no scheme collected, their differences say nothing about collection."""
+    if len(runs) < 2 or any(_at(result, "gc.jobs") != 0 for result in runs.values()):
+        return
+    after = " after the warm-up" if any(result.get("warm_up") for result in runs.values()) else ""
+    sentence = f"Garbage collection did not run under any scheme{after}: schemes of collection cannot differ."
+    yield Remark(NO_COLLECTION, WARNING, "gc", sentence, "Write more, or prepare the drive (ftl.precondition.kind).")
+
+
+NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
+SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
+
+
+def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]:
+    if differ is False:
+        yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
+    elif differ and any(_at(result, "config.workload.trace") for result in runs.values()):
+        yield Remark("seeds-of-a-trace", NOTE, "", SEEDS_OF_A_TRACE, "Compare on several traces to know about these.")
+
+
+class _Reason(NamedTuple):
+    """Why the keys of a section had nothing to decide: what must be 0 in both runs."""
+
+    section: str
+    place: str
+    sentence: str
+
+
+REASONS = (
+    _Reason("gc", "gc.jobs", "garbage collection did not run"),
+    _Reason("buffer", "buffer.full_waits", "no request waited for room in the write buffer"),
+    _Reason("cache", "cache.evictions", "the cache evicted nothing"),
+)
+CHOOSE = "Leave one of them out, or choose a load and a drive under which they can differ."
+KEYS_NAMED = 5
+"""Keys in which two runs differ that a remark names, at most."""
+
+
+def _same(runs: Mapping[str, RunData]) -> Iterator[Remark]:
+    """Runs that came to the same."""
+    alike: list[list[str]] = []
+    for name, result in runs.items():
+        group = next((names for names in alike if _is_same(runs[names[0]], result)), None)
+        if group is None:
+            alike.append([name])
+        else:
+            group.append(name)
+    for names in alike:
+        if len(names) > 1:
+            yield _same_result([runs[name] for name in names], tuple(names))
+
+
+def _is_same(one: RunData, other: RunData) -> bool:
+    """Whether all requests took the same time in two runs, or all figures are equal."""
+    return _digest(one) == _digest(other) != "" or _figures(one) == _figures(other) != ""
+
+
+def _digest(result: RunData) -> str:
+    return str(result.get("digest", ""))
+
+
+def _figures(result: RunData) -> str:
+    """Response times, what collection and what flash did; empty for a result that lacks some of it."""
+    figures = [_plain(result.get(key)) for key in ("latency_ns", "gc", "flash")]
+    return json.dumps(figures, sort_keys=True) if all(figures) else ""
+
+
+def _same_result(results: Sequence[RunData], names: tuple[str, ...]) -> Remark:
+    keys = list(dict.fromkeys(key for other in results[1:] for key in _differing(results[0], other)))
+    if not keys:
+        return Remark("same-result", WARNING, "", "They have the same configuration, and the same result.", "Leave one of them out.", names)
+    digests, figures = ({of(result) for result in results} for of in (_digest, _figures))
+    same = "every request took the same time (one digest)" if len(digests) == 1 else "all figures are equal to the last digit"
+    what = "nothing" if len(figures) == 1 else "no response time"
+    told = ", ".join(keys[:KEYS_NAMED]) + (f" and {len(keys) - KEYS_NAMED} more" if len(keys) > KEYS_NAMED else "")
+    sentence = f"What differs between them changed {what}, {same}: {told}{_reasons(keys, results)}."
+    return Remark("same-result", WARNING, "", sentence, CHOOSE, names)
+
+
+def _reasons(keys: Sequence[str], results: Sequence[RunData]) -> str:
+    """Why these keys had nothing to decide, where that is known."""
+    sections = {key.partition(".")[0] for key in keys}
+    found = [
+        reason.sentence for reason in REASONS if reason.section in sections and not any(_at(result, reason.place) for result in results)
+    ]
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def _differing(one: RunData, other: RunData) -> list[str]:
+    """The configuration keys in which two runs differ."""
+    configs = [dict(_leaves(_plain(result.get("config", {})))) for result in (one, other)]
+    return [key for key in dict.fromkeys([*configs[0], *configs[1]]) if configs[0].get(key) != configs[1].get(key)]
+
+
+def _leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        place = f"{path}.{key}" if path else key
+        if isinstance(value, Mapping):
+            yield from _leaves(value, place)
+        else:
+            yield place, value
+
+
+def _at(result: RunData, place: str) -> Any:
+    """An entry by its path; `None` where there is none."""
+    found: Any = result
+    for part in place.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+SEED = "seed"
+"""The axis of a sweep over which means are taken."""
+
+
+def of_sweep(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[str, Any], RunData]]) -> list[Remark]:
+    """The remarks of the runs of a sweep, and those that only all of them together decide.
+
+    Args:
+        axes: the values of each axis.
+        points: for each point that was run, by axis its value, and the result.
+    """
+    named = {named(values): result for values, result in points}
+    return [*_idle_axes(axes, points), *of_runs(named)]
+
+
+def named(values: Mapping[str, Any]) -> str:
+    """A point of a sweep in words."""
+    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+
+
+def _idle_axes(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[str, Any], RunData]]) -> Iterator[Remark]:
+    """The axes along which some neighbours came to the same."""
+    for axis, values in axes.items():
+        rows: dict[str, dict[str, tuple[Mapping[str, Any], RunData]]] = {}
+        for at, result in points:
+            rest = named({other: value for other, value in at.items() if other != axis})
+            rows.setdefault(rest, {})[json.dumps(at[axis])] = (at, result)
+        steps = [
+            (row[json.dumps(one)], row[json.dumps(other)])
+            for row in rows.values()
+            for one, other in itertools.pairwise(values)
+            if json.dumps(one) in row and json.dumps(other) in row
+        ]
+        same = [(one, other) for one, other in steps if _is_same(one[1], other[1])]
+        if not same:
+            continue
+        if axis == SEED:
+            if len(same) == len(steps):
+                yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
+            continue
+        yield _idle_axis(axis, same, len(steps))
+
+
+_Step = tuple[tuple[Mapping[str, Any], RunData], tuple[Mapping[str, Any], RunData]]
+
+
+def _idle_axis(axis: str, same: Sequence[_Step], steps: int) -> Remark:
+    (at, result), (after, other) = same[0]
+    others = {key: value for key, value in at.items() if key != axis}
+    place = f", {named(others)}" if others else ""
+    reasons = _reasons(_differing(result, other), [result, other])
+    sentence = f"{axis} changed nothing at {len(same):,} of {steps:,} steps along it, the first from {at[axis]} to {after[axis]}{place}"
+    return Remark("same-result", WARNING, "", f"{sentence}{reasons}.", CHOOSE)
+
+
+# ---- how they are shown ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Remarks as tables and pages show them: the warnings first, each with a letter by which numbers refer to it."""
+
+    remarks: tuple[Remark, ...]
+
+    def lettered(self) -> Iterator[tuple[str, Remark]]:
+        """Each with its letter."""
+        for number, remark in enumerate(self.remarks):
+            yield _letter(number), remark
+
+    def of(self, place: str, *names: str) -> list[tuple[str, Remark]]:
+        """The warnings about the number at a place of the result; of several runs, of those with these names."""
+        return [
+            (letter, remark)
+            for letter, remark in self.lettered()
+            if remark.is_warning
+            and remark.about
+            and remark.concerns(place)
+            and (not names or not remark.where or not set(remark.where).isdisjoint(names))
+        ]
+
+    def mark(self, place: str, *names: str) -> str:
+        """What stands behind that number: ` [a]`; nothing without a warning."""
+        return _mark(letter for letter, _ in self.of(place, *names))
+
+    def marks_of(self, codes: Iterable[str]) -> str:
+        """What stands behind a number that remarks with these codes are about."""
+        known = set(codes)
+        return _mark(letter for letter, remark in self.lettered() if remark.code in known)
+
+    def heading(self, part: str) -> str:
+        """What stands behind the heading of a part of the result: the letters of all remarks about the part itself."""
+        return _mark(letter for letter, remark in self.lettered() if remark.about == part)
+
+    def lines(self) -> list[tuple[str, bool]]:
+        """A line for each, and whether it is a warning."""
+        return [(f"[{letter}] {'Warning: ' if remark.is_warning else ''}{remark}", remark.is_warning) for letter, remark in self.lettered()]
+
+
+def shown(remarks: Iterable[Remark]) -> Shown:
+    """Remarks with their letters."""
+    return Shown(tuple(sorted(remarks, key=lambda remark: not remark.is_warning)))
+
+
+def _mark(letters: Iterable[str]) -> str:
+    joined = ", ".join(letters)
+    return f" [{joined}]" if joined else ""
+
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _letter(number: int) -> str:
+    """A to z, then aa, ab, ..."""
+    before, last = divmod(number, len(ALPHABET))
+    return (_letter(before - 1) if before else "") + ALPHABET[last]

@@ -1,0 +1,52 @@
+"""The remarks of the runs on a page: as paragraphs, behind the numbers that they are about, and below figures."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+from ssdlab.remarks import Remark, Shown, of_comparison, of_run, shown
+from ssdlab.report.runs import Runs
+
+__all__ = ["NOTHING", "below_figure", "notes", "of", "superscript", "warnings"]
+
+NOTHING = Shown(())
+"""No remarks."""
+SHOWS = {
+    **dict.fromkeys(
+        ("latency_cdf", "latency_tail", "timeline", "breakdown", "queues", "glance_tail", "glance_breakdown"), "latency_ns.all"
+    ),
+    **dict.fromkeys(("gc", "free_blocks", "wear"), "gc.jobs"),
+}
+"""By figure: the number of a result whose warnings hold for it, too."""
+
+
+def of(runs: Runs) -> Shown:
+    """The remarks of the runs on a page."""
+    if len(runs) == 1:
+        return shown(of_run(runs[0].data))
+    differ = runs.seeds.get("differ") if runs.seeds.get("seeds") else None
+    return shown(of_comparison({run.label: run.data for run in runs}, seeds_differ=differ))
+
+
+def warnings(told: Shown) -> str:
+    """A paragraph for each warning."""
+    return "".join(
+        f'<p class="warning">[{letter}] {html.escape(str(remark))}</p>\n' for letter, remark in told.lettered() if remark.is_warning
+    )
+
+
+def notes(told: Shown) -> str:
+    """A paragraph for each of the others."""
+    return "".join(f"<p>[{letter}] {html.escape(str(remark))}</p>\n" for letter, remark in told.lettered() if not remark.is_warning)
+
+
+def superscript(found: Iterable[tuple[str, Remark]]) -> str:
+    """The letters of warnings behind a number; what they say is shown where a reader points at them."""
+    return "".join(f'<sup class="told" title="{html.escape(remark.sentence)}">[{letter}]</sup>' for letter, remark in found)
+
+
+def below_figure(told: Shown, key: str) -> str:
+    """The warnings that hold for what a figure shows."""
+    found = told.of(SHOWS[key]) if key in SHOWS else []
+    return "".join(f'<p class="warning small">[{letter}] {html.escape(remark.sentence)}</p>' for letter, remark in found)

@@ -1,0 +1,57 @@
+"""Programs by others that some tests use where they are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Only so that what hangs is given up: no test depends on it.
+PATIENCE_S = 600
+PLACES = [os.environ["PATH"], "/usr/sbin", "/sbin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
+SEARCHED = os.pathsep.join(PLACES)
+"""Where programs are: a user's PATH does not have all places."""
+NOT_INSTALLED = "is not installed"
+"""How the reason of a test ends that was skipped for want of a program."""
+PACKAGES = {
+    "fio": "fio",
+    "fsck.ext4": "e2fsprogs",
+    "initdb": "postgresql",
+    "losetup": "mount",
+    "mariadb-install-db": "mariadb-server",
+    "mkfs.ext4": "e2fsprogs",
+    "nbdcopy": "libnbd-bin",
+    "nbdinfo": "libnbd-bin",
+    "qemu-io": "qemu-utils",
+}
+"""Debian's packages of programs that a machine for development need not have."""
+
+
+def tool(name: str) -> str:
+    """Where a program is; skips the test without it."""
+    found = shutil.which(name, path=SEARCHED)
+    if found is None:
+        pytest.skip(f"{name} {NOT_INSTALLED}")
+    return found
+
+
+def ended_well(words: Sequence[str | Path], **more: Any) -> str:
+    """What a program printed; fails the test if the program failed."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def left_out(reasons: Sequence[str]) -> str | None:
+    """One line about the tests that were skipped for want of a program, from the reasons of all skipped tests."""
+    missing = [reason.removesuffix(f" {NOT_INSTALLED}").rpartition(" ")[2] for reason in reasons if reason.endswith(NOT_INSTALLED)]
+    if not missing:
+        return None
+    names = sorted({*missing})
+    packages = " ".join(sorted({PACKAGES.get(name, name) for name in names}))
+    return f"LEFT OUT: {len(missing)} tests with {', '.join(names)}, which are not installed (Debian: apt install {packages})"

@@ -1,0 +1,218 @@
+"""Remarks: beside every number that holds only under a condition, in the same words everywhere, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import DRIVE, ROOT, SMALL, Ssdlab
+from ssdlab.remarks import Remark, of_comparison, of_run, of_runs, of_sweep, shown
+
+OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
+"""A write takes 302.4 us on one of two dies, a read 127.4 us: far more than 20 us between requests allow."""
+
+
+def codes(remarks: list[Remark]) -> list[str]:
+    return [remark.code for remark in remarks]
+
+
+def result(**entries: Any) -> dict[str, Any]:
+    """A result with remarks that have these codes and sentences."""
+    remarks = [
+        {"code": code.replace("_", "-"), "severity": "warning", "sentence": said, "remedy": "Do it."} for code, said in entries.items()
+    ]
+    return {"remarks": remarks}
+
+
+@pytest.fixture(scope="module")
+def overloaded() -> ssdlab.Result:
+    return ssdlab.run(set=OVERLOADED, requests=2000)
+
+
+def test_an_overloaded_run_says_so_everywhere(overloaded: ssdlab.Result, tmp_path: Path) -> None:
+    remark = next(remark for remark in overloaded.remarks if remark.code == "overloaded")
+    assert remark.is_warning
+    assert remark.concerns("latency_ns.all.p99")
+    assert not remark.concerns("gc.jobs")
+    assert not remark.concerns("latency_ns_of_another")
+    assert remark.sentence in str(overloaded)
+    assert re.search(r"^Response times \[[a-z](, [a-z])*\]$", str(overloaded), re.MULTILINE)
+    assert remark.sentence in overloaded._repr_html_()
+    assert remark.to_dict() in overloaded.to_dict()["remarks"]
+    overloaded.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert f'<p class="warning">[a] {remark.sentence}' in page
+    assert re.search(r'data-place="latency_ns.all.p99"[^>]*>[^<]*<sup class="told" title="Requests came faster', page)
+    assert not re.search(r'data-place="requests.write"[^>]*>[^<]*<sup', page)
+
+
+def test_a_closed_loop_of_the_same_requests_is_not_overloaded() -> None:
+    found = ssdlab.run(set=OVERLOADED | {"workload.queue_depth": 32}, requests=2000)
+    assert "overloaded" not in codes(found.remarks)
+
+
+def test_a_comparison_marks_the_numbers_and_names_the_schemes(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    words = [f"--set={key}={value}" for key, value in OVERLOADED.items()]
+    printed = ssdlab_command("compare", "--scheme", "npgc", "--scheme", "pgc", *words, "--requests", 2000, "--out", "out").out
+    assert "Requests came faster than the drive completed them" in printed
+    row = next(line for line in printed.splitlines() if line.startswith("npgc "))
+    assert re.search(r"ms \[[a-z]", row)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Requests came faster than the drive completed them" in page
+    comparison = ssdlab.load(tmp_path / "out")
+    assert isinstance(comparison, ssdlab.Comparison)
+    assert "overloaded" in codes(comparison.remarks)
+    assert comparison.to_dict()["remarks"] == json.loads((tmp_path / "out" / "comparison.json").read_text())["remarks"]
+
+
+def test_a_buffer_that_is_never_full_makes_two_runs_the_same() -> None:
+    drive = SMALL | {"workload.interarrival_us": 20000, "buffer.bytes": 2**20}
+    sweep = ssdlab.sweep({"buffer.bytes": [2**20, 2**21, 2**22], "workload.read_share": [0.2, 0.8]}, set=drive, requests=200)
+    found = next(remark for remark in sweep.remarks if remark.code == "same-result")
+    assert found.is_warning
+    assert found.sentence == (
+        "buffer.bytes changed nothing at 4 of 4 steps along it, the first from 1048576 to 2097152, workload.read_share = 0.2 "
+        "(no request waited for room in the write buffer)."
+    )
+    assert found.sentence in str(sweep)
+    assert found.to_dict() in sweep.to_dict()["remarks"]
+
+
+def test_schemes_with_one_digest_are_named_with_what_differs() -> None:
+    comparison = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL | {"ftl.precondition.kind": "none"}, requests=50)
+    assert codes(comparison.remarks)[:2] == ["no-collection", "same-result"]
+    same = comparison.remarks[1]
+    assert same.where == ("npgc", "pgc")
+    assert "gc.scope" in same.sentence
+    assert "garbage collection did not run" in same.sentence
+    assert comparison["npgc"].digest == comparison["pgc"].digest
+
+
+def test_schemes_that_differ_are_not_called_the_same() -> None:
+    comparison = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=3000)
+    assert comparison["npgc"].digest != comparison["pgc"].digest
+    assert not {"same-result", "no-collection"} & set(codes(comparison.remarks))
+
+
+def test_equal_figures_with_different_digests_are_the_same_result() -> None:
+    figures = {"latency_ns": {"all": {"mean": 1.5}}, "gc": {"jobs": 3}, "flash": {"reads": 5}}
+    one, other = ({**figures, "digest": digest, "config": {"gc": {"soft": soft}}, "remarks": []} for digest, soft in (("a", 1), ("b", 2)))
+    (found,) = of_comparison({"x": one, "y": other})
+    assert found.sentence == "What differs between them changed nothing, all figures are equal to the last digit: gc.soft."
+    assert of_comparison({"x": one, "y": other | {"flash": {"reads": 6}}}) == []
+    (found,) = of_comparison({"x": one, "y": other | {"flash": {"reads": 6}, "digest": "a"}})
+    assert found.sentence == "What differs between them changed no response time, every request took the same time (one digest): gc.soft."
+
+
+def test_an_axis_of_a_sweep_that_changes_something_is_not_named() -> None:
+    points = [({"a": a, "b": b}, {"digest": f"{a * b}", "config": {"a": a, "b": b}, "remarks": []}) for a in (0, 1) for b in (1, 2, 2.5)]
+    found = of_sweep({"a": [0, 1], "b": [1, 2, 2.5]}, points)
+    assert [remark.sentence for remark in found] == ["b changed nothing at 2 of 4 steps along it, the first from 1 to 2, a = 0."]
+
+
+def test_the_keys_of_an_own_device_file_that_have_no_effect_are_named(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    own = ssdlab.preset_text("device", "demo-4g").replace("[device]\n", "[device]\nresume_ns = 100_000\nmax_suspends = 5\n", 1)
+    (tmp_path / "mine.toml").write_text(own)
+    new = ("--set", "ftl.precondition.kind=none", "--requests", 10, "--json")
+    found = ssdlab_command("run", "--device", "./mine.toml", *new).json()
+    assert {"device.resume_ns", "device.max_suspends"} <= {entry["key"] for entry in found["idle_keys"]}
+    said = next(remark for remark in found["remarks"] if remark.get("about") == "config.device.resume_ns")
+    assert said["sentence"] == "device.resume_ns, device.max_suspends have no effect: they need an entry in scheduler.suspend."
+    shipped = ssdlab_command("run", "--device", "nvme-4g", *new).json()
+    assert "device.resume_ns" not in [entry["key"] for entry in shipped.get("idle_keys", ())]
+    assert "no-suspension" in [remark["code"] for remark in shipped["remarks"]]
+
+
+def test_keys_of_a_file_that_a_trace_replaces_are_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n")
+    (tmp_path / "keys.toml").write_text("[workload]\nread_share = 0.5\n")
+    found = ssdlab.run(set=DRIVE, config=tmp_path / "keys.toml", trace=tmp_path / "t.csv")
+    assert [dict(entry) for entry in found["idle_keys"]] == [
+        {"key": "workload.read_share", "needs": "generated requests (no workload.trace)"}
+    ]
+    assert "workload.read_share has no effect" in str(found)
+
+
+def test_trims_that_no_class_has_are_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n10,T,0,4096\n20,T,0,4096\n30,T,0,4096\n")
+    found = ssdlab.run(set=DRIVE, trace=tmp_path / "t.csv")
+    assert "3 trims are not in the response times, which are those of reads and writes." in str(found)
+    assert "left-out" not in codes(ssdlab.run(set=SMALL, requests=10).remarks)
+
+
+def test_results_of_version_1_0_have_the_remarks_that_they_decide(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text("cache.clean_window = 0.5\n")
+    ssdlab.run(set=SMALL, config=tmp_path / "keys.toml", requests=20, out=tmp_path / "out")
+    file = tmp_path / "out" / "result.json"
+    saved = json.loads(file.read_text())
+    new = [remark["code"] for remark in saved.pop("remarks") if remark["code"] != "not-settled"]
+    file.write_text(json.dumps(saved))
+    loaded = ssdlab.load(tmp_path / "out")
+    assert isinstance(loaded, ssdlab.Result)
+    assert codes(loaded.remarks) == new
+    assert "no-effect" in new
+    assert "cache.clean_window has no effect" in str(loaded)
+    assert of_run({}) == []
+
+
+def test_remarks_of_several_runs_are_joined() -> None:
+    every = of_runs({"x": result(a="Same."), "y": result(a="Same.")})
+    assert [(remark.where, str(remark)) for remark in every] == [((), "Same. Do it. (a)")]
+    some = of_runs({"x": result(a="One."), "y": result(a="Two."), "z": result()})
+    assert [str(remark) for remark in some] == ["x: One. Do it. (a)", "y: Two. Do it. (a)"]
+    many = of_runs({f"r{number}": result(a=f"{number}.") for number in range(9)})
+    assert [str(remark) for remark in many] == ["r0, r1, r2 and 6 more: 0. Do it. (a)"]
+
+
+def test_letters_go_on_after_z() -> None:
+    remarks = [Remark("c", "note", "", f"{number}", "") for number in range(28)]
+    assert [letter for letter, _ in shown(remarks).lettered()][24:] == ["y", "z", "aa", "ab"]
+
+
+def test_every_code_of_the_package_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "statistics.md").read_text()
+    source = (ROOT / "python" / "ssdlab" / "remarks.py").read_text()
+    made = {*re.findall(r'Remark\("([a-z-]+)"', source), "no-collection"}
+    assert len(made) >= 4
+    listed = dict(re.findall(r"^\| `([a-z-]+)` \| (note|warning) \|", page.split("## Remarks")[1], re.MULTILINE))
+    assert made <= set(listed)
+
+
+STUDY = """
+title = "A drive with too much to do"
+place = "nowhere"
+about = "Requests come faster than they complete."
+schemes = ["npgc"]
+requests = 2000
+seeds = [1]
+
+[metrics]
+mean = "latency_ns.all.mean / 1e6"
+requests = "requests.write + requests.read"
+
+[[rows]]
+what = "mean"
+value = "mean[npgc]"
+
+[[rows]]
+what = "requests"
+value = "requests[npgc]"
+
+[set]
+"""
+
+
+def test_a_study_says_which_of_its_numbers_hold_under_a_condition(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    (tmp_path / "s.toml").write_text(STUDY + "".join(f"{key} = {json.dumps(value)}\n" for key, value in OVERLOADED.items()))
+    printed = ssdlab_command("study", "run", "s.toml", "--out", "out")
+    assert printed.code == 0, printed.err
+    assert "Requests came faster than the drive completed them" in printed.out
+    study = json.loads(next((tmp_path / "out").rglob("study.json")).read_text())
+    rows = {row["what"]: row.get("remarks") for row in study["rows"]}
+    assert rows == {"mean": ["overloaded"], "requests": None}
+    assert "overloaded" in [remark["code"] for remark in study["remarks"]]
