@@ -40,6 +40,11 @@ pub enum Severity {
 /// Every code of a remark, sorted, with the rule by which it is said. Those of comparisons and sweeps are decided in the Python package, all
 /// others here.
 pub const CODES: &[Code] = &[
+    Code {
+        name: "held-data",
+        severity: Severity::Warning,
+        rule: "Write buffers and caches held, at the end less when the measured part began, more (or less) than 1 % of the bytes that the host wrote (`bytes_written.held`): write amplification is too low (or too high).",
+    },
     Code { name: "left-out", severity: Severity::Note, rule: "Trims or flushes completed: no class of response times has them." },
     Code {
         name: "multiplane-rare",

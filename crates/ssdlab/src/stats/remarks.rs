@@ -3,9 +3,11 @@
 //! [`of_result`] decides what a result itself tells, so that results of earlier versions get their remarks, too. [`of_run`] decides what only
 //! the run knows. [`crate::remark::CODES`] lists the rules.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::load::Overload;
+use super::written::BytesWritten;
 use crate::config::Config;
 use crate::remark::{Remark, Severity};
 use crate::settled::Verdict;
@@ -44,7 +46,13 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(no_suspension(result));
     remarks.extend(rare_multiplane(result));
     remarks.extend(left_out(result));
+    remarks.extend(held(result));
     remarks
+}
+
+/// Data in write buffers and caches that write amplification is without.
+fn held(result: &Value) -> Option<Remark> {
+    BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark()
 }
 
 fn overloaded(overload: Overload) -> Remark {
@@ -74,16 +82,16 @@ fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
     let prepared = result.pointer("/precondition/settled").and_then(Value::as_bool) == Some(true);
     let sentence = match verdict {
         Verdict::Drifts { amplification, change } => format!(
-            "Write amplification has not settled: in the second half of the last drive write (as many bytes as the drive exports; the whole \
-             run, if that is shorter) it is {amplification:.3}, {:+.1} % from the first half.",
+            "Write amplification has not settled: in the second half of the last drive write (as many mapping units as the drive exports; the \
+             whole run, if that is shorter) it is {amplification:.3} in units, {:+.1} % from the first half.",
             100.0 * change
         ),
         Verdict::TooShort { drive_writes } if !prepared => format!(
-            "Too short to tell whether write amplification has settled: the host wrote {drive_writes:.2} times the bytes that the drive \
-             exports."
+            "Too short to tell whether write amplification has settled: for the host {drive_writes:.2} times the mapping units were \
+             programmed that the drive exports."
         ),
         Verdict::Settled { amplification } if (whole / amplification - 1.0).abs() > BEGINNING => {
-            format!("Write amplification has settled at {amplification:.3}; that of the whole run has its beginning in it.")
+            format!("Write amplification has settled at {amplification:.3} in units; that of the whole run has its beginning in it.")
         }
         Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
     };

@@ -73,25 +73,20 @@ impl BytesWritten {
     pub fn remark(&self) -> Option<Remark> {
         let share = ratio(self.held.unsigned_abs().into(), self.host.into()).filter(|&share| share > MUCH_HELD)?;
         let (held, host) = (self.held.unsigned_abs(), self.host);
+        let percent = share * 100.0;
         let sentence = if self.held > 0 {
             format!(
-                "at the end write buffers and caches held {held} bytes more than at the start, {:.1} % of the {host} bytes that the host \
-                 wrote: they are in no flash yet, and write amplification is too low",
-                share * 100.0
+                "At the end write buffers and caches held {held} bytes more than when the measured part began, {percent:.1} % of the {host} \
+                 bytes that the host wrote. They are in no flash yet, so write amplification is too low."
             )
         } else {
             format!(
-                "write buffers and caches gave {held} bytes to the flash that the host wrote before the measured part, {:.1} % of the {host} \
-                 bytes that it wrote there: write amplification is too high",
-                share * 100.0
+                "Write buffers and caches gave {held} bytes to the flash that the host wrote before the measured part, {percent:.1} % of the \
+                 {host} bytes that it wrote there, so write amplification is too high."
             )
         };
-        Some(Remark::warning(
-            "held-data",
-            "gc.write_amplification",
-            sentence,
-            "run more requests, with --warm-up until the buffers are full",
-        ))
+        let remedy = "Run more requests, with a warm-up until the buffers are full (warm_up, --warm-up).";
+        Some(Remark::warning("held-data", "gc.write_amplification", sentence, remedy))
     }
 }
 
@@ -137,7 +132,7 @@ mod tests {
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);
-        assert!(sentence.contains("held 40960 bytes more than at the start, 10.0 % of the 409600 bytes"), "{sentence}");
+        assert!(sentence.contains("held 40960 bytes more than when the measured part began, 10.0 % of the 409600 bytes"), "{sentence}");
         let (_, sentence) = text(with(0, 10)).unwrap();
         assert!(sentence.contains("gave 40960 bytes to the flash"), "{sentence}");
     }
