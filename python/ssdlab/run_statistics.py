@@ -984,14 +984,16 @@ class Precondition(Section):
     If not, it reached its limit. Absent without one, and if the host wrote nothing.
     """
     settled_write_amplification: float
-    """Write amplification in the last drive write of the timed end, or the last round of the trace.
-
-    Absent without host writes there. Unit: ratio.
+    """Write amplification in the last drive write of the timed end, or the last round of the trace, of mapping units as
+    `gc.page_write_amplification`. Absent without host writes there. Unit: ratio.
     """
     timed_requests: int
     """Requests of the timed end, or of all rounds of the trace. Absent where the run does not have it. Unit: count."""
     timed_drive_writes: float
-    """What the host wrote in them, in times of what it can address. Absent where the run does not have it. Unit: ratio."""
+    """Mapping units programmed for the host in them, in times of those that it can address.
+
+    Absent where the run does not have it. Unit: ratio.
+    """
     free_blocks_min: int
     """Minimum of the free blocks over pools at the start of the run, write frontiers excluded. Unit: count."""
     free_blocks_max: int

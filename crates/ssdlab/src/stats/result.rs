@@ -586,7 +586,8 @@ pub struct PreconditionReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "yes or no"))]
     pub settled: Option<bool>,
-    /// Write amplification in the last drive write of the timed end, or the last round of the trace. Absent without host writes there.
+    /// Write amplification in the last drive write of the timed end, or the last round of the trace, of mapping units as
+    /// `gc.page_write_amplification`. Absent without host writes there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub settled_write_amplification: Option<f64>,
@@ -594,7 +595,7 @@ pub struct PreconditionReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "count"))]
     pub timed_requests: Option<u64>,
-    /// What the host wrote in them, in times of what it can address.
+    /// Mapping units programmed for the host in them, in times of those that it can address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub timed_drive_writes: Option<f64>,
