@@ -78,15 +78,21 @@ fn drawn(case: u64) -> (Config, Vec<Request>, u32) {
     random_host(&mut Rng::new(case, "host"), &mut config);
     random_buffer(&mut Rng::new(case, "buffer"), &mut config);
     if rng.chance(0.15) {
-        (config.array.level, config.array.drives) = (if rng.chance(0.5) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 }, 3);
-        config.array.stripe_kb = 64.0_f64.max(f64::from(config.device.page_bytes) / 1024.0) as _;
-        requests.retain(|request| request.offset + request.length <= config.exported_bytes().unwrap_or(0));
-        if ssdlab::config::validate(&config).is_err() {
-            config.array = Config::default().array;
-        }
+        in_an_array(&mut rng, &mut config, &mut requests);
     }
     let depth = 1 + rng.below(64) as u32;
     (config, requests, depth)
+}
+
+/// The drive is one of three, if that gives storage that the requests fit into.
+fn in_an_array(rng: &mut Rng, config: &mut Config, requests: &mut Vec<Request>) {
+    let mut array = config.clone();
+    array.array.level = if rng.chance(0.5) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 };
+    (array.array.drives, array.array.stripe_kb) = (3, 4.0);
+    let exported = array.exported_bytes().unwrap_or(0);
+    if ssdlab::config::validate(&array).is_ok() && requests.iter().all(|request| request.offset + request.length <= exported) {
+        *config = array;
+    }
 }
 
 fn replays_as_it_ran(case: u64) -> std::result::Result<Tally, String> {
