@@ -207,7 +207,7 @@ fn random_commands(rng: &mut Rng) -> Vec<Request> {
 
 #[test]
 fn commands_are_complete_when_the_slow_model_says() {
-    for case in 0..400 {
+    for case in 0..300 {
         let mut rng = Rng::new(case, "interface");
         let (host, requests) = (random_host(&mut rng), random_commands(&mut rng));
         let mut simulation = simulation(&drive(host.clone()));

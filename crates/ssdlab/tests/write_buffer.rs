@@ -292,7 +292,7 @@ fn cases_behind_a_full_buffer() -> Vec<Case> {
 /// buffer is and whether or not writes are paced.
 #[test]
 fn trims_and_flushes_change_nothing_for_requests_of_other_units() {
-    for case in 0..60 {
+    for case in 0..30 {
         let mut rng = Rng::new(case, "trims");
         let buffer = [FOUR, Buffer { bytes: 40 * UNIT, drain: Drain::Eager, ..FOUR }, Buffer::default()][case as usize % 3].clone();
         let config = changed(drive(buffer), |c| {
@@ -358,7 +358,7 @@ fn is_to_come_in(request: &Request, before: &[(Request, u64)], flushes_wait: boo
 /// Random requests of one unit, and trims of a few, where writes wait for room or for credit. Versions of data are checked at every event.
 #[test]
 fn reads_trims_and_flushes_wait_for_what_they_touch_and_nothing_else() {
-    for case in 0..90 {
+    for case in 0..45 {
         let mut rng = Rng::new(case, "order");
         let eight = Buffer { bytes: 8 * UNIT, protected: false, ..FOUR };
         let buffer = [FOUR, eight, Buffer::default()][case as usize % 3].clone();
