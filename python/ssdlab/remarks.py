@@ -277,8 +277,7 @@ def of_sweep(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[s
         axes: the values of each axis.
         points: for each point that was run, by axis its value, and the result.
     """
-    named = {named(values): result for values, result in points}
-    return [*_idle_axes(axes, points), *of_runs(named)]
+    return [*_idle_axes(axes, points), *of_runs({named(values): result for values, result in points})]
 
 
 def named(values: Mapping[str, Any]) -> str:
