@@ -51,6 +51,7 @@ def test_an_overloaded_run_says_so_everywhere(overloaded: ssdlab.Result, tmp_pat
     assert not re.search(r'data-place="requests.write"[^>]*>[^<]*<sup', page)
 
 
+@pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
 def test_a_closed_loop_of_the_same_requests_is_not_overloaded() -> None:
     found = ssdlab.run(set=OVERLOADED | {"workload.queue_depth": 32}, requests=2000)
     assert "overloaded" not in codes(found.remarks)
@@ -66,6 +67,7 @@ def test_a_comparison_marks_the_numbers_and_names_the_schemes(ssdlab_command: Ss
     assert "Requests came faster than the drive completed them" in page
     comparison = ssdlab.load(tmp_path / "out")
     assert isinstance(comparison, ssdlab.Comparison)
+    assert row in str(comparison)
     assert "overloaded" in codes(comparison.remarks)
     assert comparison.to_dict()["remarks"] == json.loads((tmp_path / "out" / "comparison.json").read_text())["remarks"]
 
@@ -91,6 +93,12 @@ def test_schemes_with_one_digest_are_named_with_what_differs() -> None:
     assert "gc.scope" in same.sentence
     assert "garbage collection did not run" in same.sentence
     assert comparison["npgc"].digest == comparison["pgc"].digest
+
+
+def test_schemes_that_differ_in_something_else_need_no_collection() -> None:
+    drive = SMALL | {"cache.bytes": 65536, "cache.place": "drive", "ftl.precondition.kind": "none"}
+    found = ssdlab.compare(schemes=["lru", "fab"], set=drive, requests=50).remarks
+    assert "no-collection" not in codes([remark for remark in found if remark.is_warning])
 
 
 def test_schemes_that_differ_are_not_called_the_same() -> None:
@@ -166,7 +174,7 @@ def test_remarks_of_several_runs_are_joined() -> None:
     some = of_runs({"x": result(a="One."), "y": result(a="Two."), "z": result()})
     assert [str(remark) for remark in some] == ["x: One. Do it. (a)", "y: Two. Do it. (a)"]
     many = of_runs({f"r{number}": result(a=f"{number}.") for number in range(9)})
-    assert [str(remark) for remark in many] == ["r0, r1, r2 and 6 more: 0. Do it. (a)"]
+    assert [str(remark) for remark in many] == ["r0, r1, r2 and 6 more: 0. The numbers are those of the first of these runs. Do it. (a)"]
 
 
 def test_letters_go_on_after_z() -> None:

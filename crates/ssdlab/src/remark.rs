@@ -72,7 +72,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "no-collection",
         severity: Severity::Note,
-        rule: "No GC job ended, the host wrote, and a key of `gc` has another value than by default. In a comparison: no scheme had a job; this is a warning.",
+        rule: "No GC job ended, the host wrote, and a key of `gc` has another value than by default. In a comparison of schemes that differ in keys of `gc`: none had a job; this is a warning.",
     },
     Code {
         name: "no-effect",
