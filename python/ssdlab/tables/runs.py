@@ -65,7 +65,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         latency_table(result, told),
         *_flows(result),
         breakdown_table(result),
-        Text(f"Garbage collection{told.mark('gc.write_amplification')}: {_gc_details(result)}"),
+        Text(f"Garbage collection: {_gc_details(result, told)}"),
         *_gc_scheduling(result),
         *_slack(result),
         *_cache(result),
@@ -186,12 +186,12 @@ def breakdown_table(result: RunData) -> RenderableType:
     return titled("Where the mean response time goes", table)
 
 
-def _gc_details(result: RunData) -> str:
+def _gc_details(result: RunData, told: Shown) -> str:
     gc = result.get("gc", {})
     if not gc.get("jobs"):
         return "it did not run"
     details = [
-        gc_sentence(result),
+        gc_sentence(result) + told.mark("gc.write_amplification"),
         f"{gc['pages_moved']:,} pages moved" if "pages_moved" in gc else None,
         f"{gc['erases']:,} erases" if "erases" in gc else None,
         f"{gc['time_share']:.1%} of a pool's time" if "time_share" in gc else None,
