@@ -84,7 +84,8 @@ def _listed(where: Sequence[str]) -> str:
     if not where:
         return ""
     more = len(where) - MOST_NAMED
-    return f"{', '.join(where[:MOST_NAMED])}{f' and {more:,} more' if more > 0 else ''}: "
+    between = "; " if any(", " in name for name in where) else ", "
+    return f"{between.join(where[:MOST_NAMED])}{f' and {more:,} more' if more > 0 else ''}: "
 
 
 # ---- of one run ------------------------------------------------------------------------------------------------------
@@ -137,7 +138,9 @@ def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
     for alike in found.values():
         if len(alike) > DIFFERENT_MOST:
             having = {name for names in alike.values() for name in names}
-            remarks.append(replace(next(iter(alike)), where=tuple(name for name in runs if name in having)))
+            first = next(iter(alike))
+            sentence = f"{first.sentence} The numbers are those of the first of these runs."
+            remarks.append(replace(first, sentence=sentence, where=tuple(name for name in runs if name in having)))
         else:
             remarks += [replace(remark, where=() if len(names) == len(runs) else tuple(names)) for remark, names in alike.items()]
     return remarks
@@ -156,8 +159,10 @@ def of_comparison(runs: Mapping[str, RunData], *, seeds_differ: bool | None = No
 
 
 def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
-    """Where no scheme collected, their differences say nothing about collection."""
-    if len(runs) < 2 or any(_at(result, "gc.jobs") != 0 for result in runs.values()):
+    """Where no scheme collected, their differences say nothing about collection; those that differ in something else need no such word."""
+    collection = [_plain(_at(result, "config.gc")) for result in runs.values()]
+    alike = None not in collection and all(other == collection[0] for other in collection)
+    if len(runs) < 2 or alike or any(_at(result, "gc.jobs") != 0 for result in runs.values()):
         return
     after = " after the warm-up" if any(result.get("warm_up") for result in runs.values()) else ""
     sentence = f"Garbage collection did not run under any scheme{after}: schemes of collection cannot differ."
@@ -277,8 +282,7 @@ def of_sweep(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[s
         axes: the values of each axis.
         points: for each point that was run, by axis its value, and the result.
     """
-    named = {named(values): result for values, result in points}
-    return [*_idle_axes(axes, points), *of_runs(named)]
+    return [*_idle_axes(axes, points), *of_runs({named(values): result for values, result in points})]
 
 
 def named(values: Mapping[str, Any]) -> str:

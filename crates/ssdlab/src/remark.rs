@@ -41,11 +41,39 @@ pub enum Severity {
 /// others here.
 pub const CODES: &[Code] = &[
     Code {
+        name: "coarse-times",
+        severity: Severity::Warning,
+        rule: "The times of a trace in open loop are multiples of 10 us or more, and one request in ten or more arrives with the one before.",
+    },
+    Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
+    Code {
+        name: "fio-waits",
+        severity: Severity::Note,
+        rule: "A log of fio, version 2, has waits, of which fio's program and its manual have different meanings.",
+    },
+    Code {
+        name: "frontiers-take-spare",
+        severity: Severity::Note,
+        rule: "The blocks of a pool that are being filled are more than a quarter of its spare blocks.",
+    },
+    Code {
+        name: "gc-not-suspended",
+        severity: Severity::Note,
+        rule: "`scheduler.suspend` names programs or erases, of which GC suspends none: the scheme has rules of its own for GC.",
+    },
+    Code {
         name: "held-data",
         severity: Severity::Warning,
         rule: "Write buffers and caches held, at the end less when the measured part began, more (or less) than 1 % of the bytes that the host wrote (`bytes_written.held`): write amplification is too low (or too high).",
     },
+    Code {
+        name: "implausible-rate",
+        severity: Severity::Warning,
+        rule: "A trace in open loop has more than 10,000,000 requests a second.",
+    },
+    Code { name: "large-buffer", severity: Severity::Note, rule: "The write buffer holds more than 1 % of what the drive exports." },
     Code { name: "left-out", severity: Severity::Note, rule: "Trims or flushes completed: no class of response times has them." },
+    Code { name: "lost-events", severity: Severity::Warning, rule: "The kernel lost events while a trace was recorded." },
     Code {
         name: "multiplane-rare",
         severity: Severity::Note,
@@ -54,7 +82,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "no-collection",
         severity: Severity::Note,
-        rule: "No GC job ended, the host wrote, and a key of `gc` has another value than by default. In a comparison: no scheme had a job; this is a warning.",
+        rule: "No GC job ended, the host wrote, and a key of `gc` has another value than by default. In a comparison of schemes that differ in keys of `gc`: none had a job; this is a warning.",
     },
     Code {
         name: "no-effect",
@@ -67,6 +95,7 @@ pub const CODES: &[Code] = &[
         severity: Severity::Note,
         rule: "The device has times to suspend programs and erases for reads (`device.resume_ns`, `device.min_run_ns`), `scheduler.suspend` and `gc.suspend` are empty, and there were reads.",
     },
+    Code { name: "no-times", severity: Severity::Warning, rule: "A trace in open loop has two requests or more, and all at one instant." },
     Code {
         name: "not-settled",
         severity: Severity::Warning,
@@ -78,6 +107,7 @@ pub const CODES: &[Code] = &[
         severity: Severity::Warning,
         rule: "Some requests are in open loop, 100 or more arrived, and the queue grew to the end: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first; or all requests arrived at one instant.",
     },
+    Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {
         name: "same-result",
         severity: Severity::Warning,
@@ -88,15 +118,38 @@ pub const CODES: &[Code] = &[
         severity: Severity::Note,
         rule: "Of a comparison under several seeds: the requests are those of a trace, which no seed changes.",
     },
+    Code { name: "short-span", severity: Severity::Warning, rule: "A trace in open loop spans less than 1 ms." },
+    Code { name: "small-blocks", severity: Severity::Note, rule: "Pages have 16 KiB or more, and a block has fewer than 1,152 of them." },
+    Code {
+        name: "stacked-devices",
+        severity: Severity::Warning,
+        rule: "A trace has requests of a device and of those below it that it hands them on to, and `workload.device` chooses none.",
+    },
+    Code {
+        name: "threshold-takes-spare",
+        severity: Severity::Warning,
+        rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free.",
+    },
     Code {
         name: "trace-changed",
         severity: Severity::Warning,
         rule: "Reading a trace left out, moved or changed requests (`workload.trace`). A note if `workload.skip` or `workload.device` asked for all of it.",
     },
     Code {
+        name: "unaligned",
+        severity: Severity::Warning,
+        rule: "A request of a trace has an offset or a size that is no multiple of 512 bytes.",
+    },
+    Code { name: "volumes", severity: Severity::Warning, rule: "Each request of a trace is of a volume of its own." },
+    Code {
         name: "volumes-overlaid",
         severity: Severity::Warning,
-        rule: "A trace has several volumes, and `workload.device` chooses none of them.",
+        rule: "A trace has several volumes, and `workload.device` chooses none of them. A note if `workload.volumes` places one behind the other.",
+    },
+    Code {
+        name: "whole-seconds",
+        severity: Severity::Note,
+        rule: "The times of a trace in open loop are whole seconds, and fewer requests than that arrive together.",
     },
 ];
 

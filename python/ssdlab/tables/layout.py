@@ -37,7 +37,8 @@ def as_text(items: Iterable[RenderableType]) -> str:
     """Tables as plain text."""
     out = io.StringIO()
     # In a notebook rich would show each table by itself, and leave the text empty.
-    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None, force_jupyter=False)
+    # Brackets are text: the letters of remarks stand in them.
+    console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None, force_jupyter=False, markup=False)
     for item in items:
         console.print(item, soft_wrap=is_line(item))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

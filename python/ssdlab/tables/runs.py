@@ -64,9 +64,9 @@ def run_tables(result: RunData) -> list[RenderableType]:
         latency_table(result, told),
         *_flows(result),
         breakdown_table(result),
-        Text(f"Garbage collection{told.mark('gc.write_amplification')}: {_gc_details(result)}"),
+        Text(f"Garbage collection: {_gc_details(result, told)}"),
         *_gc_scheduling(result),
-        *_written(result),
+        *_written(result, told),
         *_slack(result),
         *_cache(result),
         *_buffer(result),
@@ -194,7 +194,7 @@ def breakdown_table(result: RunData) -> RenderableType:
     return titled("Where the mean response time goes", table)
 
 
-def _gc_details(result: RunData) -> str:
+def _gc_details(result: RunData, told: Shown) -> str:
     gc = result.get("gc", {})
     if not gc.get("jobs"):
         return "it did not run"
@@ -234,7 +234,7 @@ WRITTEN = {
 """What was written to the flash, and what people call it."""
 
 
-def _written(result: RunData) -> list[RenderableType]:
+def _written(result: RunData, told: Shown) -> list[RenderableType]:
     """The two sides of write amplification in bytes, where the host or the drive wrote."""
     written = result.get("bytes_written", {})
     amplification = result.get("gc", {}).get("write_amplification")
@@ -242,7 +242,8 @@ def _written(result: RunData) -> list[RenderableType]:
         return []
     parts = [f"{name} {size(written[key])}" for key, name in WRITTEN.items() if written[key]]
     of = f" ({', '.join(parts)})" if parts else ""
-    ratio = f": write amplification {number(float(amplification))}" if amplification is not None else ""
+    mark = told.mark("gc.write_amplification")
+    ratio = f": write amplification {number(float(amplification))}{mark}" if amplification is not None else ""
     held = written.get("held", 0)
     lines = [f"Written: {size(written['flash'])} to flash{of} for {size(written['host'])} of the host{ratio}"]
     if held:

@@ -32,7 +32,9 @@ pub struct Trends {
 /// The remarks that only the run can decide, those on load and on write amplification. `result`: its result, as JSON.
 pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    remarks.extend(trends.overload.map(overloaded));
+    let without_times = list(result, "/workload/remarks").iter().any(|remark| remark["code"] == "no-times");
+    let told = |overload: &Overload| without_times && matches!(overload, Overload::AtOnce(_));
+    remarks.extend(trends.overload.filter(|overload| !told(overload)).map(overloaded));
     remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, result)));
     remarks
 }
@@ -205,32 +207,21 @@ fn left_out(result: &Value) -> Option<Remark> {
 
 /// What was done to the requests of traces, and what their readers say of them.
 fn of_workload(result: &Value) -> Vec<Remark> {
-    let volume = result.pointer("/config/workload/device").is_some_and(|device| !device.is_null());
-    let volumes = match result.pointer("/config/workload/volumes").and_then(Value::as_str) {
-        _ if volume => Volumes::One,
-        Some("concatenated") => Volumes::Concatenated,
-        _ => Volumes::Overlaid,
-    };
-    let mut remarks = of_report(result.pointer("/workload"), None, volumes);
-    let flows = result.pointer("/workload/flows").and_then(Value::as_object);
-    for (name, report) in flows.into_iter().flatten() {
-        remarks.extend(of_report(Some(report), Some(name), volumes));
-    }
-    remarks
+    let Some(report) = result.pointer("/workload") else { return Vec::new() };
+    let flows = report.pointer("/flows").and_then(Value::as_object);
+    let of_flows = flows.into_iter().flatten().map(|(name, report)| (report, Some(name.as_str())));
+    let workload = result.pointer("/config/workload").unwrap_or(&Value::Null);
+    std::iter::once((report, None)).chain(of_flows).flat_map(|(report, flow)| of_report(report, flow, workload)).collect()
 }
 
-/// How the volumes of a trace share the addresses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Volumes {
-    One,
-    Concatenated,
-    Overlaid,
+/// What the report on a trace says and shows, that of a flow where it has a name. `workload`: the configuration.
+fn of_report(report: &Value, flow: Option<&str>, workload: &Value) -> Vec<Remark> {
+    let own = list(report, "/remarks").iter().filter_map(|remark| serde_json::from_value(remark.clone()).ok());
+    own.chain(changes(report, flow)).chain(no_header(report, flow)).chain(volumes(report, workload)).collect()
 }
 
-fn of_report(report: Option<&Value>, flow: Option<&str>, placed: Volumes) -> Vec<Remark> {
-    let Some(report) = report else { return Vec::new() };
-    let mut remarks: Vec<Remark> =
-        list(report, "/remarks").iter().filter_map(|remark| serde_json::from_value(remark.clone()).ok()).collect();
+/// Requests that were left out, moved or changed.
+fn changes(report: &Value, flow: Option<&str>) -> Option<Remark> {
     let changes: Vec<_> = TRACE_CHANGES
         .iter()
         .filter_map(|(key, words)| match count(report, &format!("/trace/{key}")) {
@@ -238,28 +229,43 @@ fn of_report(report: Option<&Value>, flow: Option<&str>, placed: Volumes) -> Vec
             count => Some(format!("{count} {words}")),
         })
         .collect();
-    if !changes.is_empty() {
-        let whose = flow.map_or("the trace".to_string(), |name| format!("the trace of flow {name}"));
-        let sentence = format!("The requests are not all those of {whose}: {}.", changes.join(", "));
-        let remedy = "`ssdlab trace info` describes the trace; workload.bad_lines, workload.time_order, workload.range, workload.skip and \
-                      workload.device decide what is done.";
-        let asked = ASKED.iter().map(|key| count(report, &format!("/trace/{key}"))).filter(|&count| count > 0).count();
-        let severity = if asked == changes.len() { Severity::Note } else { Severity::Warning };
-        remarks.push(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) });
+    if changes.is_empty() {
+        return None;
     }
-    if report.pointer("/trace/without_header") == Some(&Value::Bool(true)) {
-        let of = flow.map_or(String::new(), |name| format!(" of flow {name}"));
-        let sentence =
-            format!("Trace{of}: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds).");
-        remarks.push(Remark::warning("no-header", "workload.trace", sentence, "Name the columns in its first line."));
-    }
+    let sentence = format!("The requests are not all those of the trace{}: {}.", of_flow(flow), changes.join(", "));
+    let remedy = "`ssdlab trace info` describes the trace; workload.bad_lines, workload.time_order, workload.range, workload.skip and \
+                  workload.device decide what is done.";
+    let asked = ASKED.iter().filter(|key| count(report, &format!("/trace/{key}")) > 0).count();
+    let severity = if asked == changes.len() { Severity::Note } else { Severity::Warning };
+    Some(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) })
+}
+
+/// Columns that were assumed.
+fn no_header(report: &Value, flow: Option<&str>) -> Option<Remark> {
+    (report.pointer("/trace/without_header") == Some(&Value::Bool(true))).then(|| {
+        let sentence = format!(
+            "Trace{}: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds).",
+            of_flow(flow)
+        );
+        Remark::warning("no-header", "workload.trace", sentence, "Name the columns in its first line.")
+    })
+}
+
+/// Several volumes, of which none was chosen.
+fn volumes(report: &Value, workload: &Value) -> Option<Remark> {
     let volumes = count(report, "/trace/devices");
-    if volumes > 1 && placed == Volumes::Overlaid {
-        let sentence = format!("{volumes} volumes share one address space, their addresses overlaid.");
-        let remedy = "--volume NAME replays one of them, `ssdlab trace info` lists them.";
-        remarks.push(Remark::warning("volumes-overlaid", "workload.trace", sentence, remedy));
+    if volumes < 2 || workload.get("device").is_some_and(|device| !device.is_null()) {
+        return None;
     }
-    remarks
+    let in_a_row = workload.get("volumes").is_some_and(|how| how == "concatenated");
+    let (severity, how) = if in_a_row { (Severity::Note, "one after the other") } else { (Severity::Warning, "their addresses overlaid") };
+    let sentence = format!("{volumes} volumes share one address space, {how}.");
+    let remedy = "--volume NAME replays one of them, `ssdlab trace info` lists them.";
+    Some(Remark { severity, ..Remark::note("volumes-overlaid", "workload.trace", sentence, remedy) })
+}
+
+fn of_flow(flow: Option<&str>) -> String {
+    flow.map_or(String::new(), |name| format!(" of flow {name}"))
 }
 
 /// What a user asks for, so that it needs no warning.
