@@ -64,7 +64,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         latency_table(result, told),
         *_flows(result),
         breakdown_table(result),
-        Text(f"Garbage collection: {_gc_details(result, told)}"),
+        Text(f"Garbage collection: {_gc_details(result)}"),
         *_gc_scheduling(result),
         *_written(result, told),
         *_slack(result),
@@ -194,7 +194,7 @@ def breakdown_table(result: RunData) -> RenderableType:
     return titled("Where the mean response time goes", table)
 
 
-def _gc_details(result: RunData, told: Shown) -> str:
+def _gc_details(result: RunData) -> str:
     gc = result.get("gc", {})
     if not gc.get("jobs"):
         return "it did not run"
