@@ -51,9 +51,17 @@ impl Cores {
         self.running.iter_mut().try_for_each(|queue| memory::make_room(queue, commands))
     }
 
-    /// A command asks for a task.
-    pub fn ask(&mut self, task: Task, place: u32) {
-        self.waiting[task as usize].push_back(place);
+    /// A command asks to be fetched.
+    pub fn ask_fetch(&mut self, place: u32) {
+        self.waiting[Task::Fetch as usize].push_back(place);
+    }
+
+    /// A command asks for its completion. Of those that do at one instant the one that came first goes first.
+    pub fn ask_completion(&mut self, place: u32, commands: &Slab<u32, Command>) {
+        let rank = |place: u32| (commands[place].since, commands[place].number);
+        let queue = &mut self.waiting[Task::Complete as usize];
+        let behind = queue.iter().rposition(|&other| rank(other) < rank(place)).map_or(0, |at| at + 1);
+        queue.insert(behind, place);
     }
 
     /// A task of this kind takes time, so that it needs a core.

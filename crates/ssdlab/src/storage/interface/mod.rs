@@ -39,6 +39,8 @@ use queues::Queues;
 struct Command {
     request: Request,
     index: u64,
+    /// Commands that came before it.
+    number: u64,
     /// A write of sectors that are not consecutive.
     scattered: bool,
     origin: Option<Origin>,
@@ -75,6 +77,8 @@ struct State {
     slots: u32,
     inside: u32,
     commands: Slab<u32, Command>,
+    /// Commands that have come, which numbers them.
+    all_came: u64,
     /// Commands without a slot.
     outside: Queues,
     /// A command is fetched in its queue's turn, when a core is free; else it waits for a slot first, and then for a core.
@@ -113,6 +117,7 @@ impl<B: Store> Interface<B> {
                 slots: if config.slots == 0 { u32::MAX } else { config.slots },
                 inside: 0,
                 commands: Slab::default(),
+                all_came: 0,
                 outside: Queues::new(config, queues),
                 takes_turns: config.has_queues(),
                 came: Vec::new(),
@@ -204,8 +209,10 @@ impl<B: Store> Interface<B> {
         };
         let origin = state.next_origin.take().or(Some(Origin::host(index)));
         let sequential = state.last_end.is_followed_by(&request);
-        let command = Command { request, index, scattered, origin, since: now, times: Times::default(), sequential, delivered: false };
+        let (number, times) = (state.all_came, Times::default());
+        let command = Command { request, index, number, scattered, origin, since: now, times, sequential, delivered: false };
         let place = state.commands.insert(command);
+        state.all_came += 1;
         state.outside.push(place, request);
         if state.takes_turns {
             state.came.push(place);
@@ -227,9 +234,12 @@ impl<B: Store> Interface<B> {
             state.end_tasks(now);
             state.receive(now);
             passed |= state.deliver(now, &mut self.lower);
-            state.cores.begin(now, Task::Complete, &mut state.commands, &mut state.stats);
             // Each finds what those before it have left. What takes no time, and what is answered at once, needs another turn.
             if self.lower.has_completed() || state.is_due(now) {
+                continue;
+            }
+            state.cores.begin(now, Task::Complete, &mut state.commands, &mut state.stats);
+            if state.is_due(now) {
                 continue;
             }
             state.fetch(now, last);
@@ -324,7 +334,7 @@ impl State {
                 let arrives = self.link_out.send(now, completion.length, &mut self.stats.link_waits);
                 self.outbound.push_back((arrives, place));
             } else {
-                self.cores.ask(Task::Complete, place);
+                self.cores.ask_completion(place, &self.commands);
             }
         }
         self.ended = ended;
@@ -377,7 +387,7 @@ impl State {
             self.outbound.pop_front();
             let command = &mut self.commands[place];
             command.was_on(&self.link_out, RequestKind::Read, now);
-            self.cores.ask(Task::Complete, place);
+            self.cores.ask_completion(place, &self.commands);
         }
     }
 
@@ -419,7 +429,7 @@ impl State {
             command.times.wait(Blocked::Slot, without_slot);
             command.times.wait(Blocked::Queue, now - command.since - without_slot);
             command.since = now;
-            self.cores.ask(Task::Fetch, next.place);
+            self.cores.ask_fetch(next.place);
         }
     }
 }
