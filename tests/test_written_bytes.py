@@ -24,7 +24,7 @@ SMALL_WRITES = {
     [
         # A page of 8 KiB for each 512 bytes, one of 4 KiB for each 1 KiB, one of 16 KiB for each 4 KiB.
         ("lee2013", {"device.page_bytes": 8192, "workload.request_kb": 0.5}, 16.0),
-        ("lee2013", {"workload.request_kb": 1}, 4.0),
+        ("lee2013", {"workload.request_kb": 1, "workload.align_kb": 1}, 4.0),
         ("demo-4g", {"workload.request_kb": 4, "workload.align_kb": 4}, 4.0),
         ("lee2013", {"workload.request_kb": 4, "workload.align_kb": 4}, 1.0),
     ],
@@ -50,7 +50,7 @@ def test_a_trace_of_small_writes(tmp_path: Path) -> None:
 
 
 def test_data_in_a_buffer_are_told() -> None:
-    settings = {"workload.read_share": 0.0, "buffer.bytes": 2**20, "buffer.drain": "full"}
+    settings = {"workload.align_kb": 4, "buffer.bytes": 2**20}
     result = ssdlab.run(device="lee2013", set=SMALL_WRITES | settings, requests=8)
     written = result.bytes_written
     assert written.host == 8 * 4096 == written.flash + written.held

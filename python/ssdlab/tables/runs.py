@@ -66,7 +66,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         breakdown_table(result),
         Text(f"Garbage collection: {_gc_details(result)}"),
         *_gc_scheduling(result),
-        *_written(result, told),
+        *_written(result, told.mark("gc.write_amplification")),
         *_slack(result),
         *_cache(result),
         *_buffer(result),
@@ -234,15 +234,14 @@ WRITTEN = {
 """What was written to the flash, and what people call it."""
 
 
-def _written(result: RunData, told: Shown) -> list[RenderableType]:
-    """The two sides of write amplification in bytes, where the host or the drive wrote."""
+def _written(result: RunData, mark: str) -> list[RenderableType]:
+    """The two sides of write amplification in bytes, where the host or the drive wrote, with the letters of remarks on their ratio."""
     written = result.get("bytes_written", {})
     amplification = result.get("gc", {}).get("write_amplification")
     if not written.get("host") and not written.get("flash"):
         return []
     parts = [f"{name} {size(written[key])}" for key, name in WRITTEN.items() if written[key]]
     of = f" ({', '.join(parts)})" if parts else ""
-    mark = told.mark("gc.write_amplification")
     ratio = f": write amplification {number(float(amplification))}{mark}" if amplification is not None else ""
     held = written.get("held", 0)
     lines = [f"Written: {size(written['flash'])} to flash{of} for {size(written['host'])} of the host{ratio}"]
