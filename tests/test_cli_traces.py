@@ -140,7 +140,7 @@ def test_a_volume_has_one_name_everywhere_and_its_old_ones(ssdlab_command: Ssdla
         ("t_lat.1.log", "1, 104000, 0, 4096, 0\n2, 99000, 1, 4096, 8192\n", "write_iolog"),
         ("t.lis", "0 64 0 1\n128 8 0 2\n", "ARC"),
         ("t.csv", "BeginHeader\n  DiskRead, TimeStamp\nEndHeader\n", "Event Tracing for Windows"),
-        ("t.csv", "Timestamp,Response,IOType,LUN,Offset,Size\n1.5,0.1,R,0,0,512\n1.6,0.1,,0,0,512\n", "--skip-bad-lines N"),
+        ("t.csv", "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.5,0.1,R,0,0,512\n1456095145.6,0.1,,0,0,512\n", "--skip-bad-lines N"),
         ("t.csv", None, "cannot read: Is a directory"),
         ("missing.csv", ..., "cannot read: No such file or directory"),
     ],

@@ -213,6 +213,7 @@ fn devices_that_hand_their_requests_on_are_named() {
 8,0 1 3 0.000002000 100 Q WS 2048 + 8 [dd]
 8,16 1 4 0.000003000 100 A WS 2048 + 8 <- (9,0) 2056
 8,16 1 5 0.010000000 100 Q WS 2048 + 8 [dd]
+9,0 1 6 0.020000000 100 Q R 4096 + 8 [dd]
 ";
     let found = info(raid, &no());
     assert_eq!(codes(&found), ["stacked-devices"]);
@@ -234,7 +235,7 @@ fn waits_of_fio_are_read_as_its_program_or_its_manual_says() {
     assert_eq!(arrivals(&no()), [0, 1000, 3000], "ms after the start");
     let manual = Reading { fio_wait: FioWait::Manual, ..no() };
     assert_eq!(arrivals(&manual), [0, 2, 5], "us after the wait before");
-    assert_eq!(codes(&info(text, &no())), ["fio-waits"]);
+    assert_eq!(codes(&info(text, &no())), ["fio-waits", "whole-seconds"]);
     assert!(info(text, &no()).remarks[0].sentence.contains("program"));
     assert!(info(text, &manual).remarks[0].sentence.contains("manual"));
     assert_eq!((info(text, &no()).units.time.as_str(), info(text, &manual).units.time.as_str()), ("ms, by wait", "us, by wait"));
@@ -277,6 +278,8 @@ fn ftrace_perf_and_trace_cmd_hold_issued_requests() {
 CPU:1 [LOST 42 EVENTS]
 ";
     assert_eq!(rows(trace_cmd, &no()), [(0, Flush, 0, 0), (1000, Trim, 4096, 4096)]);
+    let File(_folder, path) = file("t.txt", &format!("{FTRACE}{FTRACE}"));
+    assert!(replay(&path, &no()).unwrap_err().contains("a second header begins another"));
     assert_eq!(rows(trace_cmd, &Reading { event: Some(TraceEvent::Queue), ..no() }), [(0, W, 8192, 4096)]);
     let found = info(trace_cmd, &no());
     assert!(codes(&found).contains(&"lost-events") && found.remarks[0].sentence.contains("42"), "{:?}", found.remarks);
@@ -365,6 +368,7 @@ fn what_is_no_trace_of_a_block_device_is_named_for_what_it_is() {
         ("h.txt", "1219008 REST.PUT.OBJECT 8d4fcda3d675bac9 1056\n1221974 REST.HEAD.OBJECT 39d177fb735ac5df 528\n", "keys or objects"),
         ("i.txt", "openat(AT_FDCWD, \"x\", O_RDONLY) = 3\nread(3, \"a\", 4096) = 4096\n", "file operations"),
         ("j.txt", "0.000000 R 2048 8\n0.000901 W 4096 16\n", "blkparse -f"),
+        ("l.tsv", "timestamp_us\top\toffset_bytes\tsize_bytes\n0\tR\t0\t512\n", "another separator"),
         ("k.txt", "0.000000 2048 + 8 RS\n0.000901 4096 + 16 WS\n", "blkparse -f"),
     ] {
         let message = refused(name, text, &no());

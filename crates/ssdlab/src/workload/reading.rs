@@ -85,6 +85,7 @@ pub struct SkippedLines {
 
 /// What the columns of a trace were taken for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Units {
     /// The unit of its times: `s`, `ms`, `us`, `ticks` (100 ns) or `ns`; `none` where it has none.
     #[schemars(extend("unit" = "text"))]

@@ -105,6 +105,12 @@ fn header(line: &[u8]) -> Result<Layout, Bad> {
     })
 }
 
+/// A column that a header names more than once.
+pub(super) fn named_twice(line: &[u8]) -> Option<&'static str> {
+    let count = |name: &str| Quoted(Some(line)).filter(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes())).count();
+    ["timestamp_us", "op", "offset_bytes", "size_bytes", "device"].into_iter().find(|name| count(name) > 1)
+}
+
 /// True of a header with all the columns that a trace needs.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header(line).is_ok()

@@ -64,6 +64,10 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     if let Some(what) = not_of_a_device(lines) {
         return Some(what);
     }
+    let has = |word: &[u8]| memchr::memmem::find(first, word).is_some();
+    if has(b"timestamp_us") && has(b"offset_bytes") && !first.contains(&b',') && !first.contains(&b';') {
+        return Some("ssdlab's columns with another separator; expected commas: tr -s ' \\t' ',' < FILE > NEW".into());
+    }
     if most(lines, is_zoned) {
         return Some(
             "a trace of a zoned device (zone appends, resets), and ssdlab's drives have no zones; its reads and writes alone are no trace"
@@ -227,6 +231,9 @@ fn own_csv(first: &[u8]) -> Option<String> {
         "expected a first line with the header {HEADER} (any order, further columns are ignored; us; op R, W, T or F, or words; bytes)"
     );
     let columns = fields(first, b',');
+    if let Some(name) = super::csv::named_twice(first) {
+        return Some(format!("a header that names the column {name} twice; name each of {HEADER} once"));
+    }
     let shown = String::from_utf8_lossy(&first[..first.len().min(60)]).escape_debug().to_string();
     let starts_with_number = first.trim_ascii_start().first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
     (columns >= 3).then(|| {

@@ -28,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     states_units: |_| true,
     reader: Reader::Lines(|settings| {
         let (skipped, handed_on) = (Skipped::default(), HandedOn::default());
-        Box::new(Ftrace { clock: settings.clock, event: settings.event, skipped, handed_on, lost: 0 })
+        Box::new(Ftrace { clock: settings.clock, event: settings.event, skipped, handed_on, lost: 0, begun: false })
     }),
 };
 
@@ -46,6 +46,8 @@ struct Ftrace {
     handed_on: HandedOn,
     /// Events that the kernel overwrote.
     lost: u64,
+    /// There was an event.
+    begun: bool,
 }
 
 /// A line of an event: its time, name and what follows.
@@ -74,7 +76,8 @@ fn is_time(word: &[u8]) -> bool {
 /// A comment, a heading of trace-cmd, a line of a call chain: right, and without an event. The text from which they are known.
 pub(super) fn is_beside_events(line: &[u8]) -> bool {
     let text = line.trim_ascii_start();
-    let is_address = |word: &[u8]| word.len() >= 8 && word.iter().all(u8::is_ascii_hexdigit);
+    // `ffffffff8140a0b0 submit_bio+0x30 ([kernel.kallsyms])`, indented.
+    let is_address = |word: &[u8]| text.len() < line.len() && text.ends_with(b")") && word.iter().all(u8::is_ascii_hexdigit);
     let heading = [&b"#"[..], b"CPU", b"cpus=", b"version ="].iter().any(|start| text.starts_with(start));
     heading || Words::new(text).word().is_some_and(is_address)
 }
@@ -84,6 +87,9 @@ impl Ftrace {
     fn beside_events<'a>(&mut self, line: &[u8]) -> Parsed<'a> {
         if !is_beside_events(line) {
             return Err(Bad::new(COLUMNS, line));
+        }
+        if self.begun && line.starts_with(b"# tracer:") {
+            return Err(Bad::new("one recording: a second header begins another here; split the file", line));
         }
         if let Some(at) = memchr::memmem::find(line, b"LOST ") {
             let count = Words::new(&line[at + 5..]).word().and_then(|word| integer(word, "").ok());
@@ -107,6 +113,7 @@ impl Ftrace {
 impl LineParser for Ftrace {
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         let Some(Line { time, name, rest: mut words }) = event_line(line) else { return self.beside_events(line) };
+        self.begun = true;
         let is_request = match name {
             ISSUE => self.event != Some(TraceEvent::Queue),
             QUEUE => self.event != Some(TraceEvent::Issue),

@@ -21,14 +21,12 @@ const COLUMNS: &str = "6 columns: Timestamp,Response,IOType,LUN,Offset,Size";
 
 const HEADER: &str = "Timestamp,Response,IOType,LUN,Offset,Size";
 
-/// A decimal point, and a header or times since 1970.
+/// Seconds since 1970 with a decimal point.
 fn states_units(lines: &[&[u8]]) -> bool {
-    fn time(line: &[u8]) -> &[u8] {
-        recognise::column(line, b',', 0)
-    }
-    let has_header = lines.first().is_some_and(|first| is_header(first, HEADER));
-    let is_absolute = |line: &[u8]| recognise::is_between(time(line), recognise::UNIX_S);
-    recognise::most(lines, |line| time(line).contains(&b'.') && (has_header || is_absolute(line)))
+    recognise::most(lines, |line| {
+        let time = recognise::column(line, b',', 0);
+        time.contains(&b'.') && recognise::is_between(time, recognise::UNIX_S)
+    })
 }
 
 struct Systor(Clock);
