@@ -22,6 +22,7 @@ use crate::inputs;
 use crate::memory;
 use crate::precondition;
 use crate::request::{Request, RequestKind};
+use crate::scale;
 use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{
     Completion, DeviceStats, Load, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, Trends,
@@ -576,7 +577,8 @@ impl Simulation {
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
-        let result = trends::with_remarks(RunResult { timeline, idle_keys, ..result }, &trends, Vec::new())?;
+        let of_config = [self.plan.config.remarks(), scale::remarks(&self.plan.config)].concat();
+        let result = trends::with_remarks(RunResult { timeline, idle_keys, ..result }, &trends, of_config)?;
         Ok((result, self.storage, self.now))
     }
 

@@ -98,7 +98,7 @@ fn volumes_are_repeated_together() {
 
 #[test]
 fn a_trace_follows_another_when_that_has_sent_its_last_request() {
-    let (first, second) = (file(TWO_VOLUMES), file("5,R,0,512\n1000005,W,0,512\n"));
+    let (first, second) = (file(TWO_VOLUMES), file("timestamp_us,op,offset_bytes,size_bytes\n5,R,0,512\n1000005,W,0,512\n"));
     let flows = |keys: Value| {
         let mut config = Workload { trace: Some(name(&first)), repeat: 2, ..Workload::default() };
         config.flows = serde_json::from_value(json!([{"name": "next", "trace": name(&second)}])).unwrap();

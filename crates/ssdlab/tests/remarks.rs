@@ -102,7 +102,7 @@ fn write_amplification_settles_after_many_drive_writes_but_the_whole_run_has_its
 fn a_run_shorter_than_a_drive_write_says_how_short_it_is() {
     let found = remark(&result(&collecting(PreconditionKind::Steady), DRIVE_WRITE / 4, None), "not-settled");
     let said = found.expect("it cannot be told").sentence;
-    assert!(said.contains("0.25 times the bytes") || said.contains("has not settled"), "{said}");
+    assert!(said.contains("0.25 times") || said.contains("has not settled"), "{said}");
 }
 
 #[test]
