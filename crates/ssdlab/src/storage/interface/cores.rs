@@ -56,10 +56,15 @@ impl Cores {
         self.waiting[Task::Fetch as usize].push_back(place);
     }
 
-    /// A command asks for its completion. Of those that do at one instant the one that came first goes first.
+    /// A command asks for its completion. Of those that do at one instant the one that came first goes first. A completion that takes no
+    /// time waits for no core, and keeps the order in which the drive completed.
     pub fn ask_completion(&mut self, place: u32, commands: &Slab<u32, Command>) {
         let rank = |place: u32| (commands[place].since, commands[place].number);
+        let takes_time = self.takes_time(Task::Complete);
         let queue = &mut self.waiting[Task::Complete as usize];
+        if !takes_time {
+            return queue.push_back(place);
+        }
         let behind = queue.iter().rposition(|&other| rank(other) < rank(place)).map_or(0, |at| at + 1);
         queue.insert(behind, place);
     }
