@@ -17,6 +17,7 @@ use crate::settled::{Totals, Verdict, Windows};
 use crate::ssd::Ssd;
 use crate::stats::PreconditionReport;
 use crate::storage::{Storage, drive_seed};
+use crate::units::PoolId;
 use crate::workload::{Flows, RequestSource};
 
 /// A prepared drive, or those of an array, and how that was done.
@@ -74,11 +75,13 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     let mut windows = Windows::new(units_of(&ftls));
     let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
     simulation.send_until_settled(Senders::of(&mut flows), &mut windows, &limit, control)?;
+    let rooms = simulation.rooms(windows.amplification().unwrap_or(1.0));
+    simulation.run_to_idle()?;
     let requests = simulation.completed;
     let verdict = windows.verdict();
     let totals = totals(&simulation.storage);
     let last = windows.amplification().or_else(|| amplification(&totals));
-    let ftls = simulation.into_ftls_as_under_load(last, plan)?;
+    let ftls = simulation.into_ftls_as_under_load(&rooms)?;
     let timed = PreconditionReport {
         settled: (totals.host_units > 0).then_some(matches!(verdict, Verdict::Settled { .. })),
         settled_write_amplification: last,
@@ -146,7 +149,7 @@ fn amplification(totals: &Totals) -> Option<f64> {
 }
 
 impl Simulation {
-    /// Sends requests until write amplification has settled, the limit is reached, or the drive is overloaded. Then all of them complete.
+    /// Sends requests until write amplification has settled, the limit is reached, or the drive is overloaded.
     fn send_until_settled(&mut self, mut senders: Senders<'_>, windows: &mut Windows, limit: &Limit, control: &Control) -> Result<()> {
         let each = (windows.drive_write() / LOOKS).clamp(1, 64);
         let (mut steps, mut look_at) = (0_u64, each);
@@ -174,7 +177,7 @@ impl Simulation {
                 break;
             }
         }
-        self.run_to_idle()
+        Ok(())
     }
 
     /// The drives, at rest.
@@ -184,21 +187,24 @@ impl Simulation {
         Ok(self.storage.drives_mut().into_iter().map(|drive| drive.take_ftl(config)).collect())
     }
 
-    /// The drives at rest, but written on by as much as the host would have written while the jobs under way came to their ends: a job that
-    /// ends with no write beside it leaves a drive with more room than it has under load. `amplification`: that of the load.
-    fn into_ftls_as_under_load(self, amplification: Option<f64>, plan: &Plan) -> Result<Vec<Ftl>> {
-        let before: Vec<_> = self.storage.drives().into_iter().map(totals_of).collect();
-        let mut resting = self;
-        resting.storage.come_to_rest(resting.now)?;
-        let after: Vec<_> = resting.storage.drives().into_iter().map(totals_of).collect();
-        let config = &plan.config;
-        let ftls = resting.storage.drives_mut().into_iter().map(|drive| drive.take_ftl(config));
-        let written_on = ftls.zip(before.iter().zip(&after)).zip(0..).map(|((ftl, (before, after)), drive)| {
-            let (host, flash) = (after.host_units - before.host_units, after.flash_units - before.flash_units);
-            let owed = amplification.map_or(0.0, |amplification| flash as f64 / amplification - host as f64);
-            precondition::overwrite_without_collection(config, ftl, drive_seed(plan.seed, drive), owed.max(0.0) as u64)
+    /// The drives at rest, with the room that each of them had under load before (`rooms`): jobs that end with no write beside them leave
+    /// more. What the host would have written meanwhile is written without time.
+    fn into_ftls_as_under_load(self, rooms: &[f64]) -> Result<Vec<Ftl>> {
+        let plan = self.plan.clone();
+        let written_on = self.into_ftls()?.into_iter().zip(rooms).zip(0..).map(|((ftl, room), drive)| {
+            let pools = (0..ftl.geometry().pools.count.get()).map(PoolId);
+            let now: u64 = pools.map(|pool| ftl.room(pool)).sum();
+            let owed = (now as f64 - room).max(0.0) as u64;
+            precondition::overwrite_without_collection(&plan.config, ftl, drive_seed(plan.seed, drive), owed)
         });
         Ok(written_on.collect())
+    }
+
+    /// The room of each drive under load.
+    fn rooms(&self, amplification: f64) -> Vec<f64> {
+        // Of N units of a block a job moves N (1 - 1/A).
+        let moved_share = 1.0 - 1.0 / amplification.max(1.0);
+        self.storage.drives().into_iter().map(|drive| drive.room_under_way(moved_share)).collect()
     }
 }
 

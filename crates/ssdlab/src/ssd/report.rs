@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::flash::Trace;
 use crate::ftl::Ftl;
+use crate::gc::Job;
 use crate::gc::victim::CustomVictim;
 use crate::sched::{TRIMMED, page_order};
 use crate::stats::SlackStats;
@@ -22,6 +23,16 @@ impl Ssd {
         let mut ftl = std::mem::replace(&mut self.ftl, Ftl::new(&Config::default()));
         ftl.want_configured(config);
         ftl
+    }
+
+    /// Units that can be programmed in all pools, as if jobs under way gained room with each move: of a job that has moved a share of its
+    /// victim, that share of a block counts. `moved_share`: what victims hold, of the units of a block, 0 to 1.
+    pub fn room_under_way(&self, moved_share: f64) -> f64 {
+        let block = f64::from(self.geometry().pages_per_block.get());
+        let room: u64 = self.pools().map(|pool| self.ftl.room(pool)).sum();
+        let left = |job: &Job| f64::from(self.ftl.blocks().valid(job.victim())) / moved_share.max(1.0 / block);
+        let gained = self.gc.active_jobs().map(|job| (block - left(job)).clamp(0.0, block));
+        room as f64 + gained.sum::<f64>()
     }
 
     /// What the mechanisms did.
