@@ -88,7 +88,7 @@ fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
              whole run, if that is shorter) it is {amplification:.3} in units, {:+.1} % from the first half.",
             100.0 * change
         ),
-        Verdict::TooShort { drive_writes } if !prepared => format!(
+        Verdict::TooShort { drive_writes } if drive_writes < 1.0 && !prepared => format!(
             "Too short to tell whether write amplification has settled: for the host {drive_writes:.2} times the mapping units were \
              programmed that the drive exports."
         ),
